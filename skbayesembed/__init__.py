@@ -1,0 +1,16 @@
+"""Bayesian embedding and sense models as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+from .posterior import Posterior
+from .sgns.counts import PairCounts
+from .sgns.estimator import BayesianSGNS
+
+try:
+    __version__ = version("skbayesembed")
+except PackageNotFoundError:  # a source tree that is not installed
+    __version__ = "0+unknown"
+
+__all__ = ["BayesianSGNS", "PairCounts", "Posterior", "__version__"]

@@ -1,0 +1,154 @@
+"""What the estimators share: checks of parameters, choice of solver, length and memory of chains."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .inference.chains import Settings
+
+# Whole draws are recorded up to this many bytes unless all are asked for.
+DRAW_BUDGET = 2**30
+
+RHAT_LIMIT = 1.05
+
+
+def check_integer(name, value, low):
+    """Raise a ValueError unless ``value`` is an integer of at least ``low``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}.")
+
+
+def check_real(name, value, low, *, strict=True, high=np.inf):
+    """Raise a ValueError unless ``value`` is a finite number above ``low`` (or at it)."""
+    good = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+    if not (good and (value > low if strict else value >= low) and value <= high):
+        sign = ">" if strict else ">="
+        upper = f" and <= {high}" if np.isfinite(high) else ""
+        raise ValueError(f"{name} must be a number {sign} {low}{upper}, got {value!r}.")
+
+
+def check_choice(name, value, choices):
+    """Raise a ValueError unless ``value`` is one of the strings ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        allowed = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+
+
+def check_bool(name, value):
+    """Raise a ValueError unless ``value`` is a bool."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_prob(prob):
+    """Raise a ValueError unless ``prob`` is a probability strictly between 0 and 1."""
+    if not isinstance(prob, Real) or isinstance(prob, bool) or not 0 < prob < 1:
+        raise ValueError(f"prob must be a number between 0 and 1 (exclusive), got {prob!r}.")
+
+
+def check_solver(estimator, solver, supported):
+    """Raise a ValueError that names estimator and solver unless the pair is supported."""
+    known = ("gibbs", "hmc", "vi", "laplace", "map")
+    check_choice("solver", solver, known)
+    if solver not in supported:
+        instead = " or ".join(f"solver={s!r}" for s in supported)
+        raise ValueError(
+            f"solver={solver!r} is not available for {type(estimator).__name__}: use {instead}."
+        )
+
+
+def check_chain_length(estimator):
+    """Check ``draws``, ``warmup``, ``chains`` and ``thin`` of an estimator."""
+    check_integer("draws", estimator.draws, 1)
+    check_integer("warmup", estimator.warmup, 0)
+    check_integer("chains", estimator.chains, 1)
+    check_integer("thin", estimator.thin, 1)
+
+
+def readable(n_bytes):
+    """A number of bytes for people: ``"3.2 GiB"``."""
+    size = float(n_bytes)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} TiB"
+
+
+def physical_memory():
+    """Bytes of memory of this machine; infinity where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return np.inf
+
+
+def check_memory(n_bytes, what, advice):
+    """Raise a MemoryError before any work if ``n_bytes`` is more than this machine has."""
+    limit = 0.8 * physical_memory()
+    if n_bytes > limit:
+        raise MemoryError(
+            f"{what} would take about {readable(n_bytes)}; this machine allows "
+            f"{readable(limit)} (80 % of its memory). {advice}"
+        )
+
+
+def chain_settings(estimator, draw_bytes, moment_bytes, rows=None):
+    """Length of the chains, and how many draws are recorded whole.
+
+    Parameters
+    ----------
+    estimator : estimator with ``draws``, ``warmup``, ``chains``, ``thin`` and ``keep_draws``
+    draw_bytes : int
+        Bytes of one draw.
+    moment_bytes : int
+        Bytes of the running moments of one chain, kept where not all draws are.
+    rows : dict of str to ndarray of int, optional
+        Rows recorded at every draw.
+
+    Returns
+    -------
+    Settings
+
+    Raises
+    ------
+    MemoryError
+        If what is asked for does not fit.
+    """
+    every = draw_bytes * estimator.draws * estimator.chains
+    keep_all = isinstance(estimator.keep_draws, str) and estimator.keep_draws == "all"
+    stride = 1
+    if not keep_all and every > DRAW_BUDGET:
+        # at least one whole draw a chain, so that predictions stay possible
+        stride = min(-(-every // DRAW_BUDGET), estimator.draws)
+    moments = stride > 1
+    needed = every // stride + (moment_bytes * estimator.chains if moments else 0)
+    check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
+    return Settings(
+        draws=estimator.draws,
+        warmup=estimator.warmup,
+        thin=estimator.thin,
+        stride=int(stride),
+        moments=moments,
+        rows=rows,
+    )
+
+
+def warn_unless_mixed(rhat, what, stacklevel=4):
+    """ConvergenceWarning when the largest R-hat exceeds the limit; returns that R-hat."""
+    rhat = np.asarray(rhat, dtype=float)
+    finite = rhat[np.isfinite(rhat)]
+    largest = float(finite.max()) if finite.size else float("nan")
+    if largest > RHAT_LIMIT:
+        warnings.warn(
+            f"The chains have not mixed: the largest split R-hat of {what} is {largest:.3f}, "
+            f"above {RHAT_LIMIT}. Raise warmup and draws, and look at posterior_.ess().",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+    return largest

@@ -1,0 +1,256 @@
+"""Chains over joblib: recording, thread limits, interruption.
+
+The engine knows no model: a chain is a function ``chain(model, settings, record, seed, control)``
+that fills its record. Chains run side by side; where a model is large they run one after the
+other and the threads go to its units of work instead. Which of the two, and with how many
+threads, never changes a draw.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel as ThreadParallel
+from joblib import delayed as thread_delayed
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from ..posterior import RunningMoments
+from .progress import Progress
+from .protocol import Result
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long chains run and what they keep.
+
+    Attributes
+    ----------
+    draws, warmup, thin : int
+        ``warmup`` sweeps are discarded, then ``draws`` draws are made ``thin`` sweeps apart.
+    stride : int
+        Of the draws made, every ``stride``-th is recorded whole.
+    moments : bool
+        Whether running moments over every draw are kept.
+    rows : dict of str to ndarray of int
+        Rows of a named array that are recorded at every draw whatever the stride, under the name
+        with ``"_rows"`` appended.
+    """
+
+    draws: int
+    warmup: int
+    thin: int = 1
+    stride: int = 1
+    moments: bool = False
+    rows: dict | None = None
+
+    @property
+    def recorded(self):
+        """Number of draws recorded whole."""
+        return self.draws // self.stride
+
+    @property
+    def total(self):
+        """Number of sweeps of a chain."""
+        return self.warmup + self.draws * self.thin
+
+
+class ChainRecord:
+    """What one chain has produced so far; whole draws only, whenever it is looked at."""
+
+    def __init__(self):
+        self.draws = {}
+        self.rows = {}
+        self.stats = {}
+        self.moments = {}
+        self.n_draws = 0
+        self.running = False
+
+    def store(self, settings, values, trace):
+        """Add one draw: ``values`` and ``trace`` are dicts of arrays."""
+        i = self.n_draws
+        if i == 0:
+            self._allocate(settings, values, trace)
+        if (i + 1) % settings.stride == 0:
+            for name, value in values.items():
+                self.draws[name][(i + 1) // settings.stride - 1] = value
+        for name, index in (settings.rows or {}).items():
+            self.rows[name][i] = values[name][index]
+        for name, value in trace.items():
+            self.stats[name][i] = value
+        if settings.moments:
+            for name, value in values.items():
+                self.moments[name].update(value)
+        self.n_draws = i + 1
+
+    def _allocate(self, settings, values, trace):
+        for name, value in values.items():
+            self.draws[name] = np.empty((settings.recorded, *value.shape))
+            if settings.moments:
+                self.moments[name] = RunningMoments(value.shape)
+        for name, index in (settings.rows or {}).items():
+            self.rows[name] = np.empty((settings.draws, len(index), *values[name].shape[1:]))
+        for name, value in trace.items():
+            self.stats[name] = np.empty((settings.draws, *np.shape(value)))
+
+
+class Control:
+    """The stop flag and the progress display that chains of one process share."""
+
+    def __init__(self, progress, inner_threads=1):
+        self.progress = progress
+        self.inner_threads = inner_threads
+        self._stop = threading.Event()
+
+    def __getstate__(self):
+        return {"progress": self.progress, "inner_threads": self.inner_threads}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._stop = threading.Event()
+
+    @property
+    def stopped(self):
+        return self._stop.is_set()
+
+    def stop(self):
+        """Ask every chain of this process to end after its current sweep."""
+        self._stop.set()
+
+
+class Units:
+    """Map a function over units of work, in threads of this process where there are several.
+
+    The units write into the chain's own arrays, so they never leave the process, whatever
+    backend runs the chains.
+    """
+
+    def __init__(self, n_threads):
+        self.n_threads = n_threads
+        self._parallel = None
+
+    def __enter__(self):
+        if self.n_threads > 1:
+            self._parallel = ThreadParallel(n_jobs=self.n_threads, backend="threading")
+            self._parallel.__enter__()
+        return self
+
+    def __exit__(self, *exc):
+        if self._parallel is not None:
+            self._parallel.__exit__(*exc)
+            self._parallel = None
+
+    def __call__(self, function, tasks):
+        if self._parallel is None or len(tasks) == 1:
+            for task in tasks:
+                function(*task)
+        else:
+            self._parallel(thread_delayed(function)(*task) for task in tasks)
+
+
+def _work(chain, model, settings, record, seed, control, index):
+    if control.stopped:
+        return record
+    record.running = True
+    try:
+        with threadpool_limits(limits=1, user_api="blas"), Units(control.inner_threads) as units:
+            chain(model, settings, record, seed, control, index, units)
+    finally:
+        record.running = False
+    return record
+
+
+def _wait(records):
+    while any(record.running for record in records):
+        time.sleep(0.02)
+
+
+def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_units, verbose):
+    """Run ``n_chains`` chains and gather what they recorded.
+
+    Parameters
+    ----------
+    chain : callable
+        ``chain(model, settings, record, seed, control, index, units)``, importable by name.
+    model : object
+        What the chain works on; read-only.
+    settings : Settings
+    n_chains : int
+    seeds : numpy.random.SeedSequence
+        Each chain gets its own child.
+    n_jobs : int or None
+    split_units : bool
+        Chains one after the other with their units of work in parallel, instead of side by side.
+    verbose : int
+
+    Returns
+    -------
+    Result
+        ``facts["interrupted"]`` tells whether Ctrl-C ended the run early.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If interrupted before any draw was made.
+    """
+    jobs = effective_n_jobs(n_jobs)
+    outer = 1 if split_units else min(jobs, n_chains)
+    progress = Progress(n_chains, settings.total, settings.warmup, verbose)
+    control = Control(progress, inner_threads=max(1, jobs // outer))
+    records = [ChainRecord() for _ in range(n_chains)]
+    interrupted = False
+    tasks = (
+        delayed(_work)(chain, model, settings, record, seed, control, i)
+        for i, (record, seed) in enumerate(zip(records, seeds.spawn(n_chains), strict=True))
+    )
+    with threadpool_limits(limits=1, user_api="blas"):
+        try:
+            # arrays are not memory-mapped: read-only inputs would need kernels of their own
+            parallel = Parallel(
+                n_jobs=outer, prefer="threads", max_nbytes=None, return_as="generator"
+            )
+            for i, record in enumerate(parallel(tasks)):
+                records[i] = record
+        except KeyboardInterrupt:
+            interrupted = True
+            control.stop()
+            _wait(records)
+    return gather(records, settings, interrupted)
+
+
+def gather(records, settings, interrupted):
+    """Join chain records to one `Result`, cut to a rectangle where some chains are short."""
+    lengths = np.array([record.n_draws for record in records])
+    order = np.sort(lengths)[::-1]
+    kept = order[int(np.argmax(order * np.arange(1, len(order) + 1)))]
+    if kept == 0:
+        raise KeyboardInterrupt("interrupted before any draw was made")
+    chosen = [record for record in records if record.n_draws >= kept]
+    if interrupted:
+        warnings.warn(
+            f"Interrupted: the estimator is fitted with the {kept} draws made so far in each of "
+            f"{len(chosen)} chain(s), of {settings.draws} draws in {len(records)} asked for.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    n_recorded = max(kept // settings.stride, 0)
+    draws = {
+        name: np.stack([record.draws[name][:n_recorded] for record in chosen])
+        for name in chosen[0].draws
+    }
+    for name in chosen[0].rows:
+        draws[f"{name}_rows"] = np.stack([record.rows[name][:kept] for record in chosen])
+    stats = {
+        name: np.stack([record.stats[name][:kept] for record in chosen]) for name in chosen[0].stats
+    }
+    moments = {}
+    for name in chosen[0].moments:
+        moments[name] = chosen[0].moments[name]
+        for record in chosen[1:]:
+            moments[name].merge(record.moments[name])
+    return Result(draws, stats, moments, {"interrupted": interrupted})

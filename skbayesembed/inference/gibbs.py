@@ -1,0 +1,51 @@
+"""The sweep loop of Gibbs-type samplers; the sweeps themselves belong to the model."""
+
+from __future__ import annotations
+
+from ..random import generators
+from .chains import run_chains
+from .protocol import Conditionals, require
+
+
+def gibbs_chain(model, settings, record, seed, control, index, units):
+    """Run one chain: warm-up with tuning, then draws ``thin`` sweeps apart into ``record``."""
+    rng = generators(seed, model.n_streams)
+    state = model.init_state(rng)
+    done = 0
+    for step in range(settings.warmup):
+        model.sweep(state, rng, units)
+        model.tune(state, step, settings.warmup)
+        done += 1
+        control.progress.update(index, done)
+        if control.stopped:
+            return
+    for _ in range(settings.draws):
+        for _ in range(settings.thin):
+            model.sweep(state, rng, units)
+            done += 1
+            control.progress.update(index, done)
+        record.store(settings, model.observe(state), model.trace(state))
+        if control.stopped:
+            return
+
+
+def sample_gibbs(model, settings, *, n_chains, seeds, n_jobs=None, split_units=False, verbose=0):
+    """Draw from the posterior of a model that offers `Conditionals`.
+
+    Parameters and errors are those of `run_chains`.
+
+    Returns
+    -------
+    Result
+    """
+    require(model, Conditionals, "gibbs")
+    return run_chains(
+        gibbs_chain,
+        model,
+        settings,
+        n_chains=n_chains,
+        seeds=seeds,
+        n_jobs=n_jobs,
+        split_units=split_units,
+        verbose=verbose,
+    )

@@ -1,0 +1,73 @@
+"""Mode finding: L-BFGS on the flat log density of a model."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from .protocol import LogDensity, require
+
+
+def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0):
+    """Maximise the log density of a model that offers `LogDensity`.
+
+    Parameters
+    ----------
+    model : LogDensity
+    start : ndarray of shape (n_parameters,)
+    max_iter : int
+        Most iterations of L-BFGS.
+    tol : float
+        Converged when the largest absolute gradient entry is at most ``tol`` times
+        ``max(1, largest absolute gradient entry at the start)``, or when an iteration changes the
+        log density by less than ``1e-3 * tol`` relatively.
+    verbose : int
+        Above zero, one line for the result.
+
+    Returns
+    -------
+    theta : ndarray of shape (n_parameters,)
+    facts : dict
+        ``logp``, ``n_iter``, ``max_gradient``, ``converged``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the limit of iterations was reached first.
+    """
+    require(model, LogDensity, "map")
+    gradient = np.empty(model.n_parameters)
+
+    def objective(theta):
+        value = model.logp_and_grad(theta, gradient)
+        return -value, -gradient
+
+    model.logp_and_grad(start, gradient)
+    gtol = tol * max(1.0, float(np.max(np.abs(gradient), initial=0.0)))
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": gtol, "ftol": 1e-3 * tol}
+    found = minimize(
+        objective, start, jac=True, method="L-BFGS-B", options={**options, "maxcor": 20}
+    )
+    largest = float(np.max(np.abs(found.jac), initial=0.0))
+    facts = {
+        "logp": -float(found.fun),
+        "n_iter": int(found.nit),
+        "max_gradient": largest,
+        "converged": bool(found.success),
+    }
+    if verbose:
+        print(
+            f"mode: {facts['n_iter']} iterations, log density {facts['logp']:.6g}, "
+            f"largest gradient {largest:.3g}"
+        )
+    if not found.success:
+        warnings.warn(
+            f"The mode was not reached in max_iter={max_iter} iterations (largest gradient entry "
+            f"{largest:.3g}, allowed {gtol:.3g}): raise max_iter, or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return found.x, facts

@@ -1,0 +1,204 @@
+"""Polya-Gamma draws for arrays of shapes and tilts, and the moments of the distribution.
+
+PG(h, z) is the law of sum_k c_k g_k with g_k ~ Gamma(h, 1) independent and
+c_k = 1 / (2 pi^2 ((k - 1/2)^2 + z^2 / (4 pi^2))), k = 1, 2, ... (Polson, Scott & Windle 2013,
+*Bayesian inference for logistic models using Polya-Gamma latent variables*, eq. 1). It is even in
+z, and PG(a, z) + PG(b, z) = PG(a + b, z).
+
+How a draw is made depends on h and e = h log(1 + exp(-abs(z))):
+
+========================== ============================================== =====================
+where                      how                                            error
+========================== ============================================== =====================
+h < 1                      rejection from an inverse Gaussian             exact
+1 <= h < 4, abs(z) < 1.25  the package's ``devroye`` for the integer part exact
+                           plus rejection for the fraction
+1 <= h < 4, abs(z) >= 1.25 rejection                                      exact
+h >= 4, e <= 1             rejection                                      exact
+h >= 4, e > 1              two gammas and a constant                      distance 3.1e-6 or less
+========================== ============================================== =====================
+
+*Rejection.* The inverse Gaussian with mean h / (2 z) and shape h^2 / 4 is the law of a PG(h, z)
+variable plus an independent compound Poisson variable of rate e. For the Levy densities are
+h exp(-z^2 x / 2) / x times 1 / (2 sqrt(2 pi x)) and times sum_k exp(-2 pi^2 (k - 1/2)^2 x); by the
+theta identity the latter factor is the former times 1 + 2 sum_n (-1)^n exp(-n^2 / (2 x)), hence
+smaller, and the difference has total mass e. The Polya-Gamma density is therefore at most exp(e)
+times the proposal's, for every real h, and a proposal is accepted with probability exp(-e) on
+average; the ratio is the alternating series of Polson, Scott & Windle, whose terms bracket it.
+
+*Two gammas.* b h + s_1 Gamma(a_1 h) + s_2 Gamma(a_2 h), with b, s and a from the Gauss-Radau rule
+of the mixing measure: the first five cumulants are those of PG(h, z) to rounding error. The largest
+distance between the two distribution functions over all z of the region is 3.1e-6 at h = 4, 4.8e-7
+at h = 8, 1.2e-7 at h = 20 and 3.8e-8 at h = 50 (characteristic functions inverted numerically, as
+in the tests of this module).
+
+Of the package's other methods ``alternate`` is biased, ``saddle`` is below h = 8, ``gamma`` takes
+about a hundred times as long as rejection, and the default falls into the first: none is used.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from polyagamma import random_polyagamma
+
+from . import pg_kernels as kernels
+
+SMALLEST_SHAPE = 1e-30
+LARGEST_SHAPE = 1e12
+
+
+class PolyaGammaDraws:
+    """Draws of Polya-Gamma variables whose shapes are fixed and whose tilts change.
+
+    Parameters
+    ----------
+    shape : array-like of shape (m,)
+        Shapes h, counts of observations, integer or not, between 1e-30 and 1e12.
+
+    Attributes
+    ----------
+    shape : ndarray of shape (m,)
+        The shapes, float64, read-only.
+
+    Raises
+    ------
+    ValueError
+        If `shape` is not one-dimensional or has values that are not finite or out of range.
+
+    Notes
+    -----
+    Exact where the shape is below 4 or the tilt large; elsewhere the first five cumulants are exact
+    and the distribution function is within 3.1e-6: see the table at the head of this module.
+    Drawing does not change the object: threads may share it if each has its own generator and
+    output array. The interpreter lock is released.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draws = PolyaGammaDraws([1.0, 0.25, 60.0])
+    >>> draws.draw(np.zeros(3), np.random.default_rng(0)).shape
+    (3,)
+    """
+
+    def __init__(self, shape):
+        shape = np.array(shape, dtype=np.float64, order="C")
+        if shape.ndim != 1:
+            raise ValueError(f"shape must be one-dimensional, got {shape.ndim} dimensions.")
+        bad = ~((shape >= SMALLEST_SHAPE) & (shape <= LARGEST_SHAPE))
+        if bad.any():
+            raise ValueError(
+                f"shape must be finite, at least {SMALLEST_SHAPE:g} and at most {LARGEST_SHAPE:g}, "
+                f"got {shape[bad][0]!r} at position {int(np.flatnonzero(bad)[0])}."
+            )
+        self.shape = shape
+        self._index = np.flatnonzero((shape >= 1.0) & (shape < kernels.EXACT_BELOW))
+        self._whole = np.floor(shape[self._index])
+        for array in (self.shape, self._index, self._whole):
+            array.setflags(write=False)
+
+    def __len__(self):
+        return self.shape.shape[0]
+
+    def draw(self, z, rng, out=None):
+        """Draw PG(shape[i], z[i]) for every i.
+
+        Parameters
+        ----------
+        z : array-like of shape (m,)
+            Tilts, of either sign. Where a tilt is not finite (or beyond 1e100) the draw is NaN.
+        rng : numpy.random.Generator
+            Source of randomness; one per thread.
+        out : ndarray of shape (m,), optional
+            Contiguous float64 array that receives the draws; may be `z` itself.
+
+        Returns
+        -------
+        out : ndarray of shape (m,)
+            Draws, at least 1e-300.
+
+        Raises
+        ------
+        TypeError
+            If `rng` is not a numpy Generator.
+        ValueError
+            If `z` or `out` does not have the length of the shapes, or `out` is not contiguous
+            float64.
+        """
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(f"rng must be a numpy.random.Generator, got {type(rng).__name__}.")
+        z = np.ascontiguousarray(z, dtype=np.float64)
+        if z.shape != self.shape.shape:
+            raise ValueError(f"z must have shape {self.shape.shape}, got {z.shape}.")
+        if out is None:
+            out = np.empty_like(self.shape)
+        elif out.shape != z.shape or out.dtype != np.float64 or not out.flags.c_contiguous:
+            raise ValueError(
+                f"out must be a contiguous float64 array of shape {z.shape}, "
+                f"got {out.dtype} of shape {out.shape}."
+            )
+        where, values = self._draw_integer_parts(z, rng)
+        kernels.fill(self.shape, z, rng, out)
+        if where.size:
+            kernels.scatter_add(where, values, out)
+        return out
+
+    def _draw_integer_parts(self, z, rng):
+        """Positions and draws of the integer parts in 1..3 that are left to the package."""
+        size = self._index.shape[0]
+        if size == 0:
+            return self._index, self._whole
+        where = np.empty(size, dtype=np.int64)
+        whole, tilts = np.empty(size), np.empty(size)
+        n = kernels.gather(self._index, self._whole, z, where, whole, tilts)
+        if n:
+            random_polyagamma(
+                whole[:n],
+                tilts[:n],
+                out=tilts[:n],
+                method="devroye",
+                disable_checks=True,
+                random_state=rng,
+            )
+        return where[:n], tilts[:n]
+
+
+def pg_mean(h, z):
+    """Mean of PG(h, z), h tanh(z / 2) / (2 z).
+
+    Parameters
+    ----------
+    h, z : array-like
+        Shapes and tilts, broadcast against each other.
+
+    Returns
+    -------
+    mean : ndarray or float64
+        Accurate to rounding error for every z, h / 4 at z = 0.
+    """
+    y = np.maximum(np.abs(np.asarray(z, dtype=np.float64)) / 2, 1e-150)
+    return np.asarray(h) * (np.tanh(y) / (4 * y))
+
+
+def pg_variance(h, z):
+    """Variance of PG(h, z), h (sinh z - z) / (4 z^3 cosh^2(z / 2)).
+
+    Parameters
+    ----------
+    h, z : array-like
+        Shapes and tilts, broadcast against each other.
+
+    Returns
+    -------
+    variance : ndarray or float64
+        Accurate to rounding error for every z, h / 24 at z = 0.
+    """
+    y = np.minimum(np.abs(np.asarray(z, dtype=np.float64)) / 2, 1e100)
+    v = y * y
+    far = np.maximum(v, kernels.SERIES_BELOW)
+    tanh = np.tanh(np.sqrt(far))
+    closed = (tanh / np.sqrt(far) - (1 - tanh) * (1 + tanh)) / (2 * far)
+    near = np.minimum(v, kernels.SERIES_BELOW)
+    series = 2 / (near + kernels.FIRST_POLE) ** 2 - np.polynomial.polynomial.polyval(
+        near, kernels.SERIES[1]
+    )
+    return np.asarray(h) * (np.where(v < kernels.SERIES_BELOW, series, closed) / 8)

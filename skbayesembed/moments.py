@@ -1,0 +1,281 @@
+"""Running mean and covariance of arrays of draws, without keeping the draws."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+
+# Draws wait in a buffer of about this size and are added together: the sums of products, which are
+# far larger than a draw, then pass through memory once per buffer and not once per draw.
+_BUFFER_BYTES = 2**25
+_MOST_BUFFERED = 32
+# Words are taken in blocks whose full matrices stay in cache.
+_BLOCK_BYTES = 2**20
+
+
+class RunningMoments:
+    """Mean and covariance of a stream of equally shaped draws.
+
+    The last axis of a draw holds the components of a vector, the axes before it count the
+    vectors: for draws of shape ``(n_words, n_components)`` there is one covariance matrix per word.
+    Sums are float64 and centred (Chan, Golub & LeVeque 1983, eq. 2.1), so that a mean far from
+    zero costs no accuracy. Moments of several chains are joined by `merge`.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of one draw.
+    covariance : bool, default=True
+        Keep covariance matrices. If False, only variances are kept, in the memory of one draw.
+
+    Raises
+    ------
+    ValueError
+        If ``shape`` is not a tuple of integers >= 0, or is ``()`` while ``covariance=True``.
+
+    Notes
+    -----
+    Symmetric matrices are stored as lower triangles: ``4 * n_words * n_components *
+    (n_components + 1)`` bytes, and a buffer of at most 32 MiB (or one draw, where that is larger).
+    A draw costs ``n_words * n_components**2`` multiplications, done by batched matrix products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.posterior import RunningMoments
+    >>> moments = RunningMoments(shape=(1, 2))
+    >>> for draw in ([[0.0, 1.0]], [[2.0, 1.0]], [[4.0, 4.0]]):
+    ...     moments.update(draw)
+    >>> moments.count
+    3
+    >>> moments.mean
+    array([[2., 2.]])
+    >>> moments.covariance
+    array([[[4., 3.],
+            [3., 3.]]])
+    """
+
+    def __init__(self, shape, covariance=True):
+        shape = (shape,) if isinstance(shape, Integral) else tuple(shape)
+        if not all(isinstance(n, Integral) and n >= 0 for n in shape):
+            raise ValueError(f"shape must be a tuple of integers >= 0, got {shape!r}.")
+        if covariance and not shape:
+            raise ValueError(
+                "shape must have at least one axis with covariance=True, got (); "
+                "use covariance=False for scalars."
+            )
+        self.shape = tuple(int(n) for n in shape)
+        self.keeps_covariance = bool(covariance)
+        self._k = self.shape[-1] if self.keeps_covariance else 1
+        self._rows = int(np.prod(self.shape[:-1] if self.keeps_covariance else self.shape))
+        self._count = 0
+        self._mean = np.zeros((self._rows, self._k))
+        self._sums = np.zeros((self._rows, self._k * (self._k + 1) // 2))
+        self._buffer = None
+        self._waiting = 0
+
+    @property
+    def count(self):
+        """Number of draws seen."""
+        return self._count + self._waiting
+
+    @property
+    def mean(self):
+        """Mean of the draws, shape ``shape``; NaN before the first."""
+        self._flush()
+        mean = self._mean if self._count else np.full_like(self._mean, np.nan)
+        return mean.reshape(self.shape).copy()
+
+    @property
+    def variance(self):
+        """Unbiased variance of every entry, shape ``shape``; NaN before the second draw."""
+        self._flush()
+        if self._count < 2:
+            return np.full(self.shape, np.nan)
+        diagonal = np.cumsum(np.arange(1, self._k + 1)) - 1
+        return (self._sums[:, diagonal] / (self._count - 1)).reshape(self.shape)
+
+    @property
+    def covariance(self):
+        """Unbiased covariance matrices, shape ``(*shape, shape[-1])``; NaN before the second draw.
+
+        Raises
+        ------
+        ValueError
+            If only variances are kept.
+        """
+        if not self.keeps_covariance:
+            raise ValueError("These moments were made with covariance=False: use .variance.")
+        self._flush()
+        k = self._k
+        out = np.full((self._rows, k, k), np.nan)
+        if self._count >= 2:
+            for i, start, stop in _triangle(k):
+                np.divide(self._sums[:, start:stop], self._count - 1, out=out[:, i, : i + 1])
+                out[:, : i + 1, i] = out[:, i, : i + 1]
+        return out.reshape(*self.shape, k)
+
+    def update(self, x):
+        """Add one draw.
+
+        Parameters
+        ----------
+        x : array-like of shape ``shape``
+
+        Raises
+        ------
+        ValueError
+            If ``x`` has another shape.
+        """
+        x = np.asarray(x)
+        if x.shape != self.shape:
+            raise ValueError(f"x must have shape {self.shape}, got {x.shape}.")
+        if self._buffer is None:
+            size = max(8 * self._rows * self._k, 1)
+            length = min(max(_BUFFER_BYTES // size, 1), _MOST_BUFFERED)
+            self._buffer = np.empty((length, self._rows, self._k))
+        self._buffer[self._waiting] = x.reshape(self._rows, self._k)
+        self._waiting += 1
+        if self._waiting == len(self._buffer):
+            self._flush()
+
+    def update_many(self, x):
+        """Add draws that are stored along the first axis.
+
+        Parameters
+        ----------
+        x : array-like of shape ``(n_draws, *shape)``
+
+        Raises
+        ------
+        ValueError
+            If ``x`` has another shape.
+        """
+        x = np.asarray(x)
+        if x.ndim == 0 or x.shape[1:] != self.shape:
+            raise ValueError(f"x must have shape (n_draws, *{self.shape}), got {x.shape}.")
+        self._flush()
+        step = min(max(_BUFFER_BYTES // max(8 * self._rows * self._k, 1), 1), 1024)
+        for start in range(0, len(x), step):
+            part = x[start : start + step]
+            self._absorb(part.reshape(len(part), self._rows, self._k))
+
+    def merge(self, other):
+        """Add the draws that another `RunningMoments` has seen.
+
+        Parameters
+        ----------
+        other : RunningMoments
+            Of the same shape and kind; left as it is.
+
+        Returns
+        -------
+        RunningMoments
+            ``self``, now over both sets of draws.
+
+        Raises
+        ------
+        ValueError
+            If shapes differ, or one keeps covariances and the other does not.
+        TypeError
+            If ``other`` is no `RunningMoments`.
+        """
+        if not isinstance(other, RunningMoments):
+            raise TypeError(f"other must be a RunningMoments, got {type(other).__name__}.")
+        mine, theirs = (self.shape, self.keeps_covariance), (other.shape, other.keeps_covariance)
+        if mine != theirs:
+            raise ValueError(
+                "other must have the same shape and covariance, "
+                f"{mine[0]} and {mine[1]}, got {theirs[0]} and {theirs[1]}."
+            )
+        self._flush()
+        other._flush()
+        if other._count:
+            self._sums += other._sums
+            self._shift(other._count, other._mean, np.empty((0, self._rows, self._k)))
+        return self
+
+    def _flush(self):
+        if self._waiting:
+            waiting, self._waiting = self._waiting, 0
+            self._absorb(self._buffer[:waiting])
+
+    def _absorb(self, block):
+        """Add a block of draws (n, rows, k) around its own mean, which is then joined to ours."""
+        if len(block):
+            self._shift(len(block), block.mean(axis=0, dtype=np.float64), block)
+
+    def _shift(self, n_new, mean, block):
+        """Join ``n_new`` draws of the given mean; products of ``block`` around it are added."""
+        total = self._count + n_new
+        with np.errstate(all="ignore"):  # infinities become NaN, silently
+            delta = mean - self._mean
+            # the move of the mean enters as one more deviation
+            weight = np.sqrt(self._count * (n_new / total))
+            self._add_products(block, mean, weight * delta)
+            self._mean += delta * (n_new / total) if self._count else delta
+        self._count = total
+
+    def _add_products(self, block, mean, extra):
+        k, n = self._k, len(block) + 1
+        step = max(1, _BLOCK_BYTES // (8 * max(k * k, n * k, 1)))
+        for start in range(0, self._rows, step):
+            words = slice(start, start + step)
+            deviations = np.empty((len(mean[words]), n, k))
+            np.subtract(
+                block[:, words].transpose(1, 0, 2), mean[words, None], out=deviations[:, : n - 1]
+            )
+            deviations[:, n - 1] = extra[words]
+            if k == 1:
+                self._sums[words, 0] += np.einsum("wn,wn->w", *(deviations[:, :, 0],) * 2)
+                continue
+            products = np.matmul(deviations.transpose(0, 2, 1), deviations)
+            sums = self._sums[words]
+            for i, low, high in _triangle(k):
+                sums[:, low:high] += products[:, i, : i + 1]
+
+    def _arrays(self):
+        """Everything that is known, as arrays by name; `_from_arrays` reads them."""
+        self._flush()
+        return {"mean": self._mean.reshape(self.shape), "sums": self._sums}
+
+    @classmethod
+    def _from_arrays(cls, count, covariance, arrays):
+        moments = cls(arrays["mean"].shape, covariance=covariance)
+        if arrays["sums"].shape != moments._sums.shape:
+            raise ValueError("the sums of products do not fit the mean")
+        moments._count = int(count)
+        moments._mean[:] = arrays["mean"].reshape(moments._mean.shape)
+        moments._sums[:] = arrays["sums"]
+        return moments
+
+    def __getstate__(self):
+        self._flush()
+        return {**self.__dict__, "_buffer": None}
+
+    def __repr__(self):
+        kept = "" if self.keeps_covariance else ", covariance=False"
+        return f"RunningMoments(shape={self.shape}{kept}), count={self.count}"
+
+
+def _triangle(k):
+    """Rows of a packed lower triangle: (row, start, stop)."""
+    start = 0
+    for i in range(k):
+        yield i, start, start + i + 1
+        start += i + 1
+
+
+def check_moments(moments, draws):
+    """Dict of `RunningMoments`, compared with the draws of the same name."""
+    out = dict(moments or {})
+    for name, m in out.items():
+        if not isinstance(m, RunningMoments):
+            raise ValueError(f"moments[{name!r}] must be a RunningMoments, got {type(m).__name__}.")
+        if name in draws and m.shape != draws[name].shape[2:]:
+            raise ValueError(
+                f"moments[{name!r}] must have the shape of the draws, {draws[name].shape[2:]}, "
+                f"got {m.shape}."
+            )
+    return out

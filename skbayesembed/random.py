@@ -1,0 +1,44 @@
+"""Reproducible streams of random numbers: one seed in, one generator per unit of work out."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+
+def seed_sequence(random_state=None):
+    """Turn scikit-learn's ``random_state`` into a NumPy seed sequence.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+        An int gives the same sequence every time; a ``RandomState`` is advanced by the call;
+        None uses NumPy's global state.
+
+    Returns
+    -------
+    numpy.random.SeedSequence
+
+    Raises
+    ------
+    ValueError
+        If ``random_state`` is none of the above (a ``numpy.random.Generator``, for instance).
+    """
+    state = check_random_state(random_state)
+    return np.random.SeedSequence(state.randint(0, 2**32, size=4, dtype=np.uint32).tolist())
+
+
+def generators(seeds, n):
+    """Spawn ``n`` independent generators from a seed sequence.
+
+    Parameters
+    ----------
+    seeds : numpy.random.SeedSequence
+    n : int
+
+    Returns
+    -------
+    list of numpy.random.Generator
+        PCG64 generators, one for each unit of work; never share one between threads.
+    """
+    return [np.random.Generator(np.random.PCG64(child)) for child in seeds.spawn(n)]

@@ -1,0 +1,493 @@
+"""`BayesianSGNS`: the posterior of skip-gram-with-negative-samples embeddings."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..base import (
+    check_bool,
+    check_chain_length,
+    check_choice,
+    check_integer,
+    check_real,
+    check_solver,
+)
+from ..random import seed_sequence
+from . import fitting, inputs, predict, reading
+from .counts import PairCounts
+
+
+class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Posterior of skip-gram embeddings with negative samples.
+
+    Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
+    (w, v) is positive with probability ``sigma(rho_w . alpha_v)``, and the vectors have
+    independent Gaussian priors with precision ``prior_precision``.
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Dimension of the vectors.
+    solver : {"gibbs", "map"}, default="gibbs"
+        ``"gibbs"`` samples the posterior, ``"map"`` finds its mode.
+    kernel : {"auto", "metropolis", "polya-gamma"}, default="auto"
+        How ``"gibbs"`` updates a word given the opposite side; both are exact. ``"metropolis"``
+        proposes from a Gaussian approximation corrected by Hamiltonian steps and is the faster
+        in every case measured (``benchmarks/gibbs.py``), so ``"auto"`` takes it;
+        ``"polya-gamma"`` draws auxiliary variables.
+    window : int, default=5
+        Words on each side of a target that are its context. Not used for count matrices, whose
+        context is the whole document.
+    window_weights : {"linear", "dynamic", "uniform"}, default="linear"
+        ``"linear"``: a context at distance d counts ``(window - d + 1) / window``, the
+        expectation of ``"dynamic"``, word2vec's random radius; ``"uniform"``: every one counts 1.
+    negative : float, default=1
+        Negative observations per positive one.
+    ns_exponent : float, default=0.75
+        Exponent of the context frequencies that negatives are drawn by.
+    negative_sampling : {"expected", "sampled"}, default="expected"
+        Expected counts, for which every pair of words has an observation (Bamler & Mandt 2017,
+        supplement eqs. 1-3; memory and time grow with the square of the vocabulary), or sampled
+        ones as in word2vec.
+    subsample : float or None, default=None
+        Threshold of word2vec's rule for dropping frequent words at random.
+    min_count : int, default=5
+        Words seen less often are dropped.
+    max_features : int or None, default=None
+        Keep only the most frequent words.
+    prior : {"normal"}, default="normal"
+        Spherical Gaussian.
+    prior_precision : float, default=1.0
+        Its precision, lambda.
+    anchors : {"pivot", "last"}, array of words or None, default="pivot"
+        Context vectors held at their MAP values so that the posterior has no free rotation:
+        chosen by column-pivoted QR of the MAP contexts, the last ``n_components``, or those
+        named. None samples without anchors and rotates every draw to a canonical frame, which
+        conditions on nothing; so does a MAP whose rank is too low to anchor on, with a warning.
+    features : {"mean", "mean_std"}, default="mean"
+        What ``transform`` returns: posterior means, or also their standard deviations.
+    draws, warmup, chains, thin : int, default=1000, 500, 4, 1
+        ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
+    keep_draws : {"auto", "all"} or list of words, default="auto"
+        ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
+        and covariances over all. For the words of a list every draw is recorded besides.
+    max_iter : int, default=1000
+        Most iterations of the search for the mode.
+    tol : float, default=1e-8
+        Its tolerance on the gradient, relative to the gradient at the start.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        scikit-learn's analyzer for documents given as strings.
+    lowercase : bool, default=True
+        Part of the analyzer.
+    stop_words : {"english"}, list of str or None, default=None
+        Part of the analyzer.
+    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+        Part of the analyzer.
+    feature_names : list of str or None, default=None
+        Words of the columns where X is a count matrix.
+    random_state : int, RandomState instance or None, default=None
+        The same seed gives the same draws for every ``n_jobs`` and joblib backend.
+    n_jobs : int or None, default=None
+        Chains, or words where a chain is large, run in parallel.
+    verbose : int, default=0
+        1 shows the progress of the chains.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+        Draws of ``rho`` and ``alpha``, each (chain, draw, n_words, n_components).
+    rho_, alpha_ : ndarray of shape (n_words, n_components)
+        Posterior means (the mode for ``solver="map"``) of target and context vectors.
+    words_ : ndarray of str of shape (n_words,)
+        Most frequent first, except for count matrices, which keep their order.
+    vocabulary_ : dict
+        Word to row of ``rho_``.
+    anchors_ : ndarray of int or None
+        Contexts held fixed.
+    n_iter_ : int
+        Iterations of the search for the mode.
+    n_features_in_, feature_names_in_
+        As in scikit-learn, where fitted on a count matrix.
+
+    Raises
+    ------
+    ValueError
+        For a parameter or input that is not allowed, before any work.
+    MemoryError
+        If the pair table or the draws would not fit.
+
+    See Also
+    --------
+    PairCounts : Pair counts made elsewhere, accepted by ``fit`` and ``score``.
+
+    References
+    ----------
+    Yrjänäinen, Boström, Magnusson & Jonasson (2025). Posterior Sampling of Probabilistic Word
+    Embeddings. Bamler & Mandt (2017). Dynamic Word Embeddings, ICML.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug"] * 20
+    >>> model = BayesianSGNS(2, min_count=1, draws=50, warmup=50, chains=2, random_state=0)
+    >>> model.fit(texts).transform(texts).shape
+    (40, 2)
+    >>> bool(0 <= model.cooccurrence_proba([("cat", "sat")]).mean[0] <= 1)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=50,
+        *,
+        solver="gibbs",
+        kernel="auto",
+        window=5,
+        window_weights="linear",
+        negative=1,
+        ns_exponent=0.75,
+        negative_sampling="expected",
+        subsample=None,
+        min_count=5,
+        max_features=None,
+        prior="normal",
+        prior_precision=1.0,
+        anchors="pivot",
+        features="mean",
+        draws=1000,
+        warmup=500,
+        chains=4,
+        thin=1,
+        keep_draws="auto",
+        max_iter=1000,
+        tol=1e-8,
+        analyzer="word",
+        lowercase=True,
+        stop_words=None,
+        token_pattern=r"(?u)\b\w\w+\b",
+        feature_names=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.solver = solver
+        self.kernel = kernel
+        self.window = window
+        self.window_weights = window_weights
+        self.negative = negative
+        self.ns_exponent = ns_exponent
+        self.negative_sampling = negative_sampling
+        self.subsample = subsample
+        self.min_count = min_count
+        self.max_features = max_features
+        self.prior = prior
+        self.prior_precision = prior_precision
+        self.anchors = anchors
+        self.features = features
+        self.draws = draws
+        self.warmup = warmup
+        self.chains = chains
+        self.thin = thin
+        self.keep_draws = keep_draws
+        self.max_iter = max_iter
+        self.tol = tol
+        self.analyzer = analyzer
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.feature_names = feature_names
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Learn the posterior.
+
+        Parameters
+        ----------
+        X : list of str, list of lists of str, (n_documents, n_words) counts or PairCounts
+            Documents as strings, as token lists, as a count matrix (sparse or dense), or pair
+            counts already made. Windows never cross a document.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        count_seed, mode_seed, chain_seed = seed_sequence(self.random_state).spawn(3)
+        training = self._count(X, np.random.default_rng(count_seed))
+        vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
+        self._check_words(vocabulary)
+        model = fitting.build_model(self, training.counts)
+        mode = fitting.fit_mode(self, model, mode_seed)
+        if self.solver == "map":
+            anchors = None
+            fitting.warn_point_estimate_rank(self, mode)
+            posterior = fitting.point_posterior(mode, training.words)
+        else:
+            weight = model.pairs.observations(1)
+            anchors = fitting.choose_anchors(self, mode, weight, vocabulary)
+            posterior = fitting.gibbs_posterior(
+                self, model, mode, anchors, training.words, vocabulary, chain_seed
+            )
+        self.anchors_ = anchors
+        self.n_iter_ = max(1, mode.facts["n_iter"])
+        self.words_ = training.words
+        self.vocabulary_ = vocabulary
+        self._columns = training.columns
+        self.posterior_ = posterior
+        self.rho_ = posterior.mean("rho")
+        self.alpha_ = posterior.mean("alpha")
+        return self
+
+    def transform(self, X):
+        """Count-weighted posterior-mean target vectors of documents.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit`` but not PairCounts
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+            Twice as many columns for ``features="mean_std"``: the means, then the posterior
+            standard deviations. A document without a known word gets zeros.
+        """
+        check_is_fitted(self)
+        check_choice("features", self.features, ("mean", "mean_std"))
+        kind, X = inputs.kind_of(X)
+        if kind == "pairs":
+            raise TypeError("transform takes documents or a count matrix, got PairCounts.")
+        counts = inputs.count_documents(self, X, self._fitted_kind(kind))
+        return predict.document_features(self.posterior_, counts, self.features == "mean_std")
+
+    def score(self, X, y=None, *, sample_weight=None):
+        """Mean held-out log predictive probability per observed pair.
+
+        The held-out pairs come from a protocol of their own (window 5 with linear weights, or
+        the whole document for counts; expected negatives, one per positive, exponent 0.75; all
+        words of the documents), so scores compare across every hyperparameter. A pair with a
+        word outside the vocabulary scores log 1/2. PairCounts are scored as they are.
+
+        Parameters
+        ----------
+        X : documents, counts or PairCounts, as in ``fit``
+        y : None
+            Ignored.
+        sample_weight : None
+            Present for scikit-learn's sake; anything else is refused.
+
+        Returns
+        -------
+        float
+            Natural logarithm, at most 0; guessing scores -0.693.
+        """
+        check_is_fitted(self)
+        if sample_weight is not None:
+            raise ValueError("sample_weight is not supported: got an array, allowed is None.")
+        kind, X = inputs.kind_of(X)
+        if kind == "pairs":
+            held_out = inputs.held_out_counts(self, X)
+        else:
+            held_out = inputs.held_out_pairs(self, X, self._fitted_kind(kind))
+        return predict.mean_log_score(self.posterior_, held_out)
+
+    def similarity(self, a, b, *, prob=0.9):
+        """Posterior of the cosine between the target vectors of two words.
+
+        Parameters
+        ----------
+        a, b : str or int
+            Words, or their indices.
+        prob : float, default=0.9
+            Probability of the highest density interval.
+
+        Returns
+        -------
+        Bunch
+            ``mean``, ``sd``, ``interval`` (low, high) and all ``draws``.
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        """
+        check_is_fitted(self)
+        return reading.similarity(self, a, b, prob)
+
+    def most_similar(self, word, n=10, *, prob=0.9):
+        """The words nearest to a word, with intervals.
+
+        Parameters
+        ----------
+        word : str or int
+        n : int, default=10
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Neighbours
+            Ordered by posterior mean cosine, with the probability of each of being among the
+            ``n`` nearest; prints as a table.
+        """
+        check_is_fitted(self)
+        return reading.most_similar(self, word, n, prob)
+
+    def cooccurrence_proba(self, pairs, *, prob=0.9):
+        """Posterior of the probability that a pair is positive, sigma(rho_w . alpha_v).
+
+        Parameters
+        ----------
+        pairs : list of (target, context)
+            Words or indices.
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Bunch
+            ``mean`` and ``sd`` (n_pairs,), ``interval`` (n_pairs, 2), ``draws`` (n_draws, n_pairs).
+        """
+        check_is_fitted(self)
+        return reading.cooccurrence(self, pairs, prob)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of ``transform``.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        names = super().get_feature_names_out(input_features)
+        k = self.rho_.shape[1]
+        if len(names) > k:
+            names = np.array([*names[:k], *(f"{name}_std" for name in names[:k])], dtype=object)
+        return names
+
+    @property
+    def _n_features_out(self):
+        return self.rho_.shape[1] * (2 if self.features == "mean_std" else 1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _check_parameters(self):
+        check_integer("n_components", self.n_components, 1)
+        check_solver(self, self.solver, ("gibbs", "map"))
+        check_choice("kernel", self.kernel, ("auto", "metropolis", "polya-gamma"))
+        check_choice("prior", self.prior, ("normal",))
+        check_real("prior_precision", self.prior_precision, 0)
+        check_choice("features", self.features, ("mean", "mean_std"))
+        check_integer("window", self.window, 1)
+        check_choice("window_weights", self.window_weights, ("linear", "dynamic", "uniform"))
+        check_choice("negative_sampling", self.negative_sampling, ("expected", "sampled"))
+        check_real("negative", self.negative, 0)
+        check_real("ns_exponent", self.ns_exponent, 0, strict=False)
+        if self.subsample is not None:
+            check_real("subsample", self.subsample, 0)
+        check_integer("min_count", self.min_count, 1)
+        if self.max_features is not None:
+            check_integer("max_features", self.max_features, 1)
+        check_bool("lowercase", self.lowercase)
+        check_integer("max_iter", self.max_iter, 1)
+        check_real("tol", self.tol, 0)
+        check_integer("verbose", int(self.verbose), 0)
+        if isinstance(self.anchors, str):
+            check_choice("anchors", self.anchors, ("pivot", "last"))
+        if isinstance(self.keep_draws, str):
+            check_choice("keep_draws", self.keep_draws, ("auto", "all"))
+        check_chain_length(self)
+
+    def _check_words(self, vocabulary):
+        """Checks of ``anchors`` and ``keep_draws`` against the vocabulary."""
+        n_words = len(vocabulary)
+        for name in ("anchors", "keep_draws"):
+            value = getattr(self, name)
+            if value is None or isinstance(value, str):
+                continue
+            value = list(value)
+            unknown = [
+                w
+                for w in value
+                if w not in vocabulary
+                and not (name == "anchors" and isinstance(w, int | np.integer) and 0 <= w < n_words)
+            ]
+            if unknown:
+                raise ValueError(f"{name} has words outside the vocabulary: {unknown[:5]!r}.")
+            if len(set(value)) != len(value):
+                raise ValueError(f"{name} must name different words, got {value!r}.")
+            if name == "anchors" and len(value) != self.n_components:
+                raise ValueError(
+                    f"anchors must name n_components={self.n_components} words, got {len(value)}."
+                )
+
+    def _count(self, X, rng):
+        kind, X = inputs.kind_of(X)
+        if kind != "counts":
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+        if kind == "pairs":
+            return self._given_pairs(X)
+        if kind == "counts":
+            names = self._column_names(X)
+            return inputs.training_from_counts(self, self._check_columns(X, reset=True), names, rng)
+        return inputs.training_from_corpus(self, X, kind, rng)
+
+    def _given_pairs(self, X):
+        inputs.check_vocabulary(self, X.n_words)
+        words = X.words if X.words is not None else _default_names(X.n_words)
+        return inputs.Training(X, np.asarray(words, dtype=str))
+
+    def _column_names(self, X):
+        n_columns = X.shape[1] if hasattr(X, "shape") and len(X.shape) == 2 else len(X[0])
+        if self.feature_names is not None:
+            names = [str(name) for name in self.feature_names]
+            if len(names) != n_columns or len(set(names)) != len(names):
+                raise ValueError(
+                    f"feature_names must name the {n_columns} columns of X once each, got "
+                    f"{len(names)} names, {len(set(names))} different."
+                )
+            return names
+        columns = getattr(X, "columns", None)
+        return [str(c) for c in columns] if columns is not None else _default_names(n_columns)
+
+    def _check_columns(self, X, reset=False):
+        X = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
+        )
+        if reset and X.shape[0] < 2:
+            raise ValueError(
+                "X has 1 sample (n_samples=1): a count matrix needs at least 2 documents to tell "
+                "words apart. Pass a sequence as text or tokens to use a window instead."
+            )
+        return inputs.check_count_matrix(X)
+
+    def _fitted_kind(self, kind):
+        if (kind == "counts") != (self._columns is not None):
+            fitted = "a count matrix" if self._columns is not None else "text, tokens or PairCounts"
+            raise ValueError(
+                f"X is {'a count matrix' if kind == 'counts' else kind}, but the estimator was "
+                f"fitted on {fitted}."
+            )
+        return kind
+
+
+def _default_names(n):
+    return [f"x{i}" for i in range(n)]
+
+
+__all__ = ["BayesianSGNS", "PairCounts"]

@@ -1,0 +1,198 @@
+"""From pair counts to a posterior: mode, anchors, chains, diagnostics."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from ..base import chain_settings, check_memory, warn_unless_mixed
+from ..inference.gibbs import sample_gibbs
+from ..inference.mode import find_mode
+from ..posterior import Posterior
+from .gibbs import SGNSConditionals
+from .model import SGNSModel, numerical_rank, pivot_contexts
+from .tables import pair_table, table_bytes
+
+# Chains share the machine's cores by words instead of side by side above this much memory each.
+_LARGE_CHAIN = 200 * 2**20
+_MONITORED = 100
+
+
+@dataclass
+class Mode:
+    """The MAP estimate: arrays ``{"rho", "alpha"}`` and the facts of its search."""
+
+    arrays: dict
+    facts: dict
+
+
+def build_model(estimator, counts):
+    """The posterior of the counts, after a look at the memory it takes."""
+    needed = table_bytes(counts, chains=1)
+    check_memory(
+        needed,
+        f"The pair table of {counts.n_words} words",
+        "Use negative_sampling='sampled', a smaller max_features or a larger min_count.",
+    )
+    return SGNSModel(pair_table(counts), estimator.n_components, float(estimator.prior_precision))
+
+
+def fit_mode(estimator, model, seeds):
+    """MAP estimate from a random start."""
+    rng = np.random.default_rng(seeds)
+    start = model.pack(model.start(rng))
+    with threadpool_limits(limits=1, user_api="blas"):
+        theta, facts = find_mode(
+            model, start, max_iter=estimator.max_iter, tol=estimator.tol, verbose=estimator.verbose
+        )
+    return Mode(model.unpack(theta), facts)
+
+
+def choose_anchors(estimator, mode, weight, vocabulary):
+    """Indices of the contexts to hold fixed, or None for the posterior without anchors.
+
+    Warns
+    -----
+    UserWarning
+        Where the MAP has too low a rank to anchor on.
+    """
+    k = estimator.n_components
+    anchors = estimator.anchors
+    if anchors is None:
+        return None
+    alpha = mode.arrays["alpha"]
+    if isinstance(anchors, str) and anchors == "pivot":
+        rank = numerical_rank(alpha)
+        chosen = pivot_contexts(alpha, weight) if rank == k else None
+    else:
+        chosen = _named_anchors(anchors, alpha.shape, vocabulary)
+        rank = min(numerical_rank(alpha), numerical_rank(alpha[chosen]))
+    if rank == k:
+        return chosen
+    warnings.warn(
+        f"The MAP context vectors have rank {rank} of n_components={k}: for so few observations "
+        "the prior (a nuclear-norm penalty on the logits) sets the other components to zero, and "
+        "anchors taken from them would fix zeros. Falling back to anchors=None: the posterior is "
+        "sampled without anchors and every draw is rotated to a common frame. Fewer "
+        "n_components or a smaller prior_precision would allow anchors.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return None
+
+
+def _named_anchors(anchors, shape, vocabulary):
+    n_words, k = shape
+    if isinstance(anchors, str):
+        return np.arange(n_words - k, n_words)
+    return np.array([vocabulary[a] if isinstance(a, str) else int(a) for a in anchors])
+
+
+def monitored_pairs(model):
+    """Pairs whose logits are traced: half among the most observed words, half anywhere."""
+    rng = np.random.default_rng(0)
+    weight = model.pairs.observations(0)
+    frequent = np.argsort(-weight, kind="stable")[: max(10, model.n_words // 10)]
+    return np.vstack(
+        [rng.choice(frequent, (_MONITORED // 2, 2)), rng.integers(model.n_words, size=(50, 2))]
+    )
+
+
+def point_posterior(mode, words):
+    """A posterior of one chain and one draw: the MAP estimate."""
+    draws = {name: value[None, None].copy() for name, value in mode.arrays.items()}
+    attrs = {"solver": "map", **mode.facts}
+    return Posterior(draws, dims=_dims(draws), coords=_coords(words, draws), attrs=attrs)
+
+
+def gibbs_posterior(estimator, model, mode, anchors, words, vocabulary, seeds):
+    """Sample the posterior; returns a `Posterior`."""
+    weight = model.pairs.observations(1)
+    pivots = anchors if anchors is not None else pivot_contexts(mode.arrays["alpha"], weight)
+    if anchors is not None:
+        model = model.anchored(anchors, mode.arrays["alpha"][anchors])
+    kernel = "metropolis" if estimator.kernel == "auto" else estimator.kernel
+    conditionals = SGNSConditionals(
+        model, kernel, pivots, monitored_pairs(model), start=mode.arrays
+    )
+    rows = _kept_rows(estimator, vocabulary)
+    size = model.n_words * model.n_components
+    settings = chain_settings(estimator, 16 * size, 16 * size * model.n_components, rows)
+    per_chain = 6 * 4 * model.pairs.n_pairs
+    result = sample_gibbs(
+        conditionals,
+        settings,
+        n_chains=estimator.chains,
+        seeds=seeds,
+        n_jobs=estimator.n_jobs,
+        split_units=per_chain > _LARGE_CHAIN or estimator.chains == 1,
+        verbose=estimator.verbose,
+    )
+    kept = None if rows is None else list(estimator.keep_draws)
+    posterior = Posterior(
+        result.draws,
+        stats=result.stats,
+        moments=result.moments,
+        dims=_dims(result.draws),
+        coords=_coords(words, result.draws, kept),
+        attrs={
+            "solver": "gibbs",
+            "kernel": kernel,
+            "anchored": anchors is not None,
+            "interrupted": result.facts["interrupted"],
+            "draws_made": int(next(iter(result.stats.values())).shape[1]),
+            "stride": settings.stride,
+        },
+    )
+    check_mixing(posterior)
+    return posterior
+
+
+def check_mixing(posterior):
+    """Warn unless the co-occurrence probabilities of the monitored pairs have mixed."""
+    logit = posterior.stats["logit"]
+    if logit.shape[1] < 4:
+        return
+    from arviz_stats.base import array_stats
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        # R-hat on ranks: the same for a probability and its logit
+        rhat = array_stats.rhat(logit, chain_axis=0, draw_axis=1)
+    posterior.attrs["max_rhat"] = warn_unless_mixed(rhat, "the co-occurrence probabilities", 6)
+
+
+def _kept_rows(estimator, vocabulary):
+    if isinstance(estimator.keep_draws, str):
+        return None
+    index = np.array([vocabulary[w] for w in estimator.keep_draws], dtype=int)
+    return {"rho": index, "alpha": index}
+
+
+def _dims(draws):
+    return {
+        name: ("kept_word" if name.endswith("_rows") else "word", "component") for name in draws
+    }
+
+
+def _coords(words, draws, kept=None):
+    coords = {"word": words, "component": np.arange(draws["rho"].shape[-1])}
+    if kept is not None:
+        coords["kept_word"] = np.asarray(kept, dtype=str)
+    return coords
+
+
+def warn_point_estimate_rank(estimator, mode):
+    """ConvergenceWarning where the MAP is exactly zero."""
+    if numerical_rank(mode.arrays["alpha"]) == 0:
+        warnings.warn(
+            "The MAP estimate is zero: the spectral norm of n+ - n/2 is at most "
+            f"prior_precision={estimator.prior_precision}, so the prior outweighs the data. "
+            "Lower prior_precision, or use solver='gibbs', whose posterior is proper all the same.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

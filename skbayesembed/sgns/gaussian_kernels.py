@@ -1,0 +1,162 @@
+"""Kernels for small Gaussians in precision form: factor, solve, whiten, draw.
+
+A Gaussian has mean ``m`` and precision ``L L'``; ``u = L'(x - m)`` is the whitened ``x``.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from .logistic_kernels import FAST
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def outer_table(y, out):
+    """out[v] = the lower triangle of y_v y_v', row by row, K (K + 1) / 2 numbers."""
+    n_columns, k = y.shape
+    for v in range(n_columns):
+        p = 0
+        for i in range(k):
+            yi = y[v, i]
+            for j in range(i + 1):
+                out[v, p] = yi * y[v, j]
+                p += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def unpack_precision(packed, prior, out):
+    """Lower triangle of the matrix packed row by row, plus diag(prior), into ``out`` (K, K)."""
+    p = 0
+    for i in range(out.shape[0]):
+        for j in range(i + 1):
+            out[i, j] = packed[p]
+            p += 1
+        out[i, i] += prior[i]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def cholesky(a, rounding):
+    """Lower Cholesky factor of ``a`` in place (upper triangle untouched).
+
+    A pivot below ``rounding`` times its diagonal entry is noise of the arithmetic that built
+    ``a``; it is lifted to that, so that the factor always exists.
+    """
+    k = a.shape[0]
+    for i in range(k):
+        for j in range(i):
+            s = a[i, j]
+            for m in range(j):
+                s -= a[i, m] * a[j, m]
+            a[i, j] = s / a[j, j]
+        s = a[i, i]
+        floor = rounding * s
+        for m in range(i):
+            s -= a[i, m] * a[i, m]
+        a[i, i] = math.sqrt(max(s, max(floor, 1e-300)))
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def solve_lower(a, x):
+    """x <- L^-1 x for the lower triangle L of ``a``."""
+    for i in range(x.size):
+        s = x[i]
+        for j in range(i):
+            s -= a[i, j] * x[j]
+        x[i] = s / a[i, i]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def solve_upper(a, x):
+    """x <- L^-T x for the lower triangle L of ``a``."""
+    for i in range(x.size - 1, -1, -1):
+        s = x[i] / a[i, i]
+        x[i] = s
+        for j in range(i):
+            x[j] -= a[i, j] * s
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def multiply_upper(a, x, out):
+    """out = L' x for the lower triangle L of ``a``."""
+    k = x.size
+    out[:] = 0.0
+    for i in range(k):
+        for j in range(i + 1):
+            out[j] += a[i, j] * x[i]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def unwhiten(factor, mean, u, x):
+    """x = mean + L^-T u."""
+    x[:] = u
+    solve_upper(factor, x)
+    for i in range(x.size):
+        x[i] += mean[i]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def kick(factor, gradient, prior, x, u, p, step):
+    """p += step * (L^-1 grad log posterior(x) + u); ``gradient`` (of the likelihood) is spent."""
+    for i in range(x.size):
+        gradient[i] -= prior[i] * x[i]
+    solve_lower(factor, gradient)
+    for i in range(x.size):
+        p[i] += step * (gradient[i] + u[i])
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def rotate(u, p, cosine, sine):
+    """(u, p) turned by an angle: the exact flow of a standard Gaussian."""
+    for i in range(u.size):
+        a = u[i]
+        b = p[i]
+        u[i] = a * cosine + b * sine
+        p[i] = b * cosine - a * sine
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def start_move(factor, mean, prior, x, diff, n_steps, rng, u, p):
+    """Whitened u = L'(x - mean) and p ~ N(0, I); returns minus the log weight of the start.
+
+    With steps the weight is that of (x, p) under prior and kinetic energy. Without, it is
+    prior(x) / N(x; mean, (L L')^-1), u is the proposal's draw and p is not used.
+    """
+    energy = 0.0
+    for i in range(x.size):
+        diff[i] = x[i] - mean[i]
+        energy += 0.5 * prior[i] * x[i] * x[i]
+    multiply_upper(factor, diff, u)
+    for i in range(x.size):
+        if n_steps == 0:
+            energy -= 0.5 * u[i] * u[i]
+            u[i] = rng.standard_normal()
+        else:
+            p[i] = rng.standard_normal()
+            energy += 0.5 * p[i] * p[i]
+    return energy
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def end_energy(prior, x, u, p, n_steps):
+    """The counterpart of `start_move`'s value at the end of the move."""
+    energy = 0.0
+    for i in range(x.size):
+        energy += 0.5 * prior[i] * x[i] * x[i]
+        if n_steps == 0:
+            energy -= 0.5 * u[i] * u[i]
+        else:
+            energy += 0.5 * p[i] * p[i]
+    return energy
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_gaussian(factor, linear, movable, rng, x):
+    """x ~ N(H^-1 linear, H^-1) with H = L L'; ``linear`` is spent; a row that stays draws too."""
+    solve_lower(factor, linear)
+    for i in range(x.size):
+        linear[i] += rng.standard_normal()
+    solve_upper(factor, linear)
+    if movable:
+        x[:] = linear

@@ -1,0 +1,187 @@
+"""What the estimator accepts, turned into pair counts: training counts and held-out counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from ..text import build_corpus, document_counts, encode, input_kind, make_analyzer, restrict
+from .counts import (
+    PairCounts,
+    document_pairs,
+    expected_negatives,
+    sampled_negatives,
+    subsample,
+    window_pairs,
+)
+
+# The scoring protocol: the same for every candidate, whatever it was trained with.
+SCORE_WINDOW = 5
+SCORE_NEGATIVE = 1
+SCORE_EXPONENT = 0.75
+
+
+@dataclass(frozen=True)
+class Training:
+    """Counts for a fit.
+
+    Attributes
+    ----------
+    counts : PairCounts
+    words : ndarray of str of shape (n_words,)
+    columns : ndarray of int of shape (n_words,) or None
+        Columns of the count matrix that are the words; None unless fitted on one.
+    """
+
+    counts: PairCounts
+    words: np.ndarray
+    columns: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Counts to score: ``index`` is each held-out word's place in the vocabulary, or -1."""
+
+    counts: PairCounts
+    index: np.ndarray
+
+
+def analyzer_of(estimator, kind):
+    """The analyzer of text, None for documents that are tokens already."""
+    if kind != "text":
+        return None
+    return make_analyzer(
+        estimator.analyzer,
+        lowercase=estimator.lowercase,
+        stop_words=estimator.stop_words,
+        token_pattern=estimator.token_pattern,
+    )
+
+
+def kind_of(X):
+    """``"pairs"``, ``"text"``, ``"tokens"`` or ``"counts"``; generators are listed first."""
+    if isinstance(X, PairCounts):
+        return "pairs", X
+    if not hasattr(X, "__len__") and not hasattr(X, "shape") and hasattr(X, "__iter__"):
+        X = list(X)
+    return input_kind(X), X
+
+
+def check_count_matrix(X):
+    """Non-negative finite counts as a float64 csr matrix; ValueError otherwise."""
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    X = sparse.csr_array(X)
+    if X.nnz and X.data.min() < 0:
+        raise ValueError(
+            "Negative values in data passed to BayesianSGNS: X must hold counts >= 0, "
+            f"got {X.data.min():g}."
+        )
+    return X
+
+
+def training_from_corpus(estimator, X, kind, rng):
+    """Pair counts of a corpus of sequences by the estimator's window and sampling options."""
+    corpus = build_corpus(X, analyzer_of(estimator, kind))
+    corpus = restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
+    check_vocabulary(estimator, corpus.words.size)
+    ids, offsets = corpus.ids, corpus.offsets
+    if estimator.subsample is not None:
+        ids, offsets = subsample(ids, offsets, corpus.frequency, estimator.subsample, rng)
+    positive = window_pairs(
+        ids,
+        offsets,
+        corpus.words.size,
+        window=estimator.window,
+        window_weights=estimator.window_weights,
+        rng=rng,
+    )
+    return Training(finish_counts(estimator, positive, corpus.words, rng), corpus.words)
+
+
+def training_from_counts(estimator, X, names, rng):
+    """Pair counts of a document-word matrix, the whole document being the context."""
+    frequency = np.asarray(X.sum(axis=0)).ravel()
+    columns = np.flatnonzero(frequency >= max(estimator.min_count, 1e-300))
+    if estimator.max_features is not None and columns.size > estimator.max_features:
+        order = np.argsort(-frequency[columns], kind="stable")[: estimator.max_features]
+        columns = np.sort(columns[order])
+    check_vocabulary(estimator, columns.size)
+    words = np.asarray(names, dtype=str)[columns]
+    positive = document_pairs(X[:, columns])
+    return Training(finish_counts(estimator, positive, words, rng), words, columns)
+
+
+def finish_counts(estimator, positive, words, rng):
+    """Add the negative pairs to the positive ones."""
+    if positive.sum() == 0:
+        raise ValueError(
+            "X has no pair of words: every document has fewer than two words of the vocabulary. "
+            "Lower min_count or subsample less, or pass longer documents."
+        )
+    options = {"negative": estimator.negative, "ns_exponent": estimator.ns_exponent}
+    if estimator.negative_sampling == "expected":
+        negative = expected_negatives(positive, **options)
+    else:
+        negative = sampled_negatives(positive, rng=rng, **options)
+    return PairCounts(positive, negative, words)
+
+
+def check_vocabulary(estimator, n_words):
+    """Raise a ValueError where too few words are left."""
+    if n_words == 0:
+        raise ValueError(
+            f"empty vocabulary: no word of X occurs min_count={estimator.min_count} times or "
+            "more. Lower min_count, or check the analyzer."
+        )
+    if estimator.n_components > n_words:
+        raise ValueError(
+            f"n_components={estimator.n_components} is larger than the vocabulary of {n_words} "
+            f"word(s): choose at most {n_words}, or lower min_count={estimator.min_count}."
+        )
+
+
+def held_out_pairs(estimator, X, kind):
+    """Held-out counts of documents by the fixed scoring protocol."""
+    if kind == "counts":
+        X = estimator._check_columns(X)
+        index = np.full(X.shape[1], -1)
+        index[estimator._columns] = np.arange(estimator._columns.size)
+        positive = document_pairs(X)
+    else:
+        corpus = build_corpus(X, analyzer_of(estimator, kind))
+        index = np.array([estimator.vocabulary_.get(w, -1) for w in corpus.words.tolist()], int)
+        positive = window_pairs(
+            corpus.ids,
+            corpus.offsets,
+            corpus.words.size,
+            window=SCORE_WINDOW,
+            window_weights="linear",
+        )
+    if positive.sum() == 0:
+        raise ValueError("X has no pair of words to score: every document has fewer than two.")
+    negative = expected_negatives(positive, negative=SCORE_NEGATIVE, ns_exponent=SCORE_EXPONENT)
+    return HeldOut(PairCounts(positive, negative), index)
+
+
+def held_out_counts(estimator, counts):
+    """`HeldOut` of pair counts that the user made: words matched by name where there are any."""
+    if counts.words is None:
+        if counts.n_words != estimator.words_.size:
+            raise ValueError(
+                f"X has pair counts of {counts.n_words} words without names, the estimator was "
+                f"fitted on {estimator.words_.size}."
+            )
+        return HeldOut(counts, np.arange(counts.n_words))
+    index = [estimator.vocabulary_.get(w, -1) for w in counts.words.tolist()]
+    return HeldOut(counts, np.array(index, dtype=int))
+
+
+def count_documents(estimator, X, kind):
+    """Counts of the vocabulary's words in each document, csr (n_documents, n_words)."""
+    if kind == "counts":
+        return sparse.csr_array(estimator._check_columns(X)[:, estimator._columns])
+    ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
+    return document_counts(ids, offsets, estimator.words_.size)

@@ -1,0 +1,338 @@
+"""Sweeps over blocks of words: Metropolis and Polya-Gamma updates, gradients, curvature.
+
+Rows ``x`` (n_rows, K) are updated given the opposite vectors ``y`` (n_columns, K): targets given
+contexts, or contexts given targets with the pair table transposed. Dense kernels take the
+(n_rows, n_columns) block of the table, sparse ones the whole table in compressed rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from .gaussian_kernels import (
+    cholesky,
+    draw_gaussian,
+    end_energy,
+    kick,
+    rotate,
+    solve_lower,
+    solve_upper,
+    start_move,
+    unpack_precision,
+    unwhiten,
+)
+from .logistic_kernels import (
+    FAST,
+    accumulate_curvature,
+    exp_negative,
+    log_likelihood,
+    logits,
+    residuals,
+    residuals_and_likelihood,
+    weighted_sum,
+)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def gather(indices, y, y32, rows, rows32):
+    """The vectors named by ``indices``, in both precisions, side by side in memory."""
+    for i in range(indices.size):
+        v = indices[i]
+        for j in range(y.shape[1]):
+            rows[i, j] = y[v, j]
+            rows32[i, j] = y32[v, j]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def pair_logits(start, stop, indptr, indices, x, y, out):
+    """out[e] = x_w . y_v for the pairs e of rows ``start:stop``; out[0] is the first of them."""
+    base = indptr[start]
+    for w in range(start, stop):
+        for e in range(indptr[w], indptr[w + 1]):
+            v = indices[e]
+            s = 0.0
+            for j in range(x.shape[1]):
+                s += x[w, j] * y[v, j]
+            out[e - base] = s
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def metropolis_dense(
+    x, y, y32, outer, n, kappa, weight, shift, prior, movable, n_steps, chunk, rng, accepted
+):
+    """One Metropolis update of every row of ``x`` given ``y``; all (n_rows, n_columns) pairs.
+
+    The Gaussian N(m, H^-1), H = sum_v weight_v y_v y_v' + diag(prior), m = H^-1 sum_v shift_v y_v,
+    does not depend on the row's current value. ``n_steps == 0``: it is the proposal.
+    Otherwise: Hamiltonian steps over a quarter turn that follow this Gaussian's flow exactly and
+    correct it by the gradient of the rest. Either way accepted by the exact ratio.
+    """
+    n_rows, k = x.shape
+    n_columns = y.shape[0]
+    c = min(chunk, n_rows)
+    logits = np.empty((c, n_columns))
+    res = np.empty((c, n_columns))
+    packed = np.empty((c, outer.shape[1]), dtype=np.float32)
+    mean32 = np.empty((c, k), dtype=np.float32)
+    factor = np.empty((c, k, k))
+    mean = np.empty((c, k))
+    gradient = np.empty((c, k))
+    u = np.empty((c, k))
+    p = np.empty((c, k))
+    new = np.empty((c, k))
+    energy = np.empty(c)
+    angle = 0.5 * math.pi / max(n_steps, 1)
+    cosine = math.cos(angle)
+    sine = math.sin(angle)
+    for a in range(0, n_rows, c):
+        b = min(c, n_rows - a)
+        t = logits[:b]
+        r = res[:b]
+        g = gradient[:b]
+        z = new[:b]
+        np.dot(weight[a : a + b], outer, packed[:b])
+        np.dot(shift[a : a + b], y32, mean32[:b])
+        np.dot(x[a : a + b], y.T, t)
+        for i in range(b):
+            unpack_precision(packed[i], prior, factor[i])
+            cholesky(factor[i], 1e-6)
+            for j in range(k):
+                mean[i, j] = mean32[i, j]
+            solve_lower(factor[i], mean[i])
+            solve_upper(factor[i], mean[i])
+            w = a + i
+            energy[i] = start_move(
+                factor[i], mean[i], prior, x[w], new[i], n_steps, rng, u[i], p[i]
+            )
+            if n_steps == 0:
+                energy[i] -= log_likelihood(t[i], n[w], kappa[w])
+                unwhiten(factor[i], mean[i], u[i], new[i])
+            else:
+                energy[i] -= residuals_and_likelihood(t[i], n[w], kappa[w], r[i])
+                for j in range(k):
+                    new[i, j] = x[w, j]
+        for s in range(n_steps):
+            np.dot(r, y, g)
+            step = 0.5 * angle if s == 0 else angle
+            for i in range(b):
+                kick(factor[i], g[i], prior, z[i], u[i], p[i], step)
+                rotate(u[i], p[i], cosine, sine)
+                unwhiten(factor[i], mean[i], u[i], z[i])
+            np.dot(z, y.T, t)
+            if s < n_steps - 1:
+                for i in range(b):
+                    residuals(t[i], n[a + i], kappa[a + i], r[i])
+        if n_steps == 0:
+            np.dot(z, y.T, t)
+        for i in range(b):
+            w = a + i
+            if n_steps == 0:
+                energy[i] += log_likelihood(t[i], n[w], kappa[w])
+            else:
+                energy[i] += residuals_and_likelihood(t[i], n[w], kappa[w], r[i])
+        if n_steps > 0:
+            np.dot(r, y, g)
+            for i in range(b):
+                kick(factor[i], g[i], prior, z[i], u[i], p[i], 0.5 * angle)
+        for i in range(b):
+            w = a + i
+            ratio = energy[i] - end_energy(prior, z[i], u[i], p[i], n_steps)
+            if rng.random() < math.exp(min(ratio, 0.0)) and movable[w]:
+                accepted[w] += 1
+                for j in range(k):
+                    x[w, j] = z[i, j]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def metropolis_sparse(
+    start, stop, indptr, indices, x, y, y32, n, kappa, weight, shift, prior, movable, n_steps,
+    rng, accepted,
+):  # fmt: skip
+    """`metropolis_dense` for words ``start:stop`` of a pair table in compressed rows."""
+    k = x.shape[1]
+    m = 1
+    for w in range(start, stop):
+        m = max(m, indptr[w + 1] - indptr[w])
+    rows_, rows32_, weighted_ = (
+        np.empty((m, k)),
+        np.empty((m, k), np.float32),
+        np.empty((m, k), np.float32),
+    )
+    t_, r_ = np.empty(m), np.empty(m)
+    precision32 = np.empty((k, k), np.float32)
+    factor = np.empty((k, k))
+    mean, u, p, z, g = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    angle = 0.5 * math.pi / max(n_steps, 1)
+    cosine, sine = math.cos(angle), math.sin(angle)
+    for w in range(start, stop):
+        lo, hi = indptr[w], indptr[w + 1]
+        m = hi - lo
+        rows, weighted, t, r = rows_[:m], weighted_[:m], t_[:m], r_[:m]
+        nw, kw = n[lo:hi], kappa[lo:hi]
+        gather(indices[lo:hi], y, y32, rows, rows32_)
+        mean[:] = 0.0
+        for i in range(m):
+            for j in range(k):
+                weighted[i, j] = weight[lo + i] * rows32_[i, j]
+                mean[j] += shift[lo + i] * rows[i, j]
+        if m > 0:
+            np.dot(weighted.T, rows32_[:m], precision32)
+        else:
+            precision32[:] = 0.0
+        for i in range(k):
+            for j in range(i + 1):
+                factor[i, j] = precision32[i, j]
+            factor[i, i] += prior[i]
+        cholesky(factor, 1e-6)
+        solve_lower(factor, mean)
+        solve_upper(factor, mean)
+        energy = start_move(factor, mean, prior, x[w], z, n_steps, rng, u, p)
+        logits(rows, x[w], t)
+        if n_steps == 0:
+            energy -= log_likelihood(t, nw, kw)
+            unwhiten(factor, mean, u, z)
+            logits(rows, z, t)
+            energy += log_likelihood(t, nw, kw)
+        else:
+            energy -= residuals_and_likelihood(t, nw, kw, r)
+            z[:] = x[w]
+            for s in range(n_steps):
+                weighted_sum(rows, r, g)
+                kick(factor, g, prior, z, u, p, 0.5 * angle if s == 0 else angle)
+                rotate(u, p, cosine, sine)
+                unwhiten(factor, mean, u, z)
+                logits(rows, z, t)
+                if s < n_steps - 1:
+                    residuals(t, nw, kw, r)
+            energy += residuals_and_likelihood(t, nw, kw, r)
+            weighted_sum(rows, r, g)
+            kick(factor, g, prior, z, u, p, 0.5 * angle)
+        ratio = energy - end_energy(prior, z, u, p, n_steps)
+        if rng.random() < math.exp(min(ratio, 0.0)) and movable[w]:
+            accepted[w] += 1
+            x[w] = z
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def gaussian_dense(packed, linear, prior, movable, rng, x):
+    """Every row of ``x`` from its Gaussian conditional, precisions packed row by row."""
+    factor = np.empty((x.shape[1], x.shape[1]))
+    for w in range(x.shape[0]):
+        unpack_precision(packed[w], prior, factor)
+        cholesky(factor, 1e-14)
+        draw_gaussian(factor, linear[w], movable[w], rng, x[w])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def gaussian_sparse(start, stop, indptr, indices, omega, kappa, y, prior, movable, rng, x):
+    """Rows ``start:stop`` of ``x`` from N(H^-1 b, H^-1), H = sum omega y y' + prior, b = sum kappa y."""
+    k = x.shape[1]
+    base = indptr[start]
+    m = 1
+    for w in range(start, stop):
+        m = max(m, indptr[w + 1] - indptr[w])
+    rows_, weighted_ = np.empty((m, k)), np.empty((m, k))
+    factor, linear = np.empty((k, k)), np.empty(k)
+    for w in range(start, stop):
+        lo, hi = indptr[w], indptr[w + 1]
+        m = hi - lo
+        rows, weighted = rows_[:m], weighted_[:m]
+        linear[:] = 0.0
+        for i in range(m):
+            v = indices[lo + i]
+            o = omega[lo - base + i]
+            for j in range(k):
+                rows[i, j] = y[v, j]
+                weighted[i, j] = o * y[v, j]
+                linear[j] += kappa[lo + i] * y[v, j]
+        if m > 0:
+            np.dot(weighted.T, rows, factor)
+        else:
+            factor[:] = 0.0
+        for j in range(k):
+            factor[j, j] += prior[j]
+        cholesky(factor, 1e-14)
+        draw_gaussian(factor, linear, movable[w], rng, x[w])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def gradient_dense(x, y, n, kappa, chunk, gx, gy):
+    """gx = likelihood gradient of the rows, gy += that of the columns; the log likelihood returned."""
+    n_rows = x.shape[0]
+    c = min(chunk, n_rows)
+    logits_ = np.empty((c, y.shape[0]))
+    res = np.empty((c, y.shape[0]))
+    part = np.empty_like(gy)
+    total = 0.0
+    for a in range(0, n_rows, c):
+        b = min(c, n_rows - a)
+        t, r = logits_[:b], res[:b]
+        np.dot(x[a : a + b], y.T, t)
+        for i in range(b):
+            total += residuals_and_likelihood(t[i], n[a + i], kappa[a + i], r[i])
+        np.dot(r, y, gx[a : a + b])
+        np.dot(r.T, x[a : a + b], part)
+        gy += part
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def gradient_sparse(start, stop, indptr, indices, x, y, n, kappa, gx, gy):
+    """`gradient_dense` for words ``start:stop`` of a pair table in compressed rows."""
+    k = x.shape[1]
+    m = 1
+    for w in range(start, stop):
+        m = max(m, indptr[w + 1] - indptr[w])
+    t_, r_ = np.empty(m), np.empty(m)
+    total = 0.0
+    for w in range(start, stop):
+        lo, hi = indptr[w], indptr[w + 1]
+        t, r = t_[: hi - lo], r_[: hi - lo]
+        pair_logits(w, w + 1, indptr, indices, x, y, t)
+        total += residuals_and_likelihood(t, n[lo:hi], kappa[lo:hi], r)
+        for j in range(k):
+            gx[w, j] = 0.0
+        for i in range(hi - lo):
+            v = indices[lo + i]
+            for j in range(k):
+                gx[w, j] += r[i] * y[v, j]
+                gy[v, j] += r[i] * x[w, j]
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def curvature_dense(x, y, chunk, sum_logit, sum_slope):
+    """`accumulate_curvature` over all pairs of rows of ``x`` and ``y``."""
+    n_rows = x.shape[0]
+    c = min(chunk, n_rows)
+    buffer = np.empty((c, y.shape[0]))
+    for a in range(0, n_rows, c):
+        b = min(c, n_rows - a)
+        np.dot(x[a : a + b], y.T, buffer[:b])
+        for i in range(b):
+            accumulate_curvature(buffer[i], sum_logit[a + i], sum_slope[a + i])
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def add_probabilities(t, out):
+    """out += sigma(t) on 1-D arrays."""
+    for i in range(t.size):
+        e = exp_negative(-abs(t[i]))
+        d = 1.0 / (1.0 + e)
+        out[i] += d if t[i] >= 0 else e * d
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sum_probabilities(x, y, chunk, out):
+    """out[w, v] += sigma(x_w . y_v)."""
+    n_rows = x.shape[0]
+    c = min(chunk, n_rows)
+    buffer = np.empty((c, y.shape[0]))
+    for a in range(0, n_rows, c):
+        b = min(c, n_rows - a)
+        np.dot(x[a : a + b], y.T, buffer[:b])
+        for i in range(b):
+            add_probabilities(buffer[i], out[a + i])

@@ -1,0 +1,99 @@
+"""Posterior predictive probabilities of pairs and the features of documents."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from .counts import RankOne
+from .kernels import sum_probabilities
+
+# Predictive probabilities average over at most this many evenly spaced draws.
+PREDICTIVE_DRAWS = 400
+_CELLS = 4_000_000
+
+
+def spread_draws(posterior, name, most=PREDICTIVE_DRAWS):
+    """At most ``most`` evenly spaced draws of ``name``, shape (n, n_words, n_components)."""
+    draws = posterior.flat(name)
+    if len(draws) <= most:
+        return draws
+    chosen = np.linspace(0, len(draws) - 1, most).round().astype(int)
+    return draws[chosen]
+
+
+def predictive(rho, alpha, rows, columns):
+    """Mean over draws of sigma(rho_w . alpha_v) for all ``rows`` x ``columns``.
+
+    Parameters
+    ----------
+    rho, alpha : ndarray of shape (n_draws, n_words, n_components)
+    rows, columns : ndarray of int
+
+    Returns
+    -------
+    ndarray of shape (len(rows), len(columns))
+    """
+    total = np.zeros((rows.size, columns.size))
+    for r, a in zip(rho, alpha, strict=True):
+        x = np.ascontiguousarray(r[rows], dtype=np.float64)
+        y = np.ascontiguousarray(a[columns], dtype=np.float64)
+        sum_probabilities(x, y, max(16, 12_800 // max(columns.size, 1)), total)
+    return total / len(rho)
+
+
+def mean_log_score(posterior, held_out):
+    """Mean log posterior predictive probability of the held-out observations.
+
+    A pair with a word outside the vocabulary scores log 1/2, the prior predictive.
+    """
+    counts, index = held_out.counts, held_out.index
+    known = np.flatnonzero(index >= 0)
+    rho, alpha = spread_draws(posterior, "rho"), spread_draws(posterior, "alpha")
+    total, seen = 0.0, 0.0
+    columns = index[known]
+    step = max(1, _CELLS // max(known.size, 1))
+    for start in range(0, known.size, step):
+        rows = known[start : start + step]
+        p = predictive(rho, alpha, index[rows], columns)
+        positive = counts.positive[rows][:, known].toarray()
+        negative = _block(counts.negative, rows, known)
+        total += np.sum(positive * np.log(np.maximum(p, 1e-300)))
+        total += np.sum(negative * np.log(np.maximum(1.0 - p, 1e-16)))
+        seen += positive.sum() + negative.sum()
+    everything = counts.positive.sum() + counts.negative.sum()
+    return float((total + (everything - seen) * np.log(0.5)) / everything)
+
+
+def _block(negative, rows, columns):
+    if isinstance(negative, RankOne):
+        return np.outer(negative.left[rows], negative.right[columns])
+    return negative[rows][:, columns].toarray()
+
+
+def document_features(posterior, counts, with_std):
+    """Count-weighted mean of the posterior-mean targets of each document's words.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    counts : sparse array of shape (n_documents, n_words)
+    with_std : bool
+        Append the posterior standard deviation of every feature.
+
+    Returns
+    -------
+    ndarray of shape (n_documents, n_components) or (n_documents, 2 * n_components)
+        Zeros for a document without a known word.
+    """
+    size = np.asarray(counts.sum(axis=1)).ravel()
+    weights = sparse.diags_array(1.0 / np.where(size > 0, size, 1.0)) @ counts
+    mean = weights @ posterior.mean("rho")
+    if not with_std:
+        return mean
+    draws = posterior.flat("rho")
+    square = np.zeros_like(mean)
+    centre = weights @ draws.mean(axis=0)
+    for rho in draws:
+        square += (weights @ rho - centre) ** 2
+    return np.hstack([mean, np.sqrt(square / max(len(draws) - 1, 1))])

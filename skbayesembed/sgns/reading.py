@@ -1,0 +1,175 @@
+"""Reading the posterior: similarities, neighbours and co-occurrence with their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils import Bunch
+
+from ..base import check_integer, check_prob
+from ..posterior import hdi_interval
+
+
+def word_index(estimator, word, name):
+    """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
+    if isinstance(word, int | np.integer) and not isinstance(word, bool):
+        if 0 <= word < estimator.words_.size:
+            return int(word)
+        raise KeyError(
+            f"{name}={word!r} is out of range: the vocabulary has {estimator.words_.size} words."
+        )
+    found = estimator.vocabulary_.get(word)
+    if found is None:
+        raise KeyError(
+            f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
+            f"(words seen fewer than min_count={estimator.min_count} times are dropped)."
+        )
+    return found
+
+
+def draws_of(estimator, name, index):
+    """Draws of some rows of ``name``, shape (n_draws, len(index), n_components).
+
+    Every draw where the rows were kept by name (or all were), the recorded ones otherwise.
+    """
+    posterior = estimator.posterior_
+    kept = posterior.coords.get("kept_word")
+    if f"{name}_rows" in posterior and kept is not None:
+        place = {int(estimator.vocabulary_[w]): i for i, w in enumerate(np.asarray(kept).tolist())}
+        if all(i in place for i in index):
+            return posterior.flat(f"{name}_rows")[:, [place[i] for i in index]]
+    return posterior.flat(name)[:, index]
+
+
+def _unit(vectors):
+    norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
+
+
+def _summary(draws, prob):
+    return Bunch(
+        mean=draws.mean(axis=0),
+        sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:]),
+        interval=hdi_interval(draws, prob, axis=0),
+        draws=draws,
+    )
+
+
+def similarity(estimator, a, b, prob):
+    """Posterior of the cosine between the target vectors of two words."""
+    check_prob(prob)
+    index = [word_index(estimator, a, "a"), word_index(estimator, b, "b")]
+    vectors = _unit(draws_of(estimator, "rho", index))
+    return _summary(np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1]), prob)
+
+
+def cooccurrence(estimator, pairs, prob):
+    """Posterior of sigma(rho_w . alpha_v) for pairs (target word, context word)."""
+    check_prob(prob)
+    pairs = list(pairs)
+    if not pairs or any(isinstance(p, str) or len(p) != 2 for p in pairs):
+        raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
+    targets = [word_index(estimator, a, "target") for a, _ in pairs]
+    contexts = [word_index(estimator, b, "context") for _, b in pairs]
+    rho = draws_of(estimator, "rho", targets)
+    alpha = draws_of(estimator, "alpha", contexts)
+    if len(rho) != len(alpha):
+        rho, alpha = (
+            estimator.posterior_.flat(n)[:, i] for n, i in (("rho", targets), ("alpha", contexts))
+        )
+    return _summary(expit(np.einsum("ijk,ijk->ij", rho, alpha)), prob)
+
+
+class Neighbours:
+    """Nearest words of a word with what is known of each.
+
+    Attributes
+    ----------
+    word : str
+    words : ndarray of str of shape (n,)
+        Ordered by posterior mean cosine, largest first.
+    mean, sd : ndarray of shape (n,)
+        Of the cosine.
+    interval : ndarray of shape (n, 2)
+        Highest density interval of the cosine.
+    prob_top : ndarray of shape (n,)
+        Probability of being among the ``n`` nearest.
+    prob : float
+        Probability of the intervals.
+    """
+
+    def __init__(self, word, words, mean, sd, interval, prob_top, prob):
+        self.word = word
+        self.words = words
+        self.mean = mean
+        self.sd = sd
+        self.interval = interval
+        self.prob_top = prob_top
+        self.prob = prob
+
+    def __len__(self):
+        return len(self.words)
+
+    def __repr__(self):
+        width = max([len(w) for w in self.words] + [len("neighbour")])
+        head = f"{'neighbour':<{width}}  cosine  {f'{100 * self.prob:g} % interval':>16}  P(top {len(self)})"
+        lines = [f"nearest to {self.word!r}", head]
+        for w, m, (low, high), p in zip(
+            self.words, self.mean, self.interval, self.prob_top, strict=True
+        ):
+            lines.append(f"{w:<{width}}  {m:6.3f}  [{low:6.3f}, {high:6.3f}]  {p:9.2f}")
+        return "\n".join(lines)
+
+    def to_frame(self):
+        """The table as a pandas DataFrame (pandas must be installed)."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        return pd.DataFrame(
+            {
+                "word": self.words,
+                "mean": self.mean,
+                "sd": self.sd,
+                "low": self.interval[:, 0],
+                "high": self.interval[:, 1],
+                "prob_top": self.prob_top,
+            }
+        )
+
+
+def most_similar(estimator, word, n, prob):
+    """The ``n`` words nearest to ``word`` by posterior mean cosine of target vectors."""
+    check_prob(prob)
+    check_integer("n", n, 1)
+    target = word_index(estimator, word, "word")
+    n_words = estimator.words_.size
+    n = min(n, n_words - 1)
+    draws = estimator.posterior_.flat("rho")
+    total, top = np.zeros(n_words), np.zeros(n_words)
+    for rho in draws:
+        cosine = _cosines(rho, target)
+        total += cosine
+        cosine[target] = -np.inf
+        top[np.argpartition(-cosine, n - 1)[:n] if n else []] += 1
+    mean = total / len(draws)
+    mean[target] = -np.inf
+    order = np.argsort(-mean, kind="stable")[:n]
+    vectors = _unit(draws[:, np.append(order, target)])
+    summary = _summary(np.einsum("ijk,ik->ij", vectors[:, :-1], vectors[:, -1]), prob)
+    return Neighbours(
+        str(estimator.words_[target]),
+        estimator.words_[order],
+        summary.mean,
+        summary.sd,
+        summary.interval,
+        top[order] / len(draws),
+        prob,
+    )
+
+
+def _cosines(vectors, target):
+    norm = np.linalg.norm(vectors, axis=1)
+    dot = vectors @ vectors[target]
+    scale = norm * norm[target]
+    return np.divide(dot, scale, out=np.zeros_like(dot), where=scale > 0)

@@ -1,0 +1,72 @@
+"""Helpers of the tests that drive the samplers below the estimator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skbayesembed import PairCounts
+from skbayesembed.random import generators
+from skbayesembed.sgns.gibbs import SGNSConditionals
+from skbayesembed.sgns.model import SGNSModel
+from skbayesembed.sgns.tables import DensePairs, SparsePairs
+
+KERNELS = [(kernel, dense) for kernel in ("metropolis", "polya-gamma") for dense in (True, False)]
+
+
+def serial(function, tasks):
+    for task in tasks:
+        function(*task)
+
+
+class Sampling:
+    """Build conditionals from plain arrays of counts and run them."""
+
+    serial = staticmethod(serial)
+
+    @staticmethod
+    def counts(positive, negative):
+        return PairCounts(sparse.csr_array(positive), sparse.csr_array(negative))
+
+    @classmethod
+    def conditionals(
+        cls, positive, negative, k, precision, kernel, dense=True, anchors=None, values=None
+    ):
+        counts = cls.counts(positive, negative)
+        pairs = DensePairs(counts) if dense else SparsePairs(counts)
+        model = SGNSModel(pairs, k, precision, anchors, values)
+        pivots = np.arange(k) if anchors is None else anchors
+        return SGNSConditionals(model, kernel, pivots, np.array([[0, 0]]))
+
+    @staticmethod
+    def run(conditionals, draws, warmup, seed, state=None, each=None):
+        """Run a chain; returns the list of ``each(state)`` (default: copies of rho, alpha)."""
+        rng = generators(np.random.SeedSequence(seed), conditionals.n_streams)
+        state = conditionals.init_state(rng) if state is None else state
+        each = each or (lambda s: (s.x[0].copy(), s.x[1].copy()))
+        for step in range(warmup):
+            conditionals.sweep(state, rng, serial)
+            conditionals.tune(state, step, warmup)
+        out = []
+        for _ in range(draws):
+            conditionals.sweep(state, rng, serial)
+            out.append(each(state))
+        return out
+
+    @staticmethod
+    def ess(draws):
+        """Effective sample size of draws (chain, draw, ...), through arviz-stats."""
+        from arviz_stats.base import array_stats
+
+        return array_stats.ess(draws, chain_axis=0, draw_axis=1, method="mean")
+
+
+@pytest.fixture(scope="session")
+def sampling():
+    return Sampling
+
+
+@pytest.fixture(params=KERNELS, ids=[f"{k}-{'dense' if d else 'sparse'}" for k, d in KERNELS])
+def kernel_and_layout(request):
+    return request.param
