@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
 
 import numpy as np
@@ -191,9 +192,18 @@ class RunningMoments:
             )
         self._flush()
         other._flush()
+        if not self._count:
+            self._mean[:] = other._mean
         if other._count:
-            self._sums += other._sums
-            self._shift(other._count, other._mean, np.empty((0, self._rows, self._k)))
+            with np.errstate(all="ignore"):  # infinities become NaN, silently
+                n, total = other._count, self._count + other._count
+                delta = other._mean - self._mean
+                self._sums += other._sums
+                weight = np.sqrt(self._count * (n / total))
+                for words in self._blocks(1):
+                    self._add_products(words, (weight * delta[words])[:, None])
+                self._mean += delta * (n / total)
+            self._count = total
         return self
 
     def _flush(self):
@@ -202,38 +212,38 @@ class RunningMoments:
             self._absorb(self._buffer[:waiting])
 
     def _absorb(self, block):
-        """Add a block of draws (n, rows, k) around its own mean, which is then joined to ours."""
-        if len(block):
-            self._shift(len(block), block.mean(axis=0, dtype=np.float64), block)
-
-    def _shift(self, n_new, mean, block):
-        """Join ``n_new`` draws of the given mean; products of ``block`` around it are added."""
-        total = self._count + n_new
+        """Add draws (n, rows, k): around their own mean, and one deviation from mean to mean."""
+        n, k = len(block), self._k
+        total = self._count + n
+        weight = np.sqrt(self._count * (n / total))
         with np.errstate(all="ignore"):  # infinities become NaN, silently
-            delta = mean - self._mean
-            # the move of the mean enters as one more deviation
-            weight = np.sqrt(self._count * (n_new / total))
-            self._add_products(block, mean, weight * delta)
-            self._mean += delta * (n_new / total) if self._count else delta
+            for words in self._blocks(n + 1):
+                # relative to a value that is already there: entries that never move stay exact
+                pivot = self._mean[words] if self._count else block[0, words].astype(np.float64)
+                deviations = np.empty((len(pivot), n + 1, k))
+                own = deviations[:, :n]
+                np.subtract(block[:, words].transpose(1, 0, 2), pivot[:, None], out=own)
+                delta = own.mean(axis=1)
+                own -= delta[:, None]
+                deviations[:, n] = weight * delta
+                self._add_products(words, deviations)
+                self._mean[words] = pivot + delta * (n / total)
         self._count = total
 
-    def _add_products(self, block, mean, extra):
-        k, n = self._k, len(block) + 1
-        step = max(1, _BLOCK_BYTES // (8 * max(k * k, n * k, 1)))
-        for start in range(0, self._rows, step):
-            words = slice(start, start + step)
-            deviations = np.empty((len(mean[words]), n, k))
-            np.subtract(
-                block[:, words].transpose(1, 0, 2), mean[words, None], out=deviations[:, : n - 1]
-            )
-            deviations[:, n - 1] = extra[words]
-            if k == 1:
-                self._sums[words, 0] += np.einsum("wn,wn->w", *(deviations[:, :, 0],) * 2)
-                continue
-            products = np.matmul(deviations.transpose(0, 2, 1), deviations)
-            sums = self._sums[words]
-            for i, low, high in _triangle(k):
-                sums[:, low:high] += products[:, i, : i + 1]
+    def _blocks(self, n):
+        """Slices of words whose ``n`` deviations and products fit a block."""
+        step = max(1, _BLOCK_BYTES // (8 * max(self._k**2, n * self._k, 1)))
+        return (slice(start, start + step) for start in range(0, self._rows, step))
+
+    def _add_products(self, words, deviations):
+        """Add the products of deviations (rows, n, k), summed over n, to the triangles."""
+        if self._k == 1:
+            self._sums[words, 0] += np.einsum("wnk,wnk->w", deviations, deviations)
+            return
+        products = np.matmul(deviations.transpose(0, 2, 1), deviations)
+        sums = self._sums[words]
+        for i, low, high in _triangle(self._k):
+            sums[:, low:high] += products[:, i, : i + 1]
 
     def _arrays(self):
         """Everything that is known, as arrays by name; `_from_arrays` reads them."""
@@ -269,6 +279,8 @@ def _triangle(k):
 
 def check_moments(moments, draws):
     """Dict of `RunningMoments`, compared with the draws of the same name."""
+    if moments is not None and not isinstance(moments, Mapping):
+        raise ValueError(f"moments must be a mapping, got {type(moments).__name__}.")
     out = dict(moments or {})
     for name, m in out.items():
         if not isinstance(m, RunningMoments):
