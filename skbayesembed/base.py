@@ -1,4 +1,4 @@
-"""What the estimators share: checks of parameters, choice of solver, length and memory of chains."""
+"""What the estimators share: parameter checks, choice of solver, length and memory of chains."""
 
 from __future__ import annotations
 
@@ -43,6 +43,19 @@ def check_bool(name, value):
     """Raise a ValueError unless ``value`` is a bool."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_verbose(verbose):
+    """Raise a ValueError unless ``verbose`` is a bool or an integer of at least 0."""
+    if not isinstance(verbose, bool | np.bool_):
+        check_integer("verbose", verbose, 0)
+
+
+def check_jobs(n_jobs):
+    """Raise a ValueError unless ``n_jobs`` is None or an integer other than 0."""
+    good = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0
+    if n_jobs is not None and not good:
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
 
 
 def check_prob(prob):
@@ -98,7 +111,7 @@ def check_memory(n_bytes, what, advice):
         )
 
 
-def chain_settings(estimator, draw_bytes, moment_bytes, rows=None):
+def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None):
     """Length of the chains, and how many draws are recorded whole.
 
     Parameters
@@ -108,8 +121,10 @@ def chain_settings(estimator, draw_bytes, moment_bytes, rows=None):
         Bytes of one draw.
     moment_bytes : int
         Bytes of the running moments of one chain, kept where not all draws are.
+    trace_bytes : int
+        Bytes recorded at every draw besides.
     rows : dict of str to ndarray of int, optional
-        Rows recorded at every draw.
+        Rows recorded at every draw where whole draws are not.
 
     Returns
     -------
@@ -120,14 +135,16 @@ def chain_settings(estimator, draw_bytes, moment_bytes, rows=None):
     MemoryError
         If what is asked for does not fit.
     """
-    every = draw_bytes * estimator.draws * estimator.chains
+    # counted in Python integers: NumPy's would wrap around
+    every = int(draw_bytes) * int(estimator.draws) * int(estimator.chains)
     keep_all = isinstance(estimator.keep_draws, str) and estimator.keep_draws == "all"
     stride = 1
     if not keep_all and every > DRAW_BUDGET:
         # at least one whole draw a chain, so that predictions stay possible
         stride = min(-(-every // DRAW_BUDGET), estimator.draws)
     moments = stride > 1
-    needed = every // stride + (moment_bytes * estimator.chains if moments else 0)
+    needed = every // stride + trace_bytes * estimator.draws * estimator.chains
+    needed += moment_bytes * estimator.chains if moments else 0
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
     return Settings(
         draws=estimator.draws,
@@ -135,7 +152,7 @@ def chain_settings(estimator, draw_bytes, moment_bytes, rows=None):
         thin=estimator.thin,
         stride=int(stride),
         moments=moments,
-        rows=rows,
+        rows=rows if moments else None,
     )
 
 

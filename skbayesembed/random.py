@@ -24,7 +24,13 @@ def seed_sequence(random_state=None):
     ValueError
         If ``random_state`` is none of the above (a ``numpy.random.Generator``, for instance).
     """
-    state = check_random_state(random_state)
+    try:
+        state = check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            "random_state must be an int, a numpy.random.RandomState or None, "
+            f"got {random_state!r}."
+        ) from error
     return np.random.SeedSequence(state.randint(0, 2**32, size=4, dtype=np.uint32).tolist())
 
 

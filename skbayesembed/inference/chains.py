@@ -34,7 +34,7 @@ class Settings:
     draws, warmup, thin : int
         ``warmup`` sweeps are discarded, then ``draws`` draws are made ``thin`` sweeps apart.
     stride : int
-        Of the draws made, every ``stride``-th is recorded whole.
+        Of the draws made, the first and every ``stride``-th after it are recorded whole.
     moments : bool
         Whether running moments over every draw are kept.
     rows : dict of str to ndarray of int
@@ -76,9 +76,10 @@ class ChainRecord:
         i = self.n_draws
         if i == 0:
             self._allocate(settings, values, trace)
-        if (i + 1) % settings.stride == 0:
+        slot, rest = divmod(i, settings.stride)
+        if rest == 0 and slot < settings.recorded:
             for name, value in values.items():
-                self.draws[name][(i + 1) // settings.stride - 1] = value
+                self.draws[name][slot] = value
         for name, index in (settings.rows or {}).items():
             self.rows[name][i] = values[name][index]
         for name, value in trace.items():
@@ -220,6 +221,11 @@ def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_units, 
             interrupted = True
             control.stop()
             _wait(records)
+        except BaseException:
+            # the other chains end before the error is shown and the thread limits are lifted
+            control.stop()
+            _wait(records)
+            raise
     return gather(records, settings, interrupted)
 
 
@@ -236,9 +242,9 @@ def gather(records, settings, interrupted):
             f"Interrupted: the estimator is fitted with the {kept} draws made so far in each of "
             f"{len(chosen)} chain(s), of {settings.draws} draws in {len(records)} asked for.",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=6,  # the caller of fit
         )
-    n_recorded = max(kept // settings.stride, 0)
+    n_recorded = min(-(-kept // settings.stride), settings.recorded)
     draws = {
         name: np.stack([record.draws[name][:n_recorded] for record in chosen])
         for name in chosen[0].draws

@@ -68,6 +68,6 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0):
             f"The mode was not reached in max_iter={max_iter} iterations (largest gradient entry "
             f"{largest:.3g}, allowed {gtol:.3g}): raise max_iter, or tol.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return found.x, facts

@@ -6,21 +6,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base import (
-    check_bool,
-    check_chain_length,
-    check_choice,
-    check_integer,
-    check_real,
-    check_solver,
-)
+from ..base import check_choice
 from ..random import seed_sequence
+from ..text import materialise
 from . import fitting, inputs, predict, reading
+from .checks import check_parameters, check_words
 from .counts import PairCounts
 
 
 class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Posterior of skip-gram embeddings with negative samples.
+    r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
     (w, v) is positive with probability ``sigma(rho_w . alpha_v)``, and the vectors have
@@ -72,7 +67,8 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
     keep_draws : {"auto", "all"} or list of words, default="auto"
         ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
-        and covariances over all. For the words of a list every draw is recorded besides.
+        and covariances over all. For the words of a list every draw is recorded besides, in
+        ``posterior_.stats``.
     max_iter : int, default=1000
         Most iterations of the search for the mode.
     tol : float, default=1e-8
@@ -83,7 +79,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Part of the analyzer.
     stop_words : {"english"}, list of str or None, default=None
         Part of the analyzer.
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
         Part of the analyzer.
     feature_names : list of str or None, default=None
         Words of the columns where X is a count matrix.
@@ -218,12 +214,15 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         -------
         self
         """
-        self._check_parameters()
+        check_parameters(self)
         count_seed, mode_seed, chain_seed = seed_sequence(self.random_state).spawn(3)
         training = self._count(X, np.random.default_rng(count_seed))
         vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
-        self._check_words(vocabulary)
+        check_words(self, vocabulary)
         model = fitting.build_model(self, training.counts)
+        settings = None
+        if self.solver != "map":
+            settings = fitting.plan_chains(self, model, vocabulary)
         mode = fitting.fit_mode(self, model, mode_seed)
         if self.solver == "map":
             anchors = None
@@ -233,7 +232,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             weight = model.pairs.observations(1)
             anchors = fitting.choose_anchors(self, mode, weight, vocabulary)
             posterior = fitting.gibbs_posterior(
-                self, model, mode, anchors, training.words, vocabulary, chain_seed
+                self, model, mode, anchors, training.words, settings, chain_seed
             )
         self.anchors_ = anchors
         self.n_iter_ = max(1, mode.facts["n_iter"])
@@ -244,6 +243,25 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.rho_ = posterior.mean("rho")
         self.alpha_ = posterior.mean("alpha")
         return self
+
+    def fit_transform(self, X, y=None):
+        """Fit to X, then transform it.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit`` but not PairCounts
+            An iterator is read once.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+        """
+        if isinstance(X, PairCounts):
+            raise TypeError("fit_transform takes documents or a count matrix, got PairCounts.")
+        X = materialise(X)
+        return self.fit(X, y).transform(X)
 
     def transform(self, X):
         """Count-weighted posterior-mean target vectors of documents.
@@ -258,7 +276,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Twice as many columns for ``features="mean_std"``: the means, then the posterior
             standard deviations. A document without a known word gets zeros.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))
         kind, X = inputs.kind_of(X)
         if kind == "pairs":
@@ -287,7 +305,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         float
             Natural logarithm, at most 0; guessing scores -0.693.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "posterior_")
         if sample_weight is not None:
             raise ValueError("sample_weight is not supported: got an array, allowed is None.")
         kind, X = inputs.kind_of(X)
@@ -317,7 +335,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         KeyError
             For an unknown word.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "posterior_")
         return reading.similarity(self, a, b, prob)
 
     def most_similar(self, word, n=10, *, prob=0.9):
@@ -335,7 +353,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Ordered by posterior mean cosine, with the probability of each of being among the
             ``n`` nearest; prints as a table.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "posterior_")
         return reading.most_similar(self, word, n, prob)
 
     def cooccurrence_proba(self, pairs, *, prob=0.9):
@@ -352,7 +370,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Bunch
             ``mean`` and ``sd`` (n_pairs,), ``interval`` (n_pairs, 2), ``draws`` (n_draws, n_pairs).
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "posterior_")
         return reading.cooccurrence(self, pairs, prob)
 
     def get_feature_names_out(self, input_features=None):
@@ -367,7 +385,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         -------
         ndarray of str
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "posterior_")
         names = super().get_feature_names_out(input_features)
         k = self.rho_.shape[1]
         if len(names) > k:
@@ -385,56 +403,6 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tags.input_tags.positive_only = True
         return tags
 
-    def _check_parameters(self):
-        check_integer("n_components", self.n_components, 1)
-        check_solver(self, self.solver, ("gibbs", "map"))
-        check_choice("kernel", self.kernel, ("auto", "metropolis", "polya-gamma"))
-        check_choice("prior", self.prior, ("normal",))
-        check_real("prior_precision", self.prior_precision, 0)
-        check_choice("features", self.features, ("mean", "mean_std"))
-        check_integer("window", self.window, 1)
-        check_choice("window_weights", self.window_weights, ("linear", "dynamic", "uniform"))
-        check_choice("negative_sampling", self.negative_sampling, ("expected", "sampled"))
-        check_real("negative", self.negative, 0)
-        check_real("ns_exponent", self.ns_exponent, 0, strict=False)
-        if self.subsample is not None:
-            check_real("subsample", self.subsample, 0)
-        check_integer("min_count", self.min_count, 1)
-        if self.max_features is not None:
-            check_integer("max_features", self.max_features, 1)
-        check_bool("lowercase", self.lowercase)
-        check_integer("max_iter", self.max_iter, 1)
-        check_real("tol", self.tol, 0)
-        check_integer("verbose", int(self.verbose), 0)
-        if isinstance(self.anchors, str):
-            check_choice("anchors", self.anchors, ("pivot", "last"))
-        if isinstance(self.keep_draws, str):
-            check_choice("keep_draws", self.keep_draws, ("auto", "all"))
-        check_chain_length(self)
-
-    def _check_words(self, vocabulary):
-        """Checks of ``anchors`` and ``keep_draws`` against the vocabulary."""
-        n_words = len(vocabulary)
-        for name in ("anchors", "keep_draws"):
-            value = getattr(self, name)
-            if value is None or isinstance(value, str):
-                continue
-            value = list(value)
-            unknown = [
-                w
-                for w in value
-                if w not in vocabulary
-                and not (name == "anchors" and isinstance(w, int | np.integer) and 0 <= w < n_words)
-            ]
-            if unknown:
-                raise ValueError(f"{name} has words outside the vocabulary: {unknown[:5]!r}.")
-            if len(set(value)) != len(value):
-                raise ValueError(f"{name} must name different words, got {value!r}.")
-            if name == "anchors" and len(value) != self.n_components:
-                raise ValueError(
-                    f"anchors must name n_components={self.n_components} words, got {len(value)}."
-                )
-
     def _count(self, X, rng):
         kind, X = inputs.kind_of(X)
         if kind != "counts":
@@ -443,8 +411,9 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if kind == "pairs":
             return self._given_pairs(X)
         if kind == "counts":
-            names = self._column_names(X)
-            return inputs.training_from_counts(self, self._check_columns(X, reset=True), names, rng)
+            counts = self._check_columns(X, reset=True)
+            names = self._column_names(counts.shape[1], getattr(X, "columns", None))
+            return inputs.training_from_counts(self, counts, names, rng)
         return inputs.training_from_corpus(self, X, kind, rng)
 
     def _given_pairs(self, X):
@@ -452,18 +421,18 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         words = X.words if X.words is not None else _default_names(X.n_words)
         return inputs.Training(X, np.asarray(words, dtype=str))
 
-    def _column_names(self, X):
-        n_columns = X.shape[1] if hasattr(X, "shape") and len(X.shape) == 2 else len(X[0])
-        if self.feature_names is not None:
-            names = [str(name) for name in self.feature_names]
-            if len(names) != n_columns or len(set(names)) != len(names):
-                raise ValueError(
-                    f"feature_names must name the {n_columns} columns of X once each, got "
-                    f"{len(names)} names, {len(set(names))} different."
-                )
-            return names
-        columns = getattr(X, "columns", None)
-        return [str(c) for c in columns] if columns is not None else _default_names(n_columns)
+    def _column_names(self, n_columns, columns):
+        names = columns if self.feature_names is None else self.feature_names
+        if names is None:
+            return _default_names(n_columns)
+        source = "the columns of X" if self.feature_names is None else "feature_names"
+        names = [str(name) for name in names]
+        if len(names) != n_columns or len(set(names)) != len(names):
+            raise ValueError(
+                f"{source} must name the {n_columns} columns of X once each, got "
+                f"{len(names)} names, {len(set(names))} different."
+            )
+        return names
 
     def _check_columns(self, X, reset=False):
         X = validate_data(

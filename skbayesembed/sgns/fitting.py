@@ -41,6 +41,16 @@ def build_model(estimator, counts):
     return SGNSModel(pair_table(counts), estimator.n_components, float(estimator.prior_precision))
 
 
+def plan_chains(estimator, model, vocabulary):
+    """Length of the chains and what they record, after a look at the memory it takes."""
+    rows = _kept_rows(estimator, vocabulary)
+    size = model.n_words * model.n_components
+    trace = 8 * (_MONITORED + 1)
+    if rows is not None:
+        trace += 16 * model.n_components * rows["rho"].size
+    return chain_settings(estimator, 16 * size, 16 * size * model.n_components, trace, rows)
+
+
 def fit_mode(estimator, model, seeds):
     """MAP estimate from a random start."""
     rng = np.random.default_rng(seeds)
@@ -80,7 +90,7 @@ def choose_anchors(estimator, mode, weight, vocabulary):
         "sampled without anchors and every draw is rotated to a common frame. Fewer "
         "n_components or a smaller prior_precision would allow anchors.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=3,
     )
     return None
 
@@ -109,7 +119,7 @@ def point_posterior(mode, words):
     return Posterior(draws, dims=_dims(draws), coords=_coords(words, draws), attrs=attrs)
 
 
-def gibbs_posterior(estimator, model, mode, anchors, words, vocabulary, seeds):
+def gibbs_posterior(estimator, model, mode, anchors, words, settings, seeds):
     """Sample the posterior; returns a `Posterior`."""
     weight = model.pairs.observations(1)
     pivots = anchors if anchors is not None else pivot_contexts(mode.arrays["alpha"], weight)
@@ -119,9 +129,6 @@ def gibbs_posterior(estimator, model, mode, anchors, words, vocabulary, seeds):
     conditionals = SGNSConditionals(
         model, kernel, pivots, monitored_pairs(model), start=mode.arrays
     )
-    rows = _kept_rows(estimator, vocabulary)
-    size = model.n_words * model.n_components
-    settings = chain_settings(estimator, 16 * size, 16 * size * model.n_components, rows)
     per_chain = 6 * 4 * model.pairs.n_pairs
     result = sample_gibbs(
         conditionals,
@@ -132,12 +139,14 @@ def gibbs_posterior(estimator, model, mode, anchors, words, vocabulary, seeds):
         split_units=per_chain > _LARGE_CHAIN or estimator.chains == 1,
         verbose=estimator.verbose,
     )
-    kept = None if rows is None else list(estimator.keep_draws)
+    kept = None if settings.rows is None else list(estimator.keep_draws)
+    # of other length than the whole draws, as statistics may be
+    kept_rows = {n: result.draws.pop(n) for n in list(result.draws) if n.endswith("_rows")}
     posterior = Posterior(
         result.draws,
-        stats=result.stats,
+        stats=result.stats | kept_rows,
         moments=result.moments,
-        dims=_dims(result.draws),
+        dims=_dims(result.draws | kept_rows),
         coords=_coords(words, result.draws, kept),
         attrs={
             "solver": "gibbs",
@@ -163,7 +172,7 @@ def check_mixing(posterior):
         warnings.simplefilter("ignore")
         # R-hat on ranks: the same for a probability and its logit
         rhat = array_stats.rhat(logit, chain_axis=0, draw_axis=1)
-    posterior.attrs["max_rhat"] = warn_unless_mixed(rhat, "the co-occurrence probabilities", 6)
+    posterior.attrs["max_rhat"] = warn_unless_mixed(rhat, "the co-occurrence probabilities", 5)
 
 
 def _kept_rows(estimator, vocabulary):
@@ -194,5 +203,5 @@ def warn_point_estimate_rank(estimator, mode):
             f"prior_precision={estimator.prior_precision}, so the prior outweighs the data. "
             "Lower prior_precision, or use solver='gibbs', whose posterior is proper all the same.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=3,
         )

@@ -117,11 +117,11 @@ def rotate(u, p, cosine, sine):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def start_move(factor, mean, prior, x, diff, n_steps, rng, u, p):
+def start_move(factor, mean, prior, x, diff, n_steps, cosine, sine, rng, u, p):
     """Whitened u = L'(x - mean) and p ~ N(0, I); returns minus the log weight of the start.
 
     With steps the weight is that of (x, p) under prior and kinetic energy. Without, it is
-    prior(x) / N(x; mean, (L L')^-1), u is the proposal's draw and p is not used.
+    prior(x) / N(x; mean, (L L')^-1), u is turned into the proposal and p is not used.
     """
     energy = 0.0
     for i in range(x.size):
@@ -131,7 +131,7 @@ def start_move(factor, mean, prior, x, diff, n_steps, rng, u, p):
     for i in range(x.size):
         if n_steps == 0:
             energy -= 0.5 * u[i] * u[i]
-            u[i] = rng.standard_normal()
+            u[i] = cosine * u[i] + sine * rng.standard_normal()
         else:
             p[i] = rng.standard_normal()
             energy += 0.5 * p[i] * p[i]

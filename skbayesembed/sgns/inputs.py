@@ -168,6 +168,8 @@ def held_out_pairs(estimator, X, kind):
 
 def held_out_counts(estimator, counts):
     """`HeldOut` of pair counts that the user made: words matched by name where there are any."""
+    if counts.total == 0:
+        raise ValueError("X has no observed pair to score: all its counts are zero.")
     if counts.words is None:
         if counts.n_words != estimator.words_.size:
             raise ValueError(

@@ -61,13 +61,15 @@ def pair_logits(start, stop, indptr, indices, x, y, out):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def metropolis_dense(
-    x, y, y32, outer, n, kappa, weight, shift, prior, movable, n_steps, chunk, rng, accepted
+    x, y, y32, outer, n, kappa, weight, shift, prior, movable, n_steps, turn, chunk, rng, accepted
 ):
     """One Metropolis update of every row of ``x`` given ``y``; all (n_rows, n_columns) pairs.
 
     The Gaussian N(m, H^-1), H = sum_v weight_v y_v y_v' + diag(prior), m = H^-1 sum_v shift_v y_v,
-    does not depend on the row's current value. ``n_steps == 0``: it is the proposal.
-    Otherwise: Hamiltonian steps over a quarter turn that follow this Gaussian's flow exactly and
+    does not depend on the row's current value. ``n_steps == 0``: the proposal turns the row by
+    the angle ``turn`` about m, cos(turn) (x - m) + sin(turn) e with e ~ N(0, H^-1), which leaves
+    the Gaussian invariant (an independent draw for a quarter turn, over-relaxed beyond).
+    Otherwise: Hamiltonian steps over the same angle that follow the Gaussian's flow exactly and
     correct it by the gradient of the rest. Either way accepted by the exact ratio.
     """
     n_rows, k = x.shape
@@ -75,8 +77,8 @@ def metropolis_dense(
     c = min(chunk, n_rows)
     logits = np.empty((c, n_columns))
     res = np.empty((c, n_columns))
-    packed = np.empty((c, outer.shape[1]), dtype=np.float32)
-    mean32 = np.empty((c, k), dtype=np.float32)
+    packed = np.empty((n_rows, outer.shape[1]), dtype=np.float32)
+    mean32 = np.empty((n_rows, k), dtype=np.float32)
     factor = np.empty((c, k, k))
     mean = np.empty((c, k))
     gradient = np.empty((c, k))
@@ -84,28 +86,29 @@ def metropolis_dense(
     p = np.empty((c, k))
     new = np.empty((c, k))
     energy = np.empty(c)
-    angle = 0.5 * math.pi / max(n_steps, 1)
+    angle = turn / max(n_steps, 1)
     cosine = math.cos(angle)
     sine = math.sin(angle)
+    # one product for all rows: the table is read once, not once a chunk
+    np.dot(weight, outer, packed)
+    np.dot(shift, y32, mean32)
     for a in range(0, n_rows, c):
         b = min(c, n_rows - a)
         t = logits[:b]
         r = res[:b]
         g = gradient[:b]
         z = new[:b]
-        np.dot(weight[a : a + b], outer, packed[:b])
-        np.dot(shift[a : a + b], y32, mean32[:b])
         np.dot(x[a : a + b], y.T, t)
         for i in range(b):
-            unpack_precision(packed[i], prior, factor[i])
+            unpack_precision(packed[a + i], prior, factor[i])
             cholesky(factor[i], 1e-6)
             for j in range(k):
-                mean[i, j] = mean32[i, j]
+                mean[i, j] = mean32[a + i, j]
             solve_lower(factor[i], mean[i])
             solve_upper(factor[i], mean[i])
             w = a + i
             energy[i] = start_move(
-                factor[i], mean[i], prior, x[w], new[i], n_steps, rng, u[i], p[i]
+                factor[i], mean[i], prior, x[w], new[i], n_steps, cosine, sine, rng, u[i], p[i]
             )
             if n_steps == 0:
                 energy[i] -= log_likelihood(t[i], n[w], kappa[w])
@@ -149,7 +152,7 @@ def metropolis_dense(
 @njit(nogil=True, cache=True, error_model="numpy")
 def metropolis_sparse(
     start, stop, indptr, indices, x, y, y32, n, kappa, weight, shift, prior, movable, n_steps,
-    rng, accepted,
+    turn, rng, accepted,
 ):  # fmt: skip
     """`metropolis_dense` for words ``start:stop`` of a pair table in compressed rows."""
     k = x.shape[1]
@@ -165,7 +168,7 @@ def metropolis_sparse(
     precision32 = np.empty((k, k), np.float32)
     factor = np.empty((k, k))
     mean, u, p, z, g = np.empty(k), np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-    angle = 0.5 * math.pi / max(n_steps, 1)
+    angle = turn / max(n_steps, 1)
     cosine, sine = math.cos(angle), math.sin(angle)
     for w in range(start, stop):
         lo, hi = indptr[w], indptr[w + 1]
@@ -189,7 +192,7 @@ def metropolis_sparse(
         cholesky(factor, 1e-6)
         solve_lower(factor, mean)
         solve_upper(factor, mean)
-        energy = start_move(factor, mean, prior, x[w], z, n_steps, rng, u, p)
+        energy = start_move(factor, mean, prior, x[w], z, n_steps, cosine, sine, rng, u, p)
         logits(rows, x[w], t)
         if n_steps == 0:
             energy -= log_likelihood(t, nw, kw)
@@ -260,7 +263,7 @@ def gaussian_sparse(start, stop, indptr, indices, omega, kappa, y, prior, movabl
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def gradient_dense(x, y, n, kappa, chunk, gx, gy):
-    """gx = likelihood gradient of the rows, gy += that of the columns; the log likelihood returned."""
+    """gx = gradient of the rows, gy += that of the columns; returns the log likelihood."""
     n_rows = x.shape[0]
     c = min(chunk, n_rows)
     logits_ = np.empty((c, y.shape[0]))

@@ -18,7 +18,7 @@ def word_index(estimator, word, name):
         raise KeyError(
             f"{name}={word!r} is out of range: the vocabulary has {estimator.words_.size} words."
         )
-    found = estimator.vocabulary_.get(word)
+    found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
     if found is None:
         raise KeyError(
             f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
@@ -30,14 +30,15 @@ def word_index(estimator, word, name):
 def draws_of(estimator, name, index):
     """Draws of some rows of ``name``, shape (n_draws, len(index), n_components).
 
-    Every draw where the rows were kept by name (or all were), the recorded ones otherwise.
+    Every draw where the rows were kept by name, the recorded ones otherwise.
     """
     posterior = estimator.posterior_
     kept = posterior.coords.get("kept_word")
-    if f"{name}_rows" in posterior and kept is not None:
+    if f"{name}_rows" in posterior.stats and kept is not None:
         place = {int(estimator.vocabulary_[w]): i for i, w in enumerate(np.asarray(kept).tolist())}
         if all(i in place for i in index):
-            return posterior.flat(f"{name}_rows")[:, [place[i] for i in index]]
+            rows = posterior.stats[f"{name}_rows"][:, :, [place[i] for i in index]]
+            return rows.reshape(-1, *rows.shape[2:])
     return posterior.flat(name)[:, index]
 
 
@@ -66,8 +67,10 @@ def similarity(estimator, a, b, prob):
 def cooccurrence(estimator, pairs, prob):
     """Posterior of sigma(rho_w . alpha_v) for pairs (target word, context word)."""
     check_prob(prob)
-    pairs = list(pairs)
-    if not pairs or any(isinstance(p, str) or len(p) != 2 for p in pairs):
+    pairs = list(pairs) if hasattr(pairs, "__iter__") else [pairs]
+    if not pairs or not all(hasattr(p, "__len__") and len(p) == 2 for p in pairs):
+        raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
+    if any(isinstance(p, str) for p in pairs):
         raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
     targets = [word_index(estimator, a, "target") for a, _ in pairs]
     contexts = [word_index(estimator, b, "context") for _, b in pairs]
@@ -112,12 +115,14 @@ class Neighbours:
 
     def __repr__(self):
         width = max([len(w) for w in self.words] + [len("neighbour")])
-        head = f"{'neighbour':<{width}}  cosine  {f'{100 * self.prob:g} % interval':>16}  P(top {len(self)})"
+        interval = f"{100 * self.prob:g} % interval"
+        top = f"P(top {len(self)})"
+        head = f"{'neighbour':<{width}}  cosine  {interval:>16}  {top:>9}"
         lines = [f"nearest to {self.word!r}", head]
         for w, m, (low, high), p in zip(
             self.words, self.mean, self.interval, self.prob_top, strict=True
         ):
-            lines.append(f"{w:<{width}}  {m:6.3f}  [{low:6.3f}, {high:6.3f}]  {p:9.2f}")
+            lines.append(f"{w:<{width}}  {m:6.3f}  [{low:6.3f}, {high:6.3f}]  {p:{max(9, len(top))}.2f}")
         return "\n".join(lines)
 
     def to_frame(self):

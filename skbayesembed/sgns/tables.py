@@ -43,7 +43,8 @@ class PairTable:
     def units(self, n_components):
         """Blocks of rows for each side, cut by a rule that looks at the data only."""
         cost = self.n_pairs * n_components * (n_components + 60.0)
-        n_units = int(np.clip(np.ceil(cost / 5e7), 1, min(64, self.n_words)))
+        most = min(64, max(1, self.n_words // 48))
+        n_units = int(np.clip(np.ceil(cost / 2e8), 1, most))
         return [_blocks(self.row_work(side) + 1.0, n_units) for side in (0, 1)]
 
     def curvature_sums(self):

@@ -12,6 +12,7 @@ from skbayesembed.sgns import kernels as mk
 from skbayesembed.sgns import logistic_kernels as lk
 
 # every logit that matters, both signs, and far beyond what can occur
+TURN = 2.2
 LOGITS = np.concatenate([np.linspace(-40, 40, 401), [0.0, -0.0, 750.0, -750.0, 1e-12, -1e-12]])
 
 
@@ -126,7 +127,9 @@ def test_hamiltonian_pieces():
     mean, diff = rng.normal(size=(2, k))
     prior = np.abs(prior)
     for n_steps in (0, 2):
-        before = gk.start_move(lower, mean, prior, x, diff, n_steps, np.random.default_rng(7), u, p)
+        before = gk.start_move(
+            lower, mean, prior, x, diff, n_steps, 0.6, 0.8, np.random.default_rng(7), u, p
+        )
         noise = np.random.default_rng(7).standard_normal(k)
         white = lower.T @ (x - mean)
         if n_steps:
@@ -134,7 +137,7 @@ def test_hamiltonian_pieces():
             assert_allclose(p, noise)
             assert before == pytest.approx(0.5 * (prior * x * x).sum() + 0.5 * noise @ noise)
         else:
-            assert_allclose(u, noise)
+            assert_allclose(u, 0.6 * white + 0.8 * noise)
             assert before == pytest.approx(0.5 * (prior * x * x).sum() - 0.5 * white @ white)
         energy = gk.end_energy(prior, x, u, p, n_steps)
         sign, z = (1, p) if n_steps else (-1, u)
@@ -174,7 +177,7 @@ def test_pair_logits_curvature_and_probabilities():
     assert_allclose(total, p, rtol=1e-12)
 
 
-def metropolis_twin(x, y, n, kappa, weight, shift, prior, movable, n_steps, rng):
+def metropolis_twin(x, y, n, kappa, weight, shift, prior, movable, n_steps, turn, rng):
     """One update of every row, written from the formulas of the docstring."""
     x = x.copy()
     accepted = np.zeros(len(x))
@@ -195,13 +198,14 @@ def metropolis_twin(x, y, n, kappa, weight, shift, prior, movable, n_steps, rng)
         noise = rng.standard_normal(k)
         u = lower.T @ (x[w] - mean)
         if n_steps == 0:
-            z = mean + np.linalg.solve(lower.T, noise)
-            ratio = potential(x[w]) - 0.5 * u @ u - potential(z) + 0.5 * noise @ noise
+            v = np.cos(turn) * u + np.sin(turn) * noise
+            z = mean + np.linalg.solve(lower.T, v)
+            ratio = potential(x[w]) - 0.5 * u @ u - potential(z) + 0.5 * v @ v
         else:
             p = noise.copy()
             before = potential(x[w]) + 0.5 * p @ p
             z = x[w].copy()
-            angle = np.pi / 2 / n_steps
+            angle = turn / n_steps
             for s in range(n_steps):
                 p = p + (0.5 if s == 0 else 1.0) * angle * rest(z, u)
                 u, p = np.cos(angle) * u + np.sin(angle) * p, np.cos(angle) * p - np.sin(angle) * u
@@ -229,11 +233,11 @@ def test_metropolis_dense_against_twin(n_steps):
     outer = np.empty((len(y), 6), np.float32)
     gk.outer_table(y32, outer)
     expected, taken = metropolis_twin(
-        x, y, n, kappa, weight, shift, prior, movable, n_steps, np.random.default_rng(6)
+        x, y, n, kappa, weight, shift, prior, movable, n_steps, TURN, np.random.default_rng(6)
     )
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_dense(
-        got, y, y32, outer, n, kappa, weight, shift, prior, movable, n_steps, 16,
+        got, y, y32, outer, n, kappa, weight, shift, prior, movable, n_steps, TURN, 16,
         np.random.default_rng(6), accepted,
     )  # fmt: skip
     assert 0 < taken.sum() < len(x)
@@ -256,7 +260,7 @@ def test_metropolis_sparse_against_twin(n_steps):
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_sparse(
         0, len(x), indptr, indices, got, y, y.astype(np.float32), n_, kappa_, weight_, shift_,
-        prior, movable, n_steps, np.random.default_rng(10), accepted,
+        prior, movable, n_steps, TURN, np.random.default_rng(10), accepted,
     )  # fmt: skip
     rng = np.random.default_rng(10)
     for w in range(len(x)):
@@ -271,6 +275,7 @@ def test_metropolis_sparse_against_twin(n_steps):
             prior,
             movable[one],
             n_steps,
+            TURN,
             rng,
         )
         assert accepted[w] == taken[0]

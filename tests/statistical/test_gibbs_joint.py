@@ -103,7 +103,9 @@ def test_simulation_based_calibration(sampling, kernel):
             t = state.x[0] @ state.x[1].T
             return [t[p] for p in places]
 
-        draws = np.array(sampling.run(model, n_draws * thin, 60, seed=i, each=look))[thin - 1 :: thin]
+        draws = np.array(sampling.run(model, n_draws * thin, 60, seed=i, each=look))[
+            thin - 1 :: thin
+        ]
         truth = np.array([(rho @ alpha.T)[p] for p in places])
         ranks[i] = (draws < truth).sum(axis=0)
     for r in ranks.T:

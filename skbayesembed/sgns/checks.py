@@ -1,0 +1,107 @@
+"""Checks of the parameters of the skip-gram estimators, before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+
+import numpy as np
+
+from ..base import (
+    check_bool,
+    check_chain_length,
+    check_choice,
+    check_integer,
+    check_jobs,
+    check_real,
+    check_solver,
+    check_verbose,
+)
+
+
+def check_parameters(estimator):
+    """Raise a ValueError for the first parameter that is not allowed whatever the data."""
+    e = estimator
+    check_integer("n_components", e.n_components, 1)
+    check_solver(e, e.solver, ("gibbs", "map"))
+    check_choice("kernel", e.kernel, ("auto", "metropolis", "polya-gamma"))
+    check_choice("prior", e.prior, ("normal",))
+    check_real("prior_precision", e.prior_precision, 0)
+    check_choice("features", e.features, ("mean", "mean_std"))
+    check_integer("window", e.window, 1)
+    check_choice("window_weights", e.window_weights, ("linear", "dynamic", "uniform"))
+    check_choice("negative_sampling", e.negative_sampling, ("expected", "sampled"))
+    check_real("negative", e.negative, 0)
+    check_real("ns_exponent", e.ns_exponent, 0, strict=False)
+    if e.subsample is not None:
+        check_real("subsample", e.subsample, 0)
+    check_integer("min_count", e.min_count, 1)
+    if e.max_features is not None:
+        check_integer("max_features", e.max_features, 1)
+    check_bool("lowercase", e.lowercase)
+    check_integer("max_iter", e.max_iter, 1)
+    check_real("tol", e.tol, 0)
+    check_verbose(e.verbose)
+    check_jobs(e.n_jobs)
+    check_chain_length(e)
+    _check_anchors(e.anchors, e.n_components)
+    _check_keep_draws(e.keep_draws)
+    if e.feature_names is not None and _listed(e.feature_names) is None:
+        raise ValueError(f"feature_names must be None or a list of words, got {e.feature_names!r}.")
+
+
+def _check_anchors(anchors, n_components):
+    if anchors is None or (isinstance(anchors, str) and anchors in ("pivot", "last")):
+        return
+    allowed = "'pivot', 'last', None or a list of words"
+    words = _listed(anchors)
+    if words is None or not all(isinstance(w, str) or _is_index(w) for w in words):
+        raise ValueError(f"anchors must be {allowed}, got {anchors!r}.")
+    if len(words) != n_components:
+        raise ValueError(
+            f"anchors must name n_components={n_components} words, got {len(words)}: {words!r}."
+        )
+
+
+def _check_keep_draws(keep_draws):
+    if isinstance(keep_draws, str) and keep_draws in ("auto", "all"):
+        return
+    words = _listed(keep_draws)
+    if not words or not all(isinstance(w, str) for w in words):
+        raise ValueError(
+            f"keep_draws must be 'auto', 'all' or a list of words, got {keep_draws!r}."
+        )
+
+
+def check_words(estimator, vocabulary):
+    """Raise a ValueError unless ``anchors`` and ``keep_draws`` name different known words."""
+    for name in ("anchors", "keep_draws"):
+        value = getattr(estimator, name)
+        if value is None or isinstance(value, str):
+            continue
+        value = list(value)
+        index = [vocabulary.get(w) if isinstance(w, str) else int(w) for w in value]
+        unknown = [
+            w
+            for w, i in zip(value, index, strict=True)
+            if i is None or not 0 <= i < len(vocabulary)
+        ]
+        if unknown:
+            raise ValueError(
+                f"{name} has words outside the vocabulary of {len(vocabulary)}: {unknown[:5]!r}."
+            )
+        if len(set(index)) != len(index):
+            raise ValueError(f"{name} must name different words, got {value!r}.")
+
+
+def _listed(value):
+    """The entries of a list, tuple or 1-D array; None for anything else."""
+    if isinstance(value, str | bytes | dict) or not isinstance(value, Iterable):
+        return None
+    if isinstance(value, np.ndarray) and value.ndim != 1:
+        return None
+    return list(value)
+
+
+def _is_index(value):
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)

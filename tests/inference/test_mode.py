@@ -1,0 +1,210 @@
+"""The search for the mode, and the density of the skip-gram model that it climbs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import check_grad
+from scipy.special import log_expit
+from sklearn.exceptions import ConvergenceWarning
+
+from skbayesembed import PairCounts
+from skbayesembed.inference.mode import find_mode
+from skbayesembed.sgns.counts import RankOne
+from skbayesembed.sgns.model import SGNSModel
+from skbayesembed.sgns.tables import DensePairs, SparsePairs
+
+
+class Quadratic:
+    """log p = -(theta - mode)' precision (theta - mode) / 2."""
+
+    def __init__(self, n=6, condition=100.0):
+        rng = np.random.default_rng(0)
+        q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+        self.precision = (q * np.geomspace(1.0, condition, n)) @ q.T
+        self.mode = rng.standard_normal(n)
+        self.n_parameters = n
+
+    def logp_and_grad(self, theta, out):
+        out[:] = -self.precision @ (theta - self.mode)
+        return 0.5 * float(out @ (theta - self.mode))
+
+    def pack(self, arrays):
+        return arrays["theta"]
+
+    def unpack(self, theta):
+        return {"theta": theta}
+
+
+def test_quadratic():
+    model = Quadratic()
+    theta, facts = find_mode(model, np.zeros(6), tol=1e-12)
+    # a gradient of size g leaves an error of at most g over the smallest precision, 1
+    np.testing.assert_allclose(theta, model.mode, atol=2 * facts["max_gradient"] * np.sqrt(6))
+    np.testing.assert_allclose(theta, model.mode, atol=1e-5)
+    assert facts["converged"]
+    assert facts["n_iter"] >= 1
+    assert facts["logp"] == pytest.approx(0.0, abs=1e-9)
+    out = np.empty(6)
+    model.logp_and_grad(theta, out)
+    assert facts["max_gradient"] == pytest.approx(np.abs(out).max(), rel=1e-9, abs=1e-300)
+
+
+def test_start_is_left_alone():
+    start = np.ones(6)
+    find_mode(Quadratic(), start)
+    np.testing.assert_array_equal(start, 1.0)
+
+
+def test_start_at_the_mode():
+    model = Quadratic()
+    theta, facts = find_mode(model, model.mode.copy())
+    np.testing.assert_allclose(theta, model.mode, atol=1e-12)
+    assert facts["converged"]
+
+
+def test_too_few_iterations():
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 iterations.*raise max_iter, or tol"):
+        _, facts = find_mode(Quadratic(condition=1e6), np.zeros(6), max_iter=2)
+    assert not facts["converged"]
+    assert facts["n_iter"] == 2
+
+
+def test_verbose(capsys):
+    find_mode(Quadratic(), np.zeros(6), verbose=1)
+    assert capsys.readouterr().out.startswith("mode: ")
+
+
+def test_model_without_density_is_refused():
+    with pytest.raises(TypeError, match="solver='map' needs a model that offers LogDensity"):
+        find_mode(object(), np.zeros(2))
+
+
+# -- the density of the skip-gram model ----------------------------------------------------------
+
+
+def counts(n_words=7, fractional=False):
+    rng = np.random.default_rng(1)
+    positive = rng.poisson(0.8, (n_words, n_words)) * 1.0
+    negative = rng.poisson(0.8, (n_words, n_words)) * 1.0
+    if fractional:
+        positive *= rng.random(positive.shape)
+    return PairCounts(sparse.csr_array(positive), sparse.csr_array(negative))
+
+
+def literal_logp(rho, alpha, pairs, precision, free):
+    """The formula, one pair after the other; the prior is on the free vectors."""
+    positive, negative = pairs.positive.toarray(), pairs.negative.toarray()
+    logp = 0.0
+    for w in range(len(rho)):
+        for v in range(len(alpha)):
+            logit = float(np.dot(rho[w], alpha[v]))
+            logp += positive[w, v] * log_expit(logit) + negative[w, v] * log_expit(-logit)
+    return logp - 0.5 * precision * ((rho**2).sum() + (alpha[free] ** 2).sum())
+
+
+def build(table, pairs, anchored, k=3, precision=1.7):
+    anchors = np.array([4, 0, 2]) if anchored else None
+    values = np.random.default_rng(2).standard_normal((k, k)) if anchored else None
+    return SGNSModel(table(pairs), k, precision, anchors, values)
+
+
+CASES = [(t, a) for t in (DensePairs, SparsePairs) for a in (False, True)]
+
+
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0].__name__}-anchored={case[1]}")
+def case(request):
+    return request.param
+
+
+@pytest.mark.parametrize("fractional", [False, True])
+def test_density_and_gradient(case, fractional):
+    table, anchored = case
+    pairs = counts(fractional=fractional)
+    model = build(table, pairs, anchored)
+    rng = np.random.default_rng(3)
+    free = np.ones(7, bool)
+    if anchored:
+        free[model.anchors] = False
+    out = np.empty(model.n_parameters)
+    for scale in (0.1, 1.0, 4.0):
+        theta = scale * rng.standard_normal(model.n_parameters)
+        arrays = model.unpack(theta)
+        expected = literal_logp(arrays["rho"], arrays["alpha"], pairs, 1.7, free)
+        assert model.logp_and_grad(theta, out) == pytest.approx(expected, rel=1e-10)
+
+        def value(x):
+            return model.logp_and_grad(x, np.empty(model.n_parameters))
+
+        def gradient(x):
+            g = np.empty(model.n_parameters)
+            model.logp_and_grad(x, g)
+            return g
+
+        # finite differences of size 1e-6 on values of size 1e3 are exact to about 1e-7
+        error = check_grad(value, gradient, theta, epsilon=1e-6)
+        assert error < 1e-4 * max(1.0, np.linalg.norm(out))
+
+
+def test_gradient_of_expected_negatives():
+    """Counts that are a product are a dense table of the same density."""
+    given = counts()
+    product = RankOne(np.arange(7) / 3.0, np.linspace(0.1, 2.0, 7))
+    implicit = PairCounts(given.positive, product)
+    explicit = PairCounts(given.positive, sparse.csr_array(product.toarray()))
+    theta = np.random.default_rng(0).standard_normal(42)
+    a, b = np.empty(42), np.empty(42)
+    first = build(DensePairs, implicit, False).logp_and_grad(theta, a)
+    assert build(SparsePairs, explicit, False).logp_and_grad(theta, b) == pytest.approx(first)
+    np.testing.assert_allclose(a, b, atol=1e-10)
+
+
+def test_extreme_logits(case):
+    """Logits of thousands neither overflow nor turn into NaN."""
+    model = build(case[0], counts(), case[1])
+    out = np.empty(model.n_parameters)
+    theta = 60.0 * np.random.default_rng(0).standard_normal(model.n_parameters)
+    assert np.isfinite(model.logp_and_grad(theta, out))
+    assert np.isfinite(out).all()
+
+
+def test_pack_is_the_inverse_of_unpack(case):
+    model = build(case[0], counts(), case[1])
+    theta = np.random.default_rng(0).standard_normal(model.n_parameters)
+    arrays = model.unpack(theta)
+    assert arrays["rho"].shape == arrays["alpha"].shape == (7, 3)
+    assert model.n_parameters == 3 * (14 - (3 if case[1] else 0))
+    np.testing.assert_array_equal(model.pack(arrays), theta)
+    again = model.unpack(model.pack(arrays))
+    for name in arrays:
+        np.testing.assert_array_equal(again[name], arrays[name])
+    if case[1]:
+        np.testing.assert_array_equal(arrays["alpha"][model.anchors], model.anchor_values)
+
+
+def test_mode_of_the_model(case):
+    """The gradient vanishes at the mode, anchored contexts stay, and no nearby point is higher."""
+    model = build(case[0], counts(), case[1], precision=0.3)
+    rng = np.random.default_rng(0)
+    theta, facts = find_mode(model, model.pack(model.start(rng)), tol=1e-8)
+    assert facts["converged"]
+    assert facts["max_gradient"] < 1e-3
+    scratch = np.empty(model.n_parameters)
+    for _ in range(20):
+        near = theta + 0.05 * rng.standard_normal(theta.size)
+        assert model.logp_and_grad(near, scratch) < facts["logp"]
+    if case[1]:
+        alpha = model.unpack(theta)["alpha"]
+        np.testing.assert_array_equal(alpha[model.anchors], model.anchor_values)
+
+
+def test_modes_of_the_two_tables_agree():
+    """The logits at the mode do not depend on the table (the vectors turn)."""
+    logits = []
+    for table in (DensePairs, SparsePairs):
+        model = build(table, counts(), False, precision=1.0)
+        theta, _ = find_mode(model, model.pack(model.start(np.random.default_rng(5))), tol=1e-10)
+        arrays = model.unpack(theta)
+        logits.append(arrays["rho"] @ arrays["alpha"].T)
+    np.testing.assert_allclose(*logits, atol=1e-2)

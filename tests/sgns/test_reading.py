@@ -1,0 +1,209 @@
+"""Similarities, neighbours and co-occurrence against brute force from the draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from skbayesembed import BayesianSGNS
+from skbayesembed.sgns.reading import Neighbours
+
+pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+
+RNG = np.random.default_rng(4)
+WORDS = ["ash", "birch", "cedar", "elm", "fir", "oak", "yew"]
+TOKENS = [list(RNG.choice(WORDS, n)) for n in RNG.integers(3, 20, 30)]
+N = len(WORDS)
+
+
+@pytest.fixture(scope="module", params=["gibbs", "map", "anchors=None"])
+def model(request):
+    parameters = {"solver": "map"} if request.param == "map" else {}
+    parameters |= {"anchors": None} if request.param == "anchors=None" else {}
+    model = BayesianSGNS(
+        3, min_count=1, draws=60, warmup=30, chains=2, random_state=0, prior_precision=0.2
+    )
+    return model.set_params(**parameters).fit(TOKENS)
+
+
+def cosine(a, b):
+    return float(np.dot(a, b) / np.sqrt(np.dot(a, a) * np.dot(b, b)))
+
+
+def shortest_interval(x, prob):
+    """The narrowest window that holds floor(prob n) + 1 of the n sorted draws."""
+    x = sorted(x)
+    span = min(int(prob * len(x)), len(x) - 1)
+    return min(((x[i + span] - x[i], x[i], x[i + span]) for i in range(len(x) - span)))[1:]
+
+
+def check_summary(found, draws, prob):
+    draws = np.asarray(draws)
+    np.testing.assert_allclose(found.draws, draws, atol=1e-12)
+    np.testing.assert_allclose(found.mean, draws.mean(axis=0), atol=1e-12)
+    sd = draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:])
+    np.testing.assert_allclose(found.sd, sd, atol=1e-12)
+    columns = draws.reshape(len(draws), -1).T
+    interval = np.array([shortest_interval(c, prob) for c in columns])
+    np.testing.assert_allclose(found.interval, interval.reshape(*draws.shape[1:], 2), atol=1e-12)
+
+
+@pytest.mark.parametrize("prob", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize(("a", "b"), [("oak", "elm"), ("yew", "ash"), ("fir", "fir")])
+def test_similarity(model, a, b, prob):
+    i, j = model.vocabulary_[a], model.vocabulary_[b]
+    draws = [cosine(rho[i], rho[j]) for rho in model.posterior_.flat("rho")]
+    check_summary(model.similarity(a, b, prob=prob), draws, prob)
+    check_summary(model.similarity(i, j, prob=prob), draws, prob)
+    check_summary(model.similarity(np.int64(i), np.str_(b), prob=prob), draws, prob)
+
+
+@pytest.mark.parametrize("prob", [0.5, 0.9])
+def test_cooccurrence(model, prob):
+    pairs = [("oak", "elm"), ("elm", "oak"), ("ash", "ash")]
+    index = [(model.vocabulary_[a], model.vocabulary_[b]) for a, b in pairs]
+    rho, alpha = model.posterior_.flat("rho"), model.posterior_.flat("alpha")
+    draws = [[expit(r[w] @ a[v]) for w, v in index] for r, a in zip(rho, alpha, strict=True)]
+    for given in (pairs, index, tuple(pairs), np.array(pairs), np.array(index), iter(pairs)):
+        check_summary(model.cooccurrence_proba(given, prob=prob), draws, prob)
+
+
+def test_target_and_context_are_told_apart(model):
+    both = model.cooccurrence_proba([("oak", "elm"), ("elm", "oak")])
+    assert both.draws.shape == (len(model.posterior_.flat("rho")), 2)
+    assert both.mean[0] != both.mean[1]
+
+
+@pytest.mark.parametrize("n", [1, 3, 6, 10, 1000])
+@pytest.mark.parametrize("word", ["oak", "ash"])
+def test_most_similar(model, word, n):
+    draws = model.posterior_.flat("rho")
+    target = model.vocabulary_[word]
+    others = [w for w in range(N) if w != target]
+    cosines = {w: [cosine(rho[w], rho[target]) for rho in draws] for w in others}
+    kept = min(n, N - 1)
+    order = sorted(others, key=lambda w: -np.mean(cosines[w]))[:kept]
+    top = dict.fromkeys(others, 0)
+    for d in range(len(draws)):
+        for w in sorted(others, key=lambda w: -cosines[w][d])[:kept]:
+            top[w] += 1
+
+    table = model.most_similar(word, n)
+    assert isinstance(table, Neighbours)
+    assert table.word == word
+    assert len(table) == kept
+    assert list(table.words) == [model.words_[w] for w in order]
+    np.testing.assert_allclose(table.mean, [np.mean(cosines[w]) for w in order], atol=1e-12)
+    np.testing.assert_allclose(table.prob_top, [top[w] / len(draws) for w in order], atol=1e-12)
+    np.testing.assert_allclose(
+        table.interval, [shortest_interval(cosines[w], 0.9) for w in order], atol=1e-12
+    )
+    if len(draws) > 1:
+        np.testing.assert_allclose(table.sd, [np.std(cosines[w], ddof=1) for w in order])
+    assert table.prob == 0.9
+
+
+def test_most_similar_by_index(model):
+    by_index = model.most_similar(2, 4)
+    assert repr(by_index) == repr(model.most_similar(model.words_[2], 4))
+    assert model.words_[2] not in by_index.words
+
+
+def test_most_similar_is_pure(model):
+    before = model.posterior_["rho"].copy()
+    assert repr(model.most_similar("oak")) == repr(model.most_similar("oak"))
+    np.testing.assert_array_equal(model.posterior_["rho"], before)
+
+
+def test_table(model):
+    table = model.most_similar("oak", 3, prob=0.8)
+    lines = repr(table).splitlines()
+    assert lines[0] == "nearest to 'oak'"
+    assert "80 % interval" in lines[1]
+    assert "P(top 3)" in lines[1]
+    assert len(lines) == 5
+    for line, word, mean in zip(lines[2:], table.words, table.mean, strict=True):
+        assert line.startswith(word)
+        assert f"{mean:.3f}" in line
+    assert len({len(line) for line in lines[1:]}) == 1, "columns are aligned"
+
+
+def test_frame(model):
+    table = model.most_similar("oak", 3)
+    frame = table.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == ["word", "mean", "sd", "low", "high", "prob_top"]
+    assert list(frame["word"]) == list(table.words)
+    np.testing.assert_array_equal(frame[["low", "high"]], table.interval)
+
+
+def test_zero_vectors_have_no_direction():
+    """The cosine with a vector that is exactly zero is zero, without a warning."""
+    model = BayesianSGNS(1, solver="map", min_count=1, random_state=0, prior_precision=0.1)
+    model.fit(TOKENS)
+    model.posterior_["rho"][:, :, 0] = 0.0
+    zero, other = model.words_[:2]
+    assert model.similarity(zero, other).mean == 0.0
+    assert model.similarity(zero, zero).mean == 0.0
+    assert np.all(model.most_similar(zero, 3).mean == 0.0)
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+def test_unknown_word(model):
+    message = "'pine' is not in the vocabulary of 7 words .*min_count=1"
+    with pytest.raises(KeyError, match=f"a={message}"):
+        model.similarity("pine", "oak")
+    with pytest.raises(KeyError, match=f"b={message}"):
+        model.similarity("oak", "pine")
+    with pytest.raises(KeyError, match=f"word={message}"):
+        model.most_similar("pine")
+    with pytest.raises(KeyError, match=f"target={message}"):
+        model.cooccurrence_proba([("oak", "oak"), ("pine", "oak")])
+    with pytest.raises(KeyError, match=f"context={message}"):
+        model.cooccurrence_proba([("oak", "pine")])
+
+
+@pytest.mark.parametrize("word", [7, -1, np.int64(100)])
+def test_index_out_of_range(model, word):
+    for call in (
+        lambda: model.similarity(word, "oak"),
+        lambda: model.most_similar(word),
+        lambda: model.cooccurrence_proba([("oak", word)]),
+    ):
+        with pytest.raises(KeyError, match="out of range: the vocabulary has 7 words"):
+            call()
+
+
+@pytest.mark.parametrize("word", [None, 1.5, True, ("oak",), ["oak"], {"oak"}])
+def test_what_is_no_word(model, word):
+    with pytest.raises(KeyError, match="is not in the vocabulary"):
+        model.most_similar(word)
+
+
+@pytest.mark.parametrize("prob", [0, 1, -0.1, 1.5, "0.9", None, True, np.nan])
+def test_wrong_prob(model, prob):
+    for call in (
+        lambda: model.similarity("oak", "elm", prob=prob),
+        lambda: model.most_similar("oak", prob=prob),
+        lambda: model.cooccurrence_proba([("oak", "elm")], prob=prob),
+    ):
+        with pytest.raises(ValueError, match="prob must be a number between 0 and 1"):
+            call()
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, "3", None, True])
+def test_wrong_n(model, n):
+    with pytest.raises(ValueError, match="n must be an integer >= 1, got"):
+        model.most_similar("oak", n)
+
+
+@pytest.mark.parametrize(
+    "pairs", [[], ("oak", "elm"), "oak", 5, [5], [("oak",)], [("oak", "elm", "fir")], None], ids=str
+)
+def test_wrong_pairs(model, pairs):
+    with pytest.raises(ValueError, match=r"pairs must be a list of \(target, context\) pairs"):
+        model.cooccurrence_proba(pairs)

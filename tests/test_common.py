@@ -1,0 +1,335 @@
+"""scikit-learn's common checks of every estimator and solver, and a family of our own."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skbayesembed import BayesianSGNS
+
+# Chains this short may not mix, and data this small may not support all components: both
+# warnings are meant, and neither is what is tested here.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.filterwarnings("ignore:The MAP context vectors have rank"),
+    pytest.mark.filterwarnings("ignore:The MAP estimate is zero"),
+]
+
+SMALL = {"n_components": 2, "min_count": 1, "draws": 20, "warmup": 20, "chains": 2}
+
+# Every estimator with every solver, kernel and choice that takes another path through the code.
+ESTIMATORS = {
+    "map": BayesianSGNS(**SMALL, solver="map"),
+    "metropolis": BayesianSGNS(**SMALL, kernel="metropolis"),
+    "polya-gamma": BayesianSGNS(**SMALL, kernel="polya-gamma"),
+    "free": BayesianSGNS(
+        **SMALL, anchors=None, negative_sampling="sampled", features="mean_std"
+    ),
+}
+
+
+def expected_failures(estimator):
+    """Checks of scikit-learn that fail, each with its reason: there are none."""
+    return {}
+
+
+# Too few draws for a diagnosis, which would take most of the time of these hundreds of fits.
+BRIEF = [clone(e).set_params(draws=3, warmup=5) for e in ESTIMATORS.values()]
+
+
+@parametrize_with_checks(BRIEF, expected_failed_checks=expected_failures)
+def test_sklearn_checks(estimator, check):
+    if check.func.__name__ == "check_array_api_input":
+        pytest.skip("runs with SCIPY_ARRAY_API=1 only")
+    check(estimator)
+
+
+# -- our own -------------------------------------------------------------------------------------
+
+ANIMALS = ["cat", "dog", "cow", "hen", "pig", "fox"]
+METALS = ["tin", "iron", "gold", "zinc", "lead", "brass"]
+
+
+def make_texts(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    texts = []
+    for i in range(n):
+        topic = METALS if i % 2 else ANIMALS
+        texts.append(" ".join(["the", *rng.choice(topic, 8), "and", *rng.choice(topic, 4)]))
+    return texts
+
+
+TEXTS = make_texts()
+LABELS = [i % 2 for i in range(len(TEXTS))]
+VECTORIZER = CountVectorizer().fit(TEXTS)
+COUNTS = VECTORIZER.transform(TEXTS)
+WORDS = VECTORIZER.get_feature_names_out()
+INPUTS = {
+    "text": TEXTS,
+    "tokens": [text.split() for text in TEXTS],
+    "sparse": COUNTS,
+    "dense": COUNTS.toarray(),
+    "frame": pd.DataFrame(COUNTS.toarray(), columns=WORDS),
+}
+
+
+@pytest.fixture(params=list(ESTIMATORS))
+def estimator(request):
+    return clone(ESTIMATORS[request.param]).set_params(random_state=0)
+
+
+@pytest.fixture(params=list(INPUTS))
+def X(request):
+    return INPUTS[request.param]
+
+
+def same(a, b):
+    np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def test_fit_transform_is_fit_then_transform(estimator, X):
+    same(clone(estimator).fit_transform(X), estimator.fit(X).transform(X))
+
+
+def test_shapes_and_attributes(estimator, X):
+    assert estimator.fit(X) is estimator
+    n_words = len(WORDS)
+    assert estimator.rho_.shape == estimator.alpha_.shape == (n_words, 2)
+    assert estimator.words_.shape == (n_words,)
+    assert estimator.vocabulary_ == {w: i for i, w in enumerate(estimator.words_.tolist())}
+    assert set(estimator.vocabulary_) <= set(WORDS) | {f"x{i}" for i in range(n_words)}
+    assert estimator.n_iter_ >= 1
+    names = estimator.get_feature_names_out()
+    assert names.shape == (estimator.transform(X).shape[1],)
+    assert len(set(names)) == len(names)
+    counts = not isinstance(X, list)
+    assert hasattr(estimator, "n_features_in_") == counts
+    assert hasattr(estimator, "feature_names_in_") == isinstance(X, pd.DataFrame)
+
+
+def test_score_is_a_log_probability(estimator, X):
+    score = estimator.fit(X).score(X)
+    assert isinstance(score, float)
+    assert score < 0
+    if estimator.solver == "gibbs":
+        assert score > np.log(0.5), "on its own training data better than guessing"
+
+
+def test_same_seed_same_result(estimator, X):
+    first = clone(estimator).fit(X)
+    second = clone(estimator).fit(X)
+    same(first.transform(X), second.transform(X))
+    assert first.score(X) == second.score(X)
+    state = clone(estimator).set_params(random_state=np.random.RandomState(0))
+    same(state.fit(X).rho_, first.rho_)
+    if estimator.solver != "map":
+        other = clone(estimator).set_params(random_state=1).fit(X)
+        assert not np.array_equal(other.rho_, first.rho_)
+
+
+def test_input_is_left_alone(estimator, X):
+    before = copy.deepcopy(X)
+    estimator.fit(X).transform(X)
+    estimator.score(X)
+    if isinstance(X, list):
+        assert before == X
+    elif sparse.issparse(X):
+        same(X.toarray(), before.toarray())
+    else:
+        same(X, before)
+
+
+def test_parameters_are_left_alone(estimator, X):
+    before = estimator.get_params()
+    estimator.fit(X)
+    assert estimator.get_params() == before
+
+
+@pytest.mark.parametrize("dump", [pickle, joblib], ids=["pickle", "joblib"])
+def test_pickle(estimator, X, dump, tmp_path):
+    fitted = estimator.fit(X)
+    if dump is pickle:
+        again = pickle.loads(pickle.dumps(fitted))
+    else:
+        joblib.dump(fitted, tmp_path / "model.joblib")
+        again = joblib.load(tmp_path / "model.joblib")
+    same(again.transform(X), fitted.transform(X))
+    assert again.score(X) == fitted.score(X)
+    word = fitted.words_[0]
+    assert repr(again.most_similar(word, 3)) == repr(fitted.most_similar(word, 3))
+    same(copy.deepcopy(fitted).transform(X), fitted.transform(X))
+
+
+def test_clone_is_not_fitted(estimator):
+    fitted = estimator.fit(TEXTS)
+    fresh = clone(fitted)
+    assert fresh.get_params() == fitted.get_params()
+    calls = {
+        "transform": (TEXTS,),
+        "score": (TEXTS,),
+        "similarity": ("cat", "dog"),
+        "most_similar": ("cat",),
+        "cooccurrence_proba": ([("cat", "dog")],),
+        "get_feature_names_out": (),
+    }
+    for name, arguments in calls.items():
+        with pytest.raises(NotFittedError):
+            getattr(fresh, name)(*arguments)
+
+
+def test_a_failed_fit_leaves_the_estimator_unfitted(estimator):
+    with pytest.raises(ValueError, match="empty vocabulary"):
+        estimator.set_params(min_count=10_000).fit(COUNTS)
+    with pytest.raises(NotFittedError):
+        estimator.transform(COUNTS)
+
+
+@pytest.mark.parametrize("anchors", [["cat", "tin"], np.array(["cat", "tin"]), None, "last"])
+def test_clone_and_repr_with_anchors(anchors):
+    estimator = BayesianSGNS(**SMALL, anchors=anchors, random_state=0)
+    again = clone(estimator)
+    same(again.anchors, anchors) if anchors is not None else None
+    assert "BayesianSGNS(" in repr(again)
+    assert again.fit(TEXTS).rho_.shape[1] == 2
+
+
+def test_set_output_pandas(estimator, X):
+    frame = estimator.set_output(transform="pandas").fit(X).transform(X)
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == list(estimator.get_feature_names_out())
+    same(frame, estimator.set_output(transform="default").transform(X))
+    assert isinstance(clone(estimator).set_output(transform="pandas").fit_transform(X), type(frame))
+
+
+def test_set_output_keeps_the_index(estimator):
+    series = pd.Series(TEXTS, index=[f"d{i}" for i in range(len(TEXTS))])
+    frame = estimator.set_output(transform="pandas").fit_transform(series)
+    assert list(frame.index) == list(series.index)
+
+
+def test_feature_names_out():
+    model = BayesianSGNS(**SMALL, random_state=0).fit(TEXTS)
+    assert model.get_feature_names_out().tolist() == ["bayesiansgns0", "bayesiansgns1"]
+    model.set_params(features="mean_std")
+    assert model.get_feature_names_out().tolist() == [
+        "bayesiansgns0", "bayesiansgns1", "bayesiansgns0_std", "bayesiansgns1_std",
+    ]  # fmt: skip
+
+
+def test_html_repr(estimator):
+    unfitted = estimator._repr_html_()
+    fitted = estimator.fit(TEXTS)._repr_html_()
+    for html in (unfitted, fitted):
+        assert "BayesianSGNS" in html
+    assert unfitted != fitted
+
+
+def test_set_params_takes_effect(estimator):
+    estimator.fit(TEXTS)
+    estimator.set_params(n_components=3).fit(TEXTS)
+    assert estimator.rho_.shape[1] == 3
+    with pytest.raises(ValueError, match="Invalid parameter 'components'"):
+        estimator.set_params(components=3)
+
+
+def test_transform_of_each_document_alone(estimator, X):
+    """A document's features do not depend on the company it is in."""
+    estimator.fit(X)
+    together = estimator.transform(X)
+    for i in range(3):
+        one = X.iloc[[i]] if hasattr(X, "iloc") else X[i : i + 1]
+        np.testing.assert_allclose(estimator.transform(one), together[i : i + 1], atol=1e-12)
+
+
+def test_refit_with_another_kind_forgets_the_columns(estimator):
+    estimator.fit(INPUTS["frame"])
+    assert estimator.n_features_in_ == len(WORDS)
+    assert hasattr(estimator, "feature_names_in_")
+    estimator.fit(TEXTS)
+    assert not hasattr(estimator, "n_features_in_")
+    assert not hasattr(estimator, "feature_names_in_")
+    assert estimator.transform(TEXTS).shape[0] == len(TEXTS)
+    with pytest.raises(ValueError, match="fitted on text"):
+        estimator.transform(COUNTS)
+    estimator.fit(COUNTS)
+    assert estimator.n_features_in_ == len(WORDS)
+    assert not hasattr(estimator, "feature_names_in_")
+    with pytest.raises(ValueError, match="fitted on a count matrix"):
+        estimator.transform(TEXTS)
+
+
+# -- with the rest of scikit-learn ---------------------------------------------------------------
+
+
+def test_pipeline_from_counts(estimator):
+    pipeline = make_pipeline(CountVectorizer(), estimator, LogisticRegression())
+    pipeline.fit(TEXTS, LABELS)
+    assert pipeline.predict(TEXTS).shape == (len(TEXTS),)
+    fresh = make_texts(10, seed=1)
+    assert 0 <= pipeline.score(fresh, [i % 2 for i in range(10)]) <= 1
+    names = pipeline[:-1].get_feature_names_out()
+    assert len(names) == pipeline[:-1].transform(TEXTS).shape[1]
+
+
+def test_pipeline_from_text(estimator):
+    """The topics are told apart: their words never meet."""
+    estimator.set_params(draws=100, warmup=100, prior_precision=0.5)
+    pipeline = make_pipeline(estimator, LogisticRegression(C=100)).fit(TEXTS, LABELS)
+    assert pipeline.score(make_texts(20, seed=2), [i % 2 for i in range(20)]) > 0.9
+
+
+def test_pipeline_that_ends_here(estimator):
+    pipeline = make_pipeline(CountVectorizer(), estimator).fit(TEXTS)
+    direct = clone(estimator).fit(COUNTS)
+    same(pipeline.transform(TEXTS), direct.transform(COUNTS))
+    assert pipeline.score(TEXTS) == direct.score(COUNTS)
+
+
+@pytest.mark.parametrize("kind", list(INPUTS))
+def test_grid_search(kind):
+    model = BayesianSGNS(**SMALL, random_state=0)
+    grid = {"n_components": [1, 2], "min_count": [1, 14], "window": [2, 5]}
+    if kind in ("sparse", "dense", "frame"):
+        grid["window"] = [5]
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(INPUTS[kind])
+    scores = search.cv_results_["mean_test_score"]
+    assert np.isfinite(scores).all()
+    assert search.best_score_ == scores.max() > np.log(0.5)
+    assert search.score(INPUTS[kind]) < 0
+    assert search.transform(INPUTS[kind]).shape[0] == len(TEXTS)
+
+
+def test_grid_search_through_a_pipeline():
+    pipeline = make_pipeline(CountVectorizer(), BayesianSGNS(**SMALL, random_state=0))
+    grid = {"bayesiansgns__prior_precision": [0.5, 5.0], "bayesiansgns__solver": ["map", "gibbs"]}
+    search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(TEXTS)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_grid_search_in_threads_is_the_same():
+    model = BayesianSGNS(**SMALL, random_state=0)
+    scores = [
+        GridSearchCV(model, {"n_components": [1, 2]}, cv=2, n_jobs=n, error_score="raise")
+        .fit(TEXTS)
+        .cv_results_["mean_test_score"]
+        for n in (1, 2)
+    ]
+    same(*scores)
+
+
+def test_cross_val_score(estimator, X):
+    scores = cross_val_score(estimator, X, cv=2, error_score="raise")
+    assert np.isfinite(scores).all()
