@@ -156,7 +156,9 @@ def main():
                 void = unit < 0.9 * REFERENCE[i]
                 note = f"  {'VOID: ' if void else ''}{unit / REFERENCE[i]:.0%} of {REFERENCE[i]}"
             print(
-                f"{label}  {name:<12} {np.median(s):7.1f} ({s.min():.1f} to {s.max():.1f})".ljust(57)
+                f"{label}  {name:<12} {np.median(s):7.1f} ({s.min():.1f} to {s.max():.1f})".ljust(
+                    57
+                )
                 + f"{np.median(s) / unit:6.2f}  {target}  {np.nanmin(ess[name]):.3f}"
                 f" {np.nanmedian(ess[name]):.3f}{note}",
                 flush=True,

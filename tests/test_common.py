@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -35,9 +37,7 @@ ESTIMATORS = {
     "map": BayesianSGNS(**SMALL, solver="map"),
     "metropolis": BayesianSGNS(**SMALL, kernel="metropolis"),
     "polya-gamma": BayesianSGNS(**SMALL, kernel="polya-gamma"),
-    "free": BayesianSGNS(
-        **SMALL, anchors=None, negative_sampling="sampled", features="mean_std"
-    ),
+    "free": BayesianSGNS(**SMALL, anchors=None, negative_sampling="sampled", features="mean_std"),
 }
 
 
@@ -320,14 +320,34 @@ def test_grid_search_through_a_pipeline():
 
 
 def test_grid_search_in_threads_is_the_same():
-    model = BayesianSGNS(**SMALL, random_state=0)
-    scores = [
-        GridSearchCV(model, {"n_components": [1, 2]}, cv=2, n_jobs=n, error_score="raise")
-        .fit(TEXTS)
-        .cv_results_["mean_test_score"]
-        for n in (1, 2)
-    ]
+    search = GridSearchCV(
+        BayesianSGNS(**SMALL, random_state=0), {"n_components": [1, 2]}, cv=2, error_score="raise"
+    )
+    scores = [search.fit(TEXTS).cv_results_["mean_test_score"]]
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        scores.append(search.fit(TEXTS).cv_results_["mean_test_score"])
     same(*scores)
+
+
+def test_column_of_a_frame():
+    frame = pd.DataFrame({"text": TEXTS, "year": range(len(TEXTS))})
+    model = BayesianSGNS(**SMALL, random_state=0)
+    columns = ColumnTransformer([("words", model, "text")], remainder="passthrough")
+    out = columns.set_output(transform="pandas").fit_transform(frame)
+    assert list(out.columns) == [
+        "words__bayesiansgns0", "words__bayesiansgns1", "remainder__year",
+    ]  # fmt: skip
+    same(out.iloc[:, :2], clone(model).fit(TEXTS).transform(TEXTS))
+
+
+def test_metadata_routing():
+    """With routing on, pipelines and searches still find score without weights."""
+    with config_context(enable_metadata_routing=True):
+        model = BayesianSGNS(**SMALL, random_state=0)
+        pipeline = make_pipeline(clone(model), LogisticRegression()).fit(TEXTS, LABELS)
+        assert 0 <= pipeline.score(TEXTS, LABELS) <= 1
+        assert make_pipeline(CountVectorizer(), clone(model)).fit(TEXTS).score(TEXTS) < 0
+        GridSearchCV(model, {"n_components": [1, 2]}, cv=2, error_score="raise").fit(TEXTS)
 
 
 def test_cross_val_score(estimator, X):

@@ -122,7 +122,7 @@ def test_wrong_words(parameter, words, message):
 @pytest.mark.usefixtures("no_sampling")
 @pytest.mark.parametrize("anchors", [[0, 99], [-1, 0], ["the", 0]])
 def test_wrong_indices_as_anchors(anchors):
-    """"the" is word 0: the same anchor twice, once by name."""
+    """ "the" is word 0: the same anchor twice, once by name."""
     with pytest.raises(ValueError, match="anchors (has words outside|must name different)"):
         make(anchors=anchors).fit(TEXTS)
 
@@ -379,9 +379,7 @@ class TestKeptDraws:
         model.posterior_.save(tmp_path / "p.npz")
         again = type(model.posterior_).load(tmp_path / "p.npz")
         np.testing.assert_array_equal(again.mean("rho"), model.rho_)
-        np.testing.assert_array_equal(
-            again.stats["rho_rows"], model.posterior_.stats["rho_rows"]
-        )
+        np.testing.assert_array_equal(again.stats["rho_rows"], model.posterior_.stats["rho_rows"])
 
 
 # -- interruption and warnings -------------------------------------------------------------------

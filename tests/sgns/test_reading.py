@@ -36,7 +36,7 @@ def shortest_interval(x, prob):
     """The narrowest window that holds floor(prob n) + 1 of the n sorted draws."""
     x = sorted(x)
     span = min(int(prob * len(x)), len(x) - 1)
-    return min(((x[i + span] - x[i], x[i], x[i + span]) for i in range(len(x) - span)))[1:]
+    return min((x[i + span] - x[i], x[i], x[i + span]) for i in range(len(x) - span))[1:]
 
 
 def check_summary(found, draws, prob):
