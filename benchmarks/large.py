@@ -10,8 +10,8 @@ are shared out to ``n_jobs=2`` threads.
 
 The clock is read whenever a sweep begins, so that a sweep's time includes tuning in warm-up and
 recording afterwards. The CPU time of all threads stands beside it: halved, it is what two cores
-that do nothing else would need at least. Numba's compilation is left out by a small fit beforehand. One size a process:
-the peak of memory is the process's.
+that do nothing else would need at least. Numba's compilation is left out by small fits beforehand.
+One size a process: the peak of memory is the process's.
 """
 
 from __future__ import annotations

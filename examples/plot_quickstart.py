@@ -36,7 +36,7 @@ train, test = documents[order[15:]], documents[order[:15]]
 # Two chains of the Gibbs sampler, and the mode of the same posterior. Cosines do not change when
 # the embedding is rotated, so no context needs to be held fixed: ``anchors=None``.
 
-options = {"n_components": 10, "random_state": 0, "max_features": 300 if FAST else None}
+options = {"n_components": 10, "random_state": 0, "max_features": 700 if FAST else None}
 length = {"draws": 100, "warmup": 100} if FAST else {"draws": 400, "warmup": 200}
 
 start = time.perf_counter()

@@ -146,7 +146,7 @@ class RunningMoments:
 
         Parameters
         ----------
-        x : array-like of shape ``(n_draws, *shape)``
+        x : array-like of shape ``(n_draws, ...)``
 
         Raises
         ------

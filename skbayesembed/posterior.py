@@ -22,14 +22,14 @@ _VERSION = 1
 class Posterior(Mapping):
     """Named draws from a posterior, with what is needed to judge and to summarise them.
 
-    A mapping from names to arrays of shape ``(chain, draw, *shape)``.
+    A mapping from names to arrays of shape ``(chain, draw, ...)``.
 
     Parameters
     ----------
-    draws : mapping of str to array-like of shape (chain, draw, *shape)
+    draws : mapping of str to array-like of shape (chain, draw, ...)
         Draws of each parameter, numbers or booleans, kept in the type given (float32 stays
         float32). All share ``chain`` and ``draw``. May be empty where ``moments`` are given.
-    stats : mapping of str to array-like of shape (chain, draw, *shape), optional
+    stats : mapping of str to array-like of shape (chain, draw, ...), optional
         Statistics of the draws, such as the log density. They share ``chain`` with the draws;
         they may have more draws where not every draw was recorded whole.
     moments : mapping of str to RunningMoments, optional
@@ -111,7 +111,7 @@ class Posterior(Mapping):
 
         Returns
         -------
-        ndarray of shape (*shape), float64
+        ndarray of shape (...), float64
 
         Raises
         ------
@@ -132,7 +132,7 @@ class Posterior(Mapping):
 
         Returns
         -------
-        ndarray of shape (*shape), float64
+        ndarray of shape (...), float64
             NaN where there is a single draw.
 
         Raises
@@ -152,7 +152,7 @@ class Posterior(Mapping):
 
         Returns
         -------
-        ndarray of shape (*shape, shape[-1]), float64
+        ndarray of shape (..., shape[-1]), float64
             NaN where there is a single draw.
 
         Raises
@@ -178,7 +178,7 @@ class Posterior(Mapping):
 
         Returns
         -------
-        ndarray of shape (chain * draw, *shape)
+        ndarray of shape (chain * draw, ...)
             A view of the draws.
 
         Raises
@@ -202,7 +202,7 @@ class Posterior(Mapping):
 
         Returns
         -------
-        dict of str to ndarray of shape (*shape)
+        dict of str to ndarray of shape (...)
             NaN with fewer than 4 draws in a chain, for entries that do not move (such as the
             anchored words), and for entries with draws that are not finite. Infinite where
             every chain is stuck at a value of its own.
@@ -231,7 +231,7 @@ class Posterior(Mapping):
 
         Returns
         -------
-        dict of str to ndarray of shape (*shape)
+        dict of str to ndarray of shape (...)
             NaN in the cases named in `rhat`, stuck chains excepted.
 
         Raises
@@ -255,7 +255,7 @@ class Posterior(Mapping):
 
         Returns
         -------
-        dict of str to ndarray of shape (*shape, 2)
+        dict of str to ndarray of shape (..., 2)
             ``(low, high)`` in the last axis; NaN where no draws are recorded.
 
         Raises

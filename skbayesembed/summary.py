@@ -91,12 +91,12 @@ def _narrowest(ordered, prob):
 
 
 def rhat(draws):
-    """Rank-normalised split R-hat of draws (chain, draw, *shape); see `Posterior.rhat`."""
+    """Rank-normalised split R-hat of draws (chain, draw, ...); see `Posterior.rhat`."""
     return _by_entry(draws, _rhat)
 
 
 def ess(draws, method="bulk"):
-    """Effective sample size of draws (chain, draw, *shape); see `Posterior.ess`."""
+    """Effective sample size of draws (chain, draw, ...); see `Posterior.ess`."""
     from arviz_stats.base import array_stats
 
     if method not in ESS_METHODS:
@@ -107,7 +107,7 @@ def ess(draws, method="bulk"):
 
 
 def mcse(draws):
-    """Monte Carlo standard error of the mean of draws (chain, draw, *shape)."""
+    """Monte Carlo standard error of the mean of draws (chain, draw, ...)."""
     from arviz_stats.base import array_stats
 
     return _by_entry(draws, lambda x: array_stats.mcse(x, method="mean"))

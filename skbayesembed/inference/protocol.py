@@ -60,8 +60,8 @@ class Result:
 
     Attributes
     ----------
-    draws : dict of str to ndarray of shape (chain, draw, *shape)
-    stats : dict of str to ndarray of shape (chain, draw, *shape)
+    draws : dict of str to ndarray of shape (chain, draw, ...)
+    stats : dict of str to ndarray of shape (chain, draw, ...)
         Per-draw statistics.
     moments : dict of str to RunningMoments
         Moments over every draw made, recorded or not.

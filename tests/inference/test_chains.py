@@ -15,6 +15,8 @@ from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import ChainRecord, Settings, Units, gather, run_chains
 from skbayesembed.inference.gibbs import gibbs_chain, sample_gibbs
+from skbayesembed.random import generators
+from skbayesembed.sgns import tables
 
 SHAPE = (4, 2)
 
@@ -57,8 +59,6 @@ class Counting:
 
 def first_numbers(seed, n_chains):
     """What `Counting.init_state` draws in each chain: names of the chains."""
-    from skbayesembed.random import generators
-
     children = np.random.SeedSequence(seed).spawn(n_chains)
     return [generators(child, Counting.n_streams)[0].random() for child in children]
 
@@ -370,22 +370,31 @@ def test_run_chains_takes_any_chain_function():
 # -- the real model ------------------------------------------------------------------------------
 
 
-LAYOUTS = {"dense": (450, 150_000), "sparse": (1_500, 200_000)}
+LAYOUTS = {"dense": (100, 20_000), "sparse": (300, 8_000)}
 
 
 @pytest.fixture(scope="module", params=["dense", "sparse"])
 def simulated(request):
-    """Pairs in each of the two tables, of a size that is cut into several units of work."""
+    """Pairs in each of the two tables."""
     n_words, n_pairs = LAYOUTS[request.param]
-    return make_sgns(n_words=n_words, n_components=6, n_pairs=n_pairs, random_state=0).pairs
+    pairs = make_sgns(n_words=n_words, n_components=3, n_pairs=n_pairs, random_state=0).pairs
+    assert tables.is_dense(pairs) == (request.param == "dense")
+    return pairs
 
 
 @pytest.fixture(params=["metropolis", "polya-gamma"])
-def fit(request, simulated):
+def fit(request, simulated, monkeypatch):
+    """Fit with four units of work a side, which otherwise only much larger data have."""
+
+    def units(self, n_components):
+        return [tables._blocks(self.row_work(side) + 1.0, 4) for side in (0, 1)]
+
+    monkeypatch.setattr(tables.PairTable, "units", units)
+
     def fit(**parameters):
         model = BayesianSGNS(
-            6, kernel=request.param, prior_precision=2.0, draws=5, warmup=4, chains=3, max_iter=30,
-            tol=1.0, random_state=7,
+            3, kernel=request.param, prior_precision=1.0, draws=20, warmup=20, chains=3, tol=1e-3,
+            random_state=7,
         )  # fmt: skip
         return model.set_params(**parameters).fit(simulated)
 
@@ -415,4 +424,4 @@ def test_the_fit_above_has_units_to_share(monkeypatch, fit):
 
     monkeypatch.setattr(Units, "__call__", spy)
     fit(chains=1, n_jobs=2, draws=1, warmup=0)
-    assert max(tasks) > 1
+    assert tasks == [4, 4]
