@@ -99,6 +99,13 @@ def probabilities(draws, pairs):
     return expit(np.fromiter(logits, dtype=(float, pairs.shape[1]), count=len(rho)))
 
 
+def per_sweep(p):
+    """Effective sample size per sweep: bulk minimum and median, tail minimum."""
+    posterior = Posterior({"p": p[None]})
+    bulk, tail = (posterior.ess(method=m)["p"] / len(p) for m in ("bulk", "tail"))
+    return np.nanmin(bulk), np.nanmedian(bulk), np.nanmin(tail)
+
+
 def compare(size, n_sweeps, repeats, warmup):
     """Run all samplers in turn; returns speeds and effective sample sizes by name."""
     n_components, n_words, n_observations = size
@@ -122,10 +129,7 @@ def compare(size, n_sweeps, repeats, warmup):
             seconds[name].append(time.process_time() - begin)
             drawn[name].append(probabilities(draws, pairs))
     speed = {name: chunk / np.array(s) for name, s in seconds.items()}
-    ess = {
-        name: Posterior({"p": np.concatenate(p)[None]}).ess()["p"] / (chunk * repeats)
-        for name, p in drawn.items()
-    }
+    ess = {name: per_sweep(np.concatenate(p)) for name, p in drawn.items()}
     steps = np.concatenate(samplers["metropolis"].state.tuning.n_steps)
     return speed, ess, steps
 
@@ -140,7 +144,7 @@ def main():
     args = parser.parse_args()
     print(
         " K    V        N  sampler      sweeps/CPU-s (range)      ratio  target"
-        "  ESS/sweep: min, median"
+        "  ESS/sweep: min median, tail min"
     )
     for i in args.sizes:
         with threadpool_limits(1):
@@ -159,8 +163,9 @@ def main():
                 f"{label}  {name:<12} {np.median(s):7.1f} ({s.min():.1f} to {s.max():.1f})".ljust(
                     57
                 )
-                + f"{np.median(s) / unit:6.2f}  {target}  {np.nanmin(ess[name]):.3f}"
-                f" {np.nanmedian(ess[name]):.3f}{note}",
+                + f"{np.median(s) / unit:6.2f}  {target}  "
+                + "{:.3f} {:.3f}, {:.3f}".format(*ess[name])
+                + note,
                 flush=True,
             )
 

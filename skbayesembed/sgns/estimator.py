@@ -127,7 +127,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     --------
     >>> from skbayesembed import BayesianSGNS
     >>> texts = ["the cat sat on the mat", "the dog sat on the rug"] * 20
-    >>> model = BayesianSGNS(2, min_count=1, draws=50, warmup=50, chains=2, random_state=0)
+    >>> model = BayesianSGNS(2, min_count=1, draws=200, chains=2, random_state=0)
     >>> model.fit(texts).transform(texts).shape
     (40, 2)
     >>> bool(0 <= model.cooccurrence_proba([("cat", "sat")]).mean[0] <= 1)
