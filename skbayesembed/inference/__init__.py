@@ -1,0 +1,1 @@
+"""Engines of inference that know no model."""

@@ -11,11 +11,10 @@ from __future__ import annotations
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel as ThreadParallel
-from joblib import delayed as thread_delayed
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
@@ -127,31 +126,32 @@ class Control:
 class Units:
     """Map a function over units of work, in threads of this process where there are several.
 
-    The units write into the chain's own arrays, so they never leave the process, whatever
-    backend runs the chains.
+    The units write into the chain's own arrays, so they never leave the process, whatever backend
+    runs the chains. A plain executor: joblib's threads answer 10 ms later, as long as a sweep.
     """
 
     def __init__(self, n_threads):
         self.n_threads = n_threads
-        self._parallel = None
+        self._executor = None
 
     def __enter__(self):
         if self.n_threads > 1:
-            self._parallel = ThreadParallel(n_jobs=self.n_threads, backend="threading")
-            self._parallel.__enter__()
+            self._executor = ThreadPoolExecutor(self.n_threads)
         return self
 
     def __exit__(self, *exc):
-        if self._parallel is not None:
-            self._parallel.__exit__(*exc)
-            self._parallel = None
+        if self._executor is not None:
+            self._executor.shutdown()
+            self._executor = None
 
     def __call__(self, function, tasks):
-        if self._parallel is None or len(tasks) == 1:
+        if self._executor is None or len(tasks) == 1:
             for task in tasks:
                 function(*task)
         else:
-            self._parallel(thread_delayed(function)(*task) for task in tasks)
+            futures = [self._executor.submit(function, *task) for task in tasks]
+            for future in futures:
+                future.result()
 
 
 def _work(chain, model, settings, record, seed, control, index):

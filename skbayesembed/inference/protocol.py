@@ -19,7 +19,7 @@ class LogDensity(Protocol):
     n_parameters: int
 
     def logp_and_grad(self, theta, out):
-        """Log posterior density (up to a constant) at the flat ``theta``; its gradient in ``out``."""
+        """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
 
     def pack(self, arrays):
         """Flat vector of the free parameters in the dict of named arrays."""

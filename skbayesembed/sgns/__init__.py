@@ -1,0 +1,1 @@
+"""Skip-gram models with negative samples."""

@@ -13,6 +13,7 @@ from ..base import chain_settings, check_memory, warn_unless_mixed
 from ..inference.gibbs import sample_gibbs
 from ..inference.mode import find_mode
 from ..posterior import Posterior
+from ..summary import rhat
 from .gibbs import SGNSConditionals
 from .model import SGNSModel, numerical_rank, pivot_contexts
 from .tables import pair_table, table_bytes
@@ -107,9 +108,9 @@ def monitored_pairs(model):
     rng = np.random.default_rng(0)
     weight = model.pairs.observations(0)
     frequent = np.argsort(-weight, kind="stable")[: max(10, model.n_words // 10)]
-    return np.vstack(
-        [rng.choice(frequent, (_MONITORED // 2, 2)), rng.integers(model.n_words, size=(50, 2))]
-    )
+    half = _MONITORED // 2
+    chosen = [rng.choice(frequent, (half, 2)), rng.integers(model.n_words, size=(half, 2))]
+    return np.unique(np.vstack(chosen), axis=0)
 
 
 def point_posterior(mode, words):
@@ -163,16 +164,11 @@ def gibbs_posterior(estimator, model, mode, anchors, words, settings, seeds):
 
 def check_mixing(posterior):
     """Warn unless the co-occurrence probabilities of the monitored pairs have mixed."""
-    logit = posterior.stats["logit"]
-    if logit.shape[1] < 4:
-        return
-    from arviz_stats.base import array_stats
-
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        # R-hat on ranks: the same for a probability and its logit
-        rhat = array_stats.rhat(logit, chain_axis=0, draw_axis=1)
-    posterior.attrs["max_rhat"] = warn_unless_mixed(rhat, "the co-occurrence probabilities", 5)
+    # R-hat on ranks: the same for a probability and its logit
+    largest = warn_unless_mixed(
+        rhat(posterior.stats["logit"]), "the co-occurrence probabilities", 5
+    )
+    posterior.attrs["max_rhat"] = largest
 
 
 def _kept_rows(estimator, vocabulary):

@@ -197,7 +197,8 @@ class SGNSConditionals:
                 tasks.append((
                     x[a:b], y, y32, outer, pairs.n[side][a:b], pairs.kappa[side][a:b],
                     tuning.weight[side][a:b], tuning.shift[side][a:b], prior,
-                    model.movable[side][a:b], steps, _TURN, pairs.chunk, stream, state.accepted[side][a:b],
+                    model.movable[side][a:b], steps, _TURN, pairs.chunk, stream,
+                    state.accepted[side][a:b],
                 ))  # fmt: skip
             else:
                 tasks.append((

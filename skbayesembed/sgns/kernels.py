@@ -231,7 +231,7 @@ def gaussian_dense(packed, linear, prior, movable, rng, x):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def gaussian_sparse(start, stop, indptr, indices, omega, kappa, y, prior, movable, rng, x):
-    """Rows ``start:stop`` of ``x`` from N(H^-1 b, H^-1), H = sum omega y y' + prior, b = sum kappa y."""
+    """Rows from N(H^-1 b, H^-1), H = sum omega y y' + diag(prior), b = sum kappa y."""
     k = x.shape[1]
     base = indptr[start]
     m = 1

@@ -122,7 +122,9 @@ class Neighbours:
         for w, m, (low, high), p in zip(
             self.words, self.mean, self.interval, self.prob_top, strict=True
         ):
-            lines.append(f"{w:<{width}}  {m:6.3f}  [{low:6.3f}, {high:6.3f}]  {p:{max(9, len(top))}.2f}")
+            lines.append(
+                f"{w:<{width}}  {m:6.3f}  [{low:6.3f}, {high:6.3f}]  {p:{max(9, len(top))}.2f}"
+            )
         return "\n".join(lines)
 
     def to_frame(self):
