@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .protocol import LogDensity, require
 
 
-def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0):
+def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
     """Maximise the log density of a model that offers `LogDensity`.
 
     Parameters
@@ -21,17 +21,19 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0):
     max_iter : int
         Most iterations of L-BFGS.
     tol : float
-        Converged when the largest absolute gradient entry is at most ``tol`` times
-        ``max(1, largest absolute gradient entry at the start)``, or when an iteration changes the
+        Converged when the largest absolute entry of the gradient, times the parameter's scale, is
+        at most ``tol`` times ``max(1, its value at the start)``, or when an iteration changes the
         log density by less than ``1e-3 * tol`` relatively.
     verbose : int
         Above zero, one line for the result.
+    warn : bool
+        Whether to warn if the mode was not reached; False where a point near it will do.
 
     Returns
     -------
     theta : ndarray of shape (n_parameters,)
     facts : dict
-        ``logp``, ``n_iter``, ``max_gradient``, ``converged``.
+        ``logp``, ``n_iter``, ``max_gradient`` (of the scaled parameters), ``converged``.
 
     Warns
     -----
@@ -40,13 +42,15 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0):
     """
     require(model, LogDensity, "map")
     gradient = np.empty(model.n_parameters)
+    # steps of equal size along every coordinate of theta / scale
+    scale = model.scale
 
-    def objective(theta):
-        value = model.logp_and_grad(theta, gradient)
-        return -value, -gradient
+    def objective(scaled):
+        value = model.logp_and_grad(scaled * scale, gradient)
+        return -value, -gradient * scale
 
-    model.logp_and_grad(start, gradient)
-    gtol = tol * max(1.0, float(np.max(np.abs(gradient), initial=0.0)))
+    start = start / scale
+    gtol = tol * max(1.0, float(np.max(np.abs(objective(start)[1]), initial=0.0)))
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": gtol, "ftol": 1e-3 * tol}
     found = minimize(
         objective, start, jac=True, method="L-BFGS-B", options={**options, "maxcor": 20}
@@ -63,11 +67,11 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0):
             f"mode: {facts['n_iter']} iterations, log density {facts['logp']:.6g}, "
             f"largest gradient {largest:.3g}"
         )
-    if not found.success:
+    if warn and not found.success:
         warnings.warn(
             f"The mode was not reached in max_iter={max_iter} iterations (largest gradient entry "
             f"{largest:.3g}, allowed {gtol:.3g}): raise max_iter, or tol.",
             ConvergenceWarning,
             stacklevel=4,
         )
-    return found.x, facts
+    return found.x * scale, facts

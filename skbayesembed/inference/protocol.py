@@ -17,6 +17,7 @@ class LogDensity(Protocol):
     """Needed by ``solver="map"`` (and by the gradient-based samplers)."""
 
     n_parameters: int
+    scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
 
     def logp_and_grad(self, theta, out):
         """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""

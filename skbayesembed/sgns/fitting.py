@@ -58,7 +58,12 @@ def fit_mode(estimator, model, seeds):
     start = model.pack(model.start(rng))
     with threadpool_limits(limits=1, user_api="blas"):
         theta, facts = find_mode(
-            model, start, max_iter=estimator.max_iter, tol=estimator.tol, verbose=estimator.verbose
+            model,
+            start,
+            max_iter=estimator.max_iter,
+            tol=estimator.tol,
+            verbose=estimator.verbose,
+            warn=estimator.solver == "map",
         )
     return Mode(model.unpack(theta), facts)
 
@@ -156,6 +161,7 @@ def gibbs_posterior(estimator, model, mode, anchors, words, settings, seeds):
             "interrupted": result.facts["interrupted"],
             "draws_made": int(next(iter(result.stats.values())).shape[1]),
             "stride": settings.stride,
+            "mode_converged": mode.facts["converged"],
         },
     )
     check_mixing(posterior)

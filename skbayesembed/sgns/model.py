@@ -51,6 +51,18 @@ class SGNSModel:
     def n_parameters(self):
         return self.n_components * int(self.movable[0].sum() + self.movable[1].sum())
 
+    @property
+    def scale(self):
+        """Rough posterior standard deviations of the flat parameters.
+
+        Words are seen from a few to many thousand times; on the Python reference, scaling by this
+        cuts the iterations that L-BFGS takes from 2,800 to 350.
+        """
+        k = self.n_components
+        rows = [self.prior_precision + self.pairs.observations(side) / 16 for side in (0, 1)]
+        rows = [np.repeat(r[m], k) for r, m in zip(rows, self.movable, strict=True)]
+        return np.concatenate(rows) ** -0.5
+
     def anchored(self, anchors, values):
         """The same posterior given the context vectors ``anchors``."""
         return SGNSModel(self.pairs, self.n_components, self.prior_precision, anchors, values)
