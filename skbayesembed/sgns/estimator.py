@@ -289,8 +289,9 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         The held-out pairs come from a protocol of their own (window 5 with linear weights, or
         the whole document for counts; expected negatives, one per positive, exponent 0.75; all
-        words of the documents), so scores compare across every hyperparameter. A pair with a
-        word outside the vocabulary scores log 1/2. PairCounts are scored as they are.
+        words of the documents), so scores compare across every hyperparameter but those of the
+        analyzer, which decides what a word of the text is. A pair with a word outside the
+        vocabulary scores log 1/2. PairCounts are scored as they are.
 
         Parameters
         ----------

@@ -81,20 +81,20 @@ def choose_anchors(estimator, mode, weight, vocabulary):
     if anchors is None:
         return None
     alpha = mode.arrays["alpha"]
-    if isinstance(anchors, str) and anchors == "pivot":
-        rank = numerical_rank(alpha)
-        chosen = pivot_contexts(alpha, weight) if rank == k else None
-    else:
-        chosen = _named_anchors(anchors, alpha.shape, vocabulary)
-        rank = min(numerical_rank(alpha), numerical_rank(alpha[chosen]))
+    whose, rank = "The MAP context vectors", numerical_rank(alpha)
     if rank == k:
-        return chosen
+        if isinstance(anchors, str) and anchors == "pivot":
+            return pivot_contexts(alpha, weight)
+        chosen = _named_anchors(anchors, alpha.shape, vocabulary)
+        whose, rank = f"The MAP vectors of anchors={anchors!r}", numerical_rank(alpha[chosen])
+        if rank == k:
+            return chosen
     warnings.warn(
-        f"The MAP context vectors have rank {rank} of n_components={k}: for so few observations "
-        "the prior (a nuclear-norm penalty on the logits) sets the other components to zero, and "
-        "anchors taken from them would fix zeros. Falling back to anchors=None: the posterior is "
-        "sampled without anchors and every draw is rotated to a common frame. Fewer "
-        "n_components or a smaller prior_precision would allow anchors.",
+        f"{whose} have rank {rank} of n_components={k}. Where observations are few, the prior (a "
+        "nuclear-norm penalty on the logits) sets components of the MAP to zero, and anchors taken "
+        "from it would fix zeros. Falling back to anchors=None: the posterior is sampled without "
+        "anchors and every draw is rotated to a common frame. Fewer n_components, a smaller "
+        "prior_precision or other anchors would allow anchors.",
         UserWarning,
         stacklevel=3,
     )
