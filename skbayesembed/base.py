@@ -15,6 +15,7 @@ from .inference.chains import Settings
 DRAW_BUDGET = 2**30
 
 RHAT_LIMIT = 1.05
+ACCEPTANCE_LIMIT = 0.2
 
 
 def check_integer(name, value, low):
@@ -157,15 +158,30 @@ def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None):
 
 
 def warn_unless_mixed(rhat, what, stacklevel=4):
-    """ConvergenceWarning when the largest R-hat exceeds the limit; returns that R-hat."""
+    """ConvergenceWarning when the largest R-hat exceeds the limit; returns that R-hat.
+
+    An infinite R-hat (chains that each stay at a value of their own) warns; NaN (no diagnosis)
+    does not.
+    """
     rhat = np.asarray(rhat, dtype=float)
-    finite = rhat[np.isfinite(rhat)]
-    largest = float(finite.max()) if finite.size else float("nan")
+    known = rhat[~np.isnan(rhat)]
+    largest = float(known.max()) if known.size else float("nan")
     if largest > RHAT_LIMIT:
         warnings.warn(
-            f"The chains have not mixed: the largest split R-hat of {what} is {largest:.3f}, "
-            f"above {RHAT_LIMIT}. Raise warmup and draws, and look at posterior_.ess().",
+            f"The chains have not mixed: the largest split R-hat of {what} is {largest:.3g}, "
+            f"above {RHAT_LIMIT}. Raise warmup and draws.",
             ConvergenceWarning,
             stacklevel=stacklevel,
         )
     return largest
+
+
+def warn_if_stuck(acceptance, stacklevel=4):
+    """ConvergenceWarning when moves of the sampler were hardly ever accepted."""
+    if acceptance < ACCEPTANCE_LIMIT:
+        warnings.warn(
+            f"The sampler hardly moved: {100 * acceptance:.1f} % of its moves were accepted. Raise "
+            "warmup, or use kernel='polya-gamma'.",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )

@@ -69,7 +69,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
         and covariances over all. For the words of a list every draw is recorded besides, in
         ``posterior_.stats``.
-    max_iter : int, default=1000
+    max_iter : int, default=2000
         Most iterations of the search for the mode.
     tol : float, default=1e-8
         Its tolerance on the gradient, relative to the gradient at the start.
@@ -157,7 +157,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         chains=4,
         thin=1,
         keep_draws="auto",
-        max_iter=1000,
+        max_iter=2000,
         tol=1e-8,
         analyzer="word",
         lowercase=True,

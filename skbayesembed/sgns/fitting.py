@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from ..base import chain_settings, check_memory, warn_unless_mixed
+from ..base import chain_settings, check_memory, warn_if_stuck, warn_unless_mixed
 from ..inference.gibbs import sample_gibbs
 from ..inference.mode import find_mode
 from ..posterior import Posterior
@@ -89,12 +89,20 @@ def choose_anchors(estimator, mode, weight, vocabulary):
         whose, rank = f"The MAP vectors of anchors={anchors!r}", numerical_rank(alpha[chosen])
         if rank == k:
             return chosen
+    if mode.facts["converged"]:
+        cause = (
+            "Where observations are few, the prior (a nuclear-norm penalty on the logits) sets "
+            "components of the MAP to zero, and anchors taken from it would fix zeros. Fewer "
+            "n_components, a smaller prior_precision or other anchors would allow anchors."
+        )
+    else:
+        cause = (
+            f"The search for the MAP had not converged after max_iter={estimator.max_iter} "
+            "iterations: raise max_iter."
+        )
     warnings.warn(
-        f"{whose} have rank {rank} of n_components={k}. Where observations are few, the prior (a "
-        "nuclear-norm penalty on the logits) sets components of the MAP to zero, and anchors taken "
-        "from it would fix zeros. Falling back to anchors=None: the posterior is sampled without "
-        "anchors and every draw is rotated to a common frame. Fewer n_components, a smaller "
-        "prior_precision or other anchors would allow anchors.",
+        f"{whose} have rank {rank} of n_components={k}. Falling back to anchors=None: the "
+        f"posterior is sampled without anchors and every draw rotated to a common frame. {cause}",
         UserWarning,
         stacklevel=3,
     )
@@ -169,12 +177,26 @@ def gibbs_posterior(estimator, model, mode, anchors, words, settings, seeds):
 
 
 def check_mixing(posterior):
-    """Warn unless the co-occurrence probabilities of the monitored pairs have mixed."""
+    """Warn unless the chains have mixed.
+
+    The co-occurrence probabilities of the monitored pairs are what any frame agrees on; the
+    coordinates of vectors are what ``rho_`` and ``transform`` average. Anchored chains can mix in
+    the first and not in the second.
+    """
+    warn_if_stuck(float(posterior.stats["acceptance"].mean()), 5)
     # R-hat on ranks: the same for a probability and its logit
-    largest = warn_unless_mixed(
-        rhat(posterior.stats["logit"]), "the co-occurrence probabilities", 5
-    )
-    posterior.attrs["max_rhat"] = largest
+    for attribute, statistic, what in (
+        ("max_rhat", "logit", "the co-occurrence probabilities (posterior_.stats['logit'])"),
+        (
+            "max_rhat_rho",
+            "coordinate",
+            "the coordinates of target vectors (posterior_.stats['coordinate']), which rho_ and "
+            "transform average; cosines and probabilities may be fine, and anchors=None often "
+            "mixes faster",
+        ),
+    ):
+        values = rhat(posterior.stats[statistic])
+        posterior.attrs[attribute] = warn_unless_mixed(values, what, 5)
 
 
 def _kept_rows(estimator, vocabulary):

@@ -160,3 +160,14 @@ def draw_gaussian(factor, linear, movable, rng, x):
     solve_upper(factor, linear)
     if movable:
         x[:] = linear
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_noise(factor, movable, rng, noise, mean, x):
+    """x = mean + L^-T noise with fresh standard normal ``noise``; a row that stays draws too."""
+    for i in range(x.size):
+        noise[i] = rng.standard_normal()
+    solve_upper(factor, noise)
+    if movable:
+        for i in range(x.size):
+            x[i] = mean[i] + noise[i]

@@ -22,52 +22,27 @@ import numpy as np
 from ..inference.polyagamma import PolyaGammaDraws
 from .gaussian_kernels import outer_table
 from .kernels import (
-    curvature_dense,
     gaussian_dense,
     gaussian_sparse,
+    laplace_dense,
+    laplace_sparse,
     metropolis_dense,
     metropolis_sparse,
     pair_logits,
 )
-from .logistic_kernels import accumulate_curvature, linearise
 from .model import canonical_rotation
+from .tuning import Tuner, Tuning
 
 # A unit without Hamiltonian steps gets this many in every `_RESCUE_EVERY`-th sweep: the Gaussian
 # proposal alone can hold a chain in a tail that it underrates.
 _RESCUE_STEPS = 4
 _RESCUE_EVERY = 8
-_START_STEPS = 4
 # Moves turn by 135 degrees in the whitened space instead of a quarter turn, to beyond the mean:
 # such over-relaxed moves halve the random walk along directions that couple both sides. On the
 # Python reference the effective sample size of logits doubled at no cost (benchmarks/README.md).
 _TURN = 0.75 * np.pi
-_MOST_STEPS = 64
-
-
-@dataclass
-class Tuning:
-    """What a Metropolis chain has learned: frozen after warm-up.
-
-    Attributes
-    ----------
-    weight, shift : list of two float32 arrays
-        Per side and pair: precision weights and linear terms of the Gaussians.
-    n_steps : list of two int arrays
-        Hamiltonian steps of each unit of each side.
-    sums : tuple of two float32 arrays, optional
-        Sums of logits and slopes since the last refresh, while learning.
-    n_sums : int
-    trusted : list of two int arrays
-        Step numbers known to work while fewer are on trial.
-    """
-
-    weight: list
-    shift: list
-    n_steps: list
-    sums: tuple | None = None
-    n_sums: int = 0
-    trusted: list | None = None
-    settled: list | None = None
+# Coordinates of target vectors that are traced.
+_COORDINATES = 50
 
 
 @dataclass
@@ -79,8 +54,6 @@ class ChainState:
     accepted: list = field(default_factory=list)
     n_moves: int = 0
     n_sweeps: int = 0
-    window: list = field(default_factory=list)
-    n_window: int = 0
 
 
 class SGNSConditionals:
@@ -106,12 +79,13 @@ class SGNSConditionals:
         self.start = start
         self._first = [0, len(model.units[0])]
         self.n_streams = 1 + len(model.units[0]) + len(model.units[1])
-        self._plans = None
+        self.tuner = Tuner(model)
+        self._plans = {}
         self._lock = threading.Lock()
 
     def __getstate__(self):
         state = self.__dict__.copy()
-        state["_plans"] = None
+        state["_plans"] = {}
         del state["_lock"]
         return state
 
@@ -120,21 +94,20 @@ class SGNSConditionals:
         self._lock = threading.Lock()
 
     def init_state(self, rng):
-        """A start: random, or around ``start`` with half the random spread."""
+        """A start: random, or around ``start`` with half that spread, less where data are many."""
         arrays = self.model.start(rng[0])
         if self.start is not None:
+            # the random start, shrunk to the scale of the posterior where data are many
+            shrink = self.model.unpack(np.minimum(0.5, 2.0 * self.model.scale / self.model.spread))
             for name in arrays:
-                arrays[name] = self.start[name] + 0.5 * arrays[name]
+                arrays[name] = self.start[name] + shrink[name] * arrays[name]
             if self.model.anchors is not None:
                 arrays["alpha"][self.model.anchors] = self.model.anchor_values
         n_words = self.model.n_words
         state = ChainState([arrays["rho"], arrays["alpha"]])
         state.accepted = [np.zeros(n_words), np.zeros(n_words)]
-        state.window = [np.zeros(n_words), np.zeros(n_words)]
         if self.kernel == "metropolis":
-            state.tuning = self._first_tuning(state.x)
-        else:
-            self._prepare_polya_gamma()
+            state.tuning = self.tuner.first(state.x)
         return state
 
     def sweep(self, state, rng, run):
@@ -143,7 +116,6 @@ class SGNSConditionals:
         for side in (0, 1):
             update(state, side, rng, run)
         state.n_moves += 1
-        state.n_window += 1
         state.n_sweeps += 1
 
     def observe(self, state):
@@ -155,7 +127,7 @@ class SGNSConditionals:
         return {"rho": rho, "alpha": alpha}
 
     def trace(self, state):
-        """Logits of the monitored pairs and the mean acceptance since the last draw."""
+        """Logits and target coordinates of the monitored pairs, acceptance since the last draw."""
         rho, alpha = state.x
         logit = np.einsum("ij,ij->i", rho[self.monitored[:, 0]], alpha[self.monitored[:, 1]])
         moves = sum(int(movable.sum()) for movable in self.model.movable) * max(state.n_moves, 1)
@@ -163,23 +135,33 @@ class SGNSConditionals:
         for a in state.accepted:
             a[:] = 0
         state.n_moves = 0
-        return {"logit": logit, "acceptance": accepted / moves}
+        targets = self.monitored[:_COORDINATES, 0]
+        coordinate = self.observe(state)["rho"][targets, np.arange(len(targets)) % rho.shape[1]]
+        return {"logit": logit, "coordinate": coordinate, "acceptance": accepted / moves}
 
-    # -- Metropolis ------------------------------------------------------------------------------
-
-    def _first_tuning(self, x):
-        pairs = self.model.pairs
-        tuning = Tuning(
-            weight=[np.empty_like(n, np.float32) for n in pairs.n],
-            shift=[np.empty_like(n, np.float32) for n in pairs.n],
-            n_steps=[np.full(len(u), _START_STEPS) for u in self.model.units],
-            sums=pairs.curvature_sums(),
-        )
-        self._accumulate(tuning, x)
-        self._refresh(tuning)
-        return tuning
+    def tune(self, state, step, warmup):
+        """Learn the Gaussians and the numbers of steps of a Metropolis chain."""
+        if state.tuning is not None:
+            self.tuner.tune(state, step, warmup)
 
     def _metropolis(self, state, side, rng, run):
+        """Exact Metropolis updates, and what units need that are stuck (see `Tuning`)."""
+        pairs, tuning = self.model.pairs, state.tuning
+        forced, rescued = tuning.forced[side], tuning.rescued[side]
+        exact = np.flatnonzero(~(forced | rescued))
+        if exact.size:
+            move = metropolis_dense if pairs.dense else metropolis_sparse
+            run(move, self._metropolis_tasks(state, side, rng, exact))
+        if forced.any():
+            move = laplace_dense if pairs.dense else laplace_sparse
+            run(move, [self._laplace_task(state, side, rng, u) for u in np.flatnonzero(forced)])
+        if rescued.any():
+            self._polya_gamma(state, side, rng, run, np.flatnonzero(rescued))
+        for u in np.flatnonzero(forced | rescued):
+            a, b = self.model.units[side][u]
+            state.accepted[side][a:b] += self.model.movable[side][a:b]
+
+    def _metropolis_tasks(self, state, side, rng, units):
         pairs, model, tuning = self.model.pairs, self.model, state.tuning
         x, y = state.x[side], state.x[1 - side]
         y32 = y.astype(np.float32)
@@ -187,156 +169,66 @@ class SGNSConditionals:
             outer = np.empty((y.shape[0], y.shape[1] * (y.shape[1] + 1) // 2), np.float32)
             outer_table(y32, outer)
         tasks = []
-        prior = model.prior
-        for u, (a, b) in enumerate(model.units[side]):
+        for u in units:
+            a, b = model.units[side][u]
             steps = int(tuning.n_steps[side][u])
             if steps == 0 and state.n_sweeps % _RESCUE_EVERY == _RESCUE_EVERY - 1:
                 steps = _RESCUE_STEPS
-            stream = rng[1 + self._first[side] + u]
+            stream = self._stream(rng, side, u)
             if pairs.dense:
                 tasks.append((
                     x[a:b], y, y32, outer, pairs.n[side][a:b], pairs.kappa[side][a:b],
-                    tuning.weight[side][a:b], tuning.shift[side][a:b], prior,
+                    tuning.weight[side][a:b], tuning.shift[side][a:b], model.prior,
                     model.movable[side][a:b], steps, _TURN, pairs.chunk, stream,
                     state.accepted[side][a:b],
                 ))  # fmt: skip
             else:
                 tasks.append((
                     a, b, pairs.indptr[side], pairs.indices[side], x, y, y32, pairs.n[side],
-                    pairs.kappa[side], tuning.weight[side], tuning.shift[side], prior,
+                    pairs.kappa[side], tuning.weight[side], tuning.shift[side], model.prior,
                     model.movable[side], steps, _TURN, stream, state.accepted[side],
                 ))  # fmt: skip
-        run(metropolis_dense if pairs.dense else metropolis_sparse, tasks)
+        return tasks
 
-    def tune(self, state, step, warmup):
-        """Learn the Gaussians for 70 % of the warm-up, then try to do with fewer steps."""
-        tuning = state.tuning
-        if tuning is None:
-            return
-        learn = int(0.7 * warmup)
-        done = step + 1
-        if tuning.sums is not None and done <= learn:
-            if done % 2 or learn < 20:
-                self._accumulate(tuning, state.x)
-            if done == learn or ((done + 5) & (done + 4) == 0 and done < 0.6 * learn):
-                self._refresh(tuning)
-                self._adjust_steps(state)
-        if done == learn:
-            tuning.sums = None
-        if done >= learn and warmup >= 40:
-            window = max((warmup - learn) // 2, 1)
-            if done == learn:
-                self._try_fewer(state)
-            elif (done - learn) % window == 0:
-                self._judge(state, last=done - learn >= 2 * window)
-        if done == warmup:
-            tuning.sums = None
-            tuning.n_steps = [
-                np.where(ok, n, trusted)
-                for ok, n, trusted in zip(
-                    tuning.settled or [True, True],
-                    tuning.n_steps,
-                    tuning.trusted or tuning.n_steps,
-                    strict=True,
-                )
-            ]
-            self._clear_window(state)
-
-    def _accumulate(self, tuning, x):
-        pairs = self.model.pairs
-        rho, alpha = x
+    def _laplace_task(self, state, side, rng, u):
+        pairs, model = self.model.pairs, self.model
+        x, y = state.x[side], state.x[1 - side]
+        a, b = model.units[side][u]
+        stream = self._stream(rng, side, u)
         if pairs.dense:
-            curvature_dense(rho, alpha, pairs.chunk, *tuning.sums)
-        else:
-            buffer = np.empty(pairs.n_pairs)
-            pair_logits(0, pairs.n_words, pairs.indptr[0], pairs.indices[0], rho, alpha, buffer)
-            accumulate_curvature(buffer, *tuning.sums)
-        tuning.n_sums += 1
-
-    def _refresh(self, tuning):
-        if tuning.n_sums == 0:
-            return
-        pairs = self.model.pairs
-        linearise(
-            *(a.ravel() for a in tuning.sums), np.float32(1.0 / tuning.n_sums), pairs.n[0].ravel(),
-            pairs.kappa[0].ravel(), tuning.weight[0].ravel(), tuning.shift[0].ravel(),
+            n, kappa = pairs.n[side][a:b], pairs.kappa[side][a:b]
+            return x[a:b], y, n, kappa, model.prior, model.movable[side][a:b], stream
+        return (
+            a, b, pairs.indptr[side], pairs.indices[side], x, y, pairs.n[side],
+            pairs.kappa[side], model.prior, model.movable[side], stream,
         )  # fmt: skip
-        tuning.weight = pairs.both_sides(tuning.weight[0])
-        tuning.shift = pairs.both_sides(tuning.shift[0])
-        for array in tuning.sums:
-            array[:] = 0
-        tuning.n_sums = 0
 
-    def _clear_window(self, state):
-        for accepted in state.accepted:
-            accepted[:] = 0
-        state.n_window = state.n_moves = 0
+    def _stream(self, rng, side, unit):
+        return rng[1 + self._first[side] + unit]
 
-    def _unit_acceptance(self, state, side):
-        """Mean and fifth percentile over the movable words of each unit, since the last look."""
-        out = []
-        for a, b in self.model.units[side]:
-            rate = state.accepted[side][a:b][self.model.movable[side][a:b]]
-            rate = rate / max(state.n_window, 1)
-            out.append((rate.mean(), np.quantile(rate, 0.05)) if rate.size else (1.0, 1.0))
-        return np.array(out)
-
-    def _adjust_steps(self, state):
-        for side in (0, 1):
-            mean, low = self._unit_acceptance(state, side).T
-            n = state.tuning.n_steps[side]
-            poor = (mean < 0.8) | (low < 0.5)
-            easy = (mean > 0.97) & (low > 0.9)
-            more = np.minimum(2 * n, _MOST_STEPS)
-            fewer = np.maximum(n // 2, 2)
-            state.tuning.n_steps[side] = np.where(poor, more, np.where(easy, fewer, n))
-        self._clear_window(state)
-
-    def _try_fewer(self, state):
-        tuning = state.tuning
-        tuning.trusted = tuning.n_steps
-        tuning.settled = [np.zeros(len(n), bool) for n in tuning.n_steps]
-        tuning.n_steps = [np.zeros_like(n) for n in tuning.n_steps]
-        self._clear_window(state)
-
-    def _judge(self, state, last):
-        tuning = state.tuning
-        for side in (0, 1):
-            mean, low = self._unit_acceptance(state, side).T
-            tuning.settled[side] |= (mean > 0.8) & (low > 0.5)
-            following = tuning.trusted[side] if last else np.full_like(tuning.n_steps[side], 2)
-            tuning.n_steps[side] = np.where(tuning.settled[side], tuning.n_steps[side], following)
-        self._clear_window(state)
-
-    # -- Polya-Gamma -----------------------------------------------------------------------------
-
-    def _prepare_polya_gamma(self):
+    def _plan(self, side, unit):
+        """The Polya-Gamma plan of a unit, made when first needed and shared by all chains."""
         with self._lock:
-            if self._plans is None:
+            if (side, unit) not in self._plans:
                 pairs = self.model.pairs
-                self._plans = [
-                    [
-                        _DensePlan(pairs, side, a, b)
-                        if pairs.dense
-                        else _SparsePlan(pairs, side, a, b)
-                        for a, b in units
-                    ]
-                    for side, units in enumerate(self.model.units)
-                ]
+                make = _DensePlan if pairs.dense else _SparsePlan
+                self._plans[side, unit] = make(pairs, side, *self.model.units[side][unit])
+            return self._plans[side, unit]
 
-    def _polya_gamma(self, state, side, rng, run):
+    def _polya_gamma(self, state, side, rng, run, units=None):
         model = self.model
         x, y = state.x[side], state.x[1 - side]
         shared = None
         if model.pairs.dense:
             shared = np.empty((y.shape[0], y.shape[1] * (y.shape[1] + 1) // 2))
             outer_table(y, shared)
-        first = 1 + self._first[side]
+        if units is None:
+            units = range(len(model.units[side]))
         run(
             _polya_gamma_unit,
             [
-                (plan, model, side, x, y, shared, rng[first + u])
-                for u, plan in enumerate(self._plans[side])
+                (self._plan(side, u), model, side, x, y, shared, self._stream(rng, side, u))
+                for u in units
             ],
         )
 

@@ -76,6 +76,15 @@ def residuals(t, n, kappa, out):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def slopes(t, n, out):
+    """out = n sigma(t) sigma(-t), elementwise on 1-D arrays."""
+    for i in range(t.size):
+        e = exp_negative(-abs(t[i]))
+        d = 1.0 / (1.0 + e)
+        out[i] = n[i] * (e * d * d)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def log_likelihood(t, n, kappa):
     """Sum of kappa t - n log(2 cosh(t / 2)) over 1-D arrays."""
     total = 0.0

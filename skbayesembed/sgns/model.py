@@ -100,11 +100,15 @@ class SGNSModel:
         out -= self.prior_precision * theta
         return logp - 0.5 * self.prior_precision * float(theta @ theta)
 
+    @property
+    def spread(self):
+        """Standard deviation of a random start, at which logits are of order one at most."""
+        return min(self.prior_precision**-0.5, self.n_components**-0.25)
+
     def start(self, rng):
         """A random start whose logits are of order one at most: dict of arrays."""
-        scale = min(self.prior_precision**-0.5, self.n_components**-0.25)
         shape = (self.n_words, self.n_components)
-        arrays = {name: scale * rng.standard_normal(shape) for name in ("rho", "alpha")}
+        arrays = {name: self.spread * rng.standard_normal(shape) for name in ("rho", "alpha")}
         if self.anchors is not None:
             arrays["alpha"][self.anchors] = self.anchor_values
         return arrays
