@@ -28,7 +28,7 @@ def seed_sequence(random_state=None):
         state = check_random_state(random_state)
     except ValueError as error:
         raise ValueError(
-            "random_state must be an int, a numpy.random.RandomState or None, "
+            "random_state must be an int from 0 to 2**32 - 1, a numpy.random.RandomState or None, "
             f"got {random_state!r}."
         ) from error
     return np.random.SeedSequence(state.randint(0, 2**32, size=4, dtype=np.uint32).tolist())

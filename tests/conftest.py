@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+import skbayesembed
 from skbayesembed import PairCounts
 from skbayesembed.random import generators
 from skbayesembed.sgns.gibbs import SGNSConditionals
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.tables import DensePairs, SparsePairs
+
+
+def forget_stale_kernels():
+    """Drop compiled kernels where any source of theirs is newer.
+
+    Numba looks at the file of a kernel alone, not at those of the kernels that it calls.
+    """
+    for folder in Path(skbayesembed.__file__).parent.rglob("__pycache__"):
+        sources = [p.stat().st_mtime for p in folder.parent.glob("*kernels.py")]
+        compiled = list(folder.glob("*.nb[ic]"))
+        if sources and compiled and max(sources) > min(p.stat().st_mtime for p in compiled):
+            for path in compiled:
+                path.unlink()
+
+
+# nothing is compiled or loaded before the first call of a kernel
+forget_stale_kernels()
 
 KERNELS = [(kernel, dense) for kernel in ("metropolis", "polya-gamma") for dense in (True, False)]
 
@@ -31,11 +51,13 @@ class Sampling:
 
     @classmethod
     def conditionals(
-        cls, positive, negative, k, precision, kernel, dense=True, anchors=None, values=None
-    ):
+        cls, positive, negative, k, precision, kernel, dense=True, anchors=None, values=None,
+        units=None,
+    ):  # fmt: skip
         counts = cls.counts(positive, negative)
         pairs = DensePairs(counts) if dense else SparsePairs(counts)
         model = SGNSModel(pairs, k, precision, anchors, values)
+        model.units = units or model.units
         pivots = np.arange(k) if anchors is None else anchors
         return SGNSConditionals(model, kernel, pivots, np.array([[0, 0]]))
 

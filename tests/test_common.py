@@ -27,6 +27,7 @@ from skbayesembed import BayesianSGNS
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The chains have not mixed"),
     pytest.mark.filterwarnings("ignore:The MAP context vectors have rank"),
+    pytest.mark.filterwarnings("ignore:The MAP vectors of anchors"),
     pytest.mark.filterwarnings("ignore:The MAP estimate is zero"),
 ]
 

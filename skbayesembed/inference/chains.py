@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from ..posterior import RunningMoments
 from .progress import Progress
 from .protocol import Result
+from .threads import OneBlasThread
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _work(chain, model, settings, record, seed, control, index):
         return record
     record.running = True
     try:
-        with threadpool_limits(limits=1, user_api="blas"), Units(control.inner_threads) as units:
+        with OneBlasThread(), Units(control.inner_threads) as units:
             chain(model, settings, record, seed, control, index, units)
     finally:
         record.running = False
@@ -209,7 +209,7 @@ def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_units, 
         delayed(_work)(chain, model, settings, record, seed, control, i)
         for i, (record, seed) in enumerate(zip(records, seeds.spawn(n_chains), strict=True))
     )
-    with threadpool_limits(limits=1, user_api="blas"):
+    with OneBlasThread():
         try:
             # arrays are not memory-mapped: read-only inputs would need kernels of their own
             parallel = Parallel(

@@ -6,12 +6,20 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import effective_n_jobs
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from ..base import chain_settings, check_memory, warn_if_stuck, warn_unless_mixed
+from ..base import (
+    COORDINATE_RHAT_LIMIT,
+    chain_settings,
+    check_memory,
+    warn_if_stuck,
+    warn_unless_mixed,
+)
 from ..inference.gibbs import sample_gibbs
 from ..inference.mode import find_mode
+from ..inference.threads import OneBlasThread
 from ..posterior import Posterior
 from ..summary import rhat
 from .gibbs import SGNSConditionals
@@ -33,7 +41,8 @@ class Mode:
 
 def build_model(estimator, counts):
     """The posterior of the counts, after a look at the memory it takes."""
-    needed = table_bytes(counts, chains=1)
+    chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
+    needed = table_bytes(counts, 1 if estimator.solver == "map" else chains)
     check_memory(
         needed,
         f"The pair table of {counts.n_words} words",
@@ -56,7 +65,7 @@ def fit_mode(estimator, model, seeds):
     """MAP estimate from a random start."""
     rng = np.random.default_rng(seeds)
     start = model.pack(model.start(rng))
-    with threadpool_limits(limits=1, user_api="blas"):
+    with OneBlasThread():
         theta, facts = find_mode(
             model,
             start,
@@ -183,20 +192,21 @@ def check_mixing(posterior):
     coordinates of vectors are what ``rho_`` and ``transform`` average. Anchored chains can mix in
     the first and not in the second.
     """
-    warn_if_stuck(float(posterior.stats["acceptance"].mean()), 5)
-    # R-hat on ranks: the same for a probability and its logit
-    for attribute, statistic, what in (
-        ("max_rhat", "logit", "the co-occurrence probabilities (posterior_.stats['logit'])"),
-        (
-            "max_rhat_rho",
-            "coordinate",
-            "the coordinates of target vectors (posterior_.stats['coordinate']), which rho_ and "
-            "transform average; cosines and probabilities may be fine, and anchors=None often "
-            "mixes faster",
-        ),
-    ):
-        values = rhat(posterior.stats[statistic])
-        posterior.attrs[attribute] = warn_unless_mixed(values, what, 5)
+    stats = posterior.stats
+    warn_if_stuck(float(stats["acceptance"].mean()), 5)
+    posterior.attrs["max_rhat"] = warn_unless_mixed(
+        rhat(expit(stats["logit"])),
+        "the co-occurrence probabilities (posterior_.stats['logit'])",
+        stacklevel=5,
+    )
+    posterior.attrs["max_rhat_rho"] = warn_unless_mixed(
+        rhat(stats["coordinate"]),
+        "the coordinates of target vectors (posterior_.stats['coordinate']), which rho_ and "
+        "transform average while cosines and probabilities may be fine"
+        + (" (anchors=None often mixes faster)," if posterior.attrs["anchored"] else ""),
+        COORDINATE_RHAT_LIMIT,
+        stacklevel=5,
+    )
 
 
 def _kept_rows(estimator, vocabulary):

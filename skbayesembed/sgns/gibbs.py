@@ -33,10 +33,9 @@ from .kernels import (
 from .model import canonical_rotation
 from .tuning import Tuner, Tuning
 
-# A unit without Hamiltonian steps gets this many in every `_RESCUE_EVERY`-th sweep: the Gaussian
-# proposal alone can hold a chain in a tail that it underrates.
-_RESCUE_STEPS = 4
-_RESCUE_EVERY = 8
+# Every so many sweeps a Metropolis chain makes a Polya-Gamma sweep: moves about a Gaussian can hold
+# a chain in a tail that it underrates, and no tuning in warm-up can rule that out.
+_POLYA_GAMMA_EVERY = 64
 # Moves turn by 135 degrees in the whitened space instead of a quarter turn, to beyond the mean:
 # such over-relaxed moves halve the random walk along directions that couple both sides. On the
 # Python reference the effective sample size of logits doubled at no cost (benchmarks/README.md).
@@ -148,6 +147,8 @@ class SGNSConditionals:
         """Exact Metropolis updates, and what units need that are stuck (see `Tuning`)."""
         pairs, tuning = self.model.pairs, state.tuning
         forced, rescued = tuning.forced[side], tuning.rescued[side]
+        if state.n_sweeps % _POLYA_GAMMA_EVERY == _POLYA_GAMMA_EVERY - 1:
+            forced, rescued = np.zeros_like(forced), np.ones_like(rescued)
         exact = np.flatnonzero(~(forced | rescued))
         if exact.size:
             move = metropolis_dense if pairs.dense else metropolis_sparse
@@ -172,8 +173,6 @@ class SGNSConditionals:
         for u in units:
             a, b = model.units[side][u]
             steps = int(tuning.n_steps[side][u])
-            if steps == 0 and state.n_sweeps % _RESCUE_EVERY == _RESCUE_EVERY - 1:
-                steps = _RESCUE_STEPS
             stream = self._stream(rng, side, u)
             if pairs.dense:
                 tasks.append((
@@ -236,7 +235,8 @@ class SGNSConditionals:
 class _DensePlan:
     def __init__(self, pairs, side, start, stop):
         self.start, self.stop = start, stop
-        self.observed = np.flatnonzero(pairs.n[side][start:stop])
+        # below, Polya-Gamma variables are zero to rounding
+        self.observed = np.flatnonzero(pairs.n[side][start:stop] > 1e-30)
         self.draws = PolyaGammaDraws(pairs.n[side][start:stop].ravel()[self.observed])
         self.full = self.observed.size == (stop - start) * pairs.n_words
 

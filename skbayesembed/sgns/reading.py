@@ -22,7 +22,8 @@ def word_index(estimator, word, name):
     if found is None:
         raise KeyError(
             f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
-            f"(words seen fewer than min_count={estimator.min_count} times are dropped)."
+            f"(min_count={estimator.min_count} and max_features={estimator.max_features} drop rare "
+            "words); allowed is a word of vocabulary_ as a str, or its index as an int."
         )
     return found
 
@@ -99,9 +100,11 @@ class Neighbours:
         Probability of being among the ``n`` nearest.
     prob : float
         Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
     """
 
-    def __init__(self, word, words, mean, sd, interval, prob_top, prob):
+    def __init__(self, word, words, mean, sd, interval, prob_top, prob, n_draws):
         self.word = word
         self.words = words
         self.mean = mean
@@ -109,6 +112,7 @@ class Neighbours:
         self.interval = interval
         self.prob_top = prob_top
         self.prob = prob
+        self.n_draws = n_draws
 
     def __len__(self):
         return len(self.words)
@@ -125,6 +129,8 @@ class Neighbours:
             lines.append(
                 f"{w:<{width}}  {m:6.3f}  [{low:6.3f}, {high:6.3f}]  {p:{max(9, len(top))}.2f}"
             )
+        if self.n_draws == 1:
+            lines.append("(a point estimate: one draw, intervals without width)")
         return "\n".join(lines)
 
     def to_frame(self):
@@ -172,6 +178,7 @@ def most_similar(estimator, word, n, prob):
         summary.interval,
         top[order] / len(draws),
         prob,
+        len(draws),
     )
 
 

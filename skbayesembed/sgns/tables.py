@@ -133,11 +133,11 @@ def is_dense(counts):
 
 
 def table_bytes(counts, chains):
-    """Bytes that a pair table and the tuning of ``chains`` concurrent chains take, at most."""
+    """Bytes of a pair table, its Polya-Gamma plans, and the tuning of ``chains`` chains at once."""
     if is_dense(counts):
-        return counts.n_words**2 * (4 * 8 + chains * 6 * 4)
+        return counts.n_words**2 * (4 * 8 + 2 * 16 + chains * 6 * 4)
     n_pairs = counts.positive.nnz + counts.negative.nnz
-    return n_pairs * (2 * (4 + 8 + 8) + 8 + chains * 6 * 4)
+    return n_pairs * (2 * (4 + 8 + 8) + 8 + 2 * 16 + chains * 6 * 4)
 
 
 def pair_table(counts):

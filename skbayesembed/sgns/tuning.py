@@ -92,13 +92,6 @@ class Tuner:
         if done == warmup:
             tuning.sums = None
             self._clear(state)
-            if tuning.settled is not None:
-                tuning.n_steps = [
-                    np.where(ok, n, trusted)
-                    for ok, n, trusted in zip(
-                        tuning.settled, tuning.n_steps, tuning.trusted, strict=True
-                    )
-                ]
 
     def _learn(self, state, done, learn):
         """Average logits and slopes over windows that double: sweeps 3, 11, 27, 59, ..., learn."""

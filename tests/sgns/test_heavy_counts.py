@@ -25,7 +25,7 @@ def test_kernels_agree_on_heavy_counts(scale):
         for kernel in ("metropolis", "polya-gamma")
     }
     sd = {kernel: fit.posterior_.std("rho") for kernel, fit in fits.items()}
-    # at least 150 effective draws a coordinate: standard deviations good to 6 %, so 24 % is 3 errors
+    # at least 150 effective draws a coordinate: deviations good to 6 %, so 24 % is four errors
     ratio = np.sort((sd["metropolis"] / sd["polya-gamma"]).ravel())
     assert 0.76 < ratio[0] and ratio[-1] < 1.24
     gap = fits["metropolis"].rho_ - fits["polya-gamma"].rho_
@@ -48,7 +48,6 @@ def test_a_stuck_chain_comes_home(sampling, dense):
     state = model.init_state(generators(np.random.SeedSequence(0), model.n_streams))
     for x in state.x:
         x *= 5.0
-    model.tuner.tune(state, 0, 1)  # what was learned of the old start is not used
     state.tuning = model.tuner.first(state.x)
     fits = sampling.run(model, 200, 300, seed=3, state=state, each=lambda s: s.x[0] @ s.x[1].T)
     reference = problem(sampling, "polya-gamma", dense)

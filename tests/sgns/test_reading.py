@@ -123,6 +123,8 @@ def test_table(model):
     assert lines[0] == "nearest to 'oak'"
     assert "80 % interval" in lines[1]
     assert "P(top 3)" in lines[1]
+    if len(model.posterior_.flat("rho")) == 1:
+        assert "point estimate" in lines.pop()
     assert len(lines) == 5
     for line, word, mean in zip(lines[2:], table.words, table.mean, strict=True):
         assert line.startswith(word)
@@ -207,3 +209,16 @@ def test_wrong_n(model, n):
 def test_wrong_pairs(model, pairs):
     with pytest.raises(ValueError, match=r"pairs must be a list of \(target, context\) pairs"):
         model.cooccurrence_proba(pairs)
+
+
+def test_kept_rows_keep_their_order(monkeypatch):
+    """Rows kept by name are read in the order asked for, not in theirs."""
+    monkeypatch.setattr("skbayesembed.base.DRAW_BUDGET", 20_000)
+    model = BayesianSGNS(
+        3, min_count=1, draws=60, warmup=30, chains=2, random_state=0, keep_draws=["yew", "ash"]
+    ).fit(TOKENS)
+    assert "rho_rows" in model.posterior_.stats
+    both = model.cooccurrence_proba([("yew", "ash"), ("ash", "yew")]).draws
+    for column, pair in enumerate([("yew", "ash"), ("ash", "yew")]):
+        np.testing.assert_array_equal(both[:, column], model.cooccurrence_proba([pair]).draws[:, 0])
+    assert not np.allclose(both[:, 0], both[:, 1])

@@ -134,3 +134,26 @@ def test_start_far_in_the_tails(sampling, kernel_and_layout):
     ess = np.array([[sampling.ess(d[None]) for d in chain.T] for chain in (home, far)])
     error = np.sqrt(home.var(axis=0) / ess[0] + far.var(axis=0) / ess[1])
     assert np.all(np.abs(home.mean(axis=0) - far.mean(axis=0)) < ALLOWED * error)
+
+
+@pytest.mark.parametrize("n_steps", [0, 2])
+@pytest.mark.parametrize("far", [1.5, 5.0])
+def test_a_tail_does_not_hold_a_frozen_chain(sampling, n_steps, far):
+    """Put far out after warm-up, when nothing is tuned any more, a Metropolis chain comes home.
+
+    With a weak prior these tails are heavier than the Gaussians: without the Polya-Gamma sweeps
+    between, all words stay out for good.
+    """
+    rng = np.random.default_rng(0)
+    positive, negative = rng.poisson(6.0, (2, 12, 12)).astype(float)
+    model = sampling.conditionals(positive, negative, 3, 0.1, "metropolis")
+
+    def size(state):
+        return np.abs(state.x[0]).max()
+
+    state = model.init_state(_streams(model))
+    home = np.mean(sampling.run(model, 300, 300, seed=1, state=state, each=size))
+    state.tuning.n_steps = [np.full_like(n, n_steps) for n in state.tuning.n_steps]
+    state.x[0][:] = far * 0.1**-0.5 * rng.choice([-1.0, 1.0], state.x[0].shape)
+    sizes = sampling.run(model, 300, 0, seed=2, state=state, each=size)
+    assert np.max(sizes[-50:]) < 3 * home

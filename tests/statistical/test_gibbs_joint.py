@@ -46,7 +46,8 @@ def set_positive(model, positive, total):
         pairs.kappa[1][:] = flat[pairs.order]
 
 
-def test_geweke(sampling, kernel_and_layout):
+@pytest.mark.parametrize("units", [None, [[(0, 2), (2, WORDS)]] * 2], ids=["one", "two"])
+def test_geweke(sampling, kernel_and_layout, units):
     """Prior draws with data, against alternating data given parameters and one sweep."""
     kernel, dense = kernel_and_layout
     rng = np.random.default_rng(3)
@@ -62,7 +63,7 @@ def test_geweke(sampling, kernel_and_layout):
     for _ in range(20_000):
         rho, alpha = scale * rng.normal(size=(2, WORDS, K))
         direct.append(quantities(rho, alpha, data(rho, alpha), total))
-    model = sampling.conditionals(total, 0 * total, K, PRECISION, kernel, dense)
+    model = sampling.conditionals(total, 0 * total, K, PRECISION, kernel, dense, units=units)
     streams = generators(np.random.SeedSequence(4), model.n_streams)
     state = model.init_state(streams)
     state.x = [scale * rng.normal(size=(WORDS, K)) for _ in range(2)]
@@ -71,7 +72,7 @@ def test_geweke(sampling, kernel_and_layout):
         for side in (0, 1):
             state.tuning.weight[side][:] = 0.15 * model.model.pairs.n[side]
             state.tuning.shift[side][:] = 0.0
-            state.tuning.n_steps[side][:] = 2 * side
+            state.tuning.n_steps[side] = np.full(len(model.model.units[side]), 2 * side)
     chain = []
     for _ in range(20_000):
         positive = data(*state.x)

@@ -1,0 +1,140 @@
+"""Kernels on parts of a table: chunk by chunk, and rows from the middle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from test_kernels import TURN, compressed, metropolis_twin, table
+
+from skbayesembed.sgns import gaussian_kernels as gk
+from skbayesembed.sgns import kernels as mk
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 16])
+@pytest.mark.parametrize("n_steps", [0, 1, 3])
+def test_metropolis_dense_chunk_by_chunk(n_steps, chunk):
+    """A chunk draws the noise of its rows, then their uniforms: the twin is run chunk by chunk."""
+    x, y, n, kappa = table(seed=4)
+    rng = np.random.default_rng(5)
+    weight = (n * rng.uniform(0.1, 0.25, n.shape)).astype(np.float32)
+    shift = (kappa * rng.uniform(0.8, 1.2, n.shape)).astype(np.float32)
+    prior = np.array([1.0, 2.0, 0.5])
+    movable = np.ones(len(x), bool)
+    movable[3] = False
+    y32 = y.astype(np.float32)
+    outer = np.empty((len(y), 6), np.float32)
+    gk.outer_table(y32, outer)
+    rng = np.random.default_rng(6)
+    parts = [
+        metropolis_twin(
+            x[s], y, n[s], kappa[s], weight[s], shift[s], prior, movable[s], n_steps, TURN, rng
+        )
+        for s in (slice(a, a + chunk) for a in range(0, len(x), chunk))
+    ]
+    got, accepted = x.copy(), np.zeros(len(x))
+    mk.metropolis_dense(
+        got,
+        y,
+        y32,
+        outer,
+        n,
+        kappa,
+        weight,
+        shift,
+        prior,
+        movable,
+        n_steps,
+        TURN,
+        chunk,
+        np.random.default_rng(6),
+        accepted,
+    )
+    assert_allclose(accepted, np.concatenate([p[1] for p in parts]))
+    assert_allclose(got, np.vstack([p[0] for p in parts]), rtol=1e-4, atol=1e-5)
+    assert_allclose(got[3], x[3])
+
+
+def test_sparse_rows_from_the_middle():
+    """Words 2:5 only, one of them held; the others stay untouched."""
+    x, y, n, kappa = table(seed=11)
+    omega = n * 0.2
+    prior = np.array([1.0, 2.0, 0.5])
+    movable = np.ones(len(x), bool)
+    movable[3] = False
+    indptr, indices, n_, omega_, kappa_ = compressed(n, omega, kappa)
+    got = x.copy()
+    mk.gaussian_sparse(
+        2,
+        5,
+        indptr,
+        indices,
+        omega_[indptr[2] : indptr[5]],
+        kappa_,
+        y,
+        prior,
+        movable,
+        np.random.default_rng(12),
+        got,
+    )
+    rng = np.random.default_rng(12)
+    for w in range(len(x)):
+        if w in (2, 3, 4):
+            precision = (y * omega[w][:, None]).T @ y + np.diag(prior)
+            noise = rng.standard_normal(3)
+            draw = np.linalg.solve(precision, kappa[w] @ y)
+            draw += np.linalg.solve(np.linalg.cholesky(precision).T, noise)
+        assert_allclose(got[w], draw if w in (2, 4) else x[w], rtol=1e-10)
+
+
+@pytest.mark.parametrize("n_steps", [0, 2])
+def test_sparse_metropolis_from_the_middle(n_steps):
+    x, y, n, kappa = table(seed=8)
+    weight = (0.2 * n).astype(np.float32)
+    shift = kappa.astype(np.float32)
+    prior = np.array([1.0, 2.0, 0.5])
+    movable = np.ones(len(x), bool)
+    movable[3] = False
+    indptr, indices, n_, kappa_, weight_, shift_ = compressed(n, kappa, weight, shift)
+    got, accepted = x.copy(), np.zeros(len(x))
+    mk.metropolis_sparse(
+        2,
+        6,
+        indptr,
+        indices,
+        got,
+        y,
+        y.astype(np.float32),
+        n_,
+        kappa_,
+        weight_,
+        shift_,
+        prior,
+        movable,
+        n_steps,
+        TURN,
+        np.random.default_rng(10),
+        accepted,
+    )
+    rng = np.random.default_rng(10)
+    for w in range(len(x)):
+        expected = x[w]
+        if 2 <= w < 6:
+            one = slice(w, w + 1)
+            e, taken = metropolis_twin(
+                x[one],
+                y,
+                n[one],
+                kappa[one],
+                weight[one],
+                shift[one],
+                prior,
+                movable[one],
+                n_steps,
+                TURN,
+                rng,
+            )
+            expected = e[0]
+            assert accepted[w] == taken[0]
+        assert_allclose(got[w], expected, rtol=1e-4, atol=1e-5)
+    assert accepted[[0, 1, 3, 6]].sum() == 0 and accepted.sum() > 0
