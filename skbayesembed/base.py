@@ -61,12 +61,6 @@ def check_jobs(n_jobs):
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
 
 
-def check_prob(prob):
-    """Raise a ValueError unless ``prob`` is a probability strictly between 0 and 1."""
-    if not isinstance(prob, Real) or isinstance(prob, bool) or not 0 < prob < 1:
-        raise ValueError(f"prob must be a number between 0 and 1 (exclusive), got {prob!r}.")
-
-
 def check_solver(estimator, solver, supported):
     """Raise a ValueError that names estimator and solver unless the pair is supported."""
     if solver not in supported:

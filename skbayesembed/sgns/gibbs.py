@@ -119,11 +119,15 @@ class SGNSConditionals:
 
     def observe(self, state):
         """``rho`` and ``alpha`` of this draw; rotated to the pivots' frame without anchors."""
-        rho, alpha = state.x
-        if self.model.anchors is None:
-            rotation = canonical_rotation(alpha[self.pivots])
-            rho, alpha = rho @ rotation, alpha @ rotation
+        rho, alpha = self._in_frame(state, *state.x)
         return {"rho": rho, "alpha": alpha}
+
+    def _in_frame(self, state, *vectors):
+        """Arrays of vectors as they are with anchors; turned to the pivots' frame without."""
+        if self.model.anchors is not None:
+            return vectors
+        rotation = canonical_rotation(state.x[1][self.pivots])
+        return tuple(v @ rotation for v in vectors)
 
     def trace(self, state):
         """Logits and target coordinates of the monitored pairs, acceptance since the last draw."""
@@ -135,7 +139,9 @@ class SGNSConditionals:
             a[:] = 0
         state.n_moves = 0
         targets = self.monitored[:_COORDINATES, 0]
-        coordinate = self.observe(state)["rho"][targets, np.arange(len(targets)) % rho.shape[1]]
+        places = np.arange(len(targets))
+        (seen,) = self._in_frame(state, rho[targets])
+        coordinate = seen[places, places % rho.shape[1]]
         return {"logit": logit, "coordinate": coordinate, "acceptance": accepted / moves}
 
     def tune(self, state, step, warmup):
@@ -166,9 +172,7 @@ class SGNSConditionals:
         pairs, model, tuning = self.model.pairs, self.model, state.tuning
         x, y = state.x[side], state.x[1 - side]
         y32 = y.astype(np.float32)
-        if pairs.dense:
-            outer = np.empty((y.shape[0], y.shape[1] * (y.shape[1] + 1) // 2), np.float32)
-            outer_table(y32, outer)
+        outer = _outer_products(y32) if pairs.dense else None
         tasks = []
         for u in units:
             a, b = model.units[side][u]
@@ -217,10 +221,7 @@ class SGNSConditionals:
     def _polya_gamma(self, state, side, rng, run, units=None):
         model = self.model
         x, y = state.x[side], state.x[1 - side]
-        shared = None
-        if model.pairs.dense:
-            shared = np.empty((y.shape[0], y.shape[1] * (y.shape[1] + 1) // 2))
-            outer_table(y, shared)
+        shared = _outer_products(y) if model.pairs.dense else None
         if units is None:
             units = range(len(model.units[side]))
         run(
@@ -230,6 +231,14 @@ class SGNSConditionals:
                 for u in units
             ],
         )
+
+
+def _outer_products(y):
+    """Table of the products y_v y_v' for all rows of ``y``, in its precision."""
+    k = y.shape[1]
+    table = np.empty((y.shape[0], k * (k + 1) // 2), y.dtype)
+    outer_table(y, table)
+    return table
 
 
 class _DensePlan:

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import Bunch
 
-from ..base import check_integer, check_prob
-from ..posterior import hdi_interval
+from ..base import check_integer
+from ..summary import check_prob, hdi_interval
 
 
 def word_index(estimator, word, name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from test_kernels import TURN, compressed, metropolis_twin, table
+from test_kernels import TURN, compressed, metropolis_twin, row_twin, table
 
 from skbayesembed.sgns import gaussian_kernels as gk
 from skbayesembed.sgns import kernels as mk
@@ -116,25 +116,11 @@ def test_sparse_metropolis_from_the_middle(n_steps):
         np.random.default_rng(10),
         accepted,
     )
-    rng = np.random.default_rng(10)
+    rng, tables = np.random.default_rng(10), (n, kappa, weight, shift)
     for w in range(len(x)):
         expected = x[w]
         if 2 <= w < 6:
-            one = slice(w, w + 1)
-            e, taken = metropolis_twin(
-                x[one],
-                y,
-                n[one],
-                kappa[one],
-                weight[one],
-                shift[one],
-                prior,
-                movable[one],
-                n_steps,
-                TURN,
-                rng,
-            )
-            expected = e[0]
-            assert accepted[w] == taken[0]
+            expected, taken = row_twin(w, x, y, tables, prior, movable, n_steps, rng)
+            assert accepted[w] == taken
         assert_allclose(got[w], expected, rtol=1e-4, atol=1e-5)
     assert accepted[[0, 1, 3, 6]].sum() == 0 and accepted.sum() > 0

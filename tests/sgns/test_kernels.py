@@ -220,6 +220,14 @@ def metropolis_twin(x, y, n, kappa, weight, shift, prior, movable, n_steps, turn
     return x, accepted
 
 
+def row_twin(w, x, y, tables, prior, movable, n_steps, rng):
+    """`metropolis_twin` of row ``w`` alone: its vector, and whether the move was accepted."""
+    one = slice(w, w + 1)
+    tables = [t[one] for t in tables]
+    moved, taken = metropolis_twin(x[one], y, *tables, prior, movable[one], n_steps, TURN, rng)
+    return moved[0], taken[0]
+
+
 @pytest.mark.parametrize("n_steps", [0, 1, 3])
 def test_metropolis_dense_against_twin(n_steps):
     x, y, n, kappa = table(seed=4)
@@ -262,24 +270,11 @@ def test_metropolis_sparse_against_twin(n_steps):
         0, len(x), indptr, indices, got, y, y.astype(np.float32), n_, kappa_, weight_, shift_,
         prior, movable, n_steps, TURN, np.random.default_rng(10), accepted,
     )  # fmt: skip
-    rng = np.random.default_rng(10)
+    rng, tables = np.random.default_rng(10), (n, kappa, weight, shift)
     for w in range(len(x)):
-        one = slice(w, w + 1)
-        expected, taken = metropolis_twin(
-            x[one],
-            y,
-            n[one],
-            kappa[one],
-            weight[one],
-            shift[one],
-            prior,
-            movable[one],
-            n_steps,
-            TURN,
-            rng,
-        )
-        assert accepted[w] == taken[0]
-        assert_allclose(got[w], expected[0], rtol=1e-4, atol=1e-5)
+        expected, taken = row_twin(w, x, y, tables, prior, movable, n_steps, rng)
+        assert accepted[w] == taken
+        assert_allclose(got[w], expected, rtol=1e-4, atol=1e-5)
 
 
 def test_gaussian_rows_against_formula():
