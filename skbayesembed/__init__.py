@@ -7,10 +7,19 @@ from importlib.metadata import PackageNotFoundError, version
 from .posterior import Posterior
 from .sgns.counts import PairCounts
 from .sgns.estimator import BayesianSGNS
+from .sgns.priors import GraphPrior, GroupedPrior, InformativePrior
 
 try:
     __version__ = version("skbayesembed")
 except PackageNotFoundError:  # a source tree that is not installed
     __version__ = "0+unknown"
 
-__all__ = ["BayesianSGNS", "PairCounts", "Posterior", "__version__"]
+__all__ = [
+    "BayesianSGNS",
+    "GraphPrior",
+    "GroupedPrior",
+    "InformativePrior",
+    "PairCounts",
+    "Posterior",
+    "__version__",
+]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .alerts import warn_user
 from .inference.chains import Settings
 
 # Whole draws are recorded up to this many bytes unless all are asked for.
@@ -106,7 +106,7 @@ def check_memory(n_bytes, what, advice):
         )
 
 
-def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None):
+def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None, chains=None):
     """Length of the chains, and how many draws are recorded whole.
 
     Parameters
@@ -120,6 +120,8 @@ def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None):
         Bytes recorded at every draw besides.
     rows : dict of str to ndarray of int, optional
         Rows recorded at every draw where whole draws are not.
+    chains : int, optional
+        Number of chains, where it is not the estimator's.
 
     Returns
     -------
@@ -131,15 +133,16 @@ def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None):
         If what is asked for does not fit.
     """
     # counted in Python integers: NumPy's would wrap around
-    every = int(draw_bytes) * int(estimator.draws) * int(estimator.chains)
+    chains = int(estimator.chains if chains is None else chains)
+    every = int(draw_bytes) * int(estimator.draws) * chains
     keep_all = isinstance(estimator.keep_draws, str) and estimator.keep_draws == "all"
     stride = 1
     if not keep_all and every > DRAW_BUDGET:
         # at least one whole draw a chain, so that predictions stay possible
         stride = min(-(-every // DRAW_BUDGET), estimator.draws)
     moments = stride > 1
-    needed = every // stride + trace_bytes * estimator.draws * estimator.chains
-    needed += moment_bytes * estimator.chains if moments else 0
+    needed = every // stride + trace_bytes * estimator.draws * chains
+    needed += moment_bytes * chains if moments else 0
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
     return Settings(
         draws=estimator.draws,
@@ -151,7 +154,7 @@ def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None):
     )
 
 
-def warn_unless_mixed(rhat, what, limit=RHAT_LIMIT, stacklevel=4):
+def warn_unless_mixed(rhat, what, limit=RHAT_LIMIT):
     """ConvergenceWarning when the largest R-hat exceeds the limit; returns that R-hat.
 
     An infinite R-hat (chains that each stay at a value of their own) warns; NaN (no diagnosis)
@@ -161,21 +164,19 @@ def warn_unless_mixed(rhat, what, limit=RHAT_LIMIT, stacklevel=4):
     known = rhat[~np.isnan(rhat)]
     largest = float(known.max()) if known.size else float("nan")
     if largest > limit:
-        warnings.warn(
+        warn_user(
             f"The chains have not mixed: the largest split R-hat of {what} is {largest:.3g}, "
             f"above {limit}. Raise warmup and draws.",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )
     return largest
 
 
-def warn_if_stuck(acceptance, stacklevel=4):
+def warn_if_stuck(acceptance):
     """ConvergenceWarning when moves of the sampler were hardly ever accepted."""
     if acceptance < ACCEPTANCE_LIMIT:
-        warnings.warn(
+        warn_user(
             f"The sampler hardly moved: {100 * acceptance:.1f} % of its moves were accepted. Raise "
             "warmup, or use kernel='polya-gamma'.",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )

@@ -76,6 +76,36 @@ class RunningMoments:
         self._buffer = None
         self._waiting = 0
 
+    @classmethod
+    def known(cls, mean, covariance=None, variance=None, count=2):
+        """Moments that are known, as those of an approximation are.
+
+        Parameters
+        ----------
+        mean : ndarray of shape (..., k)
+        covariance : ndarray of shape (..., k, k), optional
+        variance : ndarray of shape (..., k), optional
+            Where no covariance is given.
+        count : int, default=2
+            Number of draws they are said to come from; at least 2.
+
+        Returns
+        -------
+        RunningMoments
+        """
+        mean = np.asarray(mean, dtype=float)
+        moments = cls(mean.shape, covariance=covariance is not None)
+        moments._count = count
+        moments._mean[:] = mean.reshape(moments._mean.shape)
+        if covariance is None:
+            moments._sums[:] = np.reshape(variance, moments._sums.shape)
+        else:
+            matrices = np.reshape(covariance, (-1, moments._k, moments._k))
+            for i, start, stop in _triangle(moments._k):
+                moments._sums[:, start:stop] = matrices[:, i, : i + 1]
+        moments._sums *= count - 1
+        return moments
+
     @property
     def count(self):
         """Number of draws seen."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 import time
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..alerts import warn_user
 from ..posterior import RunningMoments
 from .progress import Progress
 from .protocol import Result
@@ -238,11 +238,10 @@ def gather(records, settings, interrupted):
         raise KeyboardInterrupt("interrupted before any draw was made")
     chosen = [record for record in records if record.n_draws >= kept]
     if interrupted:
-        warnings.warn(
+        warn_user(
             f"Interrupted: the estimator is fitted with the {kept} draws made so far in each of "
             f"{len(chosen)} chain(s), of {settings.draws} draws in {len(records)} asked for.",
             RuntimeWarning,
-            stacklevel=6,  # the caller of fit
         )
     n_recorded = min(-(-kept // settings.stride), settings.recorded)
     draws = {

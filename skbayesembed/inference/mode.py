@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from ..alerts import warn_user
 from .protocol import LogDensity, require
 
 
@@ -68,10 +67,9 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
             f"largest gradient {largest:.3g}"
         )
     if warn and not found.success:
-        warnings.warn(
+        warn_user(
             f"The mode was not reached in max_iter={max_iter} iterations (largest gradient entry "
             f"{largest:.3g}, allowed {gtol:.3g}): raise max_iter, or tol.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return found.x * scale, facts

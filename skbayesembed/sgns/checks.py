@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -17,16 +17,23 @@ from ..base import (
     check_solver,
     check_verbose,
 )
+from .priors import LEARNED, SPECIFICATIONS, InformativePrior
+
+SOLVERS = ("gibbs", "hmc", "vi", "laplace", "map")
 
 
 def check_parameters(estimator):
     """Raise a ValueError for the first parameter that is not allowed whatever the data."""
     e = estimator
     check_integer("n_components", e.n_components, 1)
-    check_solver(e, e.solver, ("gibbs", "map"))
+    check_solver(e, e.solver, SOLVERS)
     check_choice("kernel", e.kernel, ("auto", "metropolis", "polya-gamma"))
-    check_choice("prior", e.prior, ("normal",))
-    check_real("prior_precision", e.prior_precision, 0)
+    check_choice("covariance", e.covariance, ("full", "diag"))
+    check_choice("learning_method", e.learning_method, ("batch", "online"))
+    check_bool("biases", e.biases)
+    check_real("target_accept", e.target_accept, 0, high=0.999)
+    _check_prior(e)
+    _check_only_vi(e)
     check_choice("features", e.features, ("mean", "mean_std"))
     check_integer("window", e.window, 1)
     check_choice("window_weights", e.window_weights, ("linear", "dynamic", "uniform"))
@@ -48,6 +55,61 @@ def check_parameters(estimator):
     _check_keep_draws(e.keep_draws)
     if e.feature_names is not None and _listed(e.feature_names) is None:
         raise ValueError(f"feature_names must be None or a list of words, got {e.feature_names!r}.")
+
+
+def _check_prior(e):
+    """Check ``prior``, ``prior_precision`` and ``hyperprior``, and what goes with them."""
+    if isinstance(e.prior, SPECIFICATIONS):
+        e.prior.check()
+    elif not isinstance(e.prior, str) or e.prior not in ("normal", "ard"):
+        raise ValueError(
+            "prior must be 'normal', 'ard', a GraphPrior, a GroupedPrior or an InformativePrior, "
+            f"got {e.prior!r}."
+        )
+    learned = isinstance(e.prior_precision, str) and e.prior_precision == LEARNED
+    if not learned:
+        if isinstance(e.prior_precision, str):
+            raise ValueError(
+                f"prior_precision must be a number > 0 or 'learned', got {e.prior_precision!r}."
+            )
+        check_real("prior_precision", e.prior_precision, 0)
+    _check_hyperprior(e.hyperprior)
+    ard = isinstance(e.prior, str) and e.prior == "ard"
+    what = "prior='ard'" if ard else "prior_precision='learned'"
+    if (ard or learned) and e.solver in ("map", "laplace"):
+        raise ValueError(
+            f"{what} is not available with solver={e.solver!r}: the joint density of vectors and "
+            "their precision has its mode at vectors of zero. Use solver='gibbs', 'hmc' or 'vi'."
+        )
+    informative = isinstance(e.prior, InformativePrior)
+    if informative and learned:
+        raise ValueError(
+            "prior_precision='learned' is not available with an InformativePrior: give a number."
+        )
+    named = e.anchors is not None and not isinstance(e.anchors, str)
+    if named and (ard or learned or informative):
+        what = "an InformativePrior" if informative else what
+        raise ValueError(f"anchors must be 'pivot' or None with {what}, got {e.anchors!r}.")
+
+
+def _check_hyperprior(value):
+    good = isinstance(value, tuple | list) and len(value) == 2
+    if good:
+        good = all(isinstance(v, Real) and not isinstance(v, bool) for v in value)
+    if not good or not all(0 < v < np.inf for v in value):
+        raise ValueError(f"hyperprior must be a pair (shape, rate) of numbers > 0, got {value!r}.")
+
+
+def _check_only_vi(e):
+    """Options of ``solver="vi"`` that other solvers would ignore silently."""
+    if e.solver == "vi":
+        return
+    if e.biases:
+        raise ValueError(f"biases=True is available with solver='vi' only, got {e.solver!r}.")
+    if e.learning_method == "online":
+        raise ValueError(
+            f"learning_method='online' is available with solver='vi' only, got {e.solver!r}."
+        )
 
 
 def _check_anchors(anchors, n_components):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_choice
 from ..random import seed_sequence
@@ -25,8 +25,9 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     ----------
     n_components : int, default=50
         Dimension of the vectors.
-    solver : {"gibbs", "map"}, default="gibbs"
-        ``"gibbs"`` samples the posterior, ``"map"`` finds its mode.
+    solver : {"gibbs", "hmc", "vi", "laplace", "map"}, default="gibbs"
+        ``"gibbs"`` and ``"hmc"`` sample the posterior, ``"vi"`` and ``"laplace"`` approximate it
+        by Gaussians, ``"map"`` finds its mode.
     kernel : {"auto", "metropolis", "polya-gamma"}, default="auto"
         How ``"gibbs"`` updates a word given the opposite side; both are exact. ``"polya-gamma"``
         draws auxiliary variables. ``"metropolis"`` proposes from a Gaussian approximation corrected
@@ -53,15 +54,28 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Words seen less often are dropped.
     max_features : int or None, default=None
         Keep only the most frequent words.
-    prior : {"normal"}, default="normal"
-        Spherical Gaussian.
-    prior_precision : float, default=1.0
-        Its precision, lambda.
+    prior : {"normal", "ard"} or GraphPrior, GroupedPrior, InformativePrior, default="normal"
+        ``"normal"``: spherical Gaussian. ``"ard"``: a precision for each component, learned, so
+        that components which are not needed switch off; not with ``"map"`` and ``"laplace"``.
+    prior_precision : float or "learned", default=1.0
+        Precision lambda of the prior, or ``"learned"`` (not with ``"map"`` and ``"laplace"``,
+        whose joint mode is at zero). Not used by ``prior="ard"``.
+    hyperprior : (float, float), default=(1.0, 1.0)
+        Shape and rate of the Gamma hyperprior of precisions that are learned.
     anchors : {"pivot", "last"}, array of words or None, default="pivot"
         Context vectors held at their MAP values so that the posterior has no free rotation:
         chosen by column-pivoted QR of the MAP contexts, the last ``n_components``, or those
         named. None samples without anchors and rotates every draw to a canonical frame, which
         conditions on nothing; so does a MAP whose rank is too low to anchor on, with a warning.
+        ``"vi"``, a learned precision and an informative prior never use anchors.
+    covariance : {"full", "diag"}, default="full"
+        Of ``"vi"``: a covariance matrix for every word, or variances.
+    biases : bool, default=False
+        Of ``"vi"``: add biases of target and context words, with the vectors' prior, to the logit.
+    learning_method : {"batch", "online"}, default="batch"
+        Of ``"vi"``: all data in every iteration, or minibatches of documents.
+    target_accept : float, default=0.8
+        Of ``"hmc"``: acceptance that the step size is adapted to.
     features : {"mean", "mean_std"}, default="mean"
         What ``transform`` returns: posterior means, or also their standard deviations.
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
@@ -151,7 +165,12 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         max_features=None,
         prior="normal",
         prior_precision=1.0,
+        hyperprior=(1.0, 1.0),
         anchors="pivot",
+        covariance="full",
+        biases=False,
+        learning_method="batch",
+        target_accept=0.8,
         features="mean",
         draws=1000,
         warmup=500,
@@ -182,7 +201,12 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.max_features = max_features
         self.prior = prior
         self.prior_precision = prior_precision
+        self.hyperprior = hyperprior
         self.anchors = anchors
+        self.covariance = covariance
+        self.biases = biases
+        self.learning_method = learning_method
+        self.target_accept = target_accept
         self.features = features
         self.draws = draws
         self.warmup = warmup
@@ -216,34 +240,25 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self
         """
         check_parameters(self)
-        count_seed, mode_seed, chain_seed = seed_sequence(self.random_state).spawn(3)
-        training = self._count(X, np.random.default_rng(count_seed))
+        count_seed, *seeds = seed_sequence(self.random_state).spawn(3)
+        training = inputs.training_counts(self, X, np.random.default_rng(count_seed))
         vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
         check_words(self, vocabulary)
-        model = fitting.build_model(self, training.counts)
-        settings = None
-        if self.solver != "map":
-            settings = fitting.plan_chains(self, model, vocabulary)
-        mode = fitting.fit_mode(self, model, mode_seed)
-        if self.solver == "map":
-            anchors = None
-            fitting.warn_point_estimate_rank(self, mode)
-            posterior = fitting.point_posterior(mode, training.words)
-        else:
-            weight = model.pairs.observations(1)
-            anchors = fitting.choose_anchors(self, mode, weight, vocabulary)
-            posterior = fitting.gibbs_posterior(
-                self, model, mode, anchors, training.words, settings, chain_seed
-            )
-        self.anchors_ = anchors
-        self.n_iter_ = max(1, mode.facts["n_iter"])
+        model = fitting.build_model(self, training.counts, vocabulary)
+        found = fitting.solve(self, model, training.words, vocabulary, seeds)
         self.words_ = training.words
         self.vocabulary_ = vocabulary
         self._columns = training.columns
+        self._set_fitted(found)
+        return self
+
+    def _set_fitted(self, found):
+        posterior = found.posterior
+        self.anchors_ = found.anchors
+        self.n_iter_ = found.n_iter
         self.posterior_ = posterior
         self.rho_ = posterior.mean("rho")
         self.alpha_ = posterior.mean("alpha")
-        return self
 
     def fit_transform(self, X, y=None):
         """Fit to X, then transform it.
@@ -282,7 +297,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         kind, X = inputs.kind_of(X)
         if kind == "pairs":
             raise TypeError("transform takes documents or a count matrix, got PairCounts.")
-        counts = inputs.count_documents(self, X, self._fitted_kind(kind))
+        counts = inputs.count_documents(self, X, inputs.fitted_kind(self, kind))
         return predict.document_features(self.posterior_, counts, self.features == "mean_std")
 
     def score(self, X, y=None, *, sample_weight=None):
@@ -314,7 +329,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if kind == "pairs":
             held_out = inputs.held_out_counts(self, X)
         else:
-            held_out = inputs.held_out_pairs(self, X, self._fitted_kind(kind))
+            held_out = inputs.held_out_pairs(self, X, inputs.fitted_kind(self, kind))
         return predict.mean_log_score(self.posterior_, held_out)
 
     def similarity(self, a, b, *, prob=0.9):
@@ -404,61 +419,6 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tags.input_tags.string = True
         tags.input_tags.positive_only = True
         return tags
-
-    def _count(self, X, rng):
-        kind, X = inputs.kind_of(X)
-        if kind != "counts":
-            for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-        if kind == "pairs":
-            return self._given_pairs(X)
-        if kind == "counts":
-            counts = self._check_columns(X, reset=True)
-            names = self._column_names(counts.shape[1], getattr(X, "columns", None))
-            return inputs.training_from_counts(self, counts, names, rng)
-        return inputs.training_from_corpus(self, X, kind, rng)
-
-    def _given_pairs(self, X):
-        inputs.check_vocabulary(self, X.n_words)
-        words = X.words if X.words is not None else _default_names(X.n_words)
-        return inputs.Training(X, np.asarray(words, dtype=str))
-
-    def _column_names(self, n_columns, columns):
-        names = columns if self.feature_names is None else self.feature_names
-        if names is None:
-            return _default_names(n_columns)
-        source = "the columns of X" if self.feature_names is None else "feature_names"
-        names = [str(name) for name in names]
-        if len(names) != n_columns or len(set(names)) != len(names):
-            raise ValueError(
-                f"{source} must name the {n_columns} columns of X once each, got "
-                f"{len(names)} names, {len(set(names))} different."
-            )
-        return names
-
-    def _check_columns(self, X, reset=False):
-        X = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
-        )
-        if reset and X.shape[0] < 2:
-            raise ValueError(
-                "X has 1 sample (n_samples=1): a count matrix needs at least 2 documents to tell "
-                "words apart. Pass a sequence as text or tokens to use a window instead."
-            )
-        return inputs.check_count_matrix(X)
-
-    def _fitted_kind(self, kind):
-        if (kind == "counts") != (self._columns is not None):
-            fitted = "a count matrix" if self._columns is not None else "text, tokens or PairCounts"
-            raise ValueError(
-                f"X is {'a count matrix' if kind == 'counts' else kind}, but the estimator was "
-                f"fitted on {fitted}."
-            )
-        return kind
-
-
-def _default_names(n):
-    return [f"x{i}" for i in range(n)]
 
 
 __all__ = ["BayesianSGNS", "PairCounts"]

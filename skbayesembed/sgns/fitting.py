@@ -1,8 +1,7 @@
-"""From pair counts to a posterior: mode, anchors, chains, diagnostics."""
+"""From pair counts to a posterior: mode, anchors, chains, diagnostics; the table of solvers."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from ..alerts import warn_user
 from ..base import (
     COORDINATE_RHAT_LIMIT,
     chain_settings,
@@ -24,6 +24,7 @@ from ..posterior import Posterior
 from ..summary import rhat
 from .gibbs import SGNSConditionals
 from .model import SGNSModel, numerical_rank, pivot_contexts
+from .priors import build_prior
 from .tables import pair_table, table_bytes
 
 # Chains share the machine's cores by words instead of side by side above this much memory each.
@@ -39,26 +40,87 @@ class Mode:
     facts: dict
 
 
-def build_model(estimator, counts):
+@dataclass
+class Fitted:
+    """What a solver leaves: posterior, anchors held fixed or None, iterations."""
+
+    posterior: Posterior
+    anchors: np.ndarray | None
+    n_iter: int
+
+
+def build_model(estimator, counts, vocabulary):
     """The posterior of the counts, after a look at the memory it takes."""
     chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
-    needed = table_bytes(counts, 1 if estimator.solver == "map" else chains)
+    needed = table_bytes(counts, chains if estimator.solver == "gibbs" else 1)
     check_memory(
         needed,
         f"The pair table of {counts.n_words} words",
         "Use negative_sampling='sampled', a smaller max_features or a larger min_count.",
     )
-    return SGNSModel(pair_table(counts), estimator.n_components, float(estimator.prior_precision))
+    prior = build_prior(estimator, vocabulary)
+    return SGNSModel(pair_table(counts), estimator.n_components, prior)
 
 
-def plan_chains(estimator, model, vocabulary):
-    """Length of the chains and what they record, after a look at the memory it takes."""
+def solve(estimator, model, words, vocabulary, seeds):
+    """Run the estimator's solver.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    model : SGNSModel
+    words : ndarray of str
+    vocabulary : dict of str to int
+    seeds : tuple of two SeedSequence
+        For the search for the mode and for what follows.
+
+    Returns
+    -------
+    Fitted
+    """
+    if estimator.solver == "map":
+        mode = fit_mode(estimator, model, seeds[0])
+        warn_point_estimate_rank(estimator, mode)
+        return Fitted(point_posterior(mode, words), None, max(1, mode.facts["n_iter"]))
+    settings = plan_draws(estimator, model, vocabulary)
+    if estimator.solver == "vi":
+        from .vi import vi_posterior
+
+        posterior = vi_posterior(estimator, model, words, settings, seeds[1])
+        return Fitted(posterior, None, max(1, int(posterior.attrs["n_iter"])))
+    mode = fit_mode(estimator, model, seeds[0])
+    anchors = choose_anchors(estimator, model, mode, vocabulary)
+    sample = _sampler(estimator.solver)
+    posterior = sample(estimator, model, mode, anchors, words, settings, seeds[1])
+    return Fitted(posterior, anchors, max(1, mode.facts["n_iter"]))
+
+
+def _sampler(solver):
+    """The function that makes a posterior of a model and its mode."""
+    if solver == "hmc":
+        from .hmc import hmc_posterior
+
+        return hmc_posterior
+    if solver == "laplace":
+        from .laplace import laplace_posterior
+
+        return laplace_posterior
+    return gibbs_posterior
+
+
+def plan_draws(estimator, model, vocabulary):
+    """Number of draws and what is recorded of them, after a look at the memory it takes.
+
+    The approximations are drawn from independently: they have one chain.
+    """
     rows = _kept_rows(estimator, vocabulary)
     size = model.n_words * model.n_components
     trace = 8 * (_MONITORED + 1)
     if rows is not None:
         trace += 16 * model.n_components * rows["rho"].size
-    return chain_settings(estimator, 16 * size, 16 * size * model.n_components, trace, rows)
+    chains = 1 if estimator.solver in ("vi", "laplace") else estimator.chains
+    moments = 16 * size * model.n_components
+    return chain_settings(estimator, 16 * size, moments, trace, rows, chains)
 
 
 def fit_mode(estimator, model, seeds):
@@ -72,13 +134,16 @@ def fit_mode(estimator, model, seeds):
             max_iter=estimator.max_iter,
             tol=estimator.tol,
             verbose=estimator.verbose,
-            warn=estimator.solver == "map",
+            warn=estimator.solver in ("map", "laplace"),
         )
     return Mode(model.unpack(theta), facts)
 
 
-def choose_anchors(estimator, mode, weight, vocabulary):
+def choose_anchors(estimator, model, mode, vocabulary):
     """Indices of the contexts to hold fixed, or None for the posterior without anchors.
+
+    A learned precision, for which the mode is none, and an informative prior, which tells its
+    components apart itself, go without anchors.
 
     Warns
     -----
@@ -87,13 +152,13 @@ def choose_anchors(estimator, mode, weight, vocabulary):
     """
     k = estimator.n_components
     anchors = estimator.anchors
-    if anchors is None:
+    if anchors is None or model.prior.learned is not None or not model.prior.rotates:
         return None
     alpha = mode.arrays["alpha"]
     whose, rank = "The MAP context vectors", numerical_rank(alpha)
     if rank == k:
         if isinstance(anchors, str) and anchors == "pivot":
-            return pivot_contexts(alpha, weight)
+            return pivot_contexts(alpha, model.pairs.observations(1))
         chosen = _named_anchors(anchors, alpha.shape, vocabulary)
         whose, rank = f"The MAP vectors of anchors={anchors!r}", numerical_rank(alpha[chosen])
         if rank == k:
@@ -109,11 +174,10 @@ def choose_anchors(estimator, mode, weight, vocabulary):
             f"The search for the MAP had not converged after max_iter={estimator.max_iter} "
             "iterations: raise max_iter."
         )
-    warnings.warn(
+    warn_user(
         f"{whose} have rank {rank} of n_components={k}. Falling back to anchors=None: the "
-        f"posterior is sampled without anchors and every draw rotated to a common frame. {cause}",
+        f"posterior is that without anchors, its draws in a common frame. {cause}",
         UserWarning,
-        stacklevel=3,
     )
     return None
 
@@ -143,11 +207,8 @@ def point_posterior(mode, words):
 
 
 def gibbs_posterior(estimator, model, mode, anchors, words, settings, seeds):
-    """Sample the posterior; returns a `Posterior`."""
-    weight = model.pairs.observations(1)
-    pivots = anchors if anchors is not None else pivot_contexts(mode.arrays["alpha"], weight)
-    if anchors is not None:
-        model = model.anchored(anchors, mode.arrays["alpha"][anchors])
+    """Sample the posterior by Gibbs sweeps; returns a `Posterior`."""
+    model, pivots = identified(model, mode, anchors)
     kernel = "metropolis" if estimator.kernel == "auto" else estimator.kernel
     conditionals = SGNSConditionals(
         model, kernel, pivots, monitored_pairs(model), start=mode.arrays
@@ -162,27 +223,44 @@ def gibbs_posterior(estimator, model, mode, anchors, words, settings, seeds):
         split_units=per_chain > _LARGE_CHAIN or estimator.chains == 1,
         verbose=estimator.verbose,
     )
+    attrs = {"kernel": kernel, **sampling_facts(result, settings, mode, anchors)}
+    posterior = assemble(estimator, result, words, settings, attrs)
+    check_mixing(posterior)
+    return posterior
+
+
+def identified(model, mode, anchors):
+    """The model with its anchors held, and the contexts that define the frame of its draws."""
+    if anchors is not None:
+        return model.anchored(anchors, mode.arrays["alpha"][anchors]), anchors
+    weight = model.pairs.observations(1)
+    return model, pivot_contexts(mode.arrays["alpha"], weight)
+
+
+def sampling_facts(result, settings, mode, anchors):
+    """Facts about a run of chains for ``posterior_.attrs``."""
+    return {
+        "anchored": anchors is not None,
+        "interrupted": result.facts["interrupted"],
+        "draws_made": int(next(iter(result.stats.values())).shape[1]),
+        "stride": settings.stride,
+        "mode_converged": mode.facts["converged"],
+    }
+
+
+def assemble(estimator, result, words, settings, attrs):
+    """The `Posterior` of an engine's `Result`."""
     kept = None if settings.rows is None else list(estimator.keep_draws)
     # of other length than the whole draws, as statistics may be
     kept_rows = {n: result.draws.pop(n) for n in list(result.draws) if n.endswith("_rows")}
-    posterior = Posterior(
+    return Posterior(
         result.draws,
         stats=result.stats | kept_rows,
         moments=result.moments,
         dims=_dims(result.draws | kept_rows),
         coords=_coords(words, result.draws, kept),
-        attrs={
-            "solver": "gibbs",
-            "kernel": kernel,
-            "anchored": anchors is not None,
-            "interrupted": result.facts["interrupted"],
-            "draws_made": int(next(iter(result.stats.values())).shape[1]),
-            "stride": settings.stride,
-            "mode_converged": mode.facts["converged"],
-        },
+        attrs={"solver": estimator.solver, **attrs},
     )
-    check_mixing(posterior)
-    return posterior
 
 
 def check_mixing(posterior):
@@ -193,11 +271,10 @@ def check_mixing(posterior):
     the first and not in the second.
     """
     stats = posterior.stats
-    warn_if_stuck(float(stats["acceptance"].mean()), 5)
+    warn_if_stuck(float(stats["acceptance"].mean()))
     posterior.attrs["max_rhat"] = warn_unless_mixed(
         rhat(expit(stats["logit"])),
         "the co-occurrence probabilities (posterior_.stats['logit'])",
-        stacklevel=5,
     )
     posterior.attrs["max_rhat_rho"] = warn_unless_mixed(
         rhat(stats["coordinate"]),
@@ -205,7 +282,6 @@ def check_mixing(posterior):
         "transform average while cosines and probabilities may be fine"
         + (" (anchors=None often mixes faster)," if posterior.attrs["anchored"] else ""),
         COORDINATE_RHAT_LIMIT,
-        stacklevel=5,
     )
 
 
@@ -217,9 +293,12 @@ def _kept_rows(estimator, vocabulary):
 
 
 def _dims(draws):
-    return {
-        name: ("kept_word" if name.endswith("_rows") else "word", "component") for name in draws
-    }
+    dims = {}
+    for name in draws:
+        if name.startswith(("rho", "alpha")):
+            word = "kept_word" if name.endswith("_rows") else "word"
+            dims[name] = (word,) if "bias" in name else (word, "component")
+    return dims
 
 
 def _coords(words, draws, kept=None):
@@ -232,10 +311,9 @@ def _coords(words, draws, kept=None):
 def warn_point_estimate_rank(estimator, mode):
     """ConvergenceWarning where the MAP is exactly zero."""
     if numerical_rank(mode.arrays["alpha"]) == 0:
-        warnings.warn(
+        warn_user(
             "The MAP estimate is zero: the spectral norm of n+ - n/2 is at most "
             f"prior_precision={estimator.prior_precision}, so the prior outweighs the data. "
             "Lower prior_precision, or use solver='gibbs', whose posterior is proper all the same.",
             ConvergenceWarning,
-            stacklevel=3,
         )

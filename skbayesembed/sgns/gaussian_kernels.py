@@ -1,6 +1,7 @@
 """Kernels for small Gaussians in precision form: factor, solve, whiten, draw.
 
-A Gaussian has mean ``m`` and precision ``L L'``; ``u = L'(x - m)`` is the whitened ``x``.
+A Gaussian has mean ``m`` and precision ``L L'``; ``u = L'(x - m)`` is the whitened ``x``. A word's
+prior is proportional to ``exp(pull . x - prior . x^2 / 2)``.
 """
 
 from __future__ import annotations
@@ -97,10 +98,10 @@ def unwhiten(factor, mean, u, x):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def kick(factor, gradient, prior, x, u, p, step):
+def kick(factor, gradient, prior, pull, x, u, p, step):
     """p += step * (L^-1 grad log posterior(x) + u); ``gradient`` (of the likelihood) is spent."""
     for i in range(x.size):
-        gradient[i] -= prior[i] * x[i]
+        gradient[i] += pull[i] - prior[i] * x[i]
     solve_lower(factor, gradient)
     for i in range(x.size):
         p[i] += step * (gradient[i] + u[i])
@@ -117,7 +118,7 @@ def rotate(u, p, cosine, sine):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def start_move(factor, mean, prior, x, diff, n_steps, cosine, sine, rng, u, p):
+def start_move(factor, mean, prior, pull, x, diff, n_steps, cosine, sine, rng, u, p):
     """Whitened u = L'(x - mean) and p ~ N(0, I); returns minus the log weight of the start.
 
     With steps the weight is that of (x, p) under prior and kinetic energy. Without, it is
@@ -126,7 +127,7 @@ def start_move(factor, mean, prior, x, diff, n_steps, cosine, sine, rng, u, p):
     energy = 0.0
     for i in range(x.size):
         diff[i] = x[i] - mean[i]
-        energy += 0.5 * prior[i] * x[i] * x[i]
+        energy += (0.5 * prior[i] * x[i] - pull[i]) * x[i]
     multiply_upper(factor, diff, u)
     for i in range(x.size):
         if n_steps == 0:
@@ -139,11 +140,11 @@ def start_move(factor, mean, prior, x, diff, n_steps, cosine, sine, rng, u, p):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def end_energy(prior, x, u, p, n_steps):
+def end_energy(prior, pull, x, u, p, n_steps):
     """The counterpart of `start_move`'s value at the end of the move."""
     energy = 0.0
     for i in range(x.size):
-        energy += 0.5 * prior[i] * x[i] * x[i]
+        energy += (0.5 * prior[i] * x[i] - pull[i]) * x[i]
         if n_steps == 0:
             energy -= 0.5 * u[i] * u[i]
         else:

@@ -30,7 +30,6 @@ from .kernels import (
     metropolis_sparse,
     pair_logits,
 )
-from .model import canonical_rotation
 from .tuning import Tuner, Tuning
 
 # Every so many sweeps a Metropolis chain makes a Polya-Gamma sweep: moves about a Gaussian can hold
@@ -40,15 +39,19 @@ _POLYA_GAMMA_EVERY = 64
 # such over-relaxed moves halve the random walk along directions that couple both sides. On the
 # Python reference the effective sample size of logits doubled at no cost (benchmarks/README.md).
 _TURN = 0.75 * np.pi
-# Coordinates of target vectors that are traced.
-_COORDINATES = 50
 
 
 @dataclass
 class ChainState:
-    """Current vectors ``x[0] = rho``, ``x[1] = alpha`` and the counters of a chain."""
+    """Current vectors ``x[0] = rho``, ``x[1] = alpha``, their prior, the counters of a chain.
+
+    ``prior[side]`` holds precisions and linear terms of each word's prior given the rest, ``tau``
+    the prior precision of each component.
+    """
 
     x: list
+    tau: np.ndarray = None
+    prior: list = field(default_factory=lambda: [None, None])
     tuning: Tuning | None = None
     accepted: list = field(default_factory=list)
     n_moves: int = 0
@@ -94,55 +97,54 @@ class SGNSConditionals:
 
     def init_state(self, rng):
         """A start: random, or around ``start`` with half that spread, less where data are many."""
-        arrays = self.model.start(rng[0])
-        if self.start is not None:
-            # the random start, shrunk to the scale of the posterior where data are many
-            shrink = self.model.unpack(np.minimum(0.5, 2.0 * self.model.scale / self.model.spread))
-            for name in arrays:
-                arrays[name] = self.start[name] + shrink[name] * arrays[name]
-            if self.model.anchors is not None:
-                arrays["alpha"][self.model.anchors] = self.model.anchor_values
+        arrays = self.model.start_near(self.start, rng[0])
         n_words = self.model.n_words
-        state = ChainState([arrays["rho"], arrays["alpha"]])
+        state = ChainState([arrays["rho"], arrays["alpha"]], self.model.prior.tau.copy())
+        for side in (0, 1):
+            self._draw_prior(state, side, rng[0])
         state.accepted = [np.zeros(n_words), np.zeros(n_words)]
         if self.kernel == "metropolis":
             state.tuning = self.tuner.first(state.x)
         return state
 
     def sweep(self, state, rng, run):
-        """Update every target given the contexts, then every context given the targets."""
+        """Update every target given the contexts, then every context given the targets.
+
+        A learned prior precision and what couples words are drawn besides.
+        """
         update = self._metropolis if self.kernel == "metropolis" else self._polya_gamma
+        prior = self.model.prior
+        if prior.learned is not None:
+            state.tau = prior.draw_tau(state.x, rng[0])
         for side in (0, 1):
+            if prior.changing:
+                self._draw_prior(state, side, rng[0])
             update(state, side, rng, run)
         state.n_moves += 1
         state.n_sweeps += 1
 
+    def _draw_prior(self, state, side, rng):
+        """Each word's prior given the rest, by new auxiliary variables where words are coupled."""
+        state.prior[side] = self.model.prior.local(side, state.x[side], state.tau, rng)
+
     def observe(self, state):
         """``rho`` and ``alpha`` of this draw; rotated to the pivots' frame without anchors."""
-        rho, alpha = self._in_frame(state, *state.x)
-        return {"rho": rho, "alpha": alpha}
-
-    def _in_frame(self, state, *vectors):
-        """Arrays of vectors as they are with anchors; turned to the pivots' frame without."""
-        if self.model.anchors is not None:
-            return vectors
-        rotation = canonical_rotation(state.x[1][self.pivots])
-        return tuple(v @ rotation for v in vectors)
+        rho, alpha = self.model.in_frame(self.pivots, state.x[1], *state.x)
+        values = {"rho": rho, "alpha": alpha}
+        if self.model.prior.learned is not None:
+            values["prior_precision"] = self.model.prior.reported(state.tau)
+        return values
 
     def trace(self, state):
         """Logits and target coordinates of the monitored pairs, acceptance since the last draw."""
         rho, alpha = state.x
-        logit = np.einsum("ij,ij->i", rho[self.monitored[:, 0]], alpha[self.monitored[:, 1]])
         moves = sum(int(movable.sum()) for movable in self.model.movable) * max(state.n_moves, 1)
         accepted = sum(a.sum() for a in state.accepted) if state.tuning else moves
         for a in state.accepted:
             a[:] = 0
         state.n_moves = 0
-        targets = self.monitored[:_COORDINATES, 0]
-        places = np.arange(len(targets))
-        (seen,) = self._in_frame(state, rho[targets])
-        coordinate = seen[places, places % rho.shape[1]]
-        return {"logit": logit, "coordinate": coordinate, "acceptance": accepted / moves}
+        seen = self.model.traces(self.pivots, self.monitored, rho, alpha)
+        return {**seen, "acceptance": accepted / moves}
 
     def tune(self, state, step, warmup):
         """Learn the Gaussians and the numbers of steps of a Metropolis chain."""
@@ -171,6 +173,7 @@ class SGNSConditionals:
     def _metropolis_tasks(self, state, side, rng, units):
         pairs, model, tuning = self.model.pairs, self.model, state.tuning
         x, y = state.x[side], state.x[1 - side]
+        prior, pull = state.prior[side]
         y32 = y.astype(np.float32)
         outer = _outer_products(y32) if pairs.dense else None
         tasks = []
@@ -181,14 +184,14 @@ class SGNSConditionals:
             if pairs.dense:
                 tasks.append((
                     x[a:b], y, y32, outer, pairs.n[side][a:b], pairs.kappa[side][a:b],
-                    tuning.weight[side][a:b], tuning.shift[side][a:b], model.prior,
+                    tuning.weight[side][a:b], tuning.shift[side][a:b], prior[a:b], pull[a:b],
                     model.movable[side][a:b], steps, _TURN, pairs.chunk, stream,
                     state.accepted[side][a:b],
                 ))  # fmt: skip
             else:
                 tasks.append((
                     a, b, pairs.indptr[side], pairs.indices[side], x, y, y32, pairs.n[side],
-                    pairs.kappa[side], tuning.weight[side], tuning.shift[side], model.prior,
+                    pairs.kappa[side], tuning.weight[side], tuning.shift[side], prior, pull,
                     model.movable[side], steps, _TURN, stream, state.accepted[side],
                 ))  # fmt: skip
         return tasks
@@ -196,14 +199,16 @@ class SGNSConditionals:
     def _laplace_task(self, state, side, rng, u):
         pairs, model = self.model.pairs, self.model
         x, y = state.x[side], state.x[1 - side]
+        prior, pull = state.prior[side]
         a, b = model.units[side][u]
         stream = self._stream(rng, side, u)
         if pairs.dense:
             n, kappa = pairs.n[side][a:b], pairs.kappa[side][a:b]
-            return x[a:b], y, n, kappa, model.prior, model.movable[side][a:b], stream
+            movable = model.movable[side][a:b]
+            return x[a:b], y, n, kappa, prior[a:b], pull[a:b], movable, stream
         return (
             a, b, pairs.indptr[side], pairs.indices[side], x, y, pairs.n[side],
-            pairs.kappa[side], model.prior, model.movable[side], stream,
+            pairs.kappa[side], prior, pull, model.movable[side], stream,
         )  # fmt: skip
 
     def _stream(self, rng, side, unit):
@@ -227,7 +232,16 @@ class SGNSConditionals:
         run(
             _polya_gamma_unit,
             [
-                (self._plan(side, u), model, side, x, y, shared, self._stream(rng, side, u))
+                (
+                    self._plan(side, u),
+                    model,
+                    side,
+                    x,
+                    y,
+                    shared,
+                    state.prior[side],
+                    self._stream(rng, side, u),
+                )  # fmt: skip
                 for u in units
             ],
         )
@@ -249,7 +263,7 @@ class _DensePlan:
         self.draws = PolyaGammaDraws(pairs.n[side][start:stop].ravel()[self.observed])
         self.full = self.observed.size == (stop - start) * pairs.n_words
 
-    def update(self, model, side, x, y, outer, rng):
+    def update(self, model, side, x, y, outer, prior, rng):
         a, b = self.start, self.stop
         logit = (x[a:b] @ y.T).ravel()
         omega = np.empty(self.observed.size)
@@ -261,8 +275,9 @@ class _DensePlan:
             logit[self.observed] = omega
             omega = logit
         packed = omega.reshape(b - a, -1) @ outer
-        linear = model.pairs.kappa[side][a:b] @ y
-        gaussian_dense(packed, linear, model.prior, model.movable[side][a:b], rng, x[a:b])
+        linear = model.pairs.kappa[side][a:b] @ y + prior[1][a:b]
+        movable = model.movable[side][a:b]
+        gaussian_dense(packed, linear, prior[0][a:b], movable, rng, x[a:b])
 
 
 class _SparsePlan:
@@ -272,7 +287,7 @@ class _SparsePlan:
         self.draws = PolyaGammaDraws(pairs.n[side][lo:hi])
         self.size = int(hi - lo)
 
-    def update(self, model, side, x, y, outer, rng):
+    def update(self, model, side, x, y, outer, prior, rng):
         pairs, a, b = model.pairs, self.start, self.stop
         indptr, indices = pairs.indptr[side], pairs.indices[side]
         logit = np.empty(self.size)
@@ -280,10 +295,10 @@ class _SparsePlan:
         omega = np.empty(self.size)
         self.draws.draw(logit, rng, omega)
         gaussian_sparse(
-            a, b, indptr, indices, omega, pairs.kappa[side], y, model.prior,
-            model.movable[side], rng, x,
+            a, b, indptr, indices, omega, pairs.kappa[side], y, *prior, model.movable[side],
+            rng, x,
         )  # fmt: skip
 
 
-def _polya_gamma_unit(plan, model, side, x, y, outer, rng):
-    plan.update(model, side, x, y, outer, rng)
+def _polya_gamma_unit(plan, model, side, x, y, outer, prior, rng):
+    plan.update(model, side, x, y, outer, prior, rng)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, validate_data
 
 from ..text import build_corpus, document_counts, encode, input_kind, make_analyzer, restrict
 from .counts import (
@@ -82,6 +82,70 @@ def check_count_matrix(X):
     return X
 
 
+def training_counts(estimator, X, rng):
+    """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
+    kind, X = kind_of(X)
+    if kind != "counts":
+        for name in ("n_features_in_", "feature_names_in_"):
+            estimator.__dict__.pop(name, None)
+    if kind == "pairs":
+        return _given_pairs(estimator, X)
+    if kind == "counts":
+        counts = check_columns(estimator, X, reset=True)
+        names = _column_names(estimator, counts.shape[1], getattr(X, "columns", None))
+        return training_from_counts(estimator, counts, names, rng)
+    return training_from_corpus(estimator, X, kind, rng)
+
+
+def _given_pairs(estimator, X):
+    check_vocabulary(estimator, X.n_words)
+    words = X.words if X.words is not None else _default_names(X.n_words)
+    return Training(X, np.asarray(words, dtype=str))
+
+
+def _column_names(estimator, n_columns, columns):
+    names = columns if estimator.feature_names is None else estimator.feature_names
+    if names is None:
+        return _default_names(n_columns)
+    source = "the columns of X" if estimator.feature_names is None else "feature_names"
+    names = [str(name) for name in names]
+    if len(names) != n_columns or len(set(names)) != len(names):
+        raise ValueError(
+            f"{source} must name the {n_columns} columns of X once each, got "
+            f"{len(names)} names, {len(set(names))} different."
+        )
+    return names
+
+
+def _default_names(n):
+    return [f"x{i}" for i in range(n)]
+
+
+def check_columns(estimator, X, reset=False):
+    """A count matrix with the columns that the estimator was fitted on, or is being fitted on."""
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
+    )
+    if reset and X.shape[0] < 2:
+        raise ValueError(
+            "X has 1 sample (n_samples=1): a count matrix needs at least 2 documents to tell "
+            "words apart. Pass a sequence as text or tokens to use a window instead."
+        )
+    return check_count_matrix(X)
+
+
+def fitted_kind(estimator, kind):
+    """``kind``, if the estimator was fitted on the same."""
+    if (kind == "counts") != (estimator._columns is not None):
+        on_counts = estimator._columns is not None
+        fitted = "a count matrix" if on_counts else "text, tokens or PairCounts"
+        raise ValueError(
+            f"X is {'a count matrix' if kind == 'counts' else kind}, but the estimator was "
+            f"fitted on {fitted}."
+        )
+    return kind
+
+
 def training_from_corpus(estimator, X, kind, rng):
     """Pair counts of a corpus of sequences by the estimator's window and sampling options."""
     corpus = build_corpus(X, analyzer_of(estimator, kind))
@@ -146,7 +210,7 @@ def check_vocabulary(estimator, n_words):
 def held_out_pairs(estimator, X, kind):
     """Held-out counts of documents by the fixed scoring protocol."""
     if kind == "counts":
-        X = estimator._check_columns(X)
+        X = check_columns(estimator, X)
         index = np.full(X.shape[1], -1)
         index[estimator._columns] = np.arange(estimator._columns.size)
         positive = document_pairs(X)
@@ -184,6 +248,6 @@ def held_out_counts(estimator, counts):
 def count_documents(estimator, X, kind):
     """Counts of the vocabulary's words in each document, csr (n_documents, n_words)."""
     if kind == "counts":
-        return sparse.csr_array(estimator._check_columns(X)[:, estimator._columns])
+        return sparse.csr_array(check_columns(estimator, X)[:, estimator._columns])
     ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
     return document_counts(ids, offsets, estimator.words_.size)

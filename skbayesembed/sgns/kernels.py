@@ -2,7 +2,8 @@
 
 Rows ``x`` (n_rows, K) are updated given the opposite vectors ``y`` (n_columns, K): targets given
 contexts, or contexts given targets with the pair table transposed. Dense kernels take the
-(n_rows, n_columns) block of the table, sparse ones the whole table in compressed rows.
+(n_rows, n_columns) block of the table, sparse ones the whole table in compressed rows. The prior
+of row w is exp(pull_w . x - prior_w . x^2 / 2); ``prior`` and ``pull`` have the shape of ``x``.
 """
 
 from __future__ import annotations
@@ -63,12 +64,13 @@ def pair_logits(start, stop, indptr, indices, x, y, out):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def metropolis_dense(
-    x, y, y32, outer, n, kappa, weight, shift, prior, movable, n_steps, turn, chunk, rng, accepted
-):
+    x, y, y32, outer, n, kappa, weight, shift, prior, pull, movable, n_steps, turn, chunk, rng,
+    accepted,
+):  # fmt: skip
     """One Metropolis update of every row of ``x`` given ``y``; all (n_rows, n_columns) pairs.
 
-    The Gaussian N(m, H^-1), H = sum_v weight_v y_v y_v' + diag(prior), m = H^-1 sum_v shift_v y_v,
-    does not depend on the row's current value. ``n_steps == 0``: the proposal turns the row by
+    The Gaussian N(m, H^-1), H = sum_v weight_v y_v y_v' + diag(prior),
+    m = H^-1 (sum_v shift_v y_v + pull), does not depend on the row's current value. ``n_steps == 0``: the proposal turns the row by
     the angle ``turn`` about m, cos(turn) (x - m) + sin(turn) e with e ~ N(0, H^-1), which leaves
     the Gaussian invariant (an independent draw for a quarter turn, over-relaxed beyond).
     Otherwise: Hamiltonian steps over the same angle that follow the Gaussian's flow exactly and
@@ -102,16 +104,17 @@ def metropolis_dense(
         z = new[:b]
         np.dot(x[a : a + b], y.T, t)
         for i in range(b):
-            unpack_precision(packed[a + i], prior, factor[i])
+            w = a + i
+            unpack_precision(packed[w], prior[w], factor[i])
             cholesky(factor[i], 1e-6)
             for j in range(k):
-                mean[i, j] = mean32[a + i, j]
+                mean[i, j] = mean32[w, j] + pull[w, j]
             solve_lower(factor[i], mean[i])
             solve_upper(factor[i], mean[i])
-            w = a + i
             energy[i] = start_move(
-                factor[i], mean[i], prior, x[w], new[i], n_steps, cosine, sine, rng, u[i], p[i]
-            )
+                factor[i], mean[i], prior[w], pull[w], x[w], new[i], n_steps, cosine, sine, rng,
+                u[i], p[i],
+            )  # fmt: skip
             if n_steps == 0:
                 energy[i] -= log_likelihood(t[i], n[w], kappa[w])
                 unwhiten(factor[i], mean[i], u[i], new[i])
@@ -123,7 +126,7 @@ def metropolis_dense(
             np.dot(r, y, g)
             step = 0.5 * angle if s == 0 else angle
             for i in range(b):
-                kick(factor[i], g[i], prior, z[i], u[i], p[i], step)
+                kick(factor[i], g[i], prior[a + i], pull[a + i], z[i], u[i], p[i], step)
                 rotate(u[i], p[i], cosine, sine)
                 unwhiten(factor[i], mean[i], u[i], z[i])
             np.dot(z, y.T, t)
@@ -141,10 +144,11 @@ def metropolis_dense(
         if n_steps > 0:
             np.dot(r, y, g)
             for i in range(b):
-                kick(factor[i], g[i], prior, z[i], u[i], p[i], 0.5 * angle)
+                w = a + i
+                kick(factor[i], g[i], prior[w], pull[w], z[i], u[i], p[i], 0.5 * angle)
         for i in range(b):
             w = a + i
-            ratio = energy[i] - end_energy(prior, z[i], u[i], p[i], n_steps)
+            ratio = energy[i] - end_energy(prior[w], pull[w], z[i], u[i], p[i], n_steps)
             if rng.random() < math.exp(min(ratio, 0.0)) and movable[w]:
                 accepted[w] += 1
                 for j in range(k):
@@ -153,8 +157,8 @@ def metropolis_dense(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def metropolis_sparse(
-    start, stop, indptr, indices, x, y, y32, n, kappa, weight, shift, prior, movable, n_steps,
-    turn, rng, accepted,
+    start, stop, indptr, indices, x, y, y32, n, kappa, weight, shift, prior, pull, movable,
+    n_steps, turn, rng, accepted,
 ):  # fmt: skip
     """`metropolis_dense` for words ``start:stop`` of a pair table in compressed rows."""
     k = x.shape[1]
@@ -178,7 +182,7 @@ def metropolis_sparse(
         rows, weighted, t, r = rows_[:m], weighted_[:m], t_[:m], r_[:m]
         nw, kw = n[lo:hi], kappa[lo:hi]
         gather(indices[lo:hi], y, y32, rows, rows32_)
-        mean[:] = 0.0
+        mean[:] = pull[w]
         for i in range(m):
             for j in range(k):
                 weighted[i, j] = weight[lo + i] * rows32_[i, j]
@@ -190,11 +194,13 @@ def metropolis_sparse(
         for i in range(k):
             for j in range(i + 1):
                 factor[i, j] = precision32[i, j]
-            factor[i, i] += prior[i]
+            factor[i, i] += prior[w, i]
         cholesky(factor, 1e-6)
         solve_lower(factor, mean)
         solve_upper(factor, mean)
-        energy = start_move(factor, mean, prior, x[w], z, n_steps, cosine, sine, rng, u, p)
+        energy = start_move(
+            factor, mean, prior[w], pull[w], x[w], z, n_steps, cosine, sine, rng, u, p
+        )
         logits(rows, x[w], t)
         if n_steps == 0:
             energy -= log_likelihood(t, nw, kw)
@@ -206,7 +212,8 @@ def metropolis_sparse(
             z[:] = x[w]
             for s in range(n_steps):
                 weighted_sum(rows, r, g)
-                kick(factor, g, prior, z, u, p, 0.5 * angle if s == 0 else angle)
+                step = 0.5 * angle if s == 0 else angle
+                kick(factor, g, prior[w], pull[w], z, u, p, step)
                 rotate(u, p, cosine, sine)
                 unwhiten(factor, mean, u, z)
                 logits(rows, z, t)
@@ -214,8 +221,8 @@ def metropolis_sparse(
                     residuals(t, nw, kw, r)
             energy += residuals_and_likelihood(t, nw, kw, r)
             weighted_sum(rows, r, g)
-            kick(factor, g, prior, z, u, p, 0.5 * angle)
-        ratio = energy - end_energy(prior, z, u, p, n_steps)
+            kick(factor, g, prior[w], pull[w], z, u, p, 0.5 * angle)
+        ratio = energy - end_energy(prior[w], pull[w], z, u, p, n_steps)
         if rng.random() < math.exp(min(ratio, 0.0)) and movable[w]:
             accepted[w] += 1
             x[w] = z
@@ -223,17 +230,20 @@ def metropolis_sparse(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def gaussian_dense(packed, linear, prior, movable, rng, x):
-    """Every row of ``x`` from its Gaussian conditional, precisions packed row by row."""
+    """Every row of ``x`` from its Gaussian conditional, precisions packed row by row.
+
+    ``linear`` holds the linear terms, those of the prior included; it is spent.
+    """
     factor = np.empty((x.shape[1], x.shape[1]))
     for w in range(x.shape[0]):
-        unpack_precision(packed[w], prior, factor)
+        unpack_precision(packed[w], prior[w], factor)
         cholesky(factor, 1e-14)
         draw_gaussian(factor, linear[w], movable[w], rng, x[w])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def gaussian_sparse(start, stop, indptr, indices, omega, kappa, y, prior, movable, rng, x):
-    """Rows from N(H^-1 b, H^-1), H = sum omega y y' + diag(prior), b = sum kappa y."""
+def gaussian_sparse(start, stop, indptr, indices, omega, kappa, y, prior, pull, movable, rng, x):
+    """Rows from N(H^-1 b, H^-1), H = sum omega y y' + diag(prior), b = sum kappa y + pull."""
     k = x.shape[1]
     base = indptr[start]
     m = 1
@@ -245,7 +255,7 @@ def gaussian_sparse(start, stop, indptr, indices, omega, kappa, y, prior, movabl
         lo, hi = indptr[w], indptr[w + 1]
         m = hi - lo
         rows, weighted = rows_[:m], weighted_[:m]
-        linear[:] = 0.0
+        linear[:] = pull[w]
         for i in range(m):
             v = indices[lo + i]
             o = omega[lo - base + i]
@@ -258,13 +268,13 @@ def gaussian_sparse(start, stop, indptr, indices, omega, kappa, y, prior, movabl
         else:
             factor[:] = 0.0
         for j in range(k):
-            factor[j, j] += prior[j]
+            factor[j, j] += prior[w, j]
         cholesky(factor, 1e-14)
         draw_gaussian(factor, linear, movable[w], rng, x[w])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def climb(rows, n, kappa, prior, x, t, r, slope, weighted, step, trial, factor):
+def climb(rows, n, kappa, prior, pull, x, t, r, slope, weighted, step, trial, factor):
     """Newton's method with halved steps from ``x`` to the mode of a word's conditional, in place.
 
     Leaves the Cholesky factor of minus the Hessian in ``factor``. Ends within 0.03 posterior
@@ -285,8 +295,8 @@ def climb(rows, n, kappa, prior, x, t, r, slope, weighted, step, trial, factor):
             factor[:] = 0.0
         for j in range(k):
             factor[j, j] += prior[j]
-            step[j] -= prior[j] * x[j]
-            value -= 0.5 * prior[j] * x[j] * x[j]
+            step[j] += pull[j] - prior[j] * x[j]
+            value -= (0.5 * prior[j] * x[j] - pull[j]) * x[j]
         cholesky(factor, 1e-14)
         solve_lower(factor, step)
         decrement = 0.0
@@ -300,7 +310,7 @@ def climb(rows, n, kappa, prior, x, t, r, slope, weighted, step, trial, factor):
             gain = -value
             for j in range(k):
                 trial[j] = x[j] + size * step[j]
-                gain -= 0.5 * prior[j] * trial[j] * trial[j]
+                gain -= (0.5 * prior[j] * trial[j] - pull[j]) * trial[j]
             logits(rows, trial, t)
             gain += log_likelihood(t, n, kappa)
             if gain >= 0.1 * size * decrement:
@@ -310,7 +320,7 @@ def climb(rows, n, kappa, prior, x, t, r, slope, weighted, step, trial, factor):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def laplace_sparse(start, stop, indptr, indices, x, y, n, kappa, prior, movable, rng):
+def laplace_sparse(start, stop, indptr, indices, x, y, n, kappa, prior, pull, movable, rng):
     """Rows ``start:stop`` from the Gaussians at the modes of their conditionals.
 
     An approximate sweep that gets a chain home from anywhere; for warm-up only.
@@ -329,21 +339,23 @@ def laplace_sparse(start, stop, indptr, indices, x, y, n, kappa, prior, movable,
             rows_[i] = y[indices[lo + i]]
         mode[:] = x[w]
         climb(
-            rows_[:m], n[lo:hi], kappa[lo:hi], prior, mode, t_[:m], r_[:m], slope_[:m],
-            weighted_[:m], step, trial, factor,
+            rows_[:m], n[lo:hi], kappa[lo:hi], prior[w], pull[w], mode, t_[:m], r_[:m],
+            slope_[:m], weighted_[:m], step, trial, factor,
         )  # fmt: skip
         add_noise(factor, movable[w], rng, step, mode, x[w])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def laplace_dense(x, y, n, kappa, prior, movable, rng):
+def laplace_dense(x, y, n, kappa, prior, pull, movable, rng):
     """`laplace_sparse` for all rows of a block of the whole table."""
     m, k = y.shape
     weighted, t, r, slope = np.empty((m, k)), np.empty(m), np.empty(m), np.empty(m)
     factor, mode, step, trial = np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k)
     for w in range(x.shape[0]):
         mode[:] = x[w]
-        climb(y, n[w], kappa[w], prior, mode, t, r, slope, weighted, step, trial, factor)
+        climb(
+            y, n[w], kappa[w], prior[w], pull[w], mode, t, r, slope, weighted, step, trial, factor
+        )
         add_noise(factor, movable[w], rng, step, mode, x[w])
 
 
@@ -390,6 +402,18 @@ def gradient_sparse(start, stop, indptr, indices, x, y, n, kappa, gx, gy):
                 gx[w, j] += r[i] * y[v, j]
                 gy[v, j] += r[i] * x[w, j]
     return total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def add_normal_gradient(x, precision, gradient):
+    """gradient -= precision_k x_wk; returns -1/2 sum precision_k x_wk^2."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            product = precision[j] * x[i, j]
+            gradient[i, j] -= product
+            total += product * x[i, j]
+    return -0.5 * total
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -1,7 +1,7 @@
 """The skip-gram posterior: log density, gradient, identification.
 
 log p = sum_wv n+_wv log sigma(rho_w . alpha_v) + n-_wv log sigma(-rho_w . alpha_v)
-        - lambda / 2 (|rho|^2 + |alpha|^2)                      (Yrjänäinen et al. 2025, eqs. 5, 6)
+        + log prior(rho, alpha)            (Yrjänäinen et al. 2025, eqs. 5, 6; priors in `priors`)
 """
 
 from __future__ import annotations
@@ -10,6 +10,10 @@ import numpy as np
 from scipy import linalg
 
 from .kernels import gradient_dense, gradient_sparse
+from .priors import as_prior
+
+# Coordinates of target vectors that are traced.
+_COORDINATES = 50
 
 
 class SGNSModel:
@@ -19,29 +23,25 @@ class SGNSModel:
     ----------
     pairs : DensePairs or SparsePairs
     n_components : int
-    prior_precision : float
-        Precision of every entry of both arrays.
+    prior : Prior or float
+        A number is the precision of every entry of both arrays.
     anchors : ndarray of int of shape (n_components,), optional
         Contexts held fixed.
     anchor_values : ndarray of shape (n_components, n_components), optional
         Their vectors.
     """
 
-    def __init__(self, pairs, n_components, prior_precision, anchors=None, anchor_values=None):
+    def __init__(self, pairs, n_components, prior, anchors=None, anchor_values=None):
         self.pairs = pairs
         self.n_components = n_components
-        self.prior_precision = prior_precision
+        self.prior = as_prior(prior, pairs.n_words, n_components)
         self.anchors = anchors
         self.anchor_values = anchor_values
         self.movable = [np.ones(pairs.n_words, bool), np.ones(pairs.n_words, bool)]
         if anchors is not None:
             self.movable[1][anchors] = False
+        self._free = slice(None) if anchors is None else np.flatnonzero(self.movable[1])
         self.units = pairs.units(n_components)
-
-    @property
-    def prior(self):
-        """Prior precision of each component, shape (n_components,)."""
-        return np.full(self.n_components, float(self.prior_precision))
 
     @property
     def n_words(self):
@@ -58,34 +58,38 @@ class SGNSModel:
         Words are seen from a few to many thousand times; on the Python reference, scaling by this
         cuts the iterations that L-BFGS takes from 2,800 to 350.
         """
-        k = self.n_components
-        rows = [self.prior_precision + self.pairs.observations(side) / 16 for side in (0, 1)]
-        rows = [np.repeat(r[m], k) for r, m in zip(rows, self.movable, strict=True)]
-        return np.concatenate(rows) ** -0.5
+        rows = [
+            self.prior.diagonal(side) + self.pairs.observations(side)[:, None] / 16
+            for side in (0, 1)
+        ]
+        return self.pack(dict(zip(("rho", "alpha"), rows, strict=True))) ** -0.5
 
     def anchored(self, anchors, values):
         """The same posterior given the context vectors ``anchors``."""
-        return SGNSModel(self.pairs, self.n_components, self.prior_precision, anchors, values)
+        return SGNSModel(self.pairs, self.n_components, self.prior, anchors, values)
 
     def pack(self, arrays):
         """Free parameters of ``{"rho", "alpha"}`` as one flat vector."""
-        return np.concatenate([arrays["rho"].ravel(), arrays["alpha"][self.movable[1]].ravel()])
+        return np.concatenate([arrays["rho"].ravel(), arrays["alpha"][self._free].ravel()])
 
     def unpack(self, theta):
         """``{"rho", "alpha"}``, anchored contexts included, from the flat vector."""
         size = self.n_words * self.n_components
         rho = theta[:size].reshape(self.n_words, self.n_components)
         alpha = np.empty_like(rho)
-        alpha[self.movable[1]] = theta[size:].reshape(-1, self.n_components)
+        alpha[self._free] = theta[size:].reshape(-1, self.n_components)
         if self.anchors is not None:
             alpha[self.anchors] = self.anchor_values
         return {"rho": rho, "alpha": alpha}
 
-    def logp_and_grad(self, theta, out):
-        """Log posterior density up to a constant; its gradient into ``out``."""
-        arrays = self.unpack(theta)
-        rho, alpha = np.ascontiguousarray(arrays["rho"]), arrays["alpha"]
-        grad_rho, grad_alpha = np.empty_like(rho), np.zeros_like(alpha)
+    def logp_and_grad(self, theta, out, tau=None):
+        """Log posterior density up to a constant; its gradient into ``out``.
+
+        ``tau`` (n_components,) replaces the prior's own; what depends on it alone is left out.
+        """
+        rho, alpha = self.unpack(theta).values()
+        size = rho.size
+        grad_rho, grad_alpha = out[:size].reshape(rho.shape), np.zeros_like(alpha)
         pairs = self.pairs
         if pairs.dense:
             logp = gradient_dense(
@@ -96,14 +100,38 @@ class SGNSModel:
                 0, self.n_words, pairs.indptr[0], pairs.indices[0],
                 rho, alpha, pairs.n[0], pairs.kappa[0], grad_rho, grad_alpha,
             )  # fmt: skip
-        out[:] = self.pack({"rho": grad_rho, "alpha": grad_alpha})
-        out -= self.prior_precision * theta
-        return logp - 0.5 * self.prior_precision * float(theta @ theta)
+        for side, (x, grad) in enumerate(((rho, grad_rho), (alpha, grad_alpha))):
+            logp += self.prior.add_gradient(side, x, grad, tau)
+        out[size:] = grad_alpha[self._free].ravel()
+        return logp
+
+    def in_frame(self, pivots, alpha, *vectors):
+        """Arrays of vectors as they are with anchors; turned to the pivots' frame without.
+
+        Only components that the prior does not tell apart are turned.
+
+        Parameters
+        ----------
+        pivots : ndarray of int of shape (n_components,)
+            Contexts whose vectors become lower triangular with a positive diagonal.
+        alpha : ndarray of shape (n_words, n_components)
+        *vectors : ndarray of shape (n, n_components)
+        """
+        free = self.prior.free_components
+        if self.anchors is not None or free.size == 0:
+            return vectors
+        if free.size == self.n_components:
+            rotation = canonical_rotation(alpha[pivots])
+        else:
+            rotation = np.eye(self.n_components)
+            part = canonical_rotation(alpha[np.ix_(pivots[: free.size], free)])
+            rotation[np.ix_(free, free)] = part
+        return tuple(v @ rotation for v in vectors)
 
     @property
     def spread(self):
         """Standard deviation of a random start, at which logits are of order one at most."""
-        return min(self.prior_precision**-0.5, self.n_components**-0.25)
+        return min(float(self.prior.tau.max()) ** -0.5, self.n_components**-0.25)
 
     def start(self, rng):
         """A random start whose logits are of order one at most: dict of arrays."""
@@ -112,6 +140,36 @@ class SGNSModel:
         if self.anchors is not None:
             arrays["alpha"][self.anchors] = self.anchor_values
         return arrays
+
+    def start_near(self, center, rng):
+        """A random start around the vectors ``center``, or anywhere if None: dict of arrays.
+
+        Half the spread of `start` away, less where data are many: the scale of the posterior.
+        """
+        arrays = self.start(rng)
+        if center is None:
+            return arrays
+        shrink = self.unpack(np.minimum(0.5, 2.0 * self.scale / self.spread))
+        for name in arrays:
+            arrays[name] = center[name] + shrink[name] * arrays[name]
+        if self.anchors is not None:
+            arrays["alpha"][self.anchors] = self.anchor_values
+        return arrays
+
+    def traces(self, pivots, monitored, rho, alpha):
+        """What chains record of every draw, to see whether they mix.
+
+        Returns
+        -------
+        dict
+            ``logit`` of the ``monitored`` pairs (target, context), and ``coordinate``: one
+            component of the targets of the first of them, in the frame of ``pivots``.
+        """
+        logit = np.einsum("ij,ij->i", rho[monitored[:, 0]], alpha[monitored[:, 1]])
+        targets = monitored[:_COORDINATES, 0]
+        places = np.arange(len(targets))
+        (seen,) = self.in_frame(pivots, alpha, rho[targets])
+        return {"logit": logit, "coordinate": seen[places, places % rho.shape[1]]}
 
 
 def numerical_rank(alpha, rtol=1e-2):

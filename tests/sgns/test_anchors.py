@@ -107,7 +107,7 @@ def test_free_draws_are_in_the_canonical_frame(pairs, mode, kernel):
 def test_the_frame_leaves_the_logits_alone(pairs, monkeypatch):
     """The recorded draws have the logits of the vectors that were sampled, rotated or not."""
     rotated = fit(pairs, anchors=None)
-    monkeypatch.setattr("skbayesembed.sgns.gibbs.canonical_rotation", lambda contexts: np.eye(K))
+    monkeypatch.setattr("skbayesembed.sgns.model.canonical_rotation", lambda contexts: np.eye(K))
     plain = fit(pairs, anchors=None)
     logits = [
         m.posterior_["rho"] @ m.posterior_["alpha"].transpose(0, 1, 3, 2) for m in (rotated, plain)

@@ -93,11 +93,12 @@ def test_climb_finds_the_mode():
     rng = np.random.default_rng(9)
     rows, n = rng.normal(size=(30, 3)), rng.poisson(200, 30).astype(float)
     kappa = n * rng.uniform(-0.5, 0.5, 30)
-    prior = np.array([1.0, 0.5, 2.0])
+    prior, pull = np.array([1.0, 0.5, 2.0]), np.array([3.0, -2.0, 0.0])
 
     def objective(x):
         t = rows @ x
-        return np.sum(n * np.logaddexp(t / 2, -t / 2) - kappa * t) + 0.5 * np.sum(prior * x * x)
+        likelihood = np.sum(kappa * t - n * np.logaddexp(t / 2, -t / 2))
+        return np.sum(0.5 * prior * x * x - pull * x) - likelihood
 
     best = minimize(objective, np.zeros(3), tol=1e-12).x
     p = expit(rows @ best)
@@ -105,8 +106,9 @@ def test_climb_finds_the_mode():
     x, factor = np.array([40.0, -30.0, 20.0]), np.empty((3, 3))
     scratch = [np.empty(30) for _ in range(3)]
     mk.climb(
-        rows, n, kappa, prior, x, *scratch, np.empty((30, 3)), np.empty(3), np.empty(3), factor
-    )
+        rows, n, kappa, prior, pull, x, *scratch, np.empty((30, 3)), np.empty(3), np.empty(3),
+        factor,
+    )  # fmt: skip
     error = np.linalg.cholesky(hessian).T @ (x - best)
     assert np.linalg.norm(error) < 0.04  # posterior standard deviations
     assert_allclose(np.tril(factor), np.linalg.cholesky(hessian), rtol=1e-2, atol=1e-2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from test_kernels import TURN, compressed, metropolis_twin, row_twin, table
+from test_kernels import TURN, compressed, metropolis_twin, priors, row_twin, table
 
 from skbayesembed.sgns import gaussian_kernels as gk
 from skbayesembed.sgns import kernels as mk
@@ -19,17 +19,16 @@ def test_metropolis_dense_chunk_by_chunk(n_steps, chunk):
     rng = np.random.default_rng(5)
     weight = (n * rng.uniform(0.1, 0.25, n.shape)).astype(np.float32)
     shift = (kappa * rng.uniform(0.8, 1.2, n.shape)).astype(np.float32)
-    prior = np.array([1.0, 2.0, 0.5])
+    prior, pull = priors()
     movable = np.ones(len(x), bool)
     movable[3] = False
     y32 = y.astype(np.float32)
     outer = np.empty((len(y), 6), np.float32)
     gk.outer_table(y32, outer)
     rng = np.random.default_rng(6)
+    tables = (n, kappa, weight, shift, prior, pull, movable)
     parts = [
-        metropolis_twin(
-            x[s], y, n[s], kappa[s], weight[s], shift[s], prior, movable[s], n_steps, TURN, rng
-        )
+        metropolis_twin(x[s], y, *(t[s] for t in tables), n_steps, TURN, rng)
         for s in (slice(a, a + chunk) for a in range(0, len(x), chunk))
     ]
     got, accepted = x.copy(), np.zeros(len(x))
@@ -43,6 +42,7 @@ def test_metropolis_dense_chunk_by_chunk(n_steps, chunk):
         weight,
         shift,
         prior,
+        pull,
         movable,
         n_steps,
         TURN,
@@ -59,7 +59,7 @@ def test_sparse_rows_from_the_middle():
     """Words 2:5 only, one of them held; the others stay untouched."""
     x, y, n, kappa = table(seed=11)
     omega = n * 0.2
-    prior = np.array([1.0, 2.0, 0.5])
+    prior, pull = priors()
     movable = np.ones(len(x), bool)
     movable[3] = False
     indptr, indices, n_, omega_, kappa_ = compressed(n, omega, kappa)
@@ -73,6 +73,7 @@ def test_sparse_rows_from_the_middle():
         kappa_,
         y,
         prior,
+        pull,
         movable,
         np.random.default_rng(12),
         got,
@@ -80,9 +81,9 @@ def test_sparse_rows_from_the_middle():
     rng = np.random.default_rng(12)
     for w in range(len(x)):
         if w in (2, 3, 4):
-            precision = (y * omega[w][:, None]).T @ y + np.diag(prior)
+            precision = (y * omega[w][:, None]).T @ y + np.diag(prior[w])
             noise = rng.standard_normal(3)
-            draw = np.linalg.solve(precision, kappa[w] @ y)
+            draw = np.linalg.solve(precision, kappa[w] @ y + pull[w])
             draw += np.linalg.solve(np.linalg.cholesky(precision).T, noise)
         assert_allclose(got[w], draw if w in (2, 4) else x[w], rtol=1e-10)
 
@@ -92,7 +93,7 @@ def test_sparse_metropolis_from_the_middle(n_steps):
     x, y, n, kappa = table(seed=8)
     weight = (0.2 * n).astype(np.float32)
     shift = kappa.astype(np.float32)
-    prior = np.array([1.0, 2.0, 0.5])
+    prior, pull = priors()
     movable = np.ones(len(x), bool)
     movable[3] = False
     indptr, indices, n_, kappa_, weight_, shift_ = compressed(n, kappa, weight, shift)
@@ -110,17 +111,18 @@ def test_sparse_metropolis_from_the_middle(n_steps):
         weight_,
         shift_,
         prior,
+        pull,
         movable,
         n_steps,
         TURN,
         np.random.default_rng(10),
         accepted,
     )
-    rng, tables = np.random.default_rng(10), (n, kappa, weight, shift)
+    rng, tables = np.random.default_rng(10), (n, kappa, weight, shift, prior, pull)
     for w in range(len(x)):
         expected = x[w]
         if 2 <= w < 6:
-            expected, taken = row_twin(w, x, y, tables, prior, movable, n_steps, rng)
+            expected, taken = row_twin(w, x, y, tables, movable, n_steps, rng)
             assert accepted[w] == taken
         assert_allclose(got[w], expected, rtol=1e-4, atol=1e-5)
     assert accepted[[0, 1, 3, 6]].sum() == 0 and accepted.sum() > 0

@@ -25,6 +25,12 @@ def table(n_rows=7, n_columns=11, k=3, seed=0):
     return x, y, n, kappa
 
 
+def priors(n_rows=7, k=3, seed=20):
+    """Precisions and linear terms, another for every row."""
+    rng = np.random.default_rng(seed)
+    return rng.uniform(0.5, 2.0, (n_rows, k)), rng.normal(size=(n_rows, k))
+
+
 def loglik(t, n, kappa):
     return np.sum(kappa * t - n * (np.abs(t) / 2 + log1p(np.exp(-np.abs(t)))))
 
@@ -115,9 +121,9 @@ def test_hamiltonian_pieces():
     k = 4
     root = rng.normal(size=(k, k))
     lower = np.linalg.cholesky(root @ root.T + np.eye(k))
-    x, u, p, g, prior = rng.normal(size=(5, k))
-    expected = p + 0.3 * (np.linalg.solve(lower, g - prior * x) + u)
-    gk.kick(lower, g, prior, x, u, p, 0.3)
+    x, u, p, g, prior, pull = rng.normal(size=(6, k))
+    expected = p + 0.3 * (np.linalg.solve(lower, g + pull - prior * x) + u)
+    gk.kick(lower, g, prior, pull, x, u, p, 0.3)
     assert_allclose(p, expected, rtol=1e-12)
     angle = 0.4
     u0, p0 = u.copy(), p.copy()
@@ -128,20 +134,21 @@ def test_hamiltonian_pieces():
     prior = np.abs(prior)
     for n_steps in (0, 2):
         before = gk.start_move(
-            lower, mean, prior, x, diff, n_steps, 0.6, 0.8, np.random.default_rng(7), u, p
+            lower, mean, prior, pull, x, diff, n_steps, 0.6, 0.8, np.random.default_rng(7), u, p
         )
+        potential = 0.5 * (prior * x * x).sum() - pull @ x
         noise = np.random.default_rng(7).standard_normal(k)
         white = lower.T @ (x - mean)
         if n_steps:
             assert_allclose(u, white, rtol=1e-12)
             assert_allclose(p, noise)
-            assert before == pytest.approx(0.5 * (prior * x * x).sum() + 0.5 * noise @ noise)
+            assert before == pytest.approx(potential + 0.5 * noise @ noise)
         else:
             assert_allclose(u, 0.6 * white + 0.8 * noise)
-            assert before == pytest.approx(0.5 * (prior * x * x).sum() - 0.5 * white @ white)
-        energy = gk.end_energy(prior, x, u, p, n_steps)
+            assert before == pytest.approx(potential - 0.5 * white @ white)
+        energy = gk.end_energy(prior, pull, x, u, p, n_steps)
         sign, z = (1, p) if n_steps else (-1, u)
-        assert energy == pytest.approx(0.5 * (prior * x * x).sum() + sign * 0.5 * z @ z)
+        assert energy == pytest.approx(potential + sign * 0.5 * z @ z)
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 16])
@@ -177,22 +184,22 @@ def test_pair_logits_curvature_and_probabilities():
     assert_allclose(total, p, rtol=1e-12)
 
 
-def metropolis_twin(x, y, n, kappa, weight, shift, prior, movable, n_steps, turn, rng):
+def metropolis_twin(x, y, n, kappa, weight, shift, prior, pull, movable, n_steps, turn, rng):
     """One update of every row, written from the formulas of the docstring."""
     x = x.copy()
     accepted = np.zeros(len(x))
     k = x.shape[1]
     draws = []
     for w in range(len(x)):
-        precision = (y * weight[w][:, None]).T @ y + np.diag(prior)
+        precision = (y * weight[w][:, None]).T @ y + np.diag(prior[w])
         lower = np.linalg.cholesky(precision)
-        mean = np.linalg.solve(precision, shift[w] @ y)
+        mean = np.linalg.solve(precision, shift[w] @ y + pull[w])
 
         def potential(z, w=w):
-            return 0.5 * (prior * z * z).sum() - loglik(y @ z, n[w], kappa[w])
+            return 0.5 * (prior[w] * z * z).sum() - pull[w] @ z - loglik(y @ z, n[w], kappa[w])
 
         def rest(z, u, lower=lower, w=w):
-            gradient = (kappa[w] + n[w] / 2 - n[w] * expit(y @ z)) @ y - prior * z
+            gradient = (kappa[w] + n[w] / 2 - n[w] * expit(y @ z)) @ y + pull[w] - prior[w] * z
             return np.linalg.solve(lower, gradient) + u
 
         noise = rng.standard_normal(k)
@@ -220,11 +227,11 @@ def metropolis_twin(x, y, n, kappa, weight, shift, prior, movable, n_steps, turn
     return x, accepted
 
 
-def row_twin(w, x, y, tables, prior, movable, n_steps, rng):
+def row_twin(w, x, y, tables, movable, n_steps, rng):
     """`metropolis_twin` of row ``w`` alone: its vector, and whether the move was accepted."""
     one = slice(w, w + 1)
     tables = [t[one] for t in tables]
-    moved, taken = metropolis_twin(x[one], y, *tables, prior, movable[one], n_steps, TURN, rng)
+    moved, taken = metropolis_twin(x[one], y, *tables, movable[one], n_steps, TURN, rng)
     return moved[0], taken[0]
 
 
@@ -234,18 +241,18 @@ def test_metropolis_dense_against_twin(n_steps):
     rng = np.random.default_rng(5)
     weight = (n * rng.uniform(0.1, 0.25, n.shape)).astype(np.float32)
     shift = (kappa * rng.uniform(0.8, 1.2, n.shape)).astype(np.float32)
-    prior = np.array([1.0, 2.0, 0.5])
+    prior, pull = priors()
     movable = np.ones(len(x), bool)
     movable[3] = False
     y32 = y.astype(np.float32)
     outer = np.empty((len(y), 6), np.float32)
     gk.outer_table(y32, outer)
     expected, taken = metropolis_twin(
-        x, y, n, kappa, weight, shift, prior, movable, n_steps, TURN, np.random.default_rng(6)
+        x, y, n, kappa, weight, shift, prior, pull, movable, n_steps, TURN, np.random.default_rng(6)
     )
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_dense(
-        got, y, y32, outer, n, kappa, weight, shift, prior, movable, n_steps, TURN, 16,
+        got, y, y32, outer, n, kappa, weight, shift, prior, pull, movable, n_steps, TURN, 16,
         np.random.default_rng(6), accepted,
     )  # fmt: skip
     assert 0 < taken.sum() < len(x)
@@ -262,17 +269,17 @@ def test_metropolis_sparse_against_twin(n_steps):
     rng = np.random.default_rng(9)
     weight = (n * rng.uniform(0.1, 0.25, n.shape)).astype(np.float32)
     shift = (kappa * rng.uniform(0.8, 1.2, n.shape)).astype(np.float32)
-    prior = np.array([1.0, 2.0, 0.5])
+    prior, pull = priors()
     movable = np.ones(len(x), bool)
     indptr, indices, n_, kappa_, weight_, shift_ = compressed(n, kappa, weight, shift)
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_sparse(
         0, len(x), indptr, indices, got, y, y.astype(np.float32), n_, kappa_, weight_, shift_,
-        prior, movable, n_steps, TURN, np.random.default_rng(10), accepted,
+        prior, pull, movable, n_steps, TURN, np.random.default_rng(10), accepted,
     )  # fmt: skip
-    rng, tables = np.random.default_rng(10), (n, kappa, weight, shift)
+    rng, tables = np.random.default_rng(10), (n, kappa, weight, shift, prior, pull)
     for w in range(len(x)):
-        expected, taken = row_twin(w, x, y, tables, prior, movable, n_steps, rng)
+        expected, taken = row_twin(w, x, y, tables, movable, n_steps, rng)
         assert accepted[w] == taken
         assert_allclose(got[w], expected, rtol=1e-4, atol=1e-5)
 
@@ -281,22 +288,23 @@ def test_gaussian_rows_against_formula():
     """With the noise known, the draw is m + L^-T noise."""
     x, y, n, kappa = table(seed=11)
     omega = n * 0.2
-    prior = np.array([1.0, 2.0, 0.5])
+    prior, pull = priors()
     movable = np.ones(len(x), bool)
     movable[2] = False
     expected = x.copy()
     rng = np.random.default_rng(12)
     for w in range(len(x)):
-        precision = (y * omega[w][:, None]).T @ y + np.diag(prior)
+        precision = (y * omega[w][:, None]).T @ y + np.diag(prior[w])
         noise = rng.standard_normal(3)
-        draw = np.linalg.solve(precision, kappa[w] @ y)
+        draw = np.linalg.solve(precision, kappa[w] @ y + pull[w])
         draw += np.linalg.solve(np.linalg.cholesky(precision).T, noise)
         if movable[w]:
             expected[w] = draw
     outer = np.empty((len(y), 6))
     gk.outer_table(y, outer)
     got = x.copy()
-    mk.gaussian_dense(omega @ outer, kappa @ y, prior, movable, np.random.default_rng(12), got)
+    linear = kappa @ y + pull
+    mk.gaussian_dense(omega @ outer, linear, prior, movable, np.random.default_rng(12), got)
     assert_allclose(got, expected, rtol=1e-10)
     indptr, indices, n_, omega_, kappa_ = compressed(n, omega, kappa)
     got = x.copy()
@@ -309,6 +317,7 @@ def test_gaussian_rows_against_formula():
         kappa_,
         y,
         prior,
+        pull,
         movable,
         np.random.default_rng(12),
         got,
