@@ -45,6 +45,8 @@ class Posterior(Mapping):
     ----------
     stats, moments, dims, coords, attrs : dict
         As given, completed and checked.
+    approximation : object or None
+        What the draws were drawn from, where a solver found an approximation; not saved.
 
     Raises
     ------
@@ -87,6 +89,7 @@ class Posterior(Mapping):
         self.coords = summaries.check_coords(coords)
         self.dims = summaries.check_dims(dims, self._shapes, self.coords)
         self.attrs = summaries.check_attrs(attrs)
+        self.approximation = None
 
     def __getitem__(self, name):
         self._require(name, self._draws)

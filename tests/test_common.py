@@ -26,6 +26,7 @@ from skbayesembed import BayesianSGNS
 # warnings are meant, and neither is what is tested here.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.filterwarnings("ignore:.* of the trajectories that led to"),
     pytest.mark.filterwarnings("ignore:The MAP context vectors have rank"),
     pytest.mark.filterwarnings("ignore:The MAP vectors of anchors"),
     pytest.mark.filterwarnings("ignore:The MAP estimate is zero"),
@@ -39,6 +40,11 @@ ESTIMATORS = {
     "metropolis": BayesianSGNS(**SMALL, kernel="metropolis"),
     "polya-gamma": BayesianSGNS(**SMALL, kernel="polya-gamma"),
     "free": BayesianSGNS(**SMALL, anchors=None, negative_sampling="sampled", features="mean_std"),
+    "ard": BayesianSGNS(**SMALL, prior="ard"),
+    "hmc": BayesianSGNS(**SMALL, solver="hmc"),
+    "vi": BayesianSGNS(**SMALL, solver="vi"),
+    "vi-diag": BayesianSGNS(**SMALL, solver="vi", covariance="diag", biases=True, prior="ard"),
+    "laplace": BayesianSGNS(**SMALL, solver="laplace"),
 }
 
 

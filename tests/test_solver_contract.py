@@ -19,8 +19,13 @@ SOLVERS = {
     "metropolis": {"solver": "gibbs", "kernel": "metropolis"},
     "polya-gamma": {"solver": "gibbs", "kernel": "polya-gamma"},
     "auto": {"solver": "gibbs", "kernel": "auto"},
+    "hmc": {"solver": "hmc"},
+    "vi": {"solver": "vi"},
+    "vi-diag": {"solver": "vi", "covariance": "diag"},
+    "laplace": {"solver": "laplace"},
 }
-PLANNED = ("hmc", "vi", "laplace")
+EXACT = ("metropolis", "polya-gamma", "auto", "hmc")
+APPROXIMATE = ("vi", "vi-diag", "laplace")
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +49,18 @@ def test_posterior(fitted):
     name, model = fitted
     posterior = model.posterior_
     assert isinstance(posterior, Posterior)
-    expected = (1, 1) if name == "map" else (2, 300)
+    expected = (1, 1) if name == "map" else (1 if name in APPROXIMATE else 2, 300)
     assert set(posterior) == {"rho", "alpha"}
     for variable in ("rho", "alpha"):
         assert posterior[variable].shape == (*expected, V, K)
         assert posterior[variable].dtype == np.float64
         assert np.isfinite(posterior[variable]).all()
         assert posterior.dims[variable] == ("word", "component")
-        np.testing.assert_allclose(
-            getattr(model, f"{variable}_"), posterior[variable].mean(axis=(0, 1)), atol=1e-10
-        )
+        mean, spread = posterior[variable].mean(axis=(0, 1)), posterior[variable].std(axis=(0, 1))
+        # the exact mean of an approximation, from which 300 independent draws were made
+        allowed = 4.5 * spread / 300**0.5 if name in APPROXIMATE else 0.0
+        difference = np.abs(getattr(model, f"{variable}_") - mean)
+        assert np.all(difference <= allowed + 1e-10)
     assert list(posterior.coords["word"]) == list(model.words_)
     assert posterior.attrs["solver"] == SOLVERS[name]["solver"]
 
@@ -64,6 +71,9 @@ def test_statistics(fitted):
     if name == "map":
         assert stats == {}
         assert model.posterior_.attrs["converged"]
+        return
+    if name in APPROXIMATE:
+        assert stats == {} and model.posterior_.attrs["draws_made"] == 300
         return
     assert stats["acceptance"].shape == (2, 300)
     assert np.all((stats["acceptance"] >= 0) & (stats["acceptance"] <= 1))
@@ -89,7 +99,8 @@ def test_solvers_agree(fitted, simulation):
     """Posterior means of all probabilities, against a long run of the other kernel.
 
     The sd of a probability is about 0.03; 600 draws of an ESS of 200 or more leave a Monte Carlo
-    error of 0.002, and the mode lies within an sd or so of the mean.
+    error of 0.002. The mode lies within an sd or so of the mean, the means of approximations
+    closer; mean-field variances are too small where words are strongly tied, by a third here.
     """
     name, model = fitted
     other = make("metropolis" if name == "polya-gamma" else "polya-gamma", random_state=9)
@@ -99,16 +110,18 @@ def test_solvers_agree(fitted, simulation):
     pairs = [(w, v) for w in range(V) for v in range(V)]
     mine, theirs = model.cooccurrence_proba(pairs), other.cooccurrence_proba(pairs)
     difference = np.abs(mine.mean - theirs.mean)
-    assert np.all(difference < (1.5 if name == "map" else 0.4) * theirs.sd + 0.01)
+    allowed = 0.4 if name in EXACT else 1.5
+    assert np.all(difference < allowed * theirs.sd + 0.01)
     if name != "map":
-        np.testing.assert_allclose(mine.sd.mean(), theirs.sd.mean(), rtol=0.1)
+        rtol = 0.1 if name in EXACT else 0.35
+        np.testing.assert_allclose(mine.sd.mean(), theirs.sd.mean(), rtol=rtol)
 
 
 def test_everything_downstream_works(fitted, simulation):
     name, model = fitted
     assert model.score(simulation.pairs) > np.log(0.5)
     similarity = model.similarity(0, 1)
-    assert similarity.interval[0] <= similarity.mean <= similarity.interval[1] or name != "map"
+    assert similarity.interval[0] <= similarity.mean <= similarity.interval[1]
     neighbours = model.most_similar(0, n=4)
     assert len(neighbours) == 4
     counts = [[f"x{i}" for i in (0, 1, 1)]]
@@ -142,11 +155,39 @@ def test_to_datatree(fitted):
     assert tree["posterior"]["rho"].dims == ("chain", "draw", "word", "component")
 
 
-@pytest.mark.parametrize("solver", PLANNED)
-def test_planned_solvers_are_refused_by_name(solver, simulation):
-    match = rf"solver='{solver}' is not available for BayesianSGNS.*'gibbs'.*'map'"
-    with pytest.raises(ValueError, match=match):
-        BayesianSGNS(K, solver=solver).fit(simulation.pairs)
+def test_approximations_are_offered_themselves(fitted):
+    name, model = fitted
+    if name not in APPROXIMATE:
+        assert not hasattr(model, "approximation_")
+        return
+    approximation = model.approximation_
+    np.testing.assert_allclose(approximation.mean["rho"], model.rho_)
+    covariance = approximation.covariance("rho", [0, 3])
+    assert covariance.shape == (2, K, K)
+    assert np.all(np.linalg.eigvalsh(covariance) > 0)
+    np.testing.assert_allclose(
+        np.sqrt(np.diagonal(covariance, axis1=1, axis2=2)), model.posterior_.std("rho")[[0, 3]]
+    )
+    draws = approximation.sample(50, np.random.default_rng(0))
+    assert draws["alpha"].shape == (50, V, K)
+    if name.startswith("vi"):
+        assert np.all(np.diff(model.elbo_) > -1e-8 * np.abs(model.elbo_[:-1]))
+
+
+def test_loo_is_for_draws_of_the_posterior(fitted, simulation):
+    """Close to the held-out score: 6,000 observations, an se of elpd of about 0.005 each."""
+    name, model = fitted
+    if name not in EXACT:
+        with pytest.raises(ValueError, match="loo needs draws of the posterior: got solver="):
+            model.loo(simulation.pairs)
+        return
+    found = model.loo(simulation.pairs)
+    in_sample = model.score(simulation.pairs)
+    assert in_sample - 0.02 < found.elpd / found.n_observations < in_sample
+    assert found.bad_share == 0 and found.n_observations == simulation.pairs.total
+    other = make_sgns(n_words=V + 1, n_components=K, n_pairs=100, random_state=0).pairs
+    with pytest.raises(ValueError, match="X must be the data that fit was given"):
+        model.loo(other)
 
 
 @pytest.mark.parametrize("solver", ["mcmc", None, 3, ["gibbs"]])

@@ -6,15 +6,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import check_choice
+from ..base import check_choice, check_integer
 from ..random import seed_sequence
 from ..text import materialise
-from . import fitting, inputs, predict, reading
+from . import fitting, inputs, predict
 from .checks import check_parameters, check_words
 from .counts import PairCounts
+from .loo import loo
+from .reading import ReadingMixin
 
 
-class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BayesianSGNS(ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
@@ -118,7 +120,12 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     anchors_ : ndarray of int or None
         Contexts held fixed.
     n_iter_ : int
-        Iterations of the search for the mode.
+        Iterations of the search for the mode, or of the ascent of ``"vi"``.
+    approximation_ : object
+        Of ``"vi"`` and ``"laplace"``: the Gaussian itself, with ``mean``,
+        ``covariance(name, words)`` and ``sample(n, rng)``.
+    elbo_ : ndarray of shape (n_iter_,)
+        Of ``"vi"``: the bound on the log evidence after every iteration.
     n_features_in_, feature_names_in_
         As in scikit-learn, where fitted on a count matrix.
 
@@ -249,6 +256,7 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.words_ = training.words
         self.vocabulary_ = vocabulary
         self._columns = training.columns
+        self._count_seed = count_seed
         self._set_fitted(found)
         return self
 
@@ -257,6 +265,12 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.anchors_ = found.anchors
         self.n_iter_ = found.n_iter
         self.posterior_ = posterior
+        for name in ("approximation_", "elbo_"):
+            self.__dict__.pop(name, None)
+        if posterior.approximation is not None:
+            self.approximation_ = posterior.approximation
+        if self.solver == "vi":
+            self.elbo_ = posterior.approximation.elbo
         self.rho_ = posterior.mean("rho")
         self.alpha_ = posterior.mean("alpha")
 
@@ -332,63 +346,48 @@ class BayesianSGNS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             held_out = inputs.held_out_pairs(self, X, inputs.fitted_kind(self, kind))
         return predict.mean_log_score(self.posterior_, held_out)
 
-    def similarity(self, a, b, *, prob=0.9):
-        """Posterior of the cosine between the target vectors of two words.
+    def loo(self, X, *, max_pairs=2000):
+        """Expected log predictive density of left-out observations, by PSIS-LOO.
 
         Parameters
         ----------
-        a, b : str or int
-            Words, or their indices.
-        prob : float, default=0.9
-            Probability of the highest density interval.
+        X : documents, counts or PairCounts
+            What ``fit`` was given: the observations themselves are not kept.
+        max_pairs : int, default=2000
+            Most pairs for which importance sampling is run; a random sample beyond.
 
         Returns
         -------
         Bunch
-            ``mean``, ``sd``, ``interval`` (low, high) and all ``draws``.
+            ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
+            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``.
 
         Raises
         ------
-        KeyError
-            For an unknown word.
-        """
-        check_is_fitted(self, "posterior_")
-        return reading.similarity(self, a, b, prob)
+        ValueError
+            If X has another vocabulary than the training data, or the solver is not ``"gibbs"``
+            or ``"hmc"``.
 
-    def most_similar(self, word, n=10, *, prob=0.9):
-        """The words nearest to a word, with intervals.
+        Warns
+        -----
+        UserWarning
+            Where some densities are unreliable by their Pareto k.
 
-        Parameters
+        References
         ----------
-        word : str or int
-        n : int, default=10
-        prob : float, default=0.9
-
-        Returns
-        -------
-        Neighbours
-            Ordered by posterior mean cosine, with the probability of each of being among the
-            ``n`` nearest; prints as a table.
+        Vehtari, Gelman & Gabry (2017), Statistics and Computing 27.
         """
         check_is_fitted(self, "posterior_")
-        return reading.most_similar(self, word, n, prob)
-
-    def cooccurrence_proba(self, pairs, *, prob=0.9):
-        """Posterior of the probability that a pair is positive, sigma(rho_w . alpha_v).
-
-        Parameters
-        ----------
-        pairs : list of (target, context)
-            Words or indices.
-        prob : float, default=0.9
-
-        Returns
-        -------
-        Bunch
-            ``mean`` and ``sd`` (n_pairs,), ``interval`` (n_pairs, 2), ``draws`` (n_draws, n_pairs).
-        """
-        check_is_fitted(self, "posterior_")
-        return reading.cooccurrence(self, pairs, prob)
+        check_integer("max_pairs", max_pairs, 1)
+        solver = self.posterior_.attrs["solver"]
+        if solver not in ("gibbs", "hmc"):
+            raise ValueError(
+                f"loo needs draws of the posterior: got solver={solver!r}, whose draws (if any) are "
+                "those of an approximation. Use solver='gibbs' or 'hmc', or score on held-out data."
+            )
+        training = inputs.training_again(self, X, np.random.default_rng(self._count_seed))
+        rng = np.random.default_rng(self._count_seed.spawn(1)[0])
+        return loo(self.posterior_, training.counts, max_pairs=max_pairs, rng=rng)
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns of ``transform``.

@@ -97,6 +97,28 @@ def training_counts(estimator, X, rng):
     return training_from_corpus(estimator, X, kind, rng)
 
 
+def training_again(estimator, X, rng):
+    """The counts that a fitted estimator was trained on, made anew from the same data."""
+    kind, X = kind_of(X)
+    if kind == "pairs":
+        training = _given_pairs(estimator, X)
+    elif kind == "counts":
+        fitted_kind(estimator, kind)
+        counts = check_columns(estimator, X)
+        names = np.empty(counts.shape[1], dtype=object)
+        names[:] = ""
+        names[estimator._columns] = estimator.words_
+        training = training_from_counts(estimator, counts, names, rng)
+    else:
+        training = training_from_corpus(estimator, X, fitted_kind(estimator, kind), rng)
+    if not np.array_equal(training.words, estimator.words_):
+        raise ValueError(
+            f"X must be the data that fit was given, with its vocabulary of "
+            f"{estimator.words_.size} words; X has {training.words.size} others or in other order."
+        )
+    return training
+
+
 def _given_pairs(estimator, X):
     check_vocabulary(estimator, X.n_words)
     words = X.words if X.words is not None else _default_names(X.n_words)

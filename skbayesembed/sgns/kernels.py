@@ -70,9 +70,10 @@ def metropolis_dense(
     """One Metropolis update of every row of ``x`` given ``y``; all (n_rows, n_columns) pairs.
 
     The Gaussian N(m, H^-1), H = sum_v weight_v y_v y_v' + diag(prior),
-    m = H^-1 (sum_v shift_v y_v + pull), does not depend on the row's current value. ``n_steps == 0``: the proposal turns the row by
-    the angle ``turn`` about m, cos(turn) (x - m) + sin(turn) e with e ~ N(0, H^-1), which leaves
-    the Gaussian invariant (an independent draw for a quarter turn, over-relaxed beyond).
+    m = H^-1 (sum_v shift_v y_v + pull), does not depend on the row's current value.
+    ``n_steps == 0``: the proposal turns the row by the angle ``turn`` about m,
+    cos(turn) (x - m) + sin(turn) e with e ~ N(0, H^-1), which leaves the Gaussian invariant (an
+    independent draw for a quarter turn, over-relaxed beyond).
     Otherwise: Hamiltonian steps over the same angle that follow the Gaussian's flow exactly and
     correct it by the gradient of the rest. Either way accepted by the exact ratio.
     """

@@ -22,6 +22,27 @@ def spread_draws(posterior, name, most=PREDICTIVE_DRAWS):
     return draws[chosen]
 
 
+def with_biases(rho, alpha, rho_bias, alpha_bias):
+    """Vectors whose dot products are logits with biases: ``[rho, b, 1]`` and ``[alpha, 1, c]``."""
+    one = np.ones_like(rho[..., :1])
+    rho = np.concatenate([rho, rho_bias[..., None], one], axis=-1)
+    one = np.ones_like(alpha[..., :1])
+    return rho, np.concatenate([alpha, one, alpha_bias[..., None]], axis=-1)
+
+
+def logit_draws(posterior, most=PREDICTIVE_DRAWS):
+    """Evenly spaced draws of target and context vectors whose dot products are the logits.
+
+    Returns
+    -------
+    rho, alpha : ndarray of shape (n, n_words, n_components)
+        With two more columns where the posterior has biases.
+    """
+    names = ["rho", "alpha"] + (["rho_bias", "alpha_bias"] if "rho_bias" in posterior else [])
+    draws = [spread_draws(posterior, name, most) for name in names]
+    return draws if len(draws) == 2 else with_biases(*draws)
+
+
 def predictive(rho, alpha, rows, columns):
     """Mean over draws of sigma(rho_w . alpha_v) for all ``rows`` x ``columns``.
 
@@ -49,7 +70,7 @@ def mean_log_score(posterior, held_out):
     """
     counts, index = held_out.counts, held_out.index
     known = np.flatnonzero(index >= 0)
-    rho, alpha = spread_draws(posterior, "rho"), spread_draws(posterior, "alpha")
+    rho, alpha = logit_draws(posterior)
     total, seen = 0.0, 0.0
     columns = index[known]
     step = max(1, _CELLS // max(known.size, 1))

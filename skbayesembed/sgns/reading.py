@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_integer
 from ..summary import check_prob, hdi_interval
+from .predict import with_biases
 
 
 def word_index(estimator, word, name):
@@ -77,10 +79,12 @@ def cooccurrence(estimator, pairs, prob):
     contexts = [word_index(estimator, b, "context") for _, b in pairs]
     rho = draws_of(estimator, "rho", targets)
     alpha = draws_of(estimator, "alpha", contexts)
-    if len(rho) != len(alpha):
-        rho, alpha = (
-            estimator.posterior_.flat(n)[:, i] for n, i in (("rho", targets), ("alpha", contexts))
-        )
+    posterior = estimator.posterior_
+    if len(rho) != len(alpha) or "rho_bias" in posterior:
+        rho, alpha = posterior.flat("rho")[:, targets], posterior.flat("alpha")[:, contexts]
+    if "rho_bias" in posterior:
+        biases = posterior.flat("rho_bias")[:, targets], posterior.flat("alpha_bias")[:, contexts]
+        rho, alpha = with_biases(rho, alpha, *biases)
     return _summary(expit(np.einsum("ijk,ijk->ij", rho, alpha)), prob)
 
 
@@ -187,3 +191,65 @@ def _cosines(vectors, target):
     dot = vectors @ vectors[target]
     scale = norm * norm[target]
     return np.divide(dot, scale, out=np.zeros_like(dot), where=scale > 0)
+
+
+class ReadingMixin:
+    """Methods of estimators whose posterior has vectors of words."""
+
+    def similarity(self, a, b, *, prob=0.9):
+        """Posterior of the cosine between the target vectors of two words.
+
+        Parameters
+        ----------
+        a, b : str or int
+            Words, or their indices.
+        prob : float, default=0.9
+            Probability of the highest density interval.
+
+        Returns
+        -------
+        Bunch
+            ``mean``, ``sd``, ``interval`` (low, high) and all ``draws``.
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        """
+        check_is_fitted(self, "posterior_")
+        return similarity(self, a, b, prob)
+
+    def most_similar(self, word, n=10, *, prob=0.9):
+        """The words nearest to a word, with intervals.
+
+        Parameters
+        ----------
+        word : str or int
+        n : int, default=10
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Neighbours
+            Ordered by posterior mean cosine, with the probability of each of being among the
+            ``n`` nearest; prints as a table.
+        """
+        check_is_fitted(self, "posterior_")
+        return most_similar(self, word, n, prob)
+
+    def cooccurrence_proba(self, pairs, *, prob=0.9):
+        """Posterior of the probability that a pair is positive, sigma(rho_w . alpha_v).
+
+        Parameters
+        ----------
+        pairs : list of (target, context)
+            Words or indices.
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Bunch
+            ``mean`` and ``sd`` (n_pairs,), ``interval`` (n_pairs, 2), ``draws`` (n_draws, n_pairs).
+        """
+        check_is_fitted(self, "posterior_")
+        return cooccurrence(self, pairs, prob)
