@@ -165,7 +165,25 @@ def sampled_negatives(positive, *, negative, ns_exponent, rng):
         If ``negative`` or ``ns_exponent`` is out of range or ``positive`` is all zero.
     """
     noise = _noise(positive, negative, ns_exponent)
-    expected = negative * _row_sums(positive)
+    return sampled_rows(negative * _row_sums(positive), noise, rng)
+
+
+def sampled_rows(expected, noise, rng):
+    """Contexts drawn from a distribution for every target.
+
+    Parameters
+    ----------
+    expected : ndarray of shape (n_words,)
+        Number of draws of each target; a fractional part is one more draw with its probability.
+    noise : ndarray of shape (n_words,)
+        Probabilities of the contexts.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    negatives : csr_array of shape (n_words, n_words), dtype float64
+        Integers.
+    """
     draws = np.floor(expected).astype(np.int64)
     draws += rng.random(draws.size) < expected - draws
     return _multinomial_rows(draws, noise, rng)
@@ -316,9 +334,14 @@ def _noise(positive, negative, ns_exponent):
     if not real or not np.isfinite(ns_exponent):
         raise ValueError(f"ns_exponent must be a finite number, got {ns_exponent!r}.")
     share = np.asarray(positive.sum(axis=0), dtype=np.float64).ravel()
-    seen = share > 0
-    if not seen.any():
+    if not np.any(share > 0):
         raise ValueError("there are no positive pairs, so no negative pairs can be made.")
+    return noise_distribution(share, ns_exponent)
+
+
+def noise_distribution(share, ns_exponent):
+    """Probabilities proportional to ``share ** ns_exponent`` of the contexts that were seen."""
+    seen = share > 0
     noise = np.zeros(share.size)
     noise[seen] = (share[seen] / share.sum()) ** ns_exponent
     return noise / noise.sum()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from .hessian import Hessian
 from .kernels import gradient_dense, gradient_sparse
 from .priors import as_prior
 
@@ -104,6 +105,13 @@ class SGNSModel:
             logp += self.prior.add_gradient(side, x, grad, tau)
         out[size:] = grad_alpha[self._free].ravel()
         return logp
+
+    def hvp(self, theta, v, out):
+        """The Hessian of the log posterior at ``theta`` times ``v``, into ``out``."""
+        arrays, direction = self.unpack(theta), np.zeros((2, self.n_words, self.n_components))
+        hessian = Hessian(self, (arrays["rho"], arrays["alpha"]))
+        direction[hessian.free] = v
+        out[:] = -hessian.product(direction)[hessian.free]
 
     def in_frame(self, pivots, alpha, *vectors):
         """Arrays of vectors as they are with anchors; turned to the pivots' frame without.

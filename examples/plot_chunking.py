@@ -1,0 +1,233 @@
+"""
+Word vectors as features of a chunker
+=====================================
+
+Text chunking cuts a sentence into phrases: [NP the pound] [VP is widely expected to take] [NP
+another sharp dive]. A linear classifier labels each token from the two words and tags either side
+(as Sakaya 2015, section 6.6), with and without the words' vectors. The vectors, learned from text
+without labels, say which words are alike: this matters while labelled sentences are few.
+
+The data of the CoNLL-2000 shared task are not part of this package. The script looks for
+``chunking/train.tsv.gz`` and ``chunking/test.tsv.gz`` (word, tag and chunk label a line) in the
+folder that the environment variable ``SKBAYESEMBED_DATA`` names, for more plain text in
+``text/brown.tsv.gz``, and does nothing where there is no such folder.
+"""
+
+# %%
+# The sentences
+# -------------
+
+import gzip
+import os
+import re
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy import sparse
+from sklearn.linear_model import SGDClassifier
+
+from skbayesembed import BayesianSGNS
+
+FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
+WINDOW = (-2, -1, 0, 1, 2)
+
+
+def read_sentences(path):
+    """Sentences as lists of [word, tag, chunk label]; digits become 0."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        blocks = file.read().strip().split("\n\n")
+    rows = [[line.split("\t") for line in block.splitlines()] for block in blocks]
+    return [[[plain(word), tag, label] for word, tag, label in row] for row in rows]
+
+
+def plain(word):
+    return re.sub(r"\d", "0", word.lower())
+
+
+class Tokens:
+    """Columns of the tokens of all sentences: words, tags, labels, sentence."""
+
+    def __init__(self, sentences):
+        self.sentence = np.repeat(np.arange(len(sentences)), [len(s) for s in sentences])
+        columns = np.array([token for s in sentences for token in s], dtype=str).T
+        self.labels = columns[2]
+        self.words, self.word = np.unique(columns[0], return_inverse=True)
+        self.tags, self.tag = np.unique(columns[1], return_inverse=True)
+
+    def shifted(self, values, offset, nothing):
+        """Values of the tokens ``offset`` places on; ``nothing`` beyond the sentence."""
+        place = np.clip(np.arange(len(values)) + offset, 0, len(values) - 1)
+        inside = self.sentence[place] == self.sentence
+        inside &= place == np.arange(len(values)) + offset
+        shape = (-1,) + (1,) * (values.ndim - 1)
+        return np.where(inside.reshape(shape), values[place], nothing)
+
+
+# %%
+# Features
+# --------
+# One-hot words, and tags if wanted, at the five places of the window; and the words' vectors there.
+# A word is a document of one token: ``transform`` gives its posterior mean, and with
+# ``features="mean_std"`` how sure that is, zeros for a word without a vector. Vectors have half the
+# length of a one-hot entry, a choice made on the 1,000 development sentences.
+
+
+def one_hot(tokens, with_tags):
+    blocks = []
+    for offset in WINDOW:
+        for values in (tokens.word, tokens.tag) if with_tags else (tokens.word,):
+            n = values.max() + 1
+            column = tokens.shifted(values, offset, n)
+            row = np.arange(column.size)
+            blocks.append(sparse.csr_matrix((np.ones(row.size), (row, column)), (row.size, n + 1)))
+    return sparse.hstack(blocks, format="csr")
+
+
+def vector_features(tokens, model, with_sd):
+    model.set_params(features="mean_std")
+    both = model.transform([[word] for word in tokens.words])
+    known = np.array([word in model.vocabulary_ for word in tokens.words])
+    parts = []
+    for part in np.hsplit(both, 2)[: 2 if with_sd else 1]:
+        part[known] -= part[known].mean(axis=0)
+        parts.append(0.5 * part / np.sqrt((part[known] ** 2).sum(axis=1).mean()))
+    vectors = np.hstack(parts)[tokens.word]
+    window = [tokens.shifted(vectors, offset, 0.0) for offset in WINDOW]
+    return sparse.csr_matrix(np.hstack(window))
+
+
+# %%
+# The score
+# ---------
+# F1 of whole chunks: one is right if its first token, its last token and its kind are.
+
+
+def chunks(labels, sentence):
+    """Rows (first token, token after the last, kind) of the chunks of IOB2 labels."""
+    kind = np.array([label[2:] for label in labels])
+    first = np.append(True, sentence[1:] != sentence[:-1])
+    new = first | (kind != np.append("", kind[:-1])) | np.char.startswith(labels, "B-")
+    start = np.flatnonzero(new & (kind != ""))
+    stop = np.append(np.flatnonzero(new), kind.size)
+    return set(zip(start, stop[np.searchsorted(stop, start, "right")], kind[start], strict=True))
+
+
+def f1(labels, truth, sentence):
+    found, true = chunks(labels, sentence), chunks(truth, sentence)
+    return 2 * len(found & true) / (len(found) + len(true))
+
+
+# %%
+# Training on some of the sentences
+# ---------------------------------
+
+
+def train_and_score(blocks, tokens, train, test):
+    """F1 on the test tokens of a linear classifier trained on the training tokens."""
+    matrices = []
+    for block in blocks:
+        seen = np.unique(block[train].indices)
+        matrices.append(block[:, seen])
+    both = [sparse.hstack([m[rows] for m in matrices], format="csr") for rows in (train, test)]
+    for matrix in both:
+        # what scikit-learn's linear models read
+        matrix.indices, matrix.indptr = matrix.indices.astype("i4"), matrix.indptr.astype("i4")
+    passes = int(np.clip(100_000 // train.size, 3, 8))
+    classifier = SGDClassifier(
+        loss="log_loss", alpha=3e-5, max_iter=passes, tol=None, average=True, random_state=0,
+        n_jobs=2,
+    )  # fmt: skip
+    classifier.fit(both[0], tokens.labels[train])
+    predicted = classifier.predict(both[1])
+    return f1(predicted, tokens.labels[test], tokens.sentence[test])
+
+
+def experiment(folder):
+    """F1 of every set of features: (size, tags, vectors) to an array of one score a sample."""
+    train, test = (read_sentences(folder / "chunking" / f"{n}.tsv.gz") for n in ("train", "test"))
+    texts = [[word for word, _, _ in sentence] for sentence in train]
+    more = folder / "text" / "brown.tsv.gz"
+    if more.exists() and not FAST:
+        with gzip.open(more, "rt", encoding="utf-8") as file:
+            texts += [[plain(word) for word in line.split("\t")[2].split()] for line in file]
+    model = BayesianSGNS(
+        n_components=5 if FAST else 20,
+        solver="vi",
+        window=2,
+        negative_sampling="sampled",
+        max_features=500 if FAST else 5000,
+        draws=2,
+        tol=1e-6,
+        n_jobs=2,
+        random_state=0,
+    )
+    model.fit(texts)
+    print(
+        f"vectors of {len(model.words_)} words from {sum(map(len, texts))} tokens: "
+        f"{model.n_iter_} sweeps"
+    )
+    tokens = Tokens(train + test)
+    tests = np.flatnonzero(tokens.sentence >= len(train))
+    vectors = {"": [], "mean": [vector_features(tokens, model, False)]}
+    vectors["mean, sd"] = [vector_features(tokens, model, True)]
+    # as in the thesis, 1,000 sentences are for development and the others are trained on
+    usable = np.random.default_rng(0).permutation(len(train))[1000:]
+    samples = {30: 2} if FAST else {50: 5, 200: 5, 800: 3, len(usable): 1}
+    scores = {}
+    for with_tags in (False, True):
+        base = one_hot(tokens, with_tags)
+        for size, n_samples in samples.items():
+            for seed in range(n_samples):
+                chosen = np.random.default_rng(seed).permutation(usable)[:size]
+                rows = np.flatnonzero(np.isin(tokens.sentence, chosen))
+                for name, block in vectors.items():
+                    score = train_and_score([base, *block], tokens, rows, tests)
+                    scores.setdefault((size, with_tags, name), []).append(100 * score)
+    return {key: np.array(value) for key, value in scores.items()}
+
+
+# %%
+# The run
+# -------
+# Means over samples of training sentences, with the standard error of the *difference* that vectors
+# make on the same sentences, where there is more than one sample.
+
+folder = os.environ.get("SKBAYESEMBED_DATA")
+available = bool(folder) and (Path(folder) / "chunking" / "train.tsv.gz").exists()
+if not available:
+    print("Skipped: SKBAYESEMBED_DATA names no folder with chunking/train.tsv.gz in it.")
+else:
+    scores = experiment(Path(folder))
+    print("\nchunk F1 on the test sentences (%)\n")
+    print("sentences  one-hot features  no vectors   gain by mean        gain by mean, sd")
+    for (size, with_tags, name), score in scores.items():
+        if name:
+            continue
+        line = f"{size:9}  {'words and tags' if with_tags else 'words':16}  {score.mean():10.2f}"
+        for part in ("mean", "mean, sd"):
+            gain = scores[size, with_tags, part] - score
+            line += f"   {gain.mean():+6.2f}"
+            se = gain.std(ddof=1) / np.sqrt(gain.size) if gain.size > 1 else np.nan
+            line += f" (se {se:.2f})   " if gain.size > 1 else " (1 sample) "
+        print(line.rstrip())
+
+# %%
+# The picture
+# -----------
+# Tags know most of what a chunker needs. Without a tagger, vectors stand in for a part of it.
+
+if available:
+    sizes = sorted({size for size, _, _ in scores})
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    for axis, with_tags in zip(axes, (False, True), strict=True):
+        for name, marker in (("", "o"), ("mean", "s"), ("mean, sd", "^")):
+            means = [scores[size, with_tags, name].mean() for size in sizes]
+            axis.plot(sizes, means, marker + "-", fillstyle="none", label=name or "no vectors")
+        title = "words and tags" if with_tags else "words alone"
+        axis.set(xscale="log", xlabel="training sentences", ylabel="chunk F1 (%)", title=title)
+        axis.legend()
+    if len(sys.argv) > 1:
+        figure.savefig(sys.argv[1], dpi=150)
+        print(f"\nfigure written to {sys.argv[1]}")

@@ -1,0 +1,448 @@
+"""Hamiltonian samplers that know no model: NUTS, fixed-length HMC and MALA from the same parts.
+
+All three follow Hamiltonian trajectories in coordinates that warm-up has made round, by the
+leapfrog integrator. They differ in where a trajectory ends and which of its
+states is the draw.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..alerts import warn_user
+from ..random import generators
+from . import hmc_kernels as kernels
+from .adaptation import Metric, MetricWindow, StepSize, schedule
+from .chains import run_chains
+from .protocol import require
+
+# An energy error beyond this is called a divergence, as in Stan.
+_DIVERGENT = 1000.0
+_TARGETS = {"nuts": 0.8, "hmc": 0.8, "mala": 0.574}
+
+
+@runtime_checkable
+class HamiltonianModel(Protocol):
+    """What the samplers of this module need.
+
+    Optional besides: ``block_size`` and ``n_blocked`` (the first ``n_blocked`` parameters come in
+    blocks of that size that belong together), and ``turns`` (whether turning all blocks together,
+    by one rotation, changes the density so little that the posterior is much wider along such
+    turns than its variances say).
+    """
+
+    n_parameters: int
+    scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
+
+    def logp_and_grad(self, theta, out):
+        """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
+
+    def init(self, rng):
+        """A start of the chain: flat vector."""
+
+    def observe(self, theta):
+        """Dict of named arrays to record for this draw."""
+
+    def trace(self, theta):
+        """Dict of named statistics of this draw, recorded for every draw."""
+
+
+@dataclass(frozen=True)
+class HamiltonianOptions:
+    """How trajectories are made.
+
+    Attributes
+    ----------
+    method : {"nuts", "hmc", "mala"}
+        No-U-turn trajectories, trajectories of a fixed length, or of one step.
+    target_accept : float or None
+        Acceptance that the step size is adapted to: 0.8, for MALA 0.574, where None.
+    metric : {"diag", "pooled", "block"}
+        Variances; one width for each block of the model, which turning its components into each
+        other does not change; or covariances of blocks. The first two also learn the widths along
+        turns where the model ``turns``.
+    max_depth : int
+        NUTS doubles its trajectories at most so often.
+    path_length : float
+        Of "hmc": length of a trajectory in posterior standard deviations; a quarter turn of a
+        Gaussian that the metric fits is pi / 2.
+    jitter : float
+        Of "hmc": the length is uniform within this share of ``path_length`` around it.
+
+    Raises
+    ------
+    ValueError
+        For a choice that does not exist.
+    """
+
+    method: str = "nuts"
+    target_accept: float | None = None
+    metric: str = "diag"
+    max_depth: int = 10
+    path_length: float = 0.5 * math.pi
+    jitter: float = 0.5
+
+    def __post_init__(self):
+        for name, allowed in (
+            ("method", tuple(_TARGETS)),
+            ("metric", ("diag", "pooled", "block")),
+        ):
+            value = getattr(self, name)
+            if value not in allowed:
+                choices = ", ".join(map(repr, allowed))
+                raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+
+    @property
+    def target(self):
+        """The acceptance aimed at."""
+        return _TARGETS[self.method] if self.target_accept is None else self.target_accept
+
+
+class State:
+    """A point of phase space, in parameters and in whitened coordinates."""
+
+    __slots__ = ("theta", "gradient", "logp", "u", "p", "force", "energy")
+
+
+@dataclass
+class _Tree:
+    """A run of states: its ends in the direction of travel, momenta summed, the state drawn."""
+
+    first: State
+    last: State
+    momenta: np.ndarray
+    chosen: State
+    log_weight: float
+
+
+@dataclass
+class Transition:
+    """What one transition did.
+
+    ``acceptance`` is the mean over its new states of the Metropolis ratio to the start.
+    """
+
+    state: State
+    acceptance: float
+    n_leapfrog: int
+    divergent: bool
+    depth: int
+
+
+class Trajectories:
+    """Transitions of one chain with a given metric and step size.
+
+    Parameters
+    ----------
+    model : HamiltonianModel
+    options : HamiltonianOptions
+    rng : numpy.random.Generator
+    metric : Metric
+    """
+
+    def __init__(self, model, options, rng, metric):
+        self.model, self.options, self.rng, self.metric = model, options, rng, metric
+        self.step = 1.0
+        self._move = {"nuts": self._nuts, "hmc": self._fixed, "mala": self._fixed}[options.method]
+
+    def state_at(self, theta):
+        """The state at ``theta``, without momentum."""
+        state = State()
+        state.theta = theta
+        state.gradient = np.empty_like(theta)
+        state.logp = self.model.logp_and_grad(theta, state.gradient)
+        self.enter(state)
+        return state
+
+    def enter(self, state):
+        """Give a state its coordinates in the present metric."""
+        state.u, state.force = np.empty_like(state.theta), np.empty_like(state.theta)
+        self.metric.to_whitened(state.theta, state.u)
+        self.metric.pull_back(state.gradient, state.force)
+
+    def leap(self, start, step):
+        """One leapfrog step from ``start``: a new state."""
+        new = State()
+        new.theta, new.gradient, new.u, new.p, new.force = (
+            np.empty_like(start.theta) for _ in range(5)
+        )
+        kernels.kick_and_drift(0.5 * step, step, start.u, start.p, start.force, new.u, new.p)
+        self.metric.to_parameters(new.u, new.theta)
+        new.logp = self.model.logp_and_grad(new.theta, new.gradient)
+        self.metric.pull_back(new.gradient, new.force)
+        new.energy = kernels.last_kick(0.5 * step, new.force, new.p) - new.logp
+        return new
+
+    def refresh(self, state):
+        """Draw a new momentum."""
+        state.p = self.rng.standard_normal(state.theta.size)
+        state.energy = 0.5 * float(state.p @ state.p) - state.logp
+
+    def first_step(self, state):
+        """A step size that a single step accepts with probability about 0.8.
+
+        Powers of two from the present step size (Hoffman & Gelman 2014, Algorithm 4).
+        """
+        self.refresh(state)
+        threshold = math.log(0.8)
+
+        def gain(step):
+            with np.errstate(all="ignore"):
+                change = state.energy - self.leap(state, step).energy
+            return change if math.isfinite(change) else -math.inf
+
+        up = gain(self.step) > threshold
+        for _ in range(60):
+            trial = self.step * (2.0 if up else 0.5)
+            if up and gain(trial) <= threshold:
+                break
+            self.step = trial
+            if not up and gain(trial) > threshold:
+                break
+
+    def move(self, state):
+        """One transition from ``state``, which leaves the posterior invariant."""
+        self.refresh(state)
+        with np.errstate(all="ignore"):
+            return self._move(state)
+
+    def _fixed(self, start):
+        options = self.options
+        n_steps = 1
+        if options.method == "hmc":
+            spread = options.jitter * (2 * self.rng.random() - 1)
+            n_steps = max(1, round(options.path_length * (1 + spread) / self.step))
+        end = start
+        for i in range(n_steps):
+            end = self.leap(end, self.step)
+            change = start.energy - end.energy
+            if not change > -_DIVERGENT:
+                return Transition(start, 0.0, i + 1, True, 0)
+        acceptance = math.exp(min(0.0, change))
+        state = end if self.rng.random() < acceptance else start
+        return Transition(state, acceptance, n_steps, False, 0)
+
+    def _nuts(self, start):
+        """Multinomial NUTS (Hoffman & Gelman 2014; Betancourt 2017, appendix A)."""
+        walk = _Walk(start.energy)
+        tree = _Tree(start, start, start.p, start, 0.0)  # in forward time
+        depth = 0
+        while depth < self.options.max_depth:
+            forward = self.rng.random() < 0.5
+            end, step = (tree.last, self.step) if forward else (tree.first, -self.step)
+            new = self._subtree(walk, end, depth, step)
+            if new is None:
+                break
+            depth += 1
+            # biased progressive sampling: the new half is preferred
+            if self._accepts(new.log_weight - tree.log_weight):
+                tree.chosen = new.chosen
+            if forward:
+                turned = self._turns(tree, new)
+                tree.last = new.last
+            else:
+                new.first, new.last = new.last, new.first
+                turned = self._turns(new, tree)
+                tree.first = new.first
+            tree.momenta = tree.momenta + new.momenta
+            tree.log_weight = np.logaddexp(tree.log_weight, new.log_weight)
+            if turned:
+                break
+        acceptance = walk.acceptance / max(walk.n_states, 1)
+        return Transition(tree.chosen, acceptance, walk.n_states, walk.divergent, depth)
+
+    def _subtree(self, walk, start, depth, step):
+        """The tree of ``2**depth`` steps from ``start``; None if it diverges or turns within."""
+        if depth == 0:
+            new = self.leap(start, step)
+            change = walk.visit(new.energy)
+            return None if walk.divergent else _Tree(new, new, new.p, new, change)
+        a = self._subtree(walk, start, depth - 1, step)
+        if a is None:
+            return None
+        b = self._subtree(walk, a.last, depth - 1, step)
+        if b is None or self._turns(a, b):
+            return None
+        log_weight = np.logaddexp(a.log_weight, b.log_weight)
+        chosen = b.chosen if self._accepts(b.log_weight - log_weight) else a.chosen
+        return _Tree(a.first, b.last, a.momenta + b.momenta, chosen, log_weight)
+
+    @staticmethod
+    def _turns(a, b):
+        return kernels.turns(a.momenta, b.momenta, a.first.p, a.last.p, b.first.p, b.last.p)
+
+    def _accepts(self, log_ratio):
+        return log_ratio >= 0 or self.rng.random() < math.exp(log_ratio)
+
+
+class _Walk:
+    """Counts of one NUTS transition."""
+
+    def __init__(self, energy):
+        self.energy = energy
+        self.acceptance = 0.0
+        self.n_states = 0
+        self.divergent = False
+
+    def visit(self, energy):
+        """Log weight of a new state relative to the start."""
+        change = self.energy - energy
+        self.n_states += 1
+        if change > -_DIVERGENT:
+            self.acceptance += math.exp(min(0.0, change))
+        else:
+            self.divergent = True
+        return change
+
+
+def hmc_chain(options, model, settings, record, seed, control, index, units):
+    """Run one chain: warm-up with adaptation, then draws ``thin`` transitions apart."""
+    rng = generators(seed, 1)[0]
+    scale = np.array(model.scale, dtype=float)
+    sampler = Trajectories(model, options, rng, Metric(np.zeros_like(scale), scale))
+    state = sampler.state_at(np.array(model.init(rng), dtype=float))
+    if not math.isfinite(state.logp):
+        raise ValueError(f"The log density at the start of a chain is {state.logp}.")
+    done = 0
+    for moved in _warm_up(sampler, state, settings.warmup):
+        state = moved
+        done += 1
+        control.progress.update(index, done)
+        if control.stopped:
+            return
+    for _ in range(settings.draws):
+        made = []
+        for _ in range(settings.thin):
+            made.append(sampler.move(state))
+            state = made[-1].state
+            done += 1
+            control.progress.update(index, done)
+        trace = _statistics(made, sampler.step) | model.trace(state.theta)
+        record.store(settings, model.observe(state.theta), trace)
+        if control.stopped:
+            return
+
+
+def _warm_up(sampler, state, warmup):
+    """Adapt step size and metric; yields the state after each transition."""
+    sampler.step = state.theta.size**-0.25
+    sampler.first_step(state)
+    adapter = StepSize(sampler.options.target)
+    adapter.restart(sampler.step)
+    first, ends = schedule(warmup)
+    edges = dict(zip([first, *ends], [*ends, None], strict=True))
+    window = None
+    for i in range(warmup):
+        if i in edges and ends:
+            if window is not None:
+                _change_metric(sampler, state, window.metric())
+                adapter.restart(sampler.step)
+            until = edges[i]
+            kind = sampler.options.metric
+            window = until and MetricWindow(sampler.model, kind, until - i)
+        made = sampler.move(state)
+        state = made.state
+        adapter.update(made.acceptance)
+        sampler.step = adapter.value
+        if window is not None:
+            window.add(state.theta, state.gradient)
+        yield state
+    adapter.freeze()
+    sampler.step = adapter.value
+
+
+def _change_metric(sampler, state, metric):
+    sampler.metric = metric
+    sampler.enter(state)
+    sampler.first_step(state)
+
+
+def _statistics(made, step):
+    """Per-draw statistics of the transitions that led to a draw."""
+    last = made[-1].state
+    return {
+        "lp": last.logp,
+        "energy": last.energy,
+        "acceptance": sum(t.acceptance for t in made) / len(made),
+        "n_leapfrog": sum(t.n_leapfrog for t in made),
+        "divergent": sum(t.divergent for t in made),
+        "tree_depth": max(t.depth for t in made),
+        "step_size": step,
+    }
+
+
+def sample_hmc(
+    model, settings, options=None, *, n_chains, seeds, n_jobs=None, split_units=False, verbose=0
+):
+    """Draw from the posterior of a model that offers `HamiltonianModel`.
+
+    Parameters
+    ----------
+    model : HamiltonianModel
+    settings : Settings
+    options : HamiltonianOptions, optional
+    n_chains, seeds, n_jobs, split_units, verbose
+        As in `run_chains`.
+
+    Returns
+    -------
+    Result
+        Statistics of every draw: ``lp`` (log density), ``energy`` (of the state drawn),
+        ``acceptance``, ``n_leapfrog`` (gradients), ``divergent``, ``tree_depth``, ``step_size``.
+        Facts: ``divergences`` (their number after warm-up) and ``saturated`` (the share of draws
+        at the largest tree depth).
+
+    Raises
+    ------
+    ValueError
+        For a start without a finite log density.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If trajectories diverged, or ended at the largest tree depth.
+    """
+    require(model, HamiltonianModel, "hmc")
+    options = HamiltonianOptions() if options is None else options
+    result = run_chains(
+        functools.partial(hmc_chain, options),
+        model,
+        settings,
+        n_chains=n_chains,
+        seeds=seeds,
+        n_jobs=n_jobs,
+        split_units=split_units,
+        verbose=verbose,
+    )
+    stats = result.stats
+    depth = stats["tree_depth"]
+    result.facts["divergences"] = int(stats["divergent"].sum())
+    result.facts["saturated"] = float(np.mean(depth >= options.max_depth))
+    warn_of_trajectories(result.facts, depth.size, options)
+    return result
+
+
+def warn_of_trajectories(facts, n_draws, options):
+    """ConvergenceWarning where trajectories diverged or were cut short."""
+    if facts["divergences"]:
+        warn_user(
+            f"{facts['divergences']} of the trajectories that led to {n_draws} draws diverged: the "
+            "posterior bends more sharply there than the step size can follow, and draws from "
+            "such places are missing. Raise target_accept towards 1 (smaller steps) or warmup; "
+            "if that does not help, the priors leave the posterior a narrow funnel: make them "
+            "tighter.",
+            ConvergenceWarning,
+        )
+    if facts["saturated"] > 0.01:
+        warn_user(
+            f"{100 * facts['saturated']:.3g} % of the trajectories were cut at the largest tree "
+            f"depth, {options.max_depth}: draws are correct but correlated. Raise warmup, so that "
+            "the metric is learned better.",
+            ConvergenceWarning,
+        )

@@ -1,0 +1,448 @@
+"""Gaussians at a mode: Newton's method to reach it, draws from N(0, H^-1), solutions of H x = b.
+
+The engine knows no model: H comes as products, blocks or a matrix. Two forms of H are served:
+
+- any H, whitened by its diagonal blocks or not;
+- ``[[D1, C], [C', D2]]`` with block-diagonal D1 and D2, a bipartite model: whitened to
+  ``[[I, B], [B', I]]``, everything follows from ``S = I - B'B``, half the size and, the eigenvalues
+  of the whole being ``1 +- b`` with b the singular values of B, of half the condition number.
+
+Either is factorised (`CholeskyRoot`) or seen through its products alone (`KrylovRoot`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+NOT_A_MODE = (
+    "The Hessian of the log posterior is not negative definite at the point where the search for "
+    "the mode ended{where}: this is no mode, and there is no Gaussian around it. Raise max_iter or "
+    "lower tol so that the mode is reached, or use solver='gibbs' or solver='hmc', which need none."
+)
+
+
+def not_a_mode(where=""):
+    """The error for an indefinite Hessian."""
+    return np.linalg.LinAlgError(NOT_A_MODE.format(where=where))
+
+
+def newton_mode(objective, curvature, x, *, tol=1e-6, max_iter=100):
+    """Maximise a smooth function by trust-region Newton steps from a point near the maximum.
+
+    The step is found by conjugate gradients, preconditioned, up to the trust region's border or
+    along a direction of negative curvature (Steihaug 1983); so a saddle point is left behind.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(x) -> (value, gradient)``.
+    curvature : callable
+        ``curvature(x) -> (product, precondition)``: functions of a direction, minus the Hessian
+        times it, and a positive definite approximation of the inverse times it.
+    x : ndarray
+        Start; of any shape, which gradient and directions share.
+    tol : float
+        Converged after a step whose Newton decrement ``g' H^-1 g``, the squared distance to the
+        mode in posterior standard deviations, all parameters together, was at most ``tol`` before
+        it. The step leaves some ``1e-6 * tol``.
+    max_iter : int
+        Most steps tried.
+
+    Returns
+    -------
+    x : ndarray
+    facts : dict
+        ``newton_steps``, ``cg_steps``, ``decrement`` (before the last step), ``converged``.
+    """
+    value, gradient = objective(x)
+    product, precondition = curvature(x)
+    radius = np.sqrt(x.size)
+    cg_steps, steps, decrement, converged = 0, 0, np.inf, False
+    while steps < max_iter and not converged:
+        steps += 1
+        step, bent, length, inside, n = _steihaug(product, precondition, gradient, radius)
+        cg_steps += n
+        slope = float(np.vdot(gradient, step))
+        predicted = slope - 0.5 * float(np.vdot(step, bent))
+        if inside:
+            decrement = slope
+        trial, trial_gradient = objective(x + step)
+        # rounding of the two values, so that tiny steps are not judged by it
+        slack = 1e-12 * max(1.0, abs(value))
+        ratio = (trial - value + slack) / (predicted + slack)
+        if ratio > 0.1:
+            x, value, gradient = x + step, trial, trial_gradient
+            converged = inside and decrement <= tol
+            if not converged:
+                product, precondition = curvature(x)
+        if ratio < 0.25:
+            radius = 0.25 * length
+        elif ratio > 0.75 and not inside:
+            radius *= 2.0
+        if radius < 1e-12:
+            break
+    facts = {"newton_steps": steps, "cg_steps": cg_steps, "decrement": decrement}
+    return x, {**facts, "converged": converged}
+
+
+def _steihaug(product, precondition, gradient, radius):
+    """Step, H times it, its length, whether that was not cut, and the number of products."""
+    step, bent = np.zeros_like(gradient), np.zeros_like(gradient)
+    residual = gradient.copy()
+    z = precondition(residual)
+    rz = float(np.vdot(residual, z))
+    if rz == 0.0:
+        return step, bent, 0.0, True, 0
+    aim = rz * min(0.1, max(1e-3, np.sqrt(rz))) ** 2
+    direction = z.copy()
+    # squared norms of step and direction, and their product, in the preconditioner's norm
+    ss, sd, dd = 0.0, 0.0, rz
+    for n in range(1, 2 * gradient.size + 1):
+        image = product(direction)
+        bend = float(np.vdot(direction, image))
+        size = rz / bend if bend > 1e-14 * dd else np.inf
+        if not ss + 2 * size * sd + size * size * dd < radius * radius:
+            size = (-sd + np.sqrt(sd * sd + dd * (radius * radius - ss))) / dd
+            step += size * direction
+            bent += size * image
+            return step, bent, radius, False, n
+        step += size * direction
+        bent += size * image
+        residual -= size * image
+        z = precondition(residual)
+        rz, old = float(np.vdot(residual, z)), rz
+        ss, sd = ss + 2 * size * sd + size * size * dd, (rz / old) * (sd + size * dd)
+        if rz <= aim:
+            break
+        dd = rz + (rz / old) ** 2 * dd
+        direction *= rz / old
+        direction += z
+    return step, bent, np.sqrt(ss), True, n
+
+
+def whitening(blocks):
+    """``W`` with ``W_i H_i W_i' = I`` for positive definite blocks H_i, (n, K, K), in place."""
+    for i in range(len(blocks)):
+        lower, info = linalg.lapack.dpotrf(blocks[i], lower=1, clean=1)
+        if info:
+            raise not_a_mode(" (a diagonal block)")
+        blocks[i] = linalg.lapack.dtrtri(lower, lower=1)[0]
+    return blocks
+
+
+def apply_blocks(blocks, x, transpose=False):
+    """Block i, (n, K, K), times vector i, (..., n, K)."""
+    if x.ndim == 2:
+        return np.matmul(blocks.transpose(0, 2, 1) if transpose else blocks, x[:, :, None])[:, :, 0]
+    return np.einsum("nji,...nj->...ni" if transpose else "nij,...nj->...ni", blocks, x)
+
+
+def inverse_root(product, z, *, tol, max_iter, check=4, keep=1 << 29):
+    """``A^(-1/2) z`` by the Lanczos process.
+
+    Without reorthogonalisation, which functions of A do not need (Druskin & Knizhnerman 1991;
+    Musco, Musco & Sidford 2018).
+
+    Parameters
+    ----------
+    product : callable
+        A times an array of the shape of ``z``; A symmetric positive definite.
+    z : ndarray
+    tol : float
+        Estimated error relative to the result, both in Euclidean norm, at which to stop. The error
+        is estimated from the last changes of the result, supposing they shrink geometrically.
+    max_iter : int
+    check : int
+        Products between two looks at the error.
+    keep : int
+        Bytes of Lanczos vectors to keep; those beyond are made twice.
+
+    Returns
+    -------
+    x : ndarray
+    facts : dict
+        ``products``, ``error`` (the estimate).
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If A turns out not to be positive definite.
+    """
+    norm = float(np.linalg.norm(z))
+    if norm == 0.0:
+        return np.zeros_like(z), {"products": 0, "error": 0.0}
+    most = max(2, keep // z.nbytes)
+    vectors, diagonal, off = [z / norm], [], []
+    q, before = vectors[0], None
+    weights, change, error = np.zeros(0), np.inf, np.inf
+    for n in range(1, max_iter + 1):
+        w = product(q)
+        if before is not None:
+            w -= off[-1] * before
+        diagonal.append(float(np.vdot(q, w)))
+        w -= diagonal[-1] * q
+        length = float(np.linalg.norm(w))
+        done = length <= 1e-13 * abs(diagonal[0])
+        if n % check == 0 or done or n == max_iter:
+            weights, change, error = _root_weights(diagonal, off, weights, change)
+            if done or error <= tol:
+                break
+        off.append(length)
+        before, q = q, w / length
+        if len(vectors) < most:
+            vectors.append(q)
+    facts = {"products": n, "error": 0.0 if done else error}
+    return norm * _combine(product, vectors, diagonal, off, weights), facts
+
+
+def _root_weights(diagonal, off, weights, change):
+    """Coefficients of the result in the Lanczos vectors, their change, the estimated error."""
+    values, basis = linalg.eigh_tridiagonal(diagonal, off[: len(diagonal) - 1])
+    if values[0] <= 0.0:
+        raise not_a_mode()
+    new = basis @ (basis[0] / np.sqrt(values))
+    difference = new.copy()
+    difference[: weights.size] -= weights
+    size = float(np.linalg.norm(difference) / np.linalg.norm(new))
+    ratio = min(size / change, 0.99) if np.isfinite(change) else 0.99
+    return new, size, size * ratio / (1.0 - ratio)
+
+
+def _combine(product, vectors, diagonal, off, weights):
+    """Sum of weights times Lanczos vectors; those not kept are made again."""
+    total = np.zeros_like(vectors[0])
+    for w, q in zip(weights, vectors, strict=False):
+        total += w * q
+    before, q = vectors[-2] if len(vectors) > 1 else None, vectors[-1]
+    for n in range(len(vectors), weights.size):
+        new = product(q)
+        new -= diagonal[n - 1] * q
+        if before is not None:
+            new -= off[n - 2] * before
+        before, q = q, new / off[n - 1]
+        total += weights[n] * q
+    return total
+
+
+def conjugate_gradients(product, b, *, tol, max_iter):
+    """``A^-1 b`` to a residual of ``tol`` times ``b``; A symmetric positive definite.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If A turns out not to be positive definite.
+    RuntimeError
+        If ``max_iter`` products are not enough.
+    """
+    x, residual = np.zeros_like(b), b.copy()
+    direction = residual.copy()
+    rr = float(np.vdot(residual, residual))
+    aim = tol * tol * rr
+    for _ in range(max_iter):
+        if rr <= aim:
+            return x
+        image = product(direction)
+        bend = float(np.vdot(direction, image))
+        if bend <= 0.0:
+            raise not_a_mode()
+        size = rr / bend
+        x += size * direction
+        residual -= size * image
+        rr, old = float(np.vdot(residual, residual)), rr
+        direction *= rr / old
+        direction += residual
+    if rr <= aim:
+        return x
+    raise RuntimeError(
+        f"Conjugate gradients left a residual of {np.sqrt(rr):.3g} after {max_iter} products."
+    )
+
+
+class CholeskyRoot:
+    """``A^-1`` and a root of it from the Cholesky factor of a matrix, which is overwritten."""
+
+    def __init__(self, matrix):
+        try:
+            # the transpose of a C-ordered array is what LAPACK overwrites without a copy
+            self.upper = linalg.cholesky(matrix.T, lower=False, overwrite_a=True)
+        except np.linalg.LinAlgError:
+            raise not_a_mode() from None
+
+    def root(self, z):
+        """Rows of ``z`` times a root R of ``A^-1 = R R'``, (n, size)."""
+        return linalg.solve_triangular(self.upper, z.T, lower=False).T
+
+    def solve(self, b):
+        """``A^-1`` times rows of ``b``, (n, size)."""
+        return linalg.cho_solve((self.upper, False), b.T).T
+
+    def half(self, b):
+        """``F`` with ``F F' = b A^-1 b'`` for a matrix b."""
+        return linalg.solve_triangular(self.upper, b.T, trans="T", lower=False).T
+
+    def inverse(self):
+        """``A^-1`` as a matrix."""
+        inverse, _ = linalg.lapack.dpotri(self.upper, lower=0)
+        lower = np.tril_indices(len(inverse), -1)
+        inverse[lower] = inverse.T[lower]
+        return inverse
+
+
+class KrylovRoot:
+    """``A^-1`` and its square root through products with A.
+
+    Attributes
+    ----------
+    facts : list of dict
+        Products and estimated error of every root taken.
+    """
+
+    def __init__(self, product, shape, *, tol=1e-4, max_iter=1000):
+        self.product = product
+        self.shape = shape
+        self.tol = tol
+        self.max_iter = max_iter
+        self.facts = []
+
+    def root(self, z):
+        """Rows of ``z`` times the symmetric root of ``A^-1``, (n, size)."""
+        out = np.empty_like(z)
+        for i, row in enumerate(z):
+            x, facts = inverse_root(
+                self.product, row.reshape(self.shape), tol=self.tol, max_iter=self.max_iter
+            )
+            out[i] = x.ravel()
+            self.facts.append(facts)
+        return out
+
+    def solve(self, b, tol=1e-8):
+        """``A^-1`` times rows of ``b``, (n, size)."""
+        solve = conjugate_gradients
+        rows = [
+            solve(self.product, row.reshape(self.shape), tol=tol, max_iter=self.max_iter).ravel()
+            for row in b
+        ]
+        return np.array(rows).reshape(b.shape)
+
+
+class WholeGaussian:
+    """N(0, H^-1) over arrays (2, n, K).
+
+    Parameters
+    ----------
+    root : CholeskyRoot or KrylovRoot
+        Of H, or of ``W H W'`` where whitened.
+    free : ndarray of bool of shape (2, n, K)
+        The other entries of draws are zero.
+    blocks : ndarray of shape (2, n, K, K), optional
+        ``W``.
+    """
+
+    def __init__(self, root, free, blocks=None):
+        self.root, self.free, self.blocks = root, free, blocks
+
+    def draw(self, n, rng):
+        """``n`` draws, (n, 2, n_words, K)."""
+        z = rng.standard_normal((n, *self.free.shape)) * self.free
+        return self._unwhiten(self.root.root(z.reshape(n, -1)))
+
+    def solve(self, b):
+        """``H^-1`` times each of ``b``, (m, 2, n_words, K)."""
+        b = b * self.free
+        if self.blocks is not None:
+            b = np.stack([apply_blocks(self.blocks[s], b[:, s]) for s in (0, 1)], axis=1)
+        return self._unwhiten(self.root.solve(b.reshape(len(b), -1)))
+
+    def _unwhiten(self, y):
+        y = y.reshape(len(y), *self.free.shape)
+        if self.blocks is not None:
+            parts = [apply_blocks(self.blocks[s], y[:, s], transpose=True) for s in (0, 1)]
+            y = np.stack(parts, axis=1)
+        return y * self.free
+
+    def block_covariances(self):
+        """Covariance of each vector, (2, n_words, K, K); factorised and not whitened only."""
+        _, n, k = self.free.shape
+        inverse = self.root.inverse().reshape(2 * n, k, 2 * n, k)
+        blocks = inverse[np.arange(2 * n), :, np.arange(2 * n)].reshape(2, n, k, k)
+        return blocks * self.free[..., None] * self.free[..., None, :]
+
+
+class MatrixCross:
+    """The whitened cross block B as a matrix."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def forward(self, second):
+        """Rows of the second side times B."""
+        return second @ self.matrix.T
+
+    def backward(self, first):
+        """Rows of the first side times B'."""
+        return first @ self.matrix
+
+    def schur(self):
+        """``I - B'B``."""
+        out = self.matrix.T @ self.matrix
+        np.negative(out, out=out)
+        out[np.diag_indices_from(out)] += 1.0
+        return out
+
+
+class BipartiteGaussian:
+    """N(0, H^-1) over arrays (2, n, K) for an H without coupling inside a side.
+
+    Parameters
+    ----------
+    blocks : list of two ndarray of shape (n, K, K)
+        ``W`` of each side, with ``W D W' = I`` for the diagonal blocks D.
+    cross : MatrixCross or like it
+        B: ``forward`` takes rows (m, n * K) of the second side, ``backward`` of the first.
+    root : CholeskyRoot or KrylovRoot
+        Of ``S = I - B'B`` on the second side.
+    free : ndarray of bool of shape (2, n, K)
+    """
+
+    def __init__(self, blocks, cross, root, free):
+        self.blocks, self.cross, self.root, self.free = blocks, cross, root, free
+
+    def draw(self, n, rng):
+        """``n`` draws, (n, 2, n_words, K)."""
+        z = rng.standard_normal((n, *self.free.shape)) * self.free
+        second = self.root.root(z[:, 1].reshape(n, -1))
+        return self._unwhiten(z[:, 0].reshape(n, -1) - self.cross.forward(second), second)
+
+    def solve(self, b):
+        """``H^-1`` times each of ``b``, (m, 2, n_words, K)."""
+        b = b * self.free
+        first, second = (apply_blocks(self.blocks[s], b[:, s]).reshape(len(b), -1) for s in (0, 1))
+        second = self.root.solve(second - self.cross.backward(first))
+        return self._unwhiten(first - self.cross.forward(second), second)
+
+    def _unwhiten(self, *sides):
+        shape = (-1, *self.free.shape[1:])
+        parts = [
+            apply_blocks(w, y.reshape(shape), transpose=True)
+            for w, y in zip(self.blocks, sides, strict=True)
+        ]
+        return np.stack(parts, axis=1) * self.free
+
+    def block_covariances(self):
+        """Covariance of each vector, (2, n_words, K, K); where B is there as a matrix."""
+        _, n, k = self.free.shape
+        inner = np.empty((2, n, k, k))
+        inverse = self.root.inverse()
+        for i in range(n):
+            rows = slice(i * k, (i + 1) * k)
+            inner[1, i] = inverse[rows, rows]
+        # the root of S^-1 times B', whose columns give the rows' blocks
+        half = self.root.half(self.cross.matrix)
+        for i in range(n):
+            rows = slice(i * k, (i + 1) * k)
+            inner[0, i] = np.eye(k) + half[rows] @ half[rows].T
+        for side in (0, 1):
+            w = self.blocks[side]
+            inner[side] = w.transpose(0, 2, 1) @ inner[side] @ w
+        return inner * self.free[..., None] * self.free[..., None, :]

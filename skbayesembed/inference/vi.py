@@ -1,0 +1,100 @@
+"""The loop of coordinate-ascent variational inference; the updates belong to the model."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol, runtime_checkable
+
+from sklearn.exceptions import ConvergenceWarning
+
+from ..alerts import warn_user
+from .protocol import require
+
+
+@runtime_checkable
+class Variational(Protocol):
+    """Needed by ``solver="vi"``.
+
+    ``run`` maps a function over a list of argument tuples, one for each unit of work.
+    """
+
+    def init_q(self, arrays):
+        """Factors of the approximation around a dict of starting arrays."""
+
+    def update(self, q, run):
+        """One sweep over all factors in place; returns a bound on the log evidence.
+
+        The bound is that of factors met in the sweep, each sweep at the same place of it, so that
+        it never falls from one sweep to the next.
+        """
+
+    def settled(self, q):
+        """Whether no factor is held back for the start any more."""
+
+    def sample_q(self, q, n, rng):
+        """Dict of named arrays, ``n`` independent draws of the approximation along axis 0."""
+
+
+def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):
+    """Update the factors of a model that offers `Variational` until the bound settles.
+
+    Parameters
+    ----------
+    model : Variational
+    q : object
+        Factors to start from; changed in place.
+    run : callable
+        Maps a function over units of work.
+    max_iter : int
+        Most sweeps.
+    tol : float
+        Converged when a sweep raises the bound by less than ``tol`` times its absolute value.
+    verbose : int
+        Above zero, a line every ten sweeps.
+    warn : bool
+        Whether to warn if ``max_iter`` came first.
+
+    Returns
+    -------
+    facts : dict
+        ``elbo`` (list, one bound a sweep), ``n_iter``, ``converged``, ``interrupted``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the limit of sweeps was reached first.
+    RuntimeWarning
+        If interrupted; before the end of the first sweep the interruption is raised.
+    """
+    require(model, Variational, "vi")
+    bounds, converged, interrupted, started = [], False, False, time.perf_counter()
+    try:
+        while len(bounds) < max_iter and not converged:
+            bounds.append(model.update(q, run))
+            if len(bounds) > 1:
+                rise = abs(bounds[-1] - bounds[-2])
+                converged = model.settled(q) and rise <= tol * abs(bounds[-1])
+            if verbose and (converged or len(bounds) % 10 == 0):
+                print(
+                    f"vi: {len(bounds)} sweeps, bound {bounds[-1]:.8g}, "
+                    f"{time.perf_counter() - started:.1f} s"
+                )
+    except KeyboardInterrupt:
+        if not bounds:
+            raise
+        interrupted = True
+        warn_user(
+            f"Interrupted: the approximation is that of {len(bounds)} sweeps.", RuntimeWarning
+        )
+    if warn and not converged and not interrupted:
+        warn_user(
+            f"The bound still rose by more than {tol:g} of its value after max_iter={max_iter} "
+            "sweeps: raise max_iter, or tol.",
+            ConvergenceWarning,
+        )
+    return {
+        "elbo": bounds,
+        "n_iter": len(bounds),
+        "converged": converged,
+        "interrupted": interrupted,
+    }

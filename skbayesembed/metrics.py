@@ -1,0 +1,357 @@
+"""Measures of fitted embeddings: coverage, distance of models, word similarity, analogies."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import rankdata
+from sklearn.utils import Bunch
+
+from .summary import check_prob, hdi_interval
+
+__all__ = ["analogies", "coverage", "rmse_cooccurrence", "word_similarity"]
+
+# Entries of a block of logits or cosines: 32 MB.
+_CELLS = 4_000_000
+
+
+def coverage(intervals, truth):
+    """Share of true values that lie in their interval, ends included.
+
+    Parameters
+    ----------
+    intervals : array-like of shape (..., 2)
+        ``(low, high)`` in the last axis, as from ``Posterior.hdi``.
+    truth : array-like of shape (...)
+
+    Returns
+    -------
+    float
+        Between 0 and 1. About the probability of the intervals where those are calibrated.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, there is no value, one is NaN, or a lower end is above its upper
+        one.
+
+    Examples
+    --------
+    >>> from skbayesembed.metrics import coverage
+    >>> coverage([[0.1, 0.4], [0.5, 0.9]], [0.2, 0.95])
+    0.5
+    """
+    intervals = _numbers(intervals, "intervals")
+    truth = _numbers(truth, "truth")
+    if intervals.shape != (*truth.shape, 2):
+        raise ValueError(
+            f"intervals must have the shape of truth and a last axis of 2, {(*truth.shape, 2)}, "
+            f"got {intervals.shape}."
+        )
+    if not truth.size:
+        raise ValueError("truth must hold at least one value, got none.")
+    low, high = intervals[..., 0], intervals[..., 1]
+    if np.any(low > high):
+        raise ValueError("intervals must have the lower end first, got (high, low).")
+    return float(np.mean((low <= truth) & (truth <= high)))
+
+
+def rmse_cooccurrence(estimate, truth):
+    """Root mean squared difference of the co-occurrence probabilities of two models.
+
+    ``sqrt(mean over all (w, v) of (P(w, v) - P'(w, v))^2)``, ``P = sigma(rho_w . alpha_v)``
+    (Yrjänäinen et al. 2025, eq. 12). Rotations and other changes of frame leave it alone.
+
+    Parameters
+    ----------
+    estimate, truth : (rho, alpha), fitted estimator, Posterior or simulated data
+        A pair of arrays of shape (n_words, n_components), what has the attributes ``rho_`` and
+        ``alpha_`` (posterior means, as in the paper) or ``rho`` and ``alpha``. A pair of arrays of
+        shape (n_draws, n_words, n_components), or a Posterior, stands for the mean of P over
+        its draws. The two may differ in the number of components.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    TypeError
+        If an argument is none of these.
+    ValueError
+        If shapes do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.metrics import rmse_cooccurrence
+    >>> rho, alpha, turn = np.eye(2), np.ones((2, 2)), np.array([[0.0, 1.0], [-1.0, 0.0]])
+    >>> rmse_cooccurrence((rho, alpha), (rho @ turn, alpha @ turn))
+    0.0
+    """
+    pairs = [_draws_of_model(m, n) for m, n in ((estimate, "estimate"), (truth, "truth"))]
+    sizes = [(rho.shape[1], alpha.shape[1]) for rho, alpha in pairs]
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            f"estimate and truth must be of the same words, got {sizes[0]} and {sizes[1]} target "
+            "and context vectors."
+        )
+    n_targets, n_contexts = sizes[0]
+    step = max(1, _CELLS // n_contexts)
+    total = 0.0
+    for start in range(0, n_targets, step):
+        first, second = (_mean_probability(*pair, slice(start, start + step)) for pair in pairs)
+        total += float(np.sum((first - second) ** 2))
+    return float(np.sqrt(total / (n_targets * n_contexts)))
+
+
+def word_similarity(vectors, pairs, scores, *, words=None, prob=0.9):
+    """Spearman correlation of cosines with people's scores of word pairs.
+
+    Parameters
+    ----------
+    vectors : fitted estimator or array-like of shape (n_words, n_components)
+        Of an estimator, the target vectors.
+    pairs : list of (str, str)
+        Those with a word that has no vector are left out.
+    scores : array-like of shape (n_pairs,)
+    words : array-like of str of shape (n_words,), optional
+        The words of an array of vectors.
+    prob : float, default=0.9
+        Probability of the interval.
+
+    Returns
+    -------
+    Bunch
+        ``correlation``; ``n_covered`` of ``n_pairs`` pairs. Of an estimator with draws,
+        ``correlation`` is that of the posterior mean cosines, and there are ``draws`` (n_draws,)
+        of the correlation with their ``mean``, ``sd`` and highest density ``interval``
+        (low, high).
+
+    Raises
+    ------
+    ValueError
+        If lengths do not fit, or fewer than two pairs are covered.
+
+    Notes
+    -----
+    The interval is about the vectors alone: how the correlation moves over the posterior. That
+    the pairs are themselves a sample of all pairs is another uncertainty.
+
+    Examples
+    --------
+    >>> from skbayesembed.metrics import word_similarity
+    >>> vectors, words = [[1, 0], [1, 1], [0, 1], [-1, 0]], ["a", "b", "c", "d"]
+    >>> found = word_similarity(
+    ...     vectors, [("a", "b"), ("a", "c"), ("a", "d"), ("a", "e")], [9, 5, 1, 3], words=words
+    ... )
+    >>> round(found.correlation, 6), found.n_covered, found.n_pairs
+    (1.0, 3, 4)
+    """
+    check_prob(prob)
+    pairs = _tuples(pairs, "pairs", 2)
+    scores = _numbers(scores, "scores")
+    if scores.shape != (len(pairs),):
+        raise ValueError(f"scores must have shape ({len(pairs)},), got {scores.shape}.")
+    draws, index = _vectors_and_index(vectors, words)
+    covered = np.array([a in index and b in index for a, b in pairs], dtype=bool)
+    if covered.sum() < 2:
+        raise ValueError(
+            f"pairs must have at least two pairs whose words have vectors, got {covered.sum()} "
+            f"of {len(pairs)}."
+        )
+    known = [pair for pair, there in zip(pairs, covered, strict=True) if there]
+    first, second = ([index[pair[side]] for pair in known] for side in (0, 1))
+    cosines = np.array([_row_cosines(v[first], v[second]) for v in draws])
+    scores = scores[covered]
+    out = Bunch(
+        correlation=float(_spearman(cosines.mean(axis=0), scores)),
+        n_covered=int(covered.sum()),
+        n_pairs=len(pairs),
+    )
+    if len(draws) > 1:
+        each = _spearman(cosines, scores)
+        out.update(draws=each, mean=float(each.mean()), sd=float(each.std(ddof=1)))
+        out.update(interval=hdi_interval(each, prob))
+    return out
+
+
+def analogies(vectors, questions, *, words=None, categories=None):
+    """Share of analogies a : b :: c : d that vector arithmetic completes.
+
+    The answer is the word with the largest cosine to ``b - a + c`` (unit vectors; 3CosAdd), the
+    three words of the question left out.
+
+    Parameters
+    ----------
+    vectors : fitted estimator or array-like of shape (n_words, n_components)
+        Of an estimator, the posterior means of the target vectors.
+    questions : list of (a, b, c, d)
+        Those with a word that has no vector are left out.
+    words : array-like of str of shape (n_words,), optional
+        The words of an array of vectors.
+    categories : list of str of shape (n_questions,), optional
+
+    Returns
+    -------
+    Bunch
+        ``accuracy`` over the ``n_covered`` of ``n_questions`` questions (NaN where there are
+        none), ``correct`` and ``covered`` (n_questions,), and with ``categories`` also
+        ``by_category``: name to Bunch of ``accuracy``, ``n_covered`` and ``n_questions``.
+
+    Raises
+    ------
+    ValueError
+        If lengths do not fit.
+
+    Examples
+    --------
+    >>> from skbayesembed.metrics import analogies
+    >>> vectors = [[1, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 1]]
+    >>> words = ["man", "king", "woman", "queen"]
+    >>> analogies(vectors, [("man", "king", "woman", "queen")], words=words).accuracy
+    1.0
+    """
+    questions = _tuples(questions, "questions", 4)
+    if categories is not None:
+        categories = [str(c) for c in categories]
+        if len(categories) != len(questions):
+            raise ValueError(
+                f"categories must name the category of each of the {len(questions)} questions, "
+                f"got {len(categories)}."
+            )
+    draws, index = _vectors_and_index(vectors, words, mean=True)
+    unit = _unit(draws[0])
+    covered = np.array([all(w in index for w in q) for q in questions], dtype=bool)
+    asked = np.array(
+        [[index[w] for w in q] for q, there in zip(questions, covered, strict=True) if there],
+        dtype=np.int64,
+    ).reshape(-1, 4)
+    correct = np.zeros(len(questions), dtype=bool)
+    correct[covered] = _complete(unit, asked[:, :3]) == asked[:, 3]
+    out = _share(correct, covered, np.ones(len(questions), dtype=bool))
+    out.update(correct=correct, covered=covered)
+    if categories is not None:
+        labels = np.array(categories, dtype=object)
+        out["by_category"] = {
+            name: _share(correct, covered, labels == name) for name in dict.fromkeys(categories)
+        }
+    return out
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _numbers(values, name):
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}") from error
+    if np.isnan(values).any():
+        raise ValueError(f"{name} must not have NaN.")
+    return values
+
+
+def _tuples(values, name, size):
+    values = [tuple(v) if hasattr(v, "__len__") and not isinstance(v, str) else v for v in values]
+    for value in values:
+        if not isinstance(value, tuple) or len(value) != size:
+            raise ValueError(f"{name} must be a list of {size} words each, got {value!r}.")
+    return values
+
+
+def _draws_of_model(model, name):
+    """(rho, alpha), each (n_draws, n_words, n_components), of anything that has them."""
+    if hasattr(model, "flat"):
+        rho, alpha = model.flat("rho"), model.flat("alpha")
+    elif hasattr(model, "rho_"):
+        rho, alpha = model.rho_, model.alpha_
+    elif hasattr(model, "rho"):
+        rho, alpha = model.rho, model.alpha
+    elif isinstance(model, tuple | list) and len(model) == 2:
+        rho, alpha = model
+    else:
+        raise TypeError(
+            f"{name} must be (rho, alpha), a fitted estimator, a Posterior or simulated data, "
+            f"got {type(model).__name__}."
+        )
+    rho, alpha = _numbers(rho, f"{name}'s rho"), _numbers(alpha, f"{name}'s alpha")
+    if rho.ndim == 2 and alpha.ndim == 2:
+        rho, alpha = rho[None], alpha[None]
+    fits = rho.ndim == alpha.ndim == 3 and len(rho) == len(alpha) and rho.size and alpha.size
+    if not fits or rho.shape[2] != alpha.shape[2]:
+        raise ValueError(
+            f"{name} must have rho and alpha of shape (n_words, n_components), or both with the "
+            f"same number of draws before, got {rho.shape} and {alpha.shape}."
+        )
+    return rho, alpha
+
+
+def _mean_probability(rho, alpha, rows):
+    total = 0.0
+    for r, a in zip(rho, alpha, strict=True):
+        total = total + expit(r[rows] @ a.T)
+    return total / len(rho)
+
+
+def _vectors_and_index(vectors, words, mean=False):
+    """Vectors (n_draws, n_words, n_components) and each word's row."""
+    if hasattr(vectors, "posterior_"):
+        if words is not None:
+            raise ValueError("words must be None where vectors is an estimator, which has its own.")
+        draws = vectors.rho_[None] if mean else vectors.posterior_.flat("rho")
+        return draws, vectors.vocabulary_
+    if words is None:
+        raise ValueError("words must name the rows of vectors, got None.")
+    vectors = _numbers(vectors, "vectors")
+    words = [str(w) for w in words]
+    if vectors.ndim != 2 or len(vectors) != len(words):
+        raise ValueError(
+            f"vectors must have shape ({len(words)}, n_components) for {len(words)} words, "
+            f"got {vectors.shape}."
+        )
+    index = {word: i for i, word in enumerate(words)}
+    if len(index) != len(words):
+        raise ValueError("words must be unique.")
+    return vectors[None], index
+
+
+def _unit(vectors):
+    norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
+
+
+def _row_cosines(a, b):
+    return np.einsum("ij,ij->i", _unit(a), _unit(b))
+
+
+def _spearman(x, y):
+    """Spearman correlation of ``x`` (..., n) with ``y`` (n,); ties share their mean rank.
+
+    Zero where one of them is constant.
+    """
+    x, y = rankdata(x, axis=-1), rankdata(y)
+    x = x - x.mean(axis=-1, keepdims=True)
+    y = y - y.mean()
+    scale = np.sqrt(np.sum(x * x, axis=-1) * np.sum(y * y))
+    return np.divide(x @ y, scale, out=np.zeros_like(scale), where=scale > 0)
+
+
+def _complete(unit, questions):
+    """Row of the answer to each question (n, 3)."""
+    answers = np.empty(len(questions), dtype=np.int64)
+    step = max(1, _CELLS // len(unit))
+    for start in range(0, len(questions), step):
+        block = questions[start : start + step]
+        a, b, c = block.T
+        cosine = (unit[b] - unit[a] + unit[c]) @ unit.T
+        np.put_along_axis(cosine, block, -np.inf, axis=1)
+        answers[start : start + step] = np.argmax(cosine, axis=1)
+    return answers
+
+
+def _share(correct, covered, chosen):
+    known = covered & chosen
+    accuracy = float(correct[known].mean()) if known.any() else float("nan")
+    return Bunch(accuracy=accuracy, n_covered=int(known.sum()), n_questions=int(chosen.sum()))

@@ -1,0 +1,195 @@
+"""The Hessian against finite differences of the gradient, its kernels against slow twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from scipy.special import expit
+
+from skbayesembed.datasets import make_sgns
+from skbayesembed.inference.chains import Units
+from skbayesembed.sgns import hessian_kernels as hk
+from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
+from skbayesembed.sgns.hessian import Hessian, free_entries
+from skbayesembed.sgns.model import SGNSModel
+from skbayesembed.sgns.priors import Prior
+from skbayesembed.sgns.tables import DensePairs, SparsePairs
+
+V, K = 9, 3
+ANCHORS = np.array([1, 4, 7])
+
+
+def graph(rng):
+    weights = sparse.triu(sparse.random_array((V, V), density=0.4, rng=rng), 1)
+    return GraphCoupling(weights + weights.T)
+
+
+def prior(kind):
+    if kind == "graph":
+        return Prior(V, K, 2.0, couplings=(graph(np.random.default_rng(0)), None))
+    if kind == "grouped":
+        return Prior(V, K, 1.5, couplings=(GroupCoupling(np.arange(V) % 4 - 1, 2.0),) * 2)
+    if kind == "informative":
+        extra = np.zeros((V, K))
+        extra[[2, 5], 1] = 30.0
+        return Prior(V, K, 2.0, held=((extra, 0.7 * extra), None))
+    return Prior(V, K, 2.0)
+
+
+def table(seed=0):
+    """Vectors, and counts of which a third are zero."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((2, 7, 3))
+    n = rng.integers(0, 3, (7, 7)) * rng.uniform(1, 5, (7, 7))
+    return x, y, n, n * rng.uniform(-0.5, 0.5, n.shape)
+
+
+def compressed(*arrays):
+    """The pairs with observations in compressed rows: indptr, indices, values of each array."""
+    seen = arrays[0] != 0
+    indptr = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+    return indptr, np.nonzero(seen)[1].astype(np.int32), *(a[seen] for a in arrays)
+
+
+def curvature_twin(x, y, n, kappa):
+    p = expit(x @ y.T)
+    return n * p * (1 - p), kappa + n / 2 - n * p
+
+
+def product_twin(x, y, slope, residual, dx, dy):
+    out = np.zeros_like(x)
+    for w in range(len(x)):
+        for v in range(len(y)):
+            change = x[w] @ dy[v] + dx[w] @ y[v]
+            out[w] += slope[w, v] * change * y[v] - residual[w, v] * dy[v]
+    return out
+
+
+def test_curvature_kernels():
+    x, y, n, kappa = table()
+    slope, residual = curvature_twin(x, y, n, kappa)
+    s, r = np.empty_like(n), np.empty_like(n)
+    hk.curvature_rows_dense(x, y, n, kappa, s, r)
+    assert_allclose(s, slope, atol=1e-13)
+    assert_allclose(r, residual, atol=1e-13)
+    indptr, indices, n_, kappa_, slope, residual = compressed(n, kappa, slope, residual)
+    s, r = np.full_like(n_, np.nan), np.full_like(n_, np.nan)
+    for a, b in ((0, 3), (3, 7)):
+        hk.curvature_rows_sparse(a, b, indptr, indices, x, y, n_, kappa_, s, r)
+    assert_allclose(s, slope, atol=1e-13)
+    assert_allclose(r, residual, atol=1e-13)
+
+
+@pytest.mark.parametrize("t", [-800.0, -40.0, -1e-9, 0.0, 30.0, 800.0])
+def test_slopes_far_out(t):
+    one = np.array([1.0])
+    slope, residual = np.empty(1), np.empty(1)
+    hk.slopes_and_residuals(np.array([t]), 3.0 * one, one, slope, residual)
+    # sigma(t) sigma(-t), where neither factor is rounded to one
+    assert_allclose(slope, 3.0 * expit(t) * expit(-t), rtol=1e-13, atol=1e-300)
+    assert_allclose(residual, 2.5 - 3.0 * expit(t), rtol=1e-13)
+
+
+def test_product_and_block_kernels():
+    x, y, n, kappa = table(1)
+    slope, residual = curvature_twin(x, y, n, kappa)
+    dx, dy = np.random.default_rng(2).standard_normal((2, 7, 3))
+    indptr, indices, _, s, r = compressed(n, slope, residual)
+    out = np.empty_like(x)
+    for a, b in ((0, 2), (2, 7)):
+        hk.product_sparse(a, b, indptr, indices, x, y, s, r, dx, dy, out)
+    assert_allclose(out, product_twin(x, y, slope, residual, dx, dy))
+    hk.cross_sparse(0, 7, indptr, indices, x, y, s, r, dy, out)
+    assert_allclose(out, product_twin(x, y, slope, residual, 0 * dx, dy))
+    blocks = np.einsum("wv,vi,vj->wij", slope, y, y)
+    for kernel, arguments in (
+        (hk.blocks_dense, (y, slope)),
+        (hk.blocks_sparse, (0, 7, indptr, indices, y, s)),
+    ):
+        got = np.full((7, 3, 3), np.nan)
+        kernel(*arguments, got)
+        assert_allclose(got, blocks, atol=1e-13)
+
+
+def test_blocks_of_words_without_pairs():
+    y = np.ones((2, 3))
+    out = np.full((2, 3, 3), np.nan)
+    none = np.zeros(0)
+    hk.blocks_sparse(0, 2, np.zeros(3, int), none.astype(np.int32), y, none, out)
+    assert_allclose(out, 0.0)
+
+
+@pytest.fixture(params=["normal", "graph", "grouped", "informative"])
+def kind(request):
+    return request.param
+
+
+def model_and_vectors(kind, layout, anchored):
+    data = make_sgns(V, K, 400, random_state=1)
+    model = SGNSModel(layout(data.pairs), K, prior(kind))
+    vectors = np.random.default_rng(3).standard_normal((2, V, K))
+    if anchored:
+        model = model.anchored(ANCHORS, vectors[1][ANCHORS])
+    return model, vectors
+
+
+@pytest.mark.parametrize("layout", [DensePairs, SparsePairs])
+@pytest.mark.parametrize("anchored", [False, True])
+def test_against_differences_of_the_gradient(kind, layout, anchored):
+    """Central differences of step h have errors of order h^2 and of rounding 1e-13 / h."""
+    model, vectors = model_and_vectors(kind, layout, anchored)
+    theta = model.pack({"rho": vectors[0], "alpha": vectors[1]})
+    size, step = theta.size, 1e-5
+    expected = np.empty((size, size))
+    above, below = np.empty(size), np.empty(size)
+    for i in range(size):
+        moved = theta.copy()
+        moved[i] += step
+        model.logp_and_grad(moved, above)
+        moved[i] -= 2 * step
+        model.logp_and_grad(moved, below)
+        expected[:, i] = (above - below) / (2 * step)
+    hessian = Hessian(model, vectors)
+    free = free_entries(model).ravel()
+    matrix = hessian.matrix()
+    assert_allclose(matrix[np.ix_(free, free)], -expected, atol=2e-8)
+    assert_allclose(matrix, matrix.T, atol=1e-13)
+    held = np.flatnonzero(~free)
+    assert_allclose(matrix[held], np.eye(free.size)[held])
+    v, out = np.random.default_rng(4).standard_normal(size), np.empty(size)
+    model.hvp(theta, v, out)
+    assert_allclose(out, expected @ v, atol=1e-7)
+
+
+@pytest.mark.parametrize("layout", [DensePairs, SparsePairs])
+def test_parts_agree_with_the_matrix(kind, layout):
+    model, vectors = model_and_vectors(kind, layout, anchored=False)
+    free = np.random.default_rng(5).random((2, V, K)) < 0.8
+    hessian = Hessian(model, vectors, free)
+    whole = hessian.matrix().reshape(2, V, K, 2, V, K)
+    direction = np.random.default_rng(6).standard_normal((2, V, K))
+    inside = direction * free
+    expected = np.tensordot(whole, inside, 3) * free
+    assert_allclose(hessian.product(direction), expected, atol=1e-12)
+    for side in (0, 1):
+        words = np.arange(V)
+        assert_allclose(hessian.blocks(side), whole[side, words, :, side, words], atol=1e-13)
+        cross = np.tensordot(whole[side, :, :, 1 - side], inside[1 - side], 2) * free[side]
+        assert_allclose(hessian.cross(side, direction[1 - side]), cross, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", [DensePairs, SparsePairs])
+def test_threads_change_nothing(layout):
+    model, vectors = model_and_vectors("normal", layout, anchored=False)
+    model.units = [[(0, 2), (2, 3), (3, 9)]] * 2
+    alone = Hessian(model, vectors)
+    direction = np.random.default_rng(7).standard_normal((2, V, K))
+    with Units(3) as units:
+        shared = Hessian(model, vectors, run=units)
+        np.testing.assert_array_equal(shared.product(direction), alone.product(direction))
+        for side in (0, 1):
+            np.testing.assert_array_equal(shared.blocks(side), alone.blocks(side))
+            one = shared.cross(side, direction[side])
+            np.testing.assert_array_equal(one, alone.cross(side, direction[side]))
