@@ -46,6 +46,7 @@ OURS = {
     "ours, fixed length": HamiltonianOptions(method="hmc"),
     "ours, MALA": HamiltonianOptions(method="mala"),
 }
+SAMPLERS = [*OURS, "nutpie", "nutpie, low rank", "NumPyro"]
 
 
 class Run:
@@ -161,15 +162,16 @@ def run_numpyro(python, target, draws, warmup, seed):
 
 def correlated_most(x, share):
     """Columns of ``x`` (n_draws, m) that batch means say are the most autocorrelated ones."""
+    x = np.argsort(np.argsort(x, axis=0), axis=0).astype(float)  # ranks, as the estimator
     variance = np.maximum(x.var(axis=0), 1e-300)
     score = np.zeros(x.shape[1])
-    for size in (10, 40):
+    for size in (10, 40, len(x) // 4):
         batches = x[: len(x) // size * size].reshape(-1, size, x.shape[1]).mean(axis=1)
         score = np.maximum(score, size * batches.var(axis=0) / variance)
     return np.argsort(-score)[: max(100, int(share * x.shape[1]))]
 
 
-def smallest_ess(target, theta, share=0.04):
+def smallest_ess(target, theta, share=0.06):
     """Smallest effective sample sizes over rho and over P(w, v): dict of (rho, P) by method.
 
     The estimator is slow, so that it is asked about the most autocorrelated quantities only, a
@@ -214,17 +216,16 @@ def measure(target, run):
 def samplers(args):
     """Functions (target, draws, warmup, seed) -> Run by name."""
     found = {}
-    for name in args.ours:
-        options = OURS[name]
+    for name, options in OURS.items():
         found[name] = lambda t, d, w, s, options=options: run_ours(t, options, d, w, s)
-    if importlib.util.find_spec("nutpie") is None:
-        print("nutpie is not installed: left out.", file=sys.stderr)
-    elif not args.no_nutpie:
+    if importlib.util.find_spec("nutpie") is not None:
         found["nutpie"] = lambda t, d, w, s: run_nutpie(t, False, d, w, s)
         found["nutpie, low rank"] = lambda t, d, w, s: run_nutpie(t, True, d, w, s)
     if args.numpyro:
         found["NumPyro"] = lambda t, d, w, s: run_numpyro(args.numpyro, t, d, w, s)
-    return found
+    for name in set(args.samplers) - set(found):
+        print(f"{name} is not installed: left out.", file=sys.stderr)
+    return {name: run for name, run in found.items() if name in args.samplers}
 
 
 def table(results):
@@ -263,8 +264,8 @@ def main():
     parser.add_argument("--seeds", type=int, default=5, help="number of data sets")
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--warmup", type=int, default=500)
-    parser.add_argument("--ours", nargs="*", default=list(OURS), choices=list(OURS))
-    parser.add_argument("--no-nutpie", action="store_true")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first data set")
+    parser.add_argument("--samplers", nargs="*", default=SAMPLERS, choices=SAMPLERS)
     parser.add_argument("--numpyro", metavar="PYTHON", help="an interpreter that has NumPyro")
     parser.add_argument("--json", type=Path, help="file for the figures of every run")
     args = parser.parse_args()
@@ -275,7 +276,7 @@ def main():
         for name in runs:  # compile
             if not name.startswith("NumPyro"):
                 runs[name](problem((2, 20, 500), 0), 20, 20, 0)
-        for seed in range(args.seeds):
+        for seed in range(args.first, args.first + args.seeds):
             target = problem(args.size, seed)
             for name, run in runs.items():
                 results[name].append(measure(target, run(target, args.draws, args.warmup, seed)))

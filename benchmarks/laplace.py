@@ -45,10 +45,14 @@ def clock(seconds):
         function = getattr(place, name)
 
         def timed(*args, **options):
-            begin = time.perf_counter()
+            begin, cpu = time.perf_counter(), time.process_time()
             result = function(*args, **options)
-            seconds[part] = seconds.get(part, 0.0) + time.perf_counter() - begin
-            print(f"  {part}: {seconds[part]:.2f} s, {peak_memory():.2f} GB so far", flush=True)
+            seconds[part] = time.perf_counter() - begin
+            cpu = time.process_time() - cpu
+            print(
+                f"  {part}: {seconds[part]:.2f} s, CPU {cpu:.2f} s, {peak_memory():.2f} GB so far",
+                flush=True,
+            )
             return result
 
         setattr(place, name, timed)
@@ -90,7 +94,7 @@ def main():
     clock(seconds)
     before = peak_memory()
     begin = time.perf_counter()
-    model = BayesianSGNS(k, max_iter=args.max_iter, **options).fit(data.pairs)
+    model = BayesianSGNS(k, max_iter=args.max_iter, verbose=1, **options).fit(data.pairs)
     total = time.perf_counter() - begin
     attrs = model.posterior_.attrs
     print(f"{args.size}: whole fit {total:.1f} s; memory {peak_memory():.2f} GB at the peak")

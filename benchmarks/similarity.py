@@ -56,11 +56,11 @@ COUNTING = {
     "window_weights": "linear",
     "subsample": 1e-4,
     "negative": 1,
-    "negative_sampling": "sampled",
+    "negative_sampling": "expected",
 }
 OURS = {
-    "map": {**COUNTING, "prior_precision": 1.0, "max_iter": 50},
-    "vi": {**COUNTING, "prior_precision": 1.0, "covariance": "diag", "draws": 10},
+    "map": {**COUNTING, "prior_precision": 1.0, "max_iter": 40},
+    "vi": {**COUNTING, "prior_precision": 1.0, "covariance": "full", "max_iter": 12, "draws": 10},
 }
 
 
@@ -216,7 +216,7 @@ def main():
     parser.add_argument("methods", nargs="*", help=f"of {', '.join(METHODS)}; none: the table")
     parser.add_argument("--out", type=Path, required=True, help="folder of the results")
     parser.add_argument("--components", type=int, default=100)
-    parser.add_argument("--words", type=int, default=20_000)
+    parser.add_argument("--words", type=int, default=10_000)
     parser.add_argument("--dev", action="store_true", help="WordSim-353 only, nothing is kept")
     args = parser.parse_args()
     path = args.out / "similarity.jsonl"

@@ -10,7 +10,25 @@ without labels, say which words are alike: this matters while labelled sentences
 The data of the CoNLL-2000 shared task are not part of this package. The script looks for
 ``chunking/train.tsv.gz`` and ``chunking/test.tsv.gz`` (word, tag and chunk label a line) in the
 folder that the environment variable ``SKBAYESEMBED_DATA`` names, for more plain text in
-``text/brown.tsv.gz``, and does nothing where there is no such folder.
+``text/brown.tsv.gz``, and does nothing where there is no such folder. On 2026-11-21, with both and
+``SKBAYESEMBED_EXAMPLE_FULL=1``, it printed::
+
+    vectors of 5000 words from 1372920 tokens: 14 sweeps
+
+    chunk F1 on the test sentences (%)
+
+    sentences  one-hot features  no vectors   gain by mean        gain by mean, sd
+           50  words                  59.27    +8.22 (se 0.21)       +9.09 (se 0.37)
+          200  words                  70.84    +6.34 (se 0.12)       +5.95 (se 0.09)
+          600  words                  76.85    +4.43 (se 0.06)       +4.19 (se 0.06)
+         7936  words                  82.38    +3.01 (1 sample)     +2.95 (1 sample)
+           50  words and tags         80.54    -0.20 (se 0.20)       +0.38 (se 0.40)
+          200  words and tags         86.65    +0.06 (se 0.06)       +0.18 (se 0.08)
+          600  words and tags         88.69    +0.19 (se 0.07)       +0.08 (se 0.02)
+         7936  words and tags         90.71    +0.16 (1 sample)     +0.24 (1 sample)
+
+With tags the vectors add little, as in the thesis (93.79 without and 93.90 with them, by a
+conditional random field); without tags they add much, and most where sentences are few.
 """
 
 # %%
@@ -31,6 +49,8 @@ from sklearn.linear_model import SGDClassifier
 from skbayesembed import BayesianSGNS
 
 FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
+# All training sentences besides samples of them: some minutes.
+FULL = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FULL"))
 WINDOW = (-2, -1, 0, 1, 2)
 
 
@@ -94,8 +114,7 @@ def vector_features(tokens, model, with_sd):
         part[known] -= part[known].mean(axis=0)
         parts.append(0.5 * part / np.sqrt((part[known] ** 2).sum(axis=1).mean()))
     vectors = np.hstack(parts)[tokens.word]
-    window = [tokens.shifted(vectors, offset, 0.0) for offset in WINDOW]
-    return sparse.csr_matrix(np.hstack(window))
+    return np.hstack([tokens.shifted(vectors, offset, 0.0) for offset in WINDOW])
 
 
 # %%
@@ -124,23 +143,25 @@ def f1(labels, truth, sentence):
 # ---------------------------------
 
 
-def train_and_score(blocks, tokens, train, test):
+def train_and_score(base, vectors, tokens, train, test):
     """F1 on the test tokens of a linear classifier trained on the training tokens."""
-    matrices = []
-    for block in blocks:
-        seen = np.unique(block[train].indices)
-        matrices.append(block[:, seen])
-    both = [sparse.hstack([m[rows] for m in matrices], format="csr") for rows in (train, test)]
-    for matrix in both:
-        # what scikit-learn's linear models read
-        matrix.indices, matrix.indptr = matrix.indices.astype("i4"), matrix.indptr.astype("i4")
-    passes = int(np.clip(100_000 // train.size, 3, 8))
+    base = base[:, np.unique(base[train].indices)]
+    features = base[train]
+    if vectors is not None:
+        features = sparse.hstack([features, sparse.csr_matrix(vectors[train])], format="csr")
+    # what scikit-learn's linear models read
+    features.indices, features.indptr = features.indices.astype("i4"), features.indptr.astype("i4")
+    passes = int(np.clip(60_000 // train.size, 3, 6))
     classifier = SGDClassifier(
         loss="log_loss", alpha=3e-5, max_iter=passes, tol=None, average=True, random_state=0,
         n_jobs=2,
     )  # fmt: skip
-    classifier.fit(both[0], tokens.labels[train])
-    predicted = classifier.predict(both[1])
+    classifier.fit(features, tokens.labels[train])
+    weights = classifier.coef_.T
+    score = base[test] @ weights[: base.shape[1]] + classifier.intercept_
+    if vectors is not None:
+        score += vectors[test] @ weights[base.shape[1] :]
+    predicted = classifier.classes_[score.argmax(axis=1)]
     return f1(predicted, tokens.labels[test], tokens.sentence[test])
 
 
@@ -170,11 +191,13 @@ def experiment(folder):
     )
     tokens = Tokens(train + test)
     tests = np.flatnonzero(tokens.sentence >= len(train))
-    vectors = {"": [], "mean": [vector_features(tokens, model, False)]}
-    vectors["mean, sd"] = [vector_features(tokens, model, True)]
+    vectors = {"": None, "mean": vector_features(tokens, model, False)}
+    vectors["mean, sd"] = vector_features(tokens, model, True)
     # as in the thesis, 1,000 sentences are for development and the others are trained on
     usable = np.random.default_rng(0).permutation(len(train))[1000:]
-    samples = {30: 2} if FAST else {50: 5, 200: 5, 800: 3, len(usable): 1}
+    samples = {30: 2} if FAST else {50: 5, 200: 5, 600: 3}
+    if FULL:
+        samples[len(usable)] = 1
     scores = {}
     for with_tags in (False, True):
         base = one_hot(tokens, with_tags)
@@ -183,7 +206,7 @@ def experiment(folder):
                 chosen = np.random.default_rng(seed).permutation(usable)[:size]
                 rows = np.flatnonzero(np.isin(tokens.sentence, chosen))
                 for name, block in vectors.items():
-                    score = train_and_score([base, *block], tokens, rows, tests)
+                    score = train_and_score(base, block, tokens, rows, tests)
                     scores.setdefault((size, with_tags, name), []).append(100 * score)
     return {key: np.array(value) for key, value in scores.items()}
 

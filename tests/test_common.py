@@ -44,6 +44,7 @@ ESTIMATORS = {
     "hmc": BayesianSGNS(**SMALL, solver="hmc"),
     "vi": BayesianSGNS(**SMALL, solver="vi"),
     "vi-diag": BayesianSGNS(**SMALL, solver="vi", covariance="diag", biases=True, prior="ard"),
+    "vi-online": BayesianSGNS(**SMALL, solver="vi", learning_method="online", batch_size=5),
     "laplace": BayesianSGNS(**SMALL, solver="laplace"),
 }
 

@@ -1,8 +1,7 @@
 """Hamiltonian samplers that know no model: NUTS, fixed-length HMC and MALA from the same parts.
 
 All three follow Hamiltonian trajectories in coordinates that warm-up has made round, by the
-leapfrog integrator. They differ in where a trajectory ends and which of its
-states is the draw.
+leapfrog integrator. They differ in where a trajectory ends and which of its states is the draw.
 """
 
 from __future__ import annotations
@@ -112,13 +111,46 @@ class State:
 
 @dataclass
 class _Tree:
-    """A run of states: its ends in the direction of travel, momenta summed, the state drawn."""
+    """A run of states, in the direction of travel: the state drawn from it, its ends, its halves.
+
+    ``halves`` are the two runs that it was joined from, as (momenta summed, first, last state).
+    """
 
     first: State
     last: State
     momenta: np.ndarray
     chosen: State
     log_weight: float
+    halves: tuple = ()
+
+    @property
+    def run(self):
+        """Momenta summed, first and last state."""
+        return self.momenta, self.first, self.last
+
+    def reverse(self):
+        """Turn the direction of travel around."""
+        self.first, self.last = self.last, self.first
+        self.halves = tuple((m, last, first) for m, first, last in self.halves[::-1])
+
+    def turns_with(self, other):
+        """Whether this run followed by ``other`` turns back.
+
+        Besides the criterion of `hmc_kernels.turns`, runs of three quarters of the length are
+        looked at. In many dimensions all turn at nearly one time, and where the step size makes
+        a run a little less than half a period long, the next one of twice the length is nearly
+        a whole period: it ends as it began and seems never to have turned.
+        """
+        a, b = self, other
+        if kernels.turns(a.momenta, b.momenta, a.first.p, a.last.p, b.first.p, b.last.p):
+            return True
+        if not (a.halves and b.halves):
+            return False
+        momenta, first, _ = a.halves[1]
+        if kernels.span_turns(momenta, b.momenta, first.p, b.last.p):
+            return True
+        momenta, _, last = b.halves[0]
+        return kernels.span_turns(a.momenta, momenta, a.first.p, last.p)
 
 
 @dataclass
@@ -243,15 +275,13 @@ class Trajectories:
             # biased progressive sampling: the new half is preferred
             if self._accepts(new.log_weight - tree.log_weight):
                 tree.chosen = new.chosen
-            if forward:
-                turned = self._turns(tree, new)
-                tree.last = new.last
-            else:
-                new.first, new.last = new.last, new.first
-                turned = self._turns(new, tree)
-                tree.first = new.first
-            tree.momenta = tree.momenta + new.momenta
-            tree.log_weight = np.logaddexp(tree.log_weight, new.log_weight)
+            if not forward:
+                new.reverse()
+            a, b = (tree, new) if forward else (new, tree)
+            turned = a.turns_with(b)
+            log_weight = np.logaddexp(tree.log_weight, new.log_weight)
+            momenta, halves = a.momenta + b.momenta, (a.run, b.run)
+            tree = _Tree(a.first, b.last, momenta, tree.chosen, log_weight, halves)
             if turned:
                 break
         acceptance = walk.acceptance / max(walk.n_states, 1)
@@ -267,15 +297,12 @@ class Trajectories:
         if a is None:
             return None
         b = self._subtree(walk, a.last, depth - 1, step)
-        if b is None or self._turns(a, b):
+        if b is None or a.turns_with(b):
             return None
         log_weight = np.logaddexp(a.log_weight, b.log_weight)
         chosen = b.chosen if self._accepts(b.log_weight - log_weight) else a.chosen
-        return _Tree(a.first, b.last, a.momenta + b.momenta, chosen, log_weight)
-
-    @staticmethod
-    def _turns(a, b):
-        return kernels.turns(a.momenta, b.momenta, a.first.p, a.last.p, b.first.p, b.last.p)
+        momenta = a.momenta + b.momenta
+        return _Tree(a.first, b.last, momenta, chosen, log_weight, (a.run, b.run))
 
     def _accepts(self, log_ratio):
         return log_ratio >= 0 or self.rng.random() < math.exp(log_ratio)

@@ -146,3 +146,14 @@ def turns(sum_a, sum_b, first_a, last_a, first_b, last_b):
         e += right * last_a[i]
         f += right * last_b[i]
     return not (a > 0 and b > 0 and c > 0 and d > 0 and e > 0 and f > 0)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def span_turns(sum_a, sum_b, first, last):
+    """The criterion for a run of states with summed momenta sum_a + sum_b and these ends."""
+    a = b = 0.0
+    for i in range(sum_a.size):
+        whole = sum_a[i] + sum_b[i]
+        a += whole * first[i]
+        b += whole * last[i]
+    return not (a > 0 and b > 0)

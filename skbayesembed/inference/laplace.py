@@ -27,7 +27,7 @@ def not_a_mode(where=""):
     return np.linalg.LinAlgError(NOT_A_MODE.format(where=where))
 
 
-def newton_mode(objective, curvature, x, *, tol=1e-6, max_iter=100):
+def newton_mode(objective, curvature, x, *, tol=1e-8, max_iter=100, verbose=0):
     """Maximise a smooth function by trust-region Newton steps from a point near the maximum.
 
     The step is found by conjugate gradients, preconditioned, up to the trust region's border or
@@ -43,11 +43,13 @@ def newton_mode(objective, curvature, x, *, tol=1e-6, max_iter=100):
     x : ndarray
         Start; of any shape, which gradient and directions share.
     tol : float
-        Converged after a step whose Newton decrement ``g' H^-1 g``, the squared distance to the
-        mode in posterior standard deviations, all parameters together, was at most ``tol`` before
-        it. The step leaves some ``1e-6 * tol``.
+        Converged after a step before which the Newton decrement ``g' H^-1 g``, the squared distance
+        to the mode in posterior standard deviations, was at most ``tol`` a parameter. The step
+        leaves some ``1e-6`` of that.
     max_iter : int
         Most steps tried.
+    verbose : int
+        Above zero, one line a step.
 
     Returns
     -------
@@ -71,9 +73,15 @@ def newton_mode(objective, curvature, x, *, tol=1e-6, max_iter=100):
         # rounding of the two values, so that tiny steps are not judged by it
         slack = 1e-12 * max(1.0, abs(value))
         ratio = (trial - value + slack) / (predicted + slack)
+        if verbose:
+            print(
+                f"Newton step {steps}: {n} products, length {length:.3g}, slope {slope:.3g}, "
+                f"{'taken' if ratio > 0.1 else 'refused'}",
+                flush=True,
+            )
         if ratio > 0.1:
             x, value, gradient = x + step, trial, trial_gradient
-            converged = inside and decrement <= tol
+            converged = inside and decrement <= tol * x.size
             if not converged:
                 product, precondition = curvature(x)
         if ratio < 0.25:
@@ -298,7 +306,7 @@ class KrylovRoot:
         Products and estimated error of every root taken.
     """
 
-    def __init__(self, product, shape, *, tol=1e-4, max_iter=1000):
+    def __init__(self, product, shape, *, tol=1e-3, max_iter=1000):
         self.product = product
         self.shape = shape
         self.tol = tol

@@ -31,6 +31,8 @@ def check_parameters(estimator):
     check_choice("covariance", e.covariance, ("full", "diag"))
     check_choice("learning_method", e.learning_method, ("batch", "online"))
     check_bool("biases", e.biases)
+    check_integer("batch_size", e.batch_size, 1)
+    check_integer("n_passes", e.n_passes, 1)
     check_real("target_accept", e.target_accept, 0, high=0.999)
     _check_prior(e)
     _check_only_vi(e)

@@ -14,9 +14,12 @@ from .checks import check_parameters, check_words
 from .counts import PairCounts
 from .loo import loo
 from .reading import ReadingMixin
+from .streaming import StreamingMixin, fit_passes, online_training
 
 
-class BayesianSGNS(ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BayesianSGNS(
+    StreamingMixin, ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
@@ -76,6 +79,10 @@ class BayesianSGNS(ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Of ``"vi"``: add biases of target and context words, with the vectors' prior, to the logit.
     learning_method : {"batch", "online"}, default="batch"
         Of ``"vi"``: all data in every iteration, or minibatches of documents.
+    batch_size : int, default=128
+        Documents in a minibatch, also of ``partial_fit``.
+    n_passes : int, default=3
+        How often ``learning_method="online"`` reads the data.
     target_accept : float, default=0.8
         Of ``"hmc"``: acceptance that the step size is adapted to.
     features : {"mean", "mean_std"}, default="mean"
@@ -124,7 +131,7 @@ class BayesianSGNS(ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
     approximation_ : object
         Of ``"vi"`` and ``"laplace"``: the Gaussian itself, with ``mean``,
         ``covariance(name, words)`` and ``sample(n, rng)``.
-    elbo_ : ndarray of shape (n_iter_,)
+    elbo_ : ndarray of shape (n_sweeps,)
         Of ``"vi"``: the bound on the log evidence after every iteration.
     n_features_in_, feature_names_in_
         As in scikit-learn, where fitted on a count matrix.
@@ -177,6 +184,8 @@ class BayesianSGNS(ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         covariance="full",
         biases=False,
         learning_method="batch",
+        batch_size=128,
+        n_passes=3,
         target_accept=0.8,
         features="mean",
         draws=1000,
@@ -213,6 +222,8 @@ class BayesianSGNS(ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.covariance = covariance
         self.biases = biases
         self.learning_method = learning_method
+        self.batch_size = batch_size
+        self.n_passes = n_passes
         self.target_accept = target_accept
         self.features = features
         self.draws = draws
@@ -248,31 +259,23 @@ class BayesianSGNS(ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_parameters(self)
         count_seed, *seeds = seed_sequence(self.random_state).spawn(3)
-        training = inputs.training_counts(self, X, np.random.default_rng(count_seed))
+        if self.learning_method == "online":
+            training = online_training(self, X)
+            inputs.forget_columns(self, "counts" if training.columns is not None else "text")
+        else:
+            training = inputs.training_counts(self, X, np.random.default_rng(count_seed))
         vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
         check_words(self, vocabulary)
-        model = fitting.build_model(self, training.counts, vocabulary)
-        found = fitting.solve(self, model, training.words, vocabulary, seeds)
-        self.words_ = training.words
-        self.vocabulary_ = vocabulary
-        self._columns = training.columns
+        if self.learning_method == "online":
+            found = fit_passes(self, training, vocabulary, seeds)
+        else:
+            model = fitting.build_model(self, training.counts, vocabulary)
+            found = fitting.solve(self, model, training.words, vocabulary, seeds)
+        self._stream = None
+        self._note_words(training.words, vocabulary, training.columns)
         self._count_seed = count_seed
         self._set_fitted(found)
         return self
-
-    def _set_fitted(self, found):
-        posterior = found.posterior
-        self.anchors_ = found.anchors
-        self.n_iter_ = found.n_iter
-        self.posterior_ = posterior
-        for name in ("approximation_", "elbo_"):
-            self.__dict__.pop(name, None)
-        if posterior.approximation is not None:
-            self.approximation_ = posterior.approximation
-        if self.solver == "vi":
-            self.elbo_ = posterior.approximation.elbo
-        self.rho_ = posterior.mean("rho")
-        self.alpha_ = posterior.mean("alpha")
 
     def fit_transform(self, X, y=None):
         """Fit to X, then transform it.
@@ -382,8 +385,9 @@ class BayesianSGNS(ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         solver = self.posterior_.attrs["solver"]
         if solver not in ("gibbs", "hmc"):
             raise ValueError(
-                f"loo needs draws of the posterior: got solver={solver!r}, whose draws (if any) are "
-                "those of an approximation. Use solver='gibbs' or 'hmc', or score on held-out data."
+                f"loo needs draws of the posterior: got solver={solver!r}, whose draws (if any) "
+                "are those of an approximation. Use solver='gibbs' or 'hmc', or score on held-out "
+                "data."
             )
         training = inputs.training_again(self, X, np.random.default_rng(self._count_seed))
         rng = np.random.default_rng(self._count_seed.spawn(1)[0])

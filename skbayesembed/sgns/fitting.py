@@ -113,13 +113,18 @@ def plan_draws(estimator, model, vocabulary):
 
     The approximations are drawn from independently: they have one chain.
     """
-    rows = _kept_rows(estimator, vocabulary)
-    size = model.n_words * model.n_components
+    return plan_vectors(estimator, model.n_words, vocabulary)
+
+
+def plan_vectors(estimator, n_words, vocabulary):
+    """`plan_draws` by the number of words."""
+    rows, k = _kept_rows(estimator, vocabulary), estimator.n_components
+    size = n_words * k
     trace = 8 * (_MONITORED + 1)
     if rows is not None:
-        trace += 16 * model.n_components * rows["rho"].size
+        trace += 16 * k * rows["rho"].size
     chains = 1 if estimator.solver in ("vi", "laplace") else estimator.chains
-    moments = 16 * size * model.n_components
+    moments = 16 * size * k
     return chain_settings(estimator, 16 * size, moments, trace, rows, chains)
 
 

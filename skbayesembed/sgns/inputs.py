@@ -34,11 +34,14 @@ class Training:
     words : ndarray of str of shape (n_words,)
     columns : ndarray of int of shape (n_words,) or None
         Columns of the count matrix that are the words; None unless fitted on one.
+    source : object or None
+        Batches of counts where learning is online; ``counts`` is None then.
     """
 
-    counts: PairCounts
+    counts: PairCounts | None
     words: np.ndarray
     columns: np.ndarray | None = None
+    source: object = None
 
 
 @dataclass(frozen=True)
@@ -85,16 +88,37 @@ def check_count_matrix(X):
 def training_counts(estimator, X, rng):
     """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
     kind, X = kind_of(X)
-    if kind != "counts":
-        for name in ("n_features_in_", "feature_names_in_"):
-            estimator.__dict__.pop(name, None)
+    forget_columns(estimator, kind)
     if kind == "pairs":
         return _given_pairs(estimator, X)
     if kind == "counts":
         counts = check_columns(estimator, X, reset=True)
-        names = _column_names(estimator, counts.shape[1], getattr(X, "columns", None))
+        names = column_names(estimator, counts.shape[1], getattr(X, "columns", None))
         return training_from_counts(estimator, counts, names, rng)
     return training_from_corpus(estimator, X, kind, rng)
+
+
+def forget_columns(estimator, kind):
+    """Drop what an earlier fit on a count matrix noted of its columns."""
+    if kind != "counts":
+        for name in ("n_features_in_", "feature_names_in_"):
+            estimator.__dict__.pop(name, None)
+
+
+def checked_matrix(estimator, X):
+    """A count matrix for training, its words and their columns."""
+    counts = check_columns(estimator, X, reset=True)
+    names = column_names(estimator, counts.shape[1], getattr(X, "columns", None))
+    columns = _chosen_columns(estimator, counts)
+    return counts, np.asarray(names, dtype=str)[columns], columns
+
+
+def checked_corpus(estimator, X, kind):
+    """A corpus of sequences for training, rare words dropped."""
+    corpus = build_corpus(X, analyzer_of(estimator, kind))
+    corpus = restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
+    check_vocabulary(estimator, corpus.words.size)
+    return corpus
 
 
 def training_again(estimator, X, rng):
@@ -125,7 +149,8 @@ def _given_pairs(estimator, X):
     return Training(X, np.asarray(words, dtype=str))
 
 
-def _column_names(estimator, n_columns, columns):
+def column_names(estimator, n_columns, columns):
+    """Names of the columns of a count matrix: given, its own, or x0, x1, ..."""
     names = columns if estimator.feature_names is None else estimator.feature_names
     if names is None:
         return _default_names(n_columns)
@@ -170,9 +195,7 @@ def fitted_kind(estimator, kind):
 
 def training_from_corpus(estimator, X, kind, rng):
     """Pair counts of a corpus of sequences by the estimator's window and sampling options."""
-    corpus = build_corpus(X, analyzer_of(estimator, kind))
-    corpus = restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
-    check_vocabulary(estimator, corpus.words.size)
+    corpus = checked_corpus(estimator, X, kind)
     ids, offsets = corpus.ids, corpus.offsets
     if estimator.subsample is not None:
         ids, offsets = subsample(ids, offsets, corpus.frequency, estimator.subsample, rng)
@@ -189,15 +212,20 @@ def training_from_corpus(estimator, X, kind, rng):
 
 def training_from_counts(estimator, X, names, rng):
     """Pair counts of a document-word matrix, the whole document being the context."""
+    columns = _chosen_columns(estimator, X)
+    words = np.asarray(names, dtype=str)[columns]
+    positive = document_pairs(X[:, columns])
+    return Training(finish_counts(estimator, positive, words, rng), words, columns)
+
+
+def _chosen_columns(estimator, X):
     frequency = np.asarray(X.sum(axis=0)).ravel()
     columns = np.flatnonzero(frequency >= max(estimator.min_count, 1e-300))
     if estimator.max_features is not None and columns.size > estimator.max_features:
         order = np.argsort(-frequency[columns], kind="stable")[: estimator.max_features]
         columns = np.sort(columns[order])
     check_vocabulary(estimator, columns.size)
-    words = np.asarray(names, dtype=str)[columns]
-    positive = document_pairs(X[:, columns])
-    return Training(finish_counts(estimator, positive, words, rng), words, columns)
+    return columns
 
 
 def finish_counts(estimator, positive, words, rng):

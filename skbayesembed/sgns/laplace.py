@@ -417,7 +417,7 @@ def _whitened_cross(hessian, blocks):
     return out.reshape(n_words * k, n_words * k)
 
 
-def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100):
+def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100, verbose=0):
     """`LaplaceApproximation` around the mode near ``arrays``, and the facts of its search.
 
     Parameters
@@ -431,6 +431,8 @@ def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100):
     n_jobs : int or None
     max_iter : int
         Most Newton steps.
+    verbose : int
+        Above zero, one line a Newton step.
 
     Raises
     ------
@@ -440,7 +442,7 @@ def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100):
     method = choose_method(model) if method is None else method
     orbit = rank = free = None
     with OneBlasThread(), Units(effective_n_jobs(n_jobs)) as units:
-        vectors, facts = seek_mode(model, arrays, units, max_iter=max_iter)
+        vectors, facts = seek_mode(model, arrays, units, max_iter=max_iter, verbose=verbose)
         if model.anchors is None:
             vectors, free, orbit, rank = canonical_frame(model, vectors)
         hessian = Hessian(model, vectors, free, units)
@@ -472,7 +474,9 @@ def laplace_posterior(estimator, model, mode, anchors, words, settings, seeds):
         f"The Gaussian around the mode of {model.n_words} words",
         "Use fewer n_components, a smaller max_features or a larger min_count.",
     )
-    found, facts = approximate(model, mode.arrays, method=method, n_jobs=estimator.n_jobs)
+    found, facts = approximate(
+        model, mode.arrays, method=method, n_jobs=estimator.n_jobs, verbose=estimator.verbose
+    )
     draw_seeds, moment_seeds = seeds.spawn(2)
     draws = found.deviations(settings.recorded, draw_seeds)
     covariances = found.block_covariances()

@@ -113,7 +113,7 @@ class OnlineVI:
 
     def end_pass(self):
         """Say that what was read so far is all there is: what follows is read again."""
-        if self.total is None:
+        if self.total is None and self.q is not None:
             self.total = [seen.copy() for seen in self.seen]
 
     def result(self, run):
@@ -121,10 +121,12 @@ class OnlineVI:
 
         Every word's factor is solved anew from what is remembered, whichever batch had it last.
         """
-        self.q.second = None
-        q = copy.deepcopy(self.q)
         nothing = sparse.csr_array((self.shape[0], self.shape[0]))
         model = SGNSModel(pair_table(PairCounts(nothing, nothing)), self.shape[1], self.prior)
+        if self.q is None:
+            self._begin(model)
+        self.q.second = None
+        q = copy.deepcopy(self.q)
         variational = self.variational.of_batch(model)
         for side in (0, 1):
             self._to_prior(variational, q, side, self.left[side] == 0)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+from types import SimpleNamespace
+
 import numpy as np
 from joblib import effective_n_jobs
 
+from ..alerts import warn_user
 from ..base import check_memory
 from ..inference.chains import Units
 from ..inference.protocol import Result
@@ -22,6 +26,8 @@ ON_ABOVE = 0.01
 # components that switch off raise it by little.
 TOL_FACTOR = 100.0
 TOL_FACTOR_ARD = 10.0
+# Sweeps with diagonal covariances before those with full ones, at most.
+_QUICK_SWEEPS = 10
 # Covariances of all words above this size are left to the approximation.
 _MOMENT_BYTES = 2**28
 
@@ -35,7 +41,8 @@ class GaussianApproximation:
         Of ``rho`` and ``alpha`` (n_words, n_components), of ``rho_bias`` and ``alpha_bias``
         (n_words,) where biases are used.
     elbo : ndarray of shape (n_iter,)
-        Bound on the log evidence of the training counts, a value a sweep; empty where learned online.
+        Bound on the log evidence of the training counts, a value a sweep; empty where
+        learned online.
     prior_precision : ndarray of shape (n_components,)
         Posterior mean of the prior precisions, the fixed ones where they are not learned.
     energy : ndarray of shape (n_components,)
@@ -45,9 +52,15 @@ class GaussianApproximation:
     """
 
     def __init__(self, variational, q, elbo):
-        self._variational = variational
+        # neither the pair table nor room to work in is kept with the result
+        model = variational.model
+        self._variational = copy.copy(variational)
+        self._variational.model = SimpleNamespace(
+            n_words=model.n_words, n_components=model.n_components, prior=model.prior
+        )
         self._q = q
-        k = variational.model.n_components
+        q.second = q.trial = None
+        k = model.n_components
         self.mean = {"rho": q.mean[0][:, :k].copy(), "alpha": q.mean[1][:, :k].copy()}
         if variational.biases:
             self.mean["rho_bias"] = q.mean[0][:, k].copy()
@@ -133,7 +146,7 @@ def vi_posterior(estimator, model, words, settings, seeds):
     factor = TOL_FACTOR_ARD if model.prior.learned == "component" else TOL_FACTOR
     variational = SGNSVariational(model, estimator.covariance, estimator.biases)
     with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
-        q = variational.init_q(model.start(np.random.default_rng(start_seed)))
+        q = variational.init_q(_start(estimator, model, np.random.default_rng(start_seed), run))
         facts = coordinate_ascent(
             variational,
             q,
@@ -146,6 +159,21 @@ def vi_posterior(estimator, model, words, settings, seeds):
     approximation = GaussianApproximation(variational, q, facts.pop("elbo"))
     attrs = {"elbo": float(approximation.elbo[-1]), **facts}
     return approximate_posterior(estimator, approximation, words, settings, draw_seed, attrs)
+
+
+def _start(estimator, model, rng, run):
+    """Arrays to start from: random; for lists of pairs and full covariances, brought on the way.
+
+    A sweep over lists of pairs costs a third with diagonal covariances, and the first sweeps have
+    a long way to go.
+    """
+    arrays = model.start(rng)
+    if estimator.covariance == "diag" or model.pairs.dense:
+        return arrays
+    quick = SGNSVariational(model, "diag", estimator.biases)
+    q = quick.init_q(arrays)
+    coordinate_ascent(quick, q, run, max_iter=_QUICK_SWEEPS, tol=1e-4, warn=False)
+    return {name: q.mean[side][:, : model.n_components] for side, name in enumerate(arrays)}
 
 
 def online_posterior(estimator, source, prior, words, settings, seeds, *, batch_size, n_passes):
@@ -166,19 +194,36 @@ def online_posterior(estimator, source, prior, words, settings, seeds, *, batch_
     -------
     Posterior
         As from `vi_posterior`; ``attrs["n_iter"]`` counts passes, and there is no bound.
+
+    Raises
+    ------
+    ValueError
+        If no document has a pair of words.
     """
     start_seed, order_seed, draw_seed = seeds.spawn(3)
     rng = np.random.default_rng(order_seed)
     online = start_online(estimator, words.size, prior, start_seed)
+    done, interrupted = 0, False
     with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
-        for number in range(n_passes):
-            for batch in source.batches(batch_size, rng):
-                learn = online.learn_pairs if isinstance(batch, PairCounts) else online.learn
-                learn(batch, run)
-            online.end_pass()
-            if estimator.verbose:
-                print(f"vi: pass {number + 1} of {n_passes}, {online.n_batches} batches")
-    attrs = {"n_iter": n_passes, "converged": True, "interrupted": False}
+        try:
+            for done in range(1, n_passes + 1):
+                for batch in source.batches(batch_size, rng):
+                    learn = online.learn_pairs if isinstance(batch, PairCounts) else online.learn
+                    learn(batch, run)
+                online.end_pass()
+                if estimator.verbose:
+                    print(f"vi: pass {done} of {n_passes}, {online.n_batches} batches")
+        except KeyboardInterrupt:
+            if online.n_batches == 0:
+                raise
+            interrupted = True
+            warn_user(
+                f"Interrupted in pass {done} of {n_passes}, after {online.n_batches} batches.",
+                RuntimeWarning,
+            )
+    if online.n_batches == 0:
+        raise ValueError("X has no pair of words: every document has fewer than two.")
+    attrs = {"n_iter": done, "converged": not interrupted, "interrupted": interrupted}
     return stream_posterior(estimator, online, words, settings, draw_seed, attrs)
 
 

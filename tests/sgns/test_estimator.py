@@ -56,6 +56,8 @@ WRONG = {
     "covariance": ["spherical", None],
     "learning_method": ["minibatch", None],
     "biases": [1, "yes", None],
+    "batch_size": [0, 1.5, None],
+    "n_passes": [0, 1.5, None],
     "target_accept": [0, 1, 1.5, "high"],
     "prior_precision": [0, -1.0, np.nan, np.inf, "1", "ard", True, None],
     "features": ["std", None],
@@ -192,7 +194,7 @@ def test_wrong_counts(container, value, message):
     with pytest.raises(ValueError, match=message):
         make().fit(container(with_entry(value)))
     model = make()
-    model.__dict__.update(posterior_=None, _columns=np.arange(6), n_features_in_=6)
+    model.__dict__.update(_fitted={"posterior_": None}, _columns=np.arange(6), n_features_in_=6)
     with pytest.raises(ValueError, match=message):
         model.transform(container(with_entry(value)))
 

@@ -287,6 +287,46 @@ def test_posterior_of_passes():
     assert np.corrcoef(expected.ravel(), found.ravel())[0, 1] > 0.99
 
 
+class Cut(CorpusBatches):
+    """Ctrl-C after some batches."""
+
+    after = 2
+
+    def batches(self, size, rng, shuffle=True):
+        for number, batch in enumerate(super().batches(size, rng, shuffle)):
+            if number == self.after:
+                raise KeyboardInterrupt
+            yield batch
+
+
+def fit_source(source):
+    model = BayesianSGNS(K, solver="vi", learning_method="online", draws=3)
+    words = np.array([f"w{i}" for i in range(N_WORDS)])
+    return online_posterior(
+        model, source, Prior(N_WORDS, K, 1.0), words, Settings(draws=3, warmup=0),
+        np.random.SeedSequence(0), batch_size=5, n_passes=2,
+    )  # fmt: skip
+
+
+def test_interrupted():
+    source = Cut(BayesianSGNS(), *documents(20, 0), N_WORDS, None)
+    with pytest.warns(RuntimeWarning, match="Interrupted in pass 1 of 2, after 2 batches"):
+        posterior = fit_source(source)
+    assert posterior.attrs["interrupted"] and posterior.attrs["n_batches"] == 2
+    source.after = 0
+    with pytest.raises(KeyboardInterrupt):
+        fit_source(source)
+
+
+def test_nothing_to_learn():
+    with pytest.raises(ValueError, match="X has no pair of words"):
+        fit_source(CorpusBatches(BayesianSGNS(), np.arange(9), np.arange(10), N_WORDS, None))
+    # a stream that has seen nothing yet is at its prior
+    _, q = make(4.0).result(serial)
+    np.testing.assert_array_equal(q.mean[0], 0.0)
+    np.testing.assert_allclose(q.cov[0][0], [0.25, 0, 0.25, 0, 0, 0.25])
+
+
 def test_memory_is_checked_first():
     model = BayesianSGNS(100, solver="vi", learning_method="online")
     with pytest.raises(MemoryError, match="The factors of 3000000 words"):

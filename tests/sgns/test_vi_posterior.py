@@ -274,6 +274,19 @@ def test_posterior_facts():
         model.posterior_.approximation.covariance("gamma", 0)
 
 
+def test_quick_start_leads_to_the_same_bound():
+    """Lists of pairs start with diagonal covariances: as good an end as from the random start."""
+    counts = make_sgns(100, 2, 1200, random_state=0).pairs
+    model = BayesianSGNS(2, solver="vi", draws=5, random_state=0, tol=1e-9).fit(counts)
+    pairs = SparsePairs(counts)
+    direct = SGNSVariational(SGNSModel(pairs, 2, 1.0))
+    bounds = []
+    for seed in range(4):
+        q = direct.init_q(direct.model.start(np.random.default_rng(seed)))
+        bounds.append(ascend(direct, q, tol=1e-7)["elbo"][-1])
+    assert model.posterior_.attrs["elbo"] > min(bounds) - 0.1
+
+
 def test_limit_of_iterations_warns():
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         BayesianSGNS(3, solver="vi", draws=5, max_iter=2, random_state=0).fit(COUNTS)

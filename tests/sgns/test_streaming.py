@@ -1,0 +1,150 @@
+"""Learning online through the estimator: passes in memory, and streams by ``partial_fit``."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+
+from skbayesembed import BayesianSGNS
+from skbayesembed.datasets import load_python_reference, make_sgns
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return load_python_reference().data
+
+
+def make(**options):
+    defaults = {
+        "solver": "vi", "max_features": 120, "draws": 50, "batch_size": 8, "random_state": 0,
+        "prior_precision": 2.0,
+    }  # fmt: skip
+    return BayesianSGNS(5, **defaults | options)
+
+
+def stream(model, texts, size=16, vocabulary=None):
+    for start in range(0, len(texts), size):
+        model.partial_fit(texts[start : start + size], vocabulary=vocabulary)
+    return model
+
+
+def test_passes_near_the_batch_solution(texts):
+    """Above guessing, 95 % of the batch score or more after five passes over 100 documents."""
+    batch = make().fit(texts).score(texts) - np.log(0.5)
+    online = make(learning_method="online", n_passes=5).fit(texts)
+    assert online.score(texts) - np.log(0.5) > 0.95 * batch
+    assert online.n_iter_ == 5 and online.elbo_.size == 0
+    assert online.posterior_.attrs["learning_method"] == "online"
+
+
+def test_a_stream_by_partial_fit(texts):
+    words = list(make().fit(texts).words_)
+    model = stream(make(), texts, vocabulary=words)
+    once = model.score(texts)
+    assert list(model.words_) == words
+    assert model.transform(texts[:3]).shape == (3, 5)
+    again = stream(model, texts).score(texts)
+    assert np.log(0.5) < once < again
+    # batches of 8 documents, 16 at a time
+    assert model.n_iter_ == 2 * sum(
+        -(-len(texts[i : i + 16]) // 8) for i in range(0, len(texts), 16)
+    )
+    assert model.posterior_["rho"].shape == (1, 50, 120, 5)
+
+
+def test_cuts_of_the_stream_on_batches_do_not_matter(texts):
+    words = list(make().fit(texts).words_)
+    short = stream(make(), texts[:64], size=8, vocabulary=words)
+    long = stream(make(), texts[:64], size=32, vocabulary=words)
+    np.testing.assert_array_equal(short.rho_, long.rho_)
+
+
+def test_results_are_made_when_looked_at(texts):
+    model = stream(make(), texts[:32])
+    assert "_fitted" in vars(model) and model._fitted is None
+    first = model.posterior_
+    assert model.posterior_ is first
+    model.partial_fit(texts[32:48])
+    assert model.posterior_ is not first
+    assert np.any(model.rho_ != first.mean("rho"))
+
+
+def test_a_pickled_stream_goes_on(texts):
+    model = stream(make(negative_sampling="sampled"), texts[:32])
+    other = pickle.loads(pickle.dumps(model))
+    for m in (model, other):
+        m.partial_fit(texts[32:64])
+    np.testing.assert_array_equal(model.rho_, other.rho_)
+
+
+def test_threads_change_nothing(texts):
+    one, two = (stream(make(n_jobs=n), texts[:48]) for n in (1, 2))
+    np.testing.assert_array_equal(one.rho_, two.rho_)
+
+
+def test_fit_starts_afresh(texts):
+    model = stream(make(), texts[:32])
+    model.fit(texts)
+    np.testing.assert_array_equal(model.rho_, make().fit(texts).rho_)
+    fresh = stream(make(), texts[:32])
+    np.testing.assert_array_equal(stream(model, texts[:32]).rho_, fresh.rho_)
+
+
+def test_count_matrices(texts):
+    vectorizer = CountVectorizer(max_features=40, stop_words="english")
+    counts = vectorizer.fit_transform(texts)
+    names = list(vectorizer.get_feature_names_out())
+    model = make(feature_names=names)
+    # a few of the 79 documents hold most of the pairs: once through is not enough
+    for start in list(range(0, counts.shape[0], 20)) * 3:
+        model.partial_fit(counts[start : start + 20])
+    assert list(model.words_) == names and model.n_features_in_ == 40
+    assert model.score(counts) > np.log(0.5)
+    with pytest.raises(ValueError, match="vocabulary is for text"):
+        make().partial_fit(counts, vocabulary=names)
+    with pytest.raises(ValueError, match="fitted on a count matrix"):
+        model.partial_fit(texts[:4])
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(counts[:4, :10])
+
+
+def test_pair_counts():
+    data = make_sgns(n_words=30, n_components=3, n_pairs=20_000, random_state=0)
+    options = {"prior_precision": 3.0, "max_features": None}
+    batch = make(**options).fit(data.pairs).score(data.pairs)
+    online = make(**options, learning_method="online").fit(data.pairs).score(data.pairs)
+    assert online - np.log(0.5) > 0.9 * (batch - np.log(0.5))
+    halves = data.pairs.split(0.5, random_state=0)
+    model = make(**options)
+    for half in halves:
+        model.partial_fit(half)
+    assert model.score(data.pairs) > np.log(0.5)
+    other = make_sgns(n_words=20, n_components=3, n_pairs=100, random_state=0).pairs
+    with pytest.raises(ValueError, match="pairs of the 30 words of the first batch"):
+        model.partial_fit(other)
+
+
+@pytest.mark.parametrize("solver", ["gibbs", "hmc", "laplace", "map"])
+def test_other_solvers_are_refused(solver, texts):
+    with pytest.raises(ValueError, match="partial_fit is available with solver='vi' only"):
+        make(solver=solver).partial_fit(texts[:10])
+
+
+@pytest.mark.parametrize("vocabulary", [[], "word", ["a", "a"], [1, 2]])
+def test_wrong_vocabularies(vocabulary, texts):
+    with pytest.raises(ValueError, match="vocabulary must be a list of different words"):
+        make().partial_fit(texts[:10], vocabulary=vocabulary)
+
+
+def test_nothing_is_fitted_before(texts):
+    model = make()
+    assert not hasattr(model, "posterior_") and not hasattr(model, "rho_")
+    with pytest.raises(NotFittedError):
+        model.transform(texts[:2])
+    fitted = make().fit(texts[:40])
+    assert not hasattr(clone(fitted), "posterior_")
