@@ -1,7 +1,8 @@
 """Hamiltonian samplers that know no model: NUTS, fixed-length HMC and MALA from the same parts.
 
-All three follow Hamiltonian trajectories in coordinates that warm-up has made round, by the
-leapfrog integrator. They differ in where a trajectory ends and which of its states is the draw.
+All three follow Hamiltonian trajectories in coordinates that warm-up has made round, by a
+reversible, volume-preserving integrator. They differ in where a trajectory ends and which of its
+states is the draw.
 """
 
 from __future__ import annotations
@@ -23,6 +24,14 @@ from .protocol import require
 
 # An energy error beyond this is called a divergence, as in Stan.
 _DIVERGENT = 1000.0
+# (kicks, drifts) of one step, in units of its size. The kick of the second has the least energy
+# error in stationarity (Blanes, Casas & Sanz-Serna 2014, section 4).
+_KICK = 0.21178
+_INTEGRATORS = {
+    "leapfrog": ((0.5, 0.5), (1.0,)),
+    "two-stage": ((_KICK, 1 - 2 * _KICK, _KICK), (0.5, 0.5)),
+}
+_DEFAULTS = {"nuts": "leapfrog", "hmc": "two-stage", "mala": "leapfrog"}
 _TARGETS = {"nuts": 0.8, "hmc": 0.8, "mala": 0.574}
 
 
@@ -59,9 +68,13 @@ class HamiltonianOptions:
     Attributes
     ----------
     method : {"nuts", "hmc", "mala"}
-        No-U-turn trajectories, trajectories of a fixed length, or of one step.
+        No-U-turn trajectories, trajectories of a fixed length, or of one leapfrog step.
     target_accept : float or None
         Acceptance that the step size is adapted to: 0.8, for MALA 0.574, where None.
+    integrator : {"leapfrog", "two-stage"} or None
+        One gradient a step, or two gradients a step of more than twice the size. None is the
+        second for "hmc", where it is cheaper, and the first for the others: steps so large hide
+        the turns of a trajectory from NUTS, and MALA is one leapfrog step by definition.
     metric : {"diag", "pooled", "block"}
         Variances; one width for each block of the model, which turning its components into each
         other does not change; or covariances of blocks. The first two also learn the widths along
@@ -82,6 +95,7 @@ class HamiltonianOptions:
 
     method: str = "nuts"
     target_accept: float | None = None
+    integrator: str | None = None
     metric: str = "diag"
     max_depth: int = 10
     path_length: float = 0.5 * math.pi
@@ -90,6 +104,7 @@ class HamiltonianOptions:
     def __post_init__(self):
         for name, allowed in (
             ("method", tuple(_TARGETS)),
+            ("integrator", (None, *_INTEGRATORS)),
             ("metric", ("diag", "pooled", "block")),
         ):
             value = getattr(self, name)
@@ -157,7 +172,8 @@ class _Tree:
 class Transition:
     """What one transition did.
 
-    ``acceptance`` is the mean over its new states of the Metropolis ratio to the start.
+    ``acceptance`` is the mean over its new states of the Metropolis ratio to the start;
+    ``n_leapfrog`` counts gradients.
     """
 
     state: State
@@ -181,6 +197,8 @@ class Trajectories:
     def __init__(self, model, options, rng, metric):
         self.model, self.options, self.rng, self.metric = model, options, rng, metric
         self.step = 1.0
+        integrator = options.integrator or _DEFAULTS[options.method]
+        self._kicks, self._drifts = _INTEGRATORS[integrator]
         self._move = {"nuts": self._nuts, "hmc": self._fixed, "mala": self._fixed}[options.method]
 
     def state_at(self, theta):
@@ -199,16 +217,19 @@ class Trajectories:
         self.metric.pull_back(state.gradient, state.force)
 
     def leap(self, start, step):
-        """One leapfrog step from ``start``: a new state."""
+        """One step of the integrator from ``start``: a new state."""
         new = State()
         new.theta, new.gradient, new.u, new.p, new.force = (
             np.empty_like(start.theta) for _ in range(5)
         )
-        kernels.kick_and_drift(0.5 * step, step, start.u, start.p, start.force, new.u, new.p)
-        self.metric.to_parameters(new.u, new.theta)
-        new.logp = self.model.logp_and_grad(new.theta, new.gradient)
-        self.metric.pull_back(new.gradient, new.force)
-        new.energy = kernels.last_kick(0.5 * step, new.force, new.p) - new.logp
+        u, p, force = start.u, start.p, start.force
+        for kick, drift in zip(self._kicks[:-1], self._drifts, strict=True):
+            kernels.kick_and_drift(kick * step, drift * step, u, p, force, new.u, new.p)
+            self.metric.to_parameters(new.u, new.theta)
+            new.logp = self.model.logp_and_grad(new.theta, new.gradient)
+            self.metric.pull_back(new.gradient, new.force)
+            u, p, force = new.u, new.p, new.force
+        new.energy = kernels.last_kick(self._kicks[-1] * step, force, p) - new.logp
         return new
 
     def refresh(self, state):
@@ -255,10 +276,10 @@ class Trajectories:
             end = self.leap(end, self.step)
             change = start.energy - end.energy
             if not change > -_DIVERGENT:
-                return Transition(start, 0.0, i + 1, True, 0)
+                return Transition(start, 0.0, self._cost(i + 1), True, 0)
         acceptance = math.exp(min(0.0, change))
         state = end if self.rng.random() < acceptance else start
-        return Transition(state, acceptance, n_steps, False, 0)
+        return Transition(state, acceptance, self._cost(n_steps), False, 0)
 
     def _nuts(self, start):
         """Multinomial NUTS (Hoffman & Gelman 2014; Betancourt 2017, appendix A)."""
@@ -285,7 +306,8 @@ class Trajectories:
             if turned:
                 break
         acceptance = walk.acceptance / max(walk.n_states, 1)
-        return Transition(tree.chosen, acceptance, walk.n_states, walk.divergent, depth)
+        n_leapfrog = self._cost(walk.n_states)
+        return Transition(tree.chosen, acceptance, n_leapfrog, walk.divergent, depth)
 
     def _subtree(self, walk, start, depth, step):
         """The tree of ``2**depth`` steps from ``start``; None if it diverges or turns within."""
@@ -303,6 +325,10 @@ class Trajectories:
         chosen = b.chosen if self._accepts(b.log_weight - log_weight) else a.chosen
         momenta = a.momenta + b.momenta
         return _Tree(a.first, b.last, momenta, chosen, log_weight, (a.run, b.run))
+
+    def _cost(self, n_steps):
+        """Gradients of so many steps."""
+        return n_steps * len(self._drifts)
 
     def _accepts(self, log_ratio):
         return log_ratio >= 0 or self.rng.random() < math.exp(log_ratio)

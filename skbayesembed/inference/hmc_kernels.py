@@ -109,7 +109,7 @@ def pull_back(scale, factor, rows, spread, gradient, out):
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def kick_and_drift(kick, drift, u, p, force, u_new, p_new):
-    """p_new = p + kick force, u_new = u + drift p_new."""
+    """p_new = p + kick force, u_new = u + drift p_new; the arrays may be the same."""
     for i in range(u.size):
         momentum = p[i] + kick * force[i]
         p_new[i] = momentum

@@ -95,11 +95,15 @@ def _check_prior(e):
 
 
 def _check_hyperprior(value):
+    if value is None:
+        return
     good = isinstance(value, tuple | list) and len(value) == 2
     if good:
         good = all(isinstance(v, Real) and not isinstance(v, bool) for v in value)
     if not good or not all(0 < v < np.inf for v in value):
-        raise ValueError(f"hyperprior must be a pair (shape, rate) of numbers > 0, got {value!r}.")
+        raise ValueError(
+            f"hyperprior must be None or a pair (shape, rate) of numbers > 0, got {value!r}."
+        )
 
 
 def _check_only_vi(e):

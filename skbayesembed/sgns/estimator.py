@@ -65,8 +65,10 @@ class BayesianSGNS(
     prior_precision : float or "learned", default=1.0
         Precision lambda of the prior, or ``"learned"`` (not with ``"map"`` and ``"laplace"``,
         whose joint mode is at zero). Not used by ``prior="ard"``.
-    hyperprior : (float, float), default=(1.0, 1.0)
-        Shape and rate of the Gamma hyperprior of precisions that are learned.
+    hyperprior : (float, float) or None, default=None
+        Shape and rate of the Gamma hyperprior of precisions that are learned. None is
+        (1e-3, 1e-3) for ``prior="ard"``, where a tighter one keeps components from switching
+        off, and (1, 1) for ``prior_precision="learned"``.
     anchors : {"pivot", "last"}, array of words or None, default="pivot"
         Context vectors held at their MAP values so that the posterior has no free rotation:
         chosen by column-pivoted QR of the MAP contexts, the last ``n_components``, or those
@@ -78,10 +80,11 @@ class BayesianSGNS(
     biases : bool, default=False
         Of ``"vi"``: add biases of target and context words, with the vectors' prior, to the logit.
     learning_method : {"batch", "online"}, default="batch"
-        Of ``"vi"``: all data in every iteration, or minibatches of documents.
+        Of ``"vi"``: all data in every iteration, or minibatches of documents, for which
+        ``negative_sampling="sampled"`` is far cheaper.
     batch_size : int, default=128
         Documents in a minibatch, also of ``partial_fit``.
-    n_passes : int, default=3
+    n_passes : int, default=5
         How often ``learning_method="online"`` reads the data.
     target_accept : float, default=0.8
         Of ``"hmc"``: acceptance that the step size is adapted to.
@@ -179,13 +182,13 @@ class BayesianSGNS(
         max_features=None,
         prior="normal",
         prior_precision=1.0,
-        hyperprior=(1.0, 1.0),
+        hyperprior=None,
         anchors="pivot",
         covariance="full",
         biases=False,
         learning_method="batch",
         batch_size=128,
-        n_passes=3,
+        n_passes=5,
         target_accept=0.8,
         features="mean",
         draws=1000,

@@ -21,6 +21,8 @@ from .couplings import GraphCoupling, GroupCoupling
 from .kernels import add_normal_gradient
 
 LEARNED = "learned"
+HYPER_ARD = (1e-3, 1e-3)
+HYPER_SHARED = (1.0, 1.0)
 SIDES = {"both": (0, 1), "target": (0,), "context": (1,)}
 
 
@@ -449,11 +451,14 @@ def build_prior(estimator, vocabulary):
     """The `Prior` of an estimator's ``prior``, ``prior_precision`` and ``hyperprior``."""
     e, k = estimator, estimator.n_components
     learned = "shared" if e.prior_precision == LEARNED else None
-    if e.prior == "ard":
+    if isinstance(e.prior, str) and e.prior == "ard":
         learned = "component"
+    hyper = e.hyperprior
+    if hyper is None:
+        hyper = HYPER_ARD if learned == "component" else HYPER_SHARED
     # where learned, the search for a start takes the mean of the hyperprior
-    start = e.hyperprior[0] / e.hyperprior[1] if learned else float(e.prior_precision)
+    start = hyper[0] / hyper[1] if learned else float(e.prior_precision)
     options = {}
     if isinstance(e.prior, SPECIFICATIONS):
         options = e.prior.options(vocabulary, k, start)
-    return Prior(len(vocabulary), k, start, learned=learned, hyper=e.hyperprior, **options)
+    return Prior(len(vocabulary), k, start, learned=learned, hyper=hyper, **options)

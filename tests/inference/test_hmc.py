@@ -155,11 +155,13 @@ def test_a_transition_keeps_the_target(method, step):
 # -- trajectories --------------------------------------------------------------------------------
 
 
-def prepared(seed=0):
+def prepared(seed=0, integrator="leapfrog"):
     """A sampler in a metric with every part, and a state with momentum."""
     rng = np.random.default_rng(seed)
     model = LogGamma(rng.uniform(0.5, 3.0, 7))
-    sampler = Trajectories(model, HamiltonianOptions(), rng, full_metric(rng, 7)[0])
+    sampler = Trajectories(
+        model, HamiltonianOptions(integrator=integrator), rng, full_metric(rng, 7)[0]
+    )
     state = sampler.state_at(rng.normal(size=7) * 0.3)
     sampler.refresh(state)
     return sampler, state
@@ -199,8 +201,12 @@ def block_metric(rng, n):
     return metric, s
 
 
-def test_leapfrog_is_reversible():
-    sampler, start = prepared()
+INTEGRATORS = pytest.mark.parametrize("integrator", ["leapfrog", "two-stage"])
+
+
+@INTEGRATORS
+def test_integrators_are_reversible(integrator):
+    sampler, start = prepared(integrator=integrator)
     state = start
     for _ in range(20):
         state = sampler.leap(state, 0.13)
@@ -212,9 +218,10 @@ def test_leapfrog_is_reversible():
     np.testing.assert_allclose(state.energy, start.energy, atol=1e-10)
 
 
-def test_leapfrog_has_second_order():
+@INTEGRATORS
+def test_integrators_have_second_order(integrator):
     """Over the same time, half the step leaves a quarter of the energy error."""
-    sampler, start = prepared()
+    sampler, start = prepared(integrator=integrator)
     errors = []
     for n_steps in (100, 200, 400):
         state = start
@@ -270,6 +277,26 @@ def test_nuts_stops_at_the_turn():
         moves = [sampler.move(state) for _ in range(30)]
         assert {m.depth for m in moves} <= depths
         assert max(m.n_leapfrog for m in moves) < 2 ** (max(depths) + 1)
+
+
+@pytest.mark.parametrize("step", np.linspace(0.11, 0.3, 12))
+def test_nuts_does_not_run_in_circles(step):
+    """In many dimensions all turn at one time; doublings must not step over it.
+
+    Of a run of 16 steps of 0.175, a little less than half a period, the double is nearly a whole
+    one, whose ends move alike: without a look at three quarters of it, such trajectories went to
+    1,023 steps.
+    """
+    n = 1000
+    sampler = Trajectories(
+        Gaussian(np.eye(n)),
+        HamiltonianOptions(),
+        np.random.default_rng(0),
+        Metric(np.zeros(n), np.ones(n)),
+    )
+    sampler.step = step
+    state = sampler.state_at(np.random.default_rng(1).normal(size=n))
+    assert max(sampler.move(state).n_leapfrog for _ in range(5)) <= 2 * np.pi / step + 1
 
 
 # -- adaptation ----------------------------------------------------------------------------------
@@ -434,6 +461,8 @@ def test_statistics(method):
     assert np.all(found["n_leapfrog"] >= 2), "two transitions a draw"
     if method == "mala":
         assert np.all(found["n_leapfrog"] == 2)
+    if method == "hmc":
+        assert np.all(found["n_leapfrog"] % 2 == 0), "two gradients a step"
     if method == "nuts":
         assert np.all(found["n_leapfrog"] <= 2 * (2 ** (found["tree_depth"] + 1) - 1))
     assert result.facts == {"interrupted": False, "divergences": 0, "saturated": 0.0}
@@ -485,7 +514,9 @@ def test_interruption_keeps_draws():
 # -- misuse --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("option", [{"method": "gibbs"}, {"metric": "dense"}])
+@pytest.mark.parametrize(
+    "option", [{"method": "gibbs"}, {"metric": "dense"}, {"integrator": "euler"}]
+)
 def test_unknown_options(option):
     with pytest.raises(ValueError, match="must be one of"):
         HamiltonianOptions(**option)

@@ -52,7 +52,7 @@ WRONG = {
     "n_components": [0, -1, 2.5, True, "2", None],
     "kernel": ["gibbs", None, 1],
     "prior": ["gaussian", None, 3],
-    "hyperprior": [None, 1.0, (1.0,), (0.0, 1.0), (1.0, np.inf)],
+    "hyperprior": ["vague", 1.0, (1.0,), (0.0, 1.0), (1.0, np.inf)],
     "covariance": ["spherical", None],
     "learning_method": ["minibatch", None],
     "biases": [1, "yes", None],
