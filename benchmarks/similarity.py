@@ -51,16 +51,27 @@ SETS = (
     "yp130",
     "mturk287",
 )
-COUNTING = {
-    "window": 5,
-    "window_weights": "linear",
-    "subsample": 1e-4,
-    "negative": 1,
-    "negative_sampling": "expected",
-}
 OURS = {
-    "map": {**COUNTING, "prior_precision": 1.0, "max_iter": 40},
-    "vi": {**COUNTING, "prior_precision": 1.0, "covariance": "full", "max_iter": 12, "draws": 10},
+    "map": {
+        "window": 5,
+        "window_weights": "linear",
+        "subsample": 1e-4,
+        "negative": 1,
+        "negative_sampling": "expected",
+        "prior_precision": 1.0,
+        "max_iter": 40,
+    },
+    "vi": {
+        "window": 5,
+        "window_weights": "dynamic",
+        "subsample": 1e-5,
+        "negative": 1,
+        "negative_sampling": "sampled",
+        "prior_precision": 1.0,
+        "covariance": "diag",
+        "max_iter": 10,
+        "draws": 10,
+    },
 }
 
 
