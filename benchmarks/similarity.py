@@ -15,7 +15,7 @@ text and numba's compilation are left out.
   the singular values to the powers 0, 1/2 and 1.
 - ``map`` and ``vi``: `BayesianSGNS` with the options of ``OURS``; the vectors rho, and rho + alpha.
 
-``--dev`` prints WordSim-353 only: the set that our options were chosen on.
+``--dev`` prints WordSim-353 only, so that options can be chosen without a look at the other sets.
 """
 
 from __future__ import annotations

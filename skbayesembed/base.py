@@ -172,11 +172,11 @@ def warn_unless_mixed(rhat, what, limit=RHAT_LIMIT):
     return largest
 
 
-def warn_if_stuck(acceptance):
+def warn_if_stuck(acceptance, advice="use kernel='polya-gamma'"):
     """ConvergenceWarning when moves of the sampler were hardly ever accepted."""
     if acceptance < ACCEPTANCE_LIMIT:
         warn_user(
             f"The sampler hardly moved: {100 * acceptance:.1f} % of its moves were accepted. Raise "
-            "warmup, or use kernel='polya-gamma'.",
+            f"warmup, or {advice}.",
             ConvergenceWarning,
         )

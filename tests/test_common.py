@@ -94,12 +94,32 @@ INPUTS = {
 }
 
 
-@pytest.fixture(params=list(ESTIMATORS))
+# Inputs are told apart before any solver sees them: every kind with two, the rest with two kinds.
+EVERY_KIND = ("map", "metropolis")
+
+
+def pytest_generate_tests(metafunc):
+    names = metafunc.fixturenames
+    if "estimator" in names and "X" in names:
+        pairs = [
+            (name, kind)
+            for name in ESTIMATORS
+            for kind in INPUTS
+            if name in EVERY_KIND or kind in ("text", "sparse")
+        ]
+        metafunc.parametrize(("estimator", "X"), pairs, indirect=True)
+    elif "estimator" in names and metafunc.function is not test_sklearn_checks:
+        metafunc.parametrize("estimator", list(ESTIMATORS), indirect=True)
+    elif "X" in names:
+        metafunc.parametrize("X", list(INPUTS), indirect=True)
+
+
+@pytest.fixture
 def estimator(request):
     return clone(ESTIMATORS[request.param]).set_params(random_state=0)
 
 
-@pytest.fixture(params=list(INPUTS))
+@pytest.fixture
 def X(request):
     return INPUTS[request.param]
 

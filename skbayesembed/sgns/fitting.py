@@ -139,7 +139,7 @@ def fit_mode(estimator, model, seeds):
             max_iter=estimator.max_iter,
             tol=estimator.tol,
             verbose=estimator.verbose,
-            warn=estimator.solver in ("map", "laplace"),
+            warn=estimator.solver == "map",
         )
     return Mode(model.unpack(theta), facts)
 
@@ -276,7 +276,9 @@ def check_mixing(posterior):
     the first and not in the second.
     """
     stats = posterior.stats
-    warn_if_stuck(float(stats["acceptance"].mean()))
+    gibbs = posterior.attrs["solver"] == "gibbs"
+    advice = "use kernel='polya-gamma'" if gibbs else "raise target_accept"
+    warn_if_stuck(float(stats["acceptance"].mean()), advice)
     posterior.attrs["max_rhat"] = warn_unless_mixed(
         rhat(expit(stats["logit"])),
         "the co-occurrence probabilities (posterior_.stats['logit'])",

@@ -324,13 +324,16 @@ def test_schedule():
         assert 0 < warmup - ends[-1] <= max(50, 0.15 * warmup)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("target", [0.6, 0.9])
+@pytest.mark.parametrize(
+    ("method", "target"), [("nuts", 0.6), ("nuts", 0.9), ("mala", 0.6), ("mala", 0.9), ("hmc", 0.9)]
+)
 def test_step_size_reaches_its_target(method, target):
     """From 0.07 below to 0.2 above.
 
     Dual averaging errs towards small steps: the acceptance at the average of the logarithms of
-    noisy steps is above the average of their acceptances.
+    noisy steps is above the average of their acceptances. Trajectories of fixed length are held to
+    a high target only: at steps so large that two or three make a trajectory their acceptance
+    jumps with the number of steps.
     """
     model = Gaussian(np.eye(40))
     options = {"method": method, "target_accept": target}
