@@ -32,6 +32,8 @@ _DOUBLE_WORK = 4e9
 _ROWS = 64
 # Precisions of components are told apart once a sweep raises the bound by less than this share.
 _UNTIED = 1e-4
+# Numbers in a block of unpacked matrices.
+_UNPACKED = 2**22
 # Bytes of the second-level cache that a block of words may fill.
 _CACHE = 2**17
 
@@ -488,7 +490,7 @@ class SGNSVariational:
 def unpacked(packed, d):
     """Symmetric matrices of a packed table, in blocks: pairs of first word and (n, d, d)."""
     low = np.tril_indices(d)
-    step = max(1, 2**22 // (d * d))
+    step = max(1, _UNPACKED // (d * d))
     for a in range(0, len(packed), step):
         part = packed[a : a + step]
         out = np.empty((len(part), d, d), packed.dtype)

@@ -14,6 +14,7 @@ from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Units
 from skbayesembed.inference.vi import coordinate_ascent
+from skbayesembed.sgns import vi_model
 from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.priors import Prior
@@ -232,6 +233,16 @@ def test_ard_finds_the_number_of_components():
         assert np.all(np.diff(approximation.energy) <= 0)
         # off components have the precision that the hyperprior and 2 n_words zeros give
         assert approximation.prior_precision[2:].min() > 3 * approximation.prior_precision[1]
+
+
+def test_covariances_in_several_blocks(monkeypatch):
+    """All words' matrices, however many fit into a block."""
+    approximation = BayesianSGNS(3, solver="vi", random_state=0).fit(COUNTS).approximation_
+    words = np.arange(COUNTS.n_words)
+    whole = approximation.covariance("rho", words)
+    monkeypatch.setattr(vi_model, "_UNPACKED", 9 * 4)
+    np.testing.assert_array_equal(approximation.covariance("rho", words), whole)
+    assert whole.shape == (words.size, 3, 3)
 
 
 @pytest.mark.parametrize("biases", [False, True])
