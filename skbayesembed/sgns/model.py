@@ -15,6 +15,9 @@ from .priors import as_prior
 
 # Coordinates of target vectors that are traced.
 _COORDINATES = 50
+# Rows of logits at a time: fewer make slow products (at 4,000 words 820 ms a gradient with 16 rows,
+# 410 ms with 128).
+_GRADIENT_ROWS = 128
 
 
 class SGNSModel:
@@ -93,8 +96,9 @@ class SGNSModel:
         grad_rho, grad_alpha = out[:size].reshape(rho.shape), np.zeros_like(alpha)
         pairs = self.pairs
         if pairs.dense:
+            rows = max(pairs.chunk, _GRADIENT_ROWS)
             logp = gradient_dense(
-                rho, alpha, pairs.n[0], pairs.kappa[0], pairs.chunk, grad_rho, grad_alpha
+                rho, alpha, pairs.n[0], pairs.kappa[0], rows, grad_rho, grad_alpha
             )
         else:
             logp = gradient_sparse(
