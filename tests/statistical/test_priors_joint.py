@@ -68,7 +68,7 @@ def looked_at(arrays, tau, positive, total):
     return np.append(quantities(*arrays, positive, total), more)
 
 
-# The kernels treat a word's prior alike whatever it came from: Polya-Gamma runs with the slow tests.
+# Kernels treat all priors alike: those of Polya-Gamma run with the slow tests.
 @pytest.mark.parametrize(
     "kernel", ["metropolis", pytest.param("polya-gamma", marks=pytest.mark.slow)]
 )
