@@ -63,13 +63,13 @@ OURS = {
     },
     "vi": {
         "window": 5,
-        "window_weights": "dynamic",
-        "subsample": 1e-5,
+        "window_weights": "linear",
+        "subsample": 1e-4,
         "negative": 1,
-        "negative_sampling": "sampled",
+        "negative_sampling": "expected",
         "prior_precision": 1.0,
-        "covariance": "diag",
-        "max_iter": 10,
+        "covariance": "full",
+        "max_iter": 12,
         "draws": 10,
     },
 }

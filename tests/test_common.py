@@ -26,6 +26,7 @@ from skbayesembed import BayesianSGNS
 # warnings are meant, and neither is what is tested here.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.filterwarnings("ignore:The sampler hardly moved"),
     pytest.mark.filterwarnings("ignore:.* of the trajectories that led to"),
     pytest.mark.filterwarnings("ignore:The MAP context vectors have rank"),
     pytest.mark.filterwarnings("ignore:The MAP vectors of anchors"),

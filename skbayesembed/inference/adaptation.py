@@ -16,6 +16,8 @@ _WINDOW_BYTES = 2**28
 _LARGEST_TURNING = 64
 # A turn is followed where the posterior is this many times as wide as the variances say.
 _LEAST_GAIN = 1.2
+# Transitions after which the average step is trusted.
+_LEAST_STEPS = 10
 # Equivalent draws of the prior guess of a metric, as in Stan.
 _GUESS = 5
 
@@ -56,7 +58,7 @@ class StepSize:
 
     def restart(self, step):
         """Begin anew around ``step``."""
-        self.value = step
+        self.value = self._begun = step
         self._center = math.log(10 * step)
         self._error = self._average = 0.0
         self._count = 0
@@ -72,8 +74,14 @@ class StepSize:
         self.value = math.exp(log_step)
 
     def freeze(self):
-        """Take the average of the steps tried as the step from now on."""
+        """Take the average of the steps tried as the step from now on.
+
+        The first few are far too long on purpose: an average of them alone is no use, and the step
+        begun with is taken instead.
+        """
         if self._count:
+            self.value = self._begun
+        if self._count >= _LEAST_STEPS:
             self.value = math.exp(self._average)
 
 

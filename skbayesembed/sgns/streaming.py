@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.utils.metaestimators import available_if
 
 from ..inference.chains import Units
 from ..inference.threads import OneBlasThread
@@ -136,9 +137,20 @@ def _checked_vocabulary(vocabulary):
     return np.asarray(words, dtype=str)
 
 
+def _learns_online(estimator):
+    """Whether there is a ``partial_fit``; scikit-learn asks before it looks for the method."""
+    if estimator.solver != "vi":
+        raise AttributeError(
+            f"partial_fit is available with solver='vi' only, got solver={estimator.solver!r}: "
+            "use fit."
+        )
+    return True
+
+
 class StreamingMixin:
     """``partial_fit``, and fitted attributes that are worked out when they are looked at."""
 
+    @available_if(_learns_online)
     def partial_fit(self, X, y=None, *, vocabulary=None):
         """Learn from one more batch of a stream, by stochastic variational inference.
 
@@ -159,8 +171,10 @@ class StreamingMixin:
 
         Raises
         ------
+        AttributeError
+            If the solver is not ``"vi"``.
         ValueError
-            If the solver is not ``"vi"``, or X is of another kind than the first batch.
+            If X is of another kind than the first batch.
 
         Notes
         -----
@@ -168,11 +182,6 @@ class StreamingMixin:
         when they are first looked at after a call.
         """
         check_parameters(self)
-        if self.solver != "vi":
-            raise ValueError(
-                f"partial_fit is available with solver='vi' only, got solver={self.solver!r}: use "
-                "fit."
-            )
         X = materialise(X)
         stream = self.__dict__.get("_stream")
         if stream is None:
