@@ -17,7 +17,7 @@ _LARGEST_TURNING = 64
 # A turn is followed where the posterior is this many times as wide as the variances say.
 _LEAST_GAIN = 1.2
 # Transitions after which the average step is trusted.
-_LEAST_STEPS = 10
+_LEAST_STEPS = 5
 # Equivalent draws of the prior guess of a metric, as in Stan.
 _GUESS = 5
 
