@@ -50,6 +50,8 @@ from scipy import sparse
 
 from skbayesembed import BayesianSGNS, PairCounts, Posterior
 from skbayesembed.sgns.counts import document_pairs, sampled_negatives, window_pairs
+from skbayesembed.sgns.inputs import held_out_counts
+from skbayesembed.sgns.predict import mean_log_score
 from skbayesembed.text import build_corpus, make_analyzer, restrict
 
 EXPONENT = 0.75
@@ -165,10 +167,8 @@ def fit(k, precision, solver, counts, seed, **options):
 
 def score_of_means(model, held_out):
     """Score of the posterior-mean vectors as a point estimate."""
-    vectors = {"rho": model.rho_[None, None], "alpha": model.alpha_[None, None]}
-    point = BayesianSGNS(**model.get_params())
-    point.__dict__.update({**vars(model), "posterior_": Posterior(vectors)})
-    return point.score(held_out)
+    point = Posterior({"rho": model.rho_[None, None], "alpha": model.alpha_[None, None]})
+    return mean_log_score(point, held_out_counts(model, held_out))
 
 
 def tuned(k, solver, parts, grid, seed, options):

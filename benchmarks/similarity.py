@@ -51,27 +51,17 @@ SETS = (
     "yp130",
     "mturk287",
 )
+SHARED = {
+    "window": 5,
+    "window_weights": "linear",
+    "subsample": 1e-4,
+    "negative": 1,
+    "negative_sampling": "expected",
+    "prior_precision": 1.0,
+}
 OURS = {
-    "map": {
-        "window": 5,
-        "window_weights": "linear",
-        "subsample": 1e-4,
-        "negative": 1,
-        "negative_sampling": "expected",
-        "prior_precision": 1.0,
-        "max_iter": 40,
-    },
-    "vi": {
-        "window": 5,
-        "window_weights": "linear",
-        "subsample": 1e-4,
-        "negative": 1,
-        "negative_sampling": "expected",
-        "prior_precision": 1.0,
-        "covariance": "full",
-        "max_iter": 12,
-        "draws": 10,
-    },
+    "map": {**SHARED, "max_iter": 40},
+    "vi": {**SHARED, "covariance": "full", "max_iter": 12, "draws": 10},
 }
 
 
@@ -208,17 +198,16 @@ def measure(name, documents, args):
 
 
 def show(results):
-    """Markdown table of the results, a row for each set of vectors."""
+    """Markdown table of the results, a row for each set of vectors; figures times 100."""
     columns = [*SETS, "analogies", "semantic", "syntactic"]
-    covered = results[-1]
-    head = ["vectors", "K", "V", "seconds", "CPU seconds"]
-    head += [f"{c} ({covered.get(f'{c}_covered', '')})".replace(" ()", "") for c in columns]
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
+    head = ["method", "K", "words", "seconds (CPU)", *columns]
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for r in results:
-        row = [r["method"], r["K"], r["V"], f"{r['seconds']:.0f}", f"{r['cpu_seconds']:.0f}"]
-        row += [f"{r[c]:.3f}" if c in SETS else f"{100 * r[c]:.1f} %" for c in columns if c in r]
+        row = [r["method"], r["K"], f"{r['V']:,}", f"{r['seconds']:,.0f} ({r['cpu_seconds']:,.0f})"]
+        row += [f"{100 * r[c]:.1f}" for c in columns]
         print("| " + " | ".join(map(str, row)) + " |")
+    covered = {c: results[-1].get(f"{c}_covered") for c in columns}
+    print("\nPairs covered: " + ", ".join(f"{c} {n}" for c, n in covered.items() if n) + ".")
 
 
 def main():

@@ -251,7 +251,7 @@ def main():
     if args.table:
         from study_tables import write
 
-        print(write(read(cells), read(anchors)))
+        print(write(read(cells), read(anchors), SOLVERS))
         return
     args.out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + 60 * args.budget_minutes

@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 
 NAMES = ("gibbs", "hmc", "laplace", "vi full", "vi diag")
+PAPER_METHODS = ("gibbs", "hmc", "laplace", "mfvi")
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 500_000, 1_000_000)
 _GRID = """
 5 100 hmc 89.9 89.8 89.7 89.7 89.7 89.9 89.9 90.2 89.9
@@ -113,9 +114,6 @@ def coverage_tables(results, measure, paper=True):
         parts.append(f"K = {k}, V = {v}, {'Zipf' if zipf else 'uniform'} frequencies\n")
         parts.append(table(head, rows))
     return "\n".join(parts)
-
-
-PAPER_METHODS = ("gibbs", "hmc", "laplace", "mfvi")
 
 
 def collapse_size(results, k, v, zipf):
@@ -303,10 +301,8 @@ def troubles(results):
     return table(head, rows)
 
 
-def write(results, anchors):
-    """The whole report."""
-    from study import SOLVERS
-
+def write(results, anchors, settings):
+    """The whole report; ``settings`` are the options of the solvers."""
     parts = [
         "# Simulation study\n",
         "Written by `python benchmarks/study.py --out RESULTS --table`. In brackets: the number of "
@@ -324,7 +320,7 @@ def write(results, anchors):
         "## Effective sample size of 1,000 draws (median over entries)\n",
         ess_table(results),
         "## Draws a second (CPU time, one thread)\n",
-        speed_table(results, SOLVERS),
+        speed_table(results, settings),
         "## Against Gibbs on the same data\n",
         "Root mean square shift of the means in posterior sds / geometric mean ratio of sds / root "
         "mean square shift in Monte Carlo standard errors (1 where only those differ).\n",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from pathlib import Path
 
-_PACKAGE = str(Path(__file__).parent)
+# with the separator: a folder beside it may begin with the same name
+_PACKAGE = str(Path(__file__).parent) + os.sep
 
 
 def warn_user(message, category):

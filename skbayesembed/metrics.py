@@ -222,7 +222,7 @@ def analogies(vectors, questions, *, words=None, categories=None):
                 f"got {len(categories)}."
             )
     draws, index = _vectors_and_index(vectors, words, mean=True)
-    unit = _unit(draws[0])
+    unit = unit_vectors(draws[0])
     covered = np.array([all(w in index for w in q) for q in questions], dtype=bool)
     asked = np.array(
         [[index[w] for w in q] for q, there in zip(questions, covered, strict=True) if there],
@@ -317,13 +317,14 @@ def _vectors_and_index(vectors, words, mean=False):
     return vectors[None], index
 
 
-def _unit(vectors):
+def unit_vectors(vectors):
+    """Vectors, along the last axis, divided by their lengths; zeros stay."""
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
 
 
 def _row_cosines(a, b):
-    return np.einsum("ij,ij->i", _unit(a), _unit(b))
+    return np.einsum("ij,ij->i", unit_vectors(a), unit_vectors(b))
 
 
 def _spearman(x, y):

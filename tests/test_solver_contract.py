@@ -185,6 +185,8 @@ def test_loo_is_for_draws_of_the_posterior(fitted, simulation):
     in_sample = model.score(simulation.pairs)
     assert in_sample - 0.02 < found.elpd / found.n_observations < in_sample
     assert found.bad_share == 0 and found.n_observations == simulation.pairs.total
+    sampled = [model.loo(simulation.pairs, max_pairs=50).elpd for _ in range(2)]
+    assert sampled[0] == sampled[1] != found.elpd
     other = make_sgns(n_words=V + 1, n_components=K, n_pairs=100, random_state=0).pairs
     with pytest.raises(ValueError, match="X must be the data that fit was given"):
         model.loo(other)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -20,7 +19,7 @@ from ..random import generators
 from . import hmc_kernels as kernels
 from .adaptation import Metric, MetricWindow, StepSize, schedule
 from .chains import run_chains
-from .protocol import require
+from .protocol import HamiltonianModel, require
 
 # An energy error beyond this is called a divergence, as in Stan.
 _DIVERGENT = 1000.0
@@ -30,35 +29,10 @@ _KICK = 0.21178
 _INTEGRATORS = {
     "leapfrog": ((0.5, 0.5), (1.0,)),
     "two-stage": ((_KICK, 1 - 2 * _KICK, _KICK), (0.5, 0.5)),
+    "gaussian": ((0.5, 0.5), (1.0,)),
 }
 _DEFAULTS = {"nuts": "leapfrog", "hmc": "two-stage", "mala": "leapfrog"}
 _TARGETS = {"nuts": 0.8, "hmc": 0.8, "mala": 0.574}
-
-
-@runtime_checkable
-class HamiltonianModel(Protocol):
-    """What the samplers of this module need.
-
-    Optional besides: ``block_size`` and ``n_blocked`` (the first ``n_blocked`` parameters come in
-    blocks of that size that belong together), and ``turns`` (whether turning all blocks together,
-    by one rotation, changes the density so little that the posterior is much wider along such
-    turns than its variances say).
-    """
-
-    n_parameters: int
-    scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
-
-    def logp_and_grad(self, theta, out):
-        """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
-
-    def init(self, rng):
-        """A start of the chain: flat vector."""
-
-    def observe(self, theta):
-        """Dict of named arrays to record for this draw."""
-
-    def trace(self, theta):
-        """Dict of named statistics of this draw, recorded for every draw."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +45,18 @@ class HamiltonianOptions:
         No-U-turn trajectories, trajectories of a fixed length, or of one leapfrog step.
     target_accept : float or None
         Acceptance that the step size is adapted to: 0.8, for MALA 0.574, where None.
-    integrator : {"leapfrog", "two-stage"} or None
-        One gradient a step, or two gradients a step of more than twice the size. None is the
+    integrator : {"leapfrog", "two-stage", "gaussian"} or None
+        One gradient a step, or two gradients a step of more than twice the size, or one gradient
+        a step between which the standard Gaussian of the whitened coordinates is followed
+        exactly, so that only what is not Gaussian kicks (Shahbaba et al. 2014, section 3): steps
+        need not shrink with the number of parameters where the metric fits. None is the
         second for "hmc", where it is cheaper, and the first for the others: steps so large hide
         the turns of a trajectory from NUTS, and MALA is one leapfrog step by definition.
-    metric : {"diag", "pooled", "block"}
+    metric : {"diag", "pooled", "block", "given"}
         Variances; one width for each block of the model, which turning its components into each
         other does not change; or covariances of blocks. The first two also learn the widths along
-        turns where the model ``turns``.
+        turns where the model ``turns``. The last is the model's ``scale``, for models that know
+        their posterior better than the draws of a warm-up could tell.
     max_depth : int
         NUTS doubles its trajectories at most so often.
     path_length : float
@@ -105,7 +83,7 @@ class HamiltonianOptions:
         for name, allowed in (
             ("method", tuple(_TARGETS)),
             ("integrator", (None, *_INTEGRATORS)),
-            ("metric", ("diag", "pooled", "block")),
+            ("metric", ("diag", "pooled", "block", "given")),
         ):
             value = getattr(self, name)
             if value not in allowed:
@@ -199,6 +177,7 @@ class Trajectories:
         self.step = 1.0
         integrator = options.integrator or _DEFAULTS[options.method]
         self._kicks, self._drifts = _INTEGRATORS[integrator]
+        self._gaussian = integrator == "gaussian"
         self._move = {"nuts": self._nuts, "hmc": self._fixed, "mala": self._fixed}[options.method]
 
     def state_at(self, theta):
@@ -214,7 +193,13 @@ class Trajectories:
         """Give a state its coordinates in the present metric."""
         state.u, state.force = np.empty_like(state.theta), np.empty_like(state.theta)
         self.metric.to_whitened(state.theta, state.u)
+        self._set_force(state)
+
+    def _set_force(self, state):
+        """What kicks the momentum: the gradient, less the Gaussian's where that is followed."""
         self.metric.pull_back(state.gradient, state.force)
+        if self._gaussian:
+            state.force += state.u
 
     def leap(self, start, step):
         """One step of the integrator from ``start``: a new state."""
@@ -224,10 +209,14 @@ class Trajectories:
         )
         u, p, force = start.u, start.p, start.force
         for kick, drift in zip(self._kicks[:-1], self._drifts, strict=True):
-            kernels.kick_and_drift(kick * step, drift * step, u, p, force, new.u, new.p)
+            kick, drift = kick * step, drift * step
+            if self._gaussian:
+                kernels.kick_and_turn(kick, drift, u, p, force, new.u, new.p)
+            else:
+                kernels.kick_and_drift(kick, drift, u, p, force, new.u, new.p)
             self.metric.to_parameters(new.u, new.theta)
             new.logp = self.model.logp_and_grad(new.theta, new.gradient)
-            self.metric.pull_back(new.gradient, new.force)
+            self._set_force(new)
             u, p, force = new.u, new.p, new.force
         new.energy = kernels.last_kick(self._kicks[-1] * step, force, p) - new.logp
         return new
@@ -388,11 +377,12 @@ def _warm_up(sampler, state, warmup):
     sampler.first_step(state)
     adapter = StepSize(sampler.options.target)
     adapter.restart(sampler.step)
-    first, ends = schedule(warmup)
+    given = sampler.options.metric == "given"
+    first, ends = (warmup, []) if given else schedule(warmup)
     edges = dict(zip([first, *ends], [*ends, None], strict=True))
     window = None
     for i in range(warmup):
-        if i in edges and ends:
+        if i in edges:
             if window is not None:
                 _change_metric(sampler, state, window.metric())
                 adapter.restart(sampler.step)

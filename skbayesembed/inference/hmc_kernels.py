@@ -9,6 +9,8 @@ entries of ``A`` above the diagonal. ``Z`` is ``spread``. Momenta ``p`` are stan
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -114,6 +116,16 @@ def kick_and_drift(kick, drift, u, p, force, u_new, p_new):
         momentum = p[i] + kick * force[i]
         p_new[i] = momentum
         u_new[i] = u[i] + drift * momentum
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def kick_and_turn(kick, angle, u, p, force, u_new, p_new):
+    """The flow of a standard Gaussian in place of the drift: (u, p + kick force) turned."""
+    cosine, sine = math.cos(angle), math.sin(angle)
+    for i in range(u.size):
+        place, momentum = u[i], p[i] + kick * force[i]
+        u_new[i] = cosine * place + sine * momentum
+        p_new[i] = cosine * momentum - sine * place
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

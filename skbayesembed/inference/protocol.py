@@ -14,7 +14,7 @@ import numpy as np
 
 @runtime_checkable
 class LogDensity(Protocol):
-    """Needed by ``solver="map"`` (and by the gradient-based samplers)."""
+    """Needed by ``solver="map"``, and wherever else the mode is searched for."""
 
     n_parameters: int
     scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
@@ -53,6 +53,56 @@ class Conditionals(Protocol):
 
     def trace(self, state):
         """Dict of named statistics of this draw, recorded for every draw."""
+
+
+@runtime_checkable
+class HamiltonianModel(Protocol):
+    """Needed by ``solver="hmc"``.
+
+    Optional besides: ``block_size`` and ``n_blocked`` (the first ``n_blocked`` parameters come in
+    blocks of that size that belong together), and ``turns`` (whether turning all blocks together,
+    by one rotation, changes the density so little that the posterior is much wider along such
+    turns than its variances say).
+    """
+
+    n_parameters: int
+    scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
+
+    def logp_and_grad(self, theta, out):
+        """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
+
+    def init(self, rng):
+        """A start of the chain: flat vector."""
+
+    def observe(self, theta):
+        """Dict of named arrays to record for this draw."""
+
+    def trace(self, theta):
+        """Dict of named statistics of this draw, recorded for every draw."""
+
+
+@runtime_checkable
+class Variational(Protocol):
+    """Needed by ``solver="vi"``.
+
+    ``run`` maps a function over a list of argument tuples, one for each unit of work.
+    """
+
+    def init_q(self, arrays):
+        """Factors of the approximation around a dict of starting arrays."""
+
+    def update(self, q, run):
+        """One sweep over all factors in place; returns a bound on the log evidence.
+
+        The bound is that of factors met in the sweep, each sweep at the same place of it, so that
+        it never falls from one sweep to the next.
+        """
+
+    def settled(self, q):
+        """Whether no factor is held back for the start any more."""
+
+    def sample_q(self, q, n, rng):
+        """Dict of named arrays, ``n`` independent draws of the approximation along axis 0."""
 
 
 @dataclass

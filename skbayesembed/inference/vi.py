@@ -3,36 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Protocol, runtime_checkable
 
 from sklearn.exceptions import ConvergenceWarning
 
 from ..alerts import warn_user
-from .protocol import require
-
-
-@runtime_checkable
-class Variational(Protocol):
-    """Needed by ``solver="vi"``.
-
-    ``run`` maps a function over a list of argument tuples, one for each unit of work.
-    """
-
-    def init_q(self, arrays):
-        """Factors of the approximation around a dict of starting arrays."""
-
-    def update(self, q, run):
-        """One sweep over all factors in place; returns a bound on the log evidence.
-
-        The bound is that of factors met in the sweep, each sweep at the same place of it, so that
-        it never falls from one sweep to the next.
-        """
-
-    def settled(self, q):
-        """Whether no factor is held back for the start any more."""
-
-    def sample_q(self, q, n, rng):
-        """Dict of named arrays, ``n`` independent draws of the approximation along axis 0."""
+from .protocol import Variational, require
 
 
 def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):

@@ -6,6 +6,8 @@ the words are independent: ``local_diagonal`` and ``draw_pull``.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
@@ -24,7 +26,6 @@ class GraphCoupling:
         self.weights = sparse.csr_array(weights)
         self.degree = np.asarray(self.weights.sum(axis=1)).ravel()
         upper = sparse.triu(self.weights, format="coo")
-        self._ends = upper.row, upper.col
         n_edges, n_words = upper.nnz, self.degree.size
         root = np.sqrt(np.concatenate([upper.data, upper.data]))
         places = np.concatenate([upper.row, upper.col]), np.tile(np.arange(n_edges), 2)
@@ -49,8 +50,9 @@ class GraphCoupling:
         """G as a csr array."""
         return sparse.csr_array(sparse.diags_array(self.degree) - self.weights)
 
+    @cached_property
     def log_det(self):
-        """Log determinant of ``I + G``."""
+        """Log determinant of ``I + G``; a factorisation, made once."""
         matrix = sparse.csc_array(sparse.eye_array(self.degree.size) + self.matrix())
         return float(np.log(np.abs(splu(matrix).U.diagonal())).sum())
 
@@ -86,16 +88,9 @@ class GroupCoupling:
         self._sums = sparse.csr_array(self._members.T)
         self.sizes = np.asarray(self._members.sum(axis=0)).ravel()
         self._shrink = strength / (1.0 + strength * self.sizes)
-
-    @property
-    def diagonal(self):
-        """Diagonal of G, shape (n_words,)."""
-        return self._members @ (self.strength * (1.0 - self._shrink))
-
-    @property
-    def local_diagonal(self):
-        """Diagonal of the precision G of the words given the groups' vectors."""
-        return self._members @ np.full(self.sizes.size, self.strength)
+        # diagonals of G, and of the precision G of the words given the groups' vectors
+        self.diagonal = self._members @ (strength * (1.0 - self._shrink))
+        self.local_diagonal = self._members @ np.full(n_groups, strength)
 
     def apply(self, x):
         """``G x``."""
@@ -108,6 +103,7 @@ class GroupCoupling:
         diagonal = sparse.diags_array(self.local_diagonal)
         return sparse.csr_array(diagonal - self._members @ weight @ self._sums)
 
+    @property
     def log_det(self):
         """Log determinant of ``I + G``."""
         inside = self.sizes[self.sizes > 0]

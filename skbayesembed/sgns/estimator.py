@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -97,9 +99,10 @@ class BayesianSGNS(
         and covariances over all. For the words of a list every draw is recorded besides, in
         ``posterior_.stats``.
     max_iter : int, default=2000
-        Most iterations of the search for the mode.
+        Most iterations of the search for the mode, most sweeps of ``"vi"``.
     tol : float, default=1e-8
-        Its tolerance on the gradient, relative to the gradient at the start.
+        Tolerance on the gradient of that search, relative to the gradient at the start. ``"vi"``
+        ends when a sweep raises the bound by less than 100 times this share of it (10 for ARD).
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for documents given as strings.
     lowercase : bool, default=True
@@ -130,7 +133,8 @@ class BayesianSGNS(
     anchors_ : ndarray of int or None
         Contexts held fixed.
     n_iter_ : int
-        Iterations of the search for the mode, or of the ascent of ``"vi"``.
+        Iterations of the search for the mode; of ``"vi"`` sweeps, online passes over the data,
+        batches of ``partial_fit``.
     approximation_ : object
         Of ``"vi"`` and ``"laplace"``: the Gaussian itself, with ``mean``,
         ``covariance(name, words)`` and ``sample(n, rng)``.
@@ -264,7 +268,6 @@ class BayesianSGNS(
         count_seed, *seeds = seed_sequence(self.random_state).spawn(3)
         if self.learning_method == "online":
             training = online_training(self, X)
-            inputs.forget_columns(self, "counts" if training.columns is not None else "text")
         else:
             training = inputs.training_counts(self, X, np.random.default_rng(count_seed))
         vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
@@ -393,7 +396,8 @@ class BayesianSGNS(
                 "data."
             )
         training = inputs.training_again(self, X, np.random.default_rng(self._count_seed))
-        rng = np.random.default_rng(self._count_seed.spawn(1)[0])
+        # a copy's child: spawning counts children, and the next call is to make the same draws
+        rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
         return loo(self.posterior_, training.counts, max_pairs=max_pairs, rng=rng)
 
     def get_feature_names_out(self, input_features=None):

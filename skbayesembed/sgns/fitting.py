@@ -82,7 +82,7 @@ def solve(estimator, model, words, vocabulary, seeds):
         mode = fit_mode(estimator, model, seeds[0])
         warn_point_estimate_rank(estimator, mode)
         return Fitted(point_posterior(mode, words), None, max(1, mode.facts["n_iter"]))
-    settings = plan_draws(estimator, model, vocabulary)
+    settings = plan_draws(estimator, vocabulary)
     if estimator.solver == "vi":
         from .vi import vi_posterior
 
@@ -108,18 +108,13 @@ def _sampler(solver):
     return gibbs_posterior
 
 
-def plan_draws(estimator, model, vocabulary):
+def plan_draws(estimator, vocabulary):
     """Number of draws and what is recorded of them, after a look at the memory it takes.
 
     The approximations are drawn from independently: they have one chain.
     """
-    return plan_vectors(estimator, model.n_words, vocabulary)
-
-
-def plan_vectors(estimator, n_words, vocabulary):
-    """`plan_draws` by the number of words."""
     rows, k = _kept_rows(estimator, vocabulary), estimator.n_components
-    size = n_words * k
+    size = len(vocabulary) * k
     trace = 8 * (_MONITORED + 1)
     if rows is not None:
         trace += 16 * k * rows["rho"].size

@@ -128,12 +128,8 @@ class SGNSConditionals:
         state.prior[side] = self.model.prior.local(side, state.x[side], state.tau, rng)
 
     def observe(self, state):
-        """``rho`` and ``alpha`` of this draw; rotated to the pivots' frame without anchors."""
-        rho, alpha = self.model.in_frame(self.pivots, state.x[1], *state.x)
-        values = {"rho": rho, "alpha": alpha}
-        if self.model.prior.learned is not None:
-            values["prior_precision"] = self.model.prior.reported(state.tau)
-        return values
+        """``rho`` and ``alpha`` of this draw, rotated without anchors; a learned ``tau``."""
+        return self.model.observed(self.pivots, *state.x, state.tau)
 
     def trace(self, state):
         """Logits and target coordinates of the monitored pairs, acceptance since the last draw."""
@@ -227,23 +223,12 @@ class SGNSConditionals:
         model = self.model
         x, y = state.x[side], state.x[1 - side]
         shared = _outer_products(y) if model.pairs.dense else None
+        given = model, side, x, y, shared, state.prior[side]
         if units is None:
             units = range(len(model.units[side]))
         run(
             _polya_gamma_unit,
-            [
-                (
-                    self._plan(side, u),
-                    model,
-                    side,
-                    x,
-                    y,
-                    shared,
-                    state.prior[side],
-                    self._stream(rng, side, u),
-                )  # fmt: skip
-                for u in units
-            ],
+            [(self._plan(side, u), *given, self._stream(rng, side, u)) for u in units],
         )
 
 

@@ -77,12 +77,8 @@ class SGNSHamiltonian:
     def observe(self, theta):
         """``rho`` and ``alpha``, rotated to the pivots' frame without anchors; a learned tau."""
         arrays = self.model.unpack(theta[: self.n_blocked])
-        rho, alpha = self.model.in_frame(self.pivots, arrays["alpha"], *arrays.values())
-        values = {"rho": rho, "alpha": alpha}
-        if self.n_learned:
-            tau = np.exp(theta[self.n_blocked :])
-            values["prior_precision"] = self.model.prior.reported(tau)
-        return values
+        tau = np.exp(theta[self.n_blocked :])
+        return self.model.observed(self.pivots, arrays["rho"], arrays["alpha"], tau)
 
     def trace(self, theta):
         """Logits and target coordinates of the monitored pairs."""

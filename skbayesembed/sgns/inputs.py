@@ -92,9 +92,7 @@ def training_counts(estimator, X, rng):
     if kind == "pairs":
         return _given_pairs(estimator, X)
     if kind == "counts":
-        counts = check_columns(estimator, X, reset=True)
-        names = column_names(estimator, counts.shape[1], getattr(X, "columns", None))
-        return training_from_counts(estimator, counts, names, rng)
+        return training_from_counts(estimator, *checked_matrix(estimator, X), rng)
     return training_from_corpus(estimator, X, kind, rng)
 
 
@@ -105,12 +103,18 @@ def forget_columns(estimator, kind):
             estimator.__dict__.pop(name, None)
 
 
-def checked_matrix(estimator, X):
-    """A count matrix for training, its words and their columns."""
+def named_matrix(estimator, X):
+    """A count matrix to be fitted on, and the names of its columns."""
     counts = check_columns(estimator, X, reset=True)
     names = column_names(estimator, counts.shape[1], getattr(X, "columns", None))
+    return counts, np.asarray(names, dtype=str)
+
+
+def checked_matrix(estimator, X):
+    """The columns of a count matrix that are words, those words, and where the columns were."""
+    counts, names = named_matrix(estimator, X)
     columns = _chosen_columns(estimator, counts)
-    return counts, np.asarray(names, dtype=str)[columns], columns
+    return counts[:, columns], names[columns], columns
 
 
 def checked_corpus(estimator, X, kind):
@@ -129,18 +133,23 @@ def training_again(estimator, X, rng):
     elif kind == "counts":
         fitted_kind(estimator, kind)
         counts = check_columns(estimator, X)
-        names = np.empty(counts.shape[1], dtype=object)
-        names[:] = ""
-        names[estimator._columns] = estimator.words_
-        training = training_from_counts(estimator, counts, names, rng)
+        columns = _chosen_columns(estimator, counts)
+        _check_same(estimator, np.array_equal(columns, estimator._columns), columns.size)
+        matrix, words = counts[:, columns], estimator.words_
+        return training_from_counts(estimator, matrix, words, columns, rng)
     else:
         training = training_from_corpus(estimator, X, fitted_kind(estimator, kind), rng)
-    if not np.array_equal(training.words, estimator.words_):
+    same = np.array_equal(training.words, estimator.words_)
+    _check_same(estimator, same, training.words.size)
+    return training
+
+
+def _check_same(estimator, same, n_words):
+    if not same:
         raise ValueError(
             f"X must be the data that fit was given, with its vocabulary of "
-            f"{estimator.words_.size} words; X has {training.words.size} others or in other order."
+            f"{estimator.words_.size} words; X has {n_words} others or in other order."
         )
-    return training
 
 
 def _given_pairs(estimator, X):
@@ -210,11 +219,9 @@ def training_from_corpus(estimator, X, kind, rng):
     return Training(finish_counts(estimator, positive, corpus.words, rng), corpus.words)
 
 
-def training_from_counts(estimator, X, names, rng):
+def training_from_counts(estimator, matrix, words, columns, rng):
     """Pair counts of a document-word matrix, the whole document being the context."""
-    columns = _chosen_columns(estimator, X)
-    words = np.asarray(names, dtype=str)[columns]
-    positive = document_pairs(X[:, columns])
+    positive = document_pairs(matrix)
     return Training(finish_counts(estimator, positive, words, rng), words, columns)
 
 

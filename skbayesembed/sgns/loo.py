@@ -180,13 +180,14 @@ def _sampled_entries(posterior, counts, size, rng):
     )
     drawn = tuple(a[first] for a in (rows, columns, sign, n))
     elpd, lpd, pareto_k = pointwise(posterior, *drawn)
-    proxy = _proxy_of(posterior, *drawn[:3])
+    few = logit_draws(posterior, _PROXY_DRAWS)
+    proxy = _proxy_of(*few, *drawn[:3])
     total = counts.total
     place = place.ravel()
     correction = (elpd - proxy)[place]
     density = elpd[place]
     return Bunch(
-        elpd=float(_proxy_total(posterior, counts) + total * correction.mean()),
+        elpd=float(_proxy_total(*few, counts) + total * correction.mean()),
         se=float(np.sqrt(total) * density.std(ddof=1)),
         p_loo=float(total * (lpd - elpd)[place].mean()),
         sampling_se=float(total * correction.std(ddof=1) / np.sqrt(size)),
@@ -247,7 +248,7 @@ def pointwise(posterior, rows, columns, sign, n):
     from arviz_stats.base import array_stats
 
     rho, alpha = logit_draws(posterior, np.inf)
-    efficiency = _relative_efficiency(posterior, rows, columns, sign)
+    efficiency = _relative_efficiency(posterior, rho, alpha, rows, columns, sign)
     elpd, lpd, pareto_k = np.empty((3, rows.size))
     step = max(1, _CELLS // (len(rho) * rho.shape[2]))
     for start in range(0, rows.size, step):
@@ -262,33 +263,31 @@ def pointwise(posterior, rows, columns, sign, n):
     return elpd, lpd, pareto_k
 
 
+def _logits(rho, alpha, rows, columns):
+    """Shape (n_pairs, n_draws)."""
+    return np.einsum("dpk,dpk->pd", rho[:, rows], alpha[:, columns], dtype=np.float64)
+
+
 def _log_density(rho, alpha, rows, columns, sign):
     """log p(y | draw), shape (n_pairs, n_draws)."""
-    logits = np.einsum("dpk,dpk->pd", rho[:, rows], alpha[:, columns], dtype=np.float64)
-    return log_expit(sign[:, None] * logits)
+    return log_expit(sign[:, None] * _logits(rho, alpha, rows, columns))
 
 
-def _relative_efficiency(posterior, rows, columns, sign):
+def _relative_efficiency(posterior, rho, alpha, rows, columns, sign):
     """Effective draws per draw of the densities, the median over some pairs, at most 1."""
     from arviz_stats.base import array_stats
 
     chosen = np.unique(np.linspace(0, rows.size - 1, _EFFICIENCY_SAMPLE).astype(int))
-    args = rows[chosen], columns[chosen], sign[chosen]
-    density = np.exp(_log_density(*logit_draws(posterior, np.inf), *args))
+    density = np.exp(_log_density(rho, alpha, rows[chosen], columns[chosen], sign[chosen]))
     shape = (chosen.size, posterior.n_chains, posterior.n_draws)
     ess = array_stats.ess(density.reshape(shape), method="mean")
     efficiency = np.nanmedian(ess) / (posterior.n_chains * posterior.n_draws)
     return float(np.clip(efficiency, 1e-3, 1.0)) if np.isfinite(efficiency) else 1.0
 
 
-def _proxy_draws(posterior):
-    return logit_draws(posterior, _PROXY_DRAWS)
-
-
-def _proxy_of(posterior, rows, columns, sign):
-    rho, alpha = _proxy_draws(posterior)
-    logits = np.einsum("dpk,dpk->pd", rho[:, rows], alpha[:, columns], dtype=np.float64)
-    return _log_probability(expit(logits).mean(axis=1), sign)
+def _proxy_of(rho, alpha, rows, columns, sign):
+    """Cheap log predictive density of some observations, shape (n_pairs,)."""
+    return _log_probability(expit(_logits(rho, alpha, rows, columns)).mean(axis=1), sign)
 
 
 def _log_probability(p, sign):
@@ -296,12 +295,11 @@ def _log_probability(p, sign):
     return np.where(sign > 0, np.log(p), np.log1p(-p))
 
 
-def _proxy_total(posterior, counts):
+def _proxy_total(rho, alpha, counts):
     """Sum over all observations of their cheap log predictive density."""
     if isinstance(counts.negative, RankOne):
-        return _proxy_total_dense(posterior, counts)
+        return _proxy_total_dense(rho, alpha, counts)
     rows, columns, sign, n = _entries(counts)
-    rho, alpha = _proxy_draws(posterior)
     total = 0.0
     step = max(1, _CELLS // rho.shape[2])
     for start in range(0, rows.size, step):
@@ -313,8 +311,7 @@ def _proxy_total(posterior, counts):
     return float(total)
 
 
-def _proxy_total_dense(posterior, counts):
-    rho, alpha = _proxy_draws(posterior)
+def _proxy_total_dense(rho, alpha, counts):
     everything = np.arange(counts.n_words)
     step = max(1, _CELLS // counts.n_words)
     total = 0.0

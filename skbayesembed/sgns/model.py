@@ -168,6 +168,16 @@ class SGNSModel:
             arrays["alpha"][self.anchors] = self.anchor_values
         return arrays
 
+    def observed(self, pivots, rho, alpha, tau):
+        """What chains record of a draw: dict of arrays, vectors as `in_frame` has them.
+
+        ``tau``, of one or more numbers, is recorded where the prior learns it.
+        """
+        values = dict(zip(("rho", "alpha"), self.in_frame(pivots, alpha, rho, alpha), strict=True))
+        if self.prior.learned is not None:
+            values["prior_precision"] = self.prior.reported(tau)
+        return values
+
     def traces(self, pivots, monitored, rho, alpha):
         """What chains record of every draw, to see whether they mix.
 

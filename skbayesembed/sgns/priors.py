@@ -27,13 +27,10 @@ SIDES = {"both": (0, 1), "target": (0,), "context": (1,)}
 
 
 class _Specification:
-    """What the public priors share: equality and a repr by their parameters."""
-
-    def _parameters(self):
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+    """What the public priors share: a repr by their parameters."""
 
     def __repr__(self):
-        inside = ", ".join(f"{n}={_short(v)}" for n, v in self._parameters().items())
+        inside = ", ".join(f"{n}={_short(v)}" for n, v in vars(self).items())
         return f"{type(self).__name__}({inside})"
 
 
@@ -88,7 +85,7 @@ class GraphPrior(_Specification):
                 f"got {self.graph!r}."
             )
         for link in self.graph:
-            if isinstance(link, str) or len(link) not in (2, 3):
+            if isinstance(link, str) or not hasattr(link, "__len__") or len(link) not in (2, 3):
                 raise ValueError(
                     f"prior.graph must hold (word, word) or (word, word, weight), got {link!r}."
                 )
@@ -344,11 +341,15 @@ class Prior:
     def _tau(self, tau):
         return self.tau if tau is None else tau
 
+    def word_diagonal(self, side):
+        """Diagonal of ``I + G``, shape (n_words,)."""
+        coupling = self.couplings[side]
+        return np.ones(self.n_words) if coupling is None else 1.0 + coupling.diagonal
+
     def diagonal(self, side, tau=None):
         """Diagonal of the precision, shape (n_words, n_components)."""
-        coupling, held = self.couplings[side], self.held[side]
-        words = np.ones(self.n_words) if coupling is None else 1.0 + coupling.diagonal
-        out = np.outer(words, self._tau(tau))
+        held = self.held[side]
+        out = np.outer(self.word_diagonal(side), self._tau(tau))
         return out if held is None else out + held[0]
 
     def linear(self, side):
@@ -380,16 +381,7 @@ class Prior:
     def log_det(self, side):
         """Log determinant of ``I + G``."""
         coupling = self.couplings[side]
-        return 0.0 if coupling is None else coupling.log_det()
-
-    def log_density(self, arrays, tau=None):
-        """Log prior density at ``(rho, alpha)``, up to a constant that depends on tau alone."""
-        total = 0.0
-        for side, x in enumerate(arrays):
-            total -= 0.5 * float(np.vdot(x, self.apply(side, x, tau)))
-            if self.held[side] is not None:
-                total += float(np.vdot(self.held[side][1], x))
-        return total
+        return 0.0 if coupling is None else coupling.log_det
 
     def local(self, side, x, tau, rng):
         """Independent Gaussian priors of the words of a side, by auxiliary variables where coupled.

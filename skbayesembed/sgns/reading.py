@@ -8,6 +8,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_integer
+from ..metrics import unit_vectors
 from ..summary import check_prob, hdi_interval
 from .predict import with_biases
 
@@ -45,11 +46,6 @@ def draws_of(estimator, name, index):
     return posterior.flat(name)[:, index]
 
 
-def _unit(vectors):
-    norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
-
-
 def _summary(draws, prob):
     return Bunch(
         mean=draws.mean(axis=0),
@@ -63,7 +59,7 @@ def similarity(estimator, a, b, prob):
     """Posterior of the cosine between the target vectors of two words."""
     check_prob(prob)
     index = [word_index(estimator, a, "a"), word_index(estimator, b, "b")]
-    vectors = _unit(draws_of(estimator, "rho", index))
+    vectors = unit_vectors(draws_of(estimator, "rho", index))
     return _summary(np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1]), prob)
 
 
@@ -172,7 +168,7 @@ def most_similar(estimator, word, n, prob):
     mean = total / len(draws)
     mean[target] = -np.inf
     order = np.argsort(-mean, kind="stable")[:n]
-    vectors = _unit(draws[:, np.append(order, target)])
+    vectors = unit_vectors(draws[:, np.append(order, target)])
     summary = _summary(np.einsum("ijk,ik->ij", vectors[:, :-1], vectors[:, -1]), prob)
     return Neighbours(
         str(estimator.words_[target]),

@@ -30,23 +30,24 @@ def fit_passes(estimator, training, vocabulary, seeds):
     seeds : tuple of two SeedSequence
     """
     prior = build_prior(estimator, vocabulary)
-    settings = fitting.plan_vectors(estimator, len(vocabulary), vocabulary)
+    settings = fitting.plan_draws(estimator, vocabulary)
     posterior = online_posterior(
         estimator, training.source, prior, training.words, settings, seeds[1],
         batch_size=estimator.batch_size, n_passes=estimator.n_passes,
     )  # fmt: skip
-    return fitting.Fitted(posterior, None, estimator.n_passes)
+    return fitting.Fitted(posterior, None, posterior.attrs["n_iter"])
 
 
 def online_training(estimator, X):
     """`inputs.Training` whose ``source`` makes the counts of a batch when it is asked for."""
     kind, X = inputs.kind_of(X)
+    inputs.forget_columns(estimator, kind)
     if kind == "pairs":
         training = inputs.training_counts(estimator, X, None)
         return inputs.Training(None, training.words, None, PairBatches(training.counts))
     if kind == "counts":
         matrix, words, columns = inputs.checked_matrix(estimator, X)
-        return inputs.Training(None, words, columns, MatrixBatches(matrix[:, columns]))
+        return inputs.Training(None, words, columns, MatrixBatches(matrix))
     corpus = inputs.checked_corpus(estimator, X, kind)
     source = CorpusBatches(
         estimator, corpus.ids, corpus.offsets, corpus.words.size, corpus.frequency
@@ -76,9 +77,7 @@ class Stream:
                     "vocabulary is for text: the words of a count matrix are its columns, "
                     "named by feature_names."
                 )
-            matrix = inputs.check_columns(estimator, X, reset=True)
-            names = inputs.column_names(estimator, matrix.shape[1], getattr(X, "columns", None))
-            self.words = np.asarray(names, dtype=str)
+            _, self.words = inputs.named_matrix(estimator, X)
             self.columns = np.arange(self.words.size)
         elif vocabulary is not None:
             self.words = _checked_vocabulary(vocabulary)
@@ -88,7 +87,7 @@ class Stream:
         self.vocabulary = {word: i for i, word in enumerate(self.words.tolist())}
         self.tokens = np.zeros(self.words.size)
         prior = build_prior(estimator, self.vocabulary)
-        self.settings = fitting.plan_vectors(estimator, self.words.size, self.vocabulary)
+        self.settings = fitting.plan_draws(estimator, self.vocabulary)
         self.online = start_online(estimator, self.words.size, prior, learn_seed)
 
     def learn(self, estimator, X):
@@ -209,10 +208,11 @@ class StreamingMixin:
             "rho_": posterior.mean("rho"),
             "alpha_": posterior.mean("alpha"),
         }
-        if posterior.approximation is not None:
-            self._fitted["approximation_"] = posterior.approximation
-        if self.solver == "vi":
-            self._fitted["elbo_"] = posterior.approximation.elbo
+        approximation = posterior.approximation
+        if approximation is not None:
+            self._fitted["approximation_"] = approximation
+        if hasattr(approximation, "elbo"):
+            self._fitted["elbo_"] = approximation.elbo
 
     def _learned(self, name):
         """A fitted attribute; worked out anew after ``partial_fit``."""

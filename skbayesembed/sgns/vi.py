@@ -59,7 +59,7 @@ class GaussianApproximation:
             n_words=model.n_words, n_components=model.n_components, prior=model.prior
         )
         self._q = q
-        q.second = q.trial = None
+        q.second = None
         k = model.n_components
         self.mean = {"rho": q.mean[0][:, :k].copy(), "alpha": q.mean[1][:, :k].copy()}
         if variational.biases:
@@ -155,6 +155,7 @@ def vi_posterior(estimator, model, words, settings, seeds):
             tol=factor * estimator.tol,
             verbose=estimator.verbose,
         )
+    variational.take_back(q)
     variational.sort_components(q)
     approximation = GaussianApproximation(variational, q, facts.pop("elbo"))
     attrs = {"elbo": float(approximation.elbo[-1]), **facts}
@@ -262,7 +263,7 @@ def stream_posterior(estimator, online, words, settings, seed, attrs):
         variational, q = online.result(run)
     variational.sort_components(q)
     approximation = GaussianApproximation(variational, q, [])
-    attrs = {"n_batches": online.n_batches, **attrs}
+    attrs = {"learning_method": "online", "n_batches": online.n_batches, **attrs}
     return approximate_posterior(estimator, approximation, words, settings, seed, attrs)
 
 
@@ -283,7 +284,7 @@ def approximate_posterior(estimator, approximation, words, settings, seed, attrs
         moments[name] = RunningMoments.known(mean, **spread, count=max(2, settings.draws))
     attrs = {
         "covariance": estimator.covariance,
-        "learning_method": estimator.learning_method,
+        "learning_method": "batch",
         "n_on": approximation.n_on,
         "draws_made": settings.draws,
         "stride": settings.stride,

@@ -176,6 +176,22 @@ def blend(w, memory, packed, linear):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def update_word(
+    w, packed, linear, prior, shift, tau, near, free, fixed, full, rounding, memory, work, vector,
+    mean, cov, log_det,
+):  # fmt: skip
+    """The optimal factor of word ``w`` from its pairs' precision and linear term, both spent."""
+    if not blend(w, memory, packed, linear):
+        return
+    for j in range(linear.size):
+        linear[j] += shift[w, j]
+    couple(w, near[0], near[1], near[2], tau, mean, linear)
+    log_det[w] = solve_word(
+        packed, linear, prior[w], free, fixed, full, rounding, work, vector, mean[w], cov[w]
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def ascend_dense(
     start, stop, mean, cov, second, y, n, kappa, prior, shift, tau, near, free, fixed, full,
     rounding, memory, chunk, log_det, unit, bound,
@@ -202,15 +218,9 @@ def ascend_dense(
             total += dot_row(linear[i], mean[a + i])
         np.dot(square[:m], second, rows[:m])
         for i in range(m):
-            w = a + i
-            if not blend(w, memory, rows[i], linear[i]):
-                continue
-            for j in range(d):
-                linear[i, j] += shift[w, j]
-            couple(w, near[0], near[1], near[2], tau, mean, linear[i])
-            log_det[w] = solve_word(
-                rows[i], linear[i], prior[w], free, fixed, full, rounding, work, vector, mean[w],
-                cov[w],
+            update_word(
+                a + i, rows[i], linear[i], prior, shift, tau, near, free, fixed, full, rounding,
+                memory, work, vector, mean, cov, log_det,
             )  # fmt: skip
     bound[unit] = total
 
@@ -268,14 +278,9 @@ def ascend_sparse(
         for i in range(m):
             w = a + i
             total += dot_row(linear[i], mean[w])
-            if not blend(w, memory, packed[i], linear[i]):
-                continue
-            for j in range(d):
-                linear[i, j] += shift[w, j]
-            couple(w, near[0], near[1], near[2], tau, mean, linear[i])
-            log_det[w] = solve_word(
-                packed[i], linear[i], prior[w], free, fixed, full, rounding, work, vector,
-                mean[w], cov[w],
+            update_word(
+                w, packed[i], linear[i], prior, shift, tau, near, free, fixed, full, rounding,
+                memory, work, vector, mean, cov, log_det,
             )  # fmt: skip
     bound[unit] = total
 
@@ -345,12 +350,8 @@ def ascend_sparse_diagonal(
                 packed[p] = product[i, j]
                 p += 1
             packed[p - 1] += y.dtype.type(diagonal[i])
-        if not blend(w, memory, packed, linear):
-            continue
-        for j in range(d):
-            linear[j] += shift[w, j]
-        couple(w, near[0], near[1], near[2], tau, mean, linear)
-        log_det[w] = solve_word(
-            packed, linear, prior[w], free, fixed, False, rounding, work, vector, mean[w], cov[w]
-        )
+        update_word(
+            w, packed, linear, prior, shift, tau, near, free, fixed, False, rounding, memory, work,
+            vector, mean, cov, log_det,
+        )  # fmt: skip
     bound[unit] = total

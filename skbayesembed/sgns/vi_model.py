@@ -24,7 +24,6 @@ from .vi_kernels import (
     second_table,
 )
 
-_LOG_2PI = np.log(2 * np.pi)
 # Tables of products above this size, or as many multiplications in a sweep, are float32.
 _DOUBLE_BYTES = 2**28
 _DOUBLE_WORK = 4e9
@@ -175,9 +174,8 @@ class SGNSVariational:
         bound = self.update_side(q, 0, run)
         if q.trial is not None:
             # a turn of diagonal factors is no gain for certain: taken back where it was a loss
-            least, before = q.trial
-            if bound < least:
-                q.mean, q.cov, q.log_det, q.shape, q.rate = before
+            if bound < q.trial[0]:
+                self.take_back(q)
                 bound = self.update_side(q, 0, run)
             q.trial = None
         middle = self.update_side(q, 1, run)
@@ -187,6 +185,12 @@ class SGNSVariational:
         q.last = bound
         self.rebalance(q, middle)
         return bound
+
+    def take_back(self, q):
+        """Undo a turn that no sweep has tried yet, if there is one."""
+        if q.trial is not None:
+            _, (q.mean, q.cov, q.log_det, q.shape, q.rate) = q.trial
+            q.trial = None
 
     def settled(self, q):
         """Whether the precisions of the components are told apart, where they are learned."""
@@ -199,7 +203,7 @@ class SGNSVariational:
         are a batch's, and what is returned is no bound.
         """
         model, k = self.model, self.model.n_components
-        rest = self.rest(q)
+        rest = self.rest(q) if memory is None else 0.0
         shift = np.zeros((model.n_words, self.size))
         shift[:, :k] = model.prior.linear(side)
         shared = (
@@ -211,7 +215,7 @@ class SGNSVariational:
         if memory is None:
             memory = np.zeros((0, 0), self.dtype), np.zeros((0, 0)), np.zeros(0), np.zeros(0), False
         kernel, tasks = self._tasks(q, side, shared, units, memory, bounds, run)
-        if model.prior.neighbours(side) is None:
+        if model.prior.couplings[side] is None:
             run(kernel, tasks)
         else:
             # words depend on each other: one after the other, whatever the threads
@@ -271,13 +275,9 @@ class SGNSVariational:
         k, prior = self.model.n_components, self.model.prior
         total = prior.squares([m[:, :k] for m in q.mean])
         for side in (0, 1):
-            total += (self._words(side)[:, None] * self.variances(q, side)[:, :k]).sum(axis=0)
+            variances = self.variances(q, side)[:, :k]
+            total += (prior.word_diagonal(side)[:, None] * variances).sum(axis=0)
         return total
-
-    def _words(self, side):
-        """Diagonal of I + G."""
-        coupling = self.model.prior.couplings[side]
-        return np.ones(self.model.n_words) if coupling is None else 1.0 + coupling.diagonal
 
     def update_tau(self, q):
         """The optimal Gamma factors of the prior precisions (Sakaya 2015, section 4.9.3)."""
@@ -397,7 +397,7 @@ class SGNSVariational:
     def _square(self, q, side):
         """E[x' (I + G) x] of one side, shape (n_components, n_components)."""
         k, prior = self.model.n_components, self.model.prior
-        mean, words = q.mean[side][:, :k], self._words(side)
+        mean, words = q.mean[side][:, :k], prior.word_diagonal(side)
         total = mean.T @ prior.apply(side, mean, np.ones(k))
         if not self.full:
             total[np.diag_indices(k)] += words @ q.cov[side][:, :k]

@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import load_python_reference, make_sgns
+from skbayesembed.sgns.online import OnlineVI
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,23 @@ def test_a_stream_by_partial_fit(texts):
         -(-len(texts[i : i + 16]) // 8) for i in range(0, len(texts), 16)
     )
     assert model.posterior_["rho"].shape == (1, 50, 120, 5)
+    assert model.posterior_.attrs["learning_method"] == "online"
+
+
+def test_interrupted_passes_are_counted(texts, monkeypatch):
+    """Ctrl-C in the second of five passes."""
+    passes, end_pass = [], OnlineVI.end_pass
+
+    def interrupted(online):
+        end_pass(online)
+        passes.append(1)
+        if len(passes) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(OnlineVI, "end_pass", interrupted)
+    with pytest.warns(RuntimeWarning, match="Interrupted in pass 2 of 5"):
+        model = make(learning_method="online").fit(texts[:20])
+    assert model.n_iter_ == model.posterior_.attrs["n_iter"] == 2
 
 
 def test_cuts_of_the_stream_on_batches_do_not_matter(texts):

@@ -170,6 +170,18 @@ def test_fixed_point(prior, covariance, biases, dense):
                 getattr(q, name)[j] /= factor
 
 
+def test_an_untried_turn_is_taken_back():
+    """Ascent may end right after a turn of diagonal factors, which can be a loss."""
+    variational, q = build("fixed", "diag")
+    for _ in range(64):
+        variational.update(q, serial)
+    least, turned = q.trial[0], slow_bound(variational, q)
+    variational.take_back(q)
+    assert q.trial is None and slow_bound(variational, q) > least
+    assert slow_bound(variational, q) != turned
+    variational.take_back(q)
+
+
 def test_rotation_leaves_the_likelihood():
     variational, q = build("fixed", "full", biases=True)
     for _ in range(3):

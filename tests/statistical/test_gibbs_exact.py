@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit, log_expit
-
-# Monte Carlo standard errors allowed between a sampler and the quadrature: with about 60
-# comparisons in this file a correct sampler exceeds 4.5 once in 2,500 runs of it.
-ALLOWED = 4.5
-GRID = np.linspace(-14, 14, 1401)
-
-
-def standardised(sampling, draws, expected):
-    """(mean - expected) in Monte Carlo standard errors, for draws (n_draws, n_quantities)."""
-    ess = np.array([sampling.ess(d[None]) for d in draws.T])
-    error = draws.std(axis=0, ddof=1) / np.sqrt(ess)
-    return (draws.mean(axis=0) - expected) / error
+from quadrature import ALLOWED, one_free_context, one_word, standardised
+from scipy.special import expit
 
 
 @pytest.mark.parametrize(
@@ -26,14 +15,7 @@ def standardised(sampling, draws, expected):
 def test_one_word(sampling, kernel_and_layout, positive, negative, precision):
     """rho and alpha of one word in one dimension: two parameters on a grid."""
     kernel, dense = kernel_and_layout
-    rho, alpha = np.meshgrid(GRID, GRID, indexing="ij")
-    t = rho * alpha
-    logp = positive * log_expit(t) + negative * log_expit(-t)
-    logp -= 0.5 * precision * (rho**2 + alpha**2)
-    weight = np.exp(logp - logp.max())
-    weight /= weight.sum()
-    quantities = (expit(t), t, rho**2, alpha**2)
-    expected = np.array([(weight * q).sum() for q in quantities])
+    expected = one_word(positive, negative, precision)
 
     def look(state):
         r, a = state.x[0][0, 0], state.x[1][0, 0]
@@ -48,37 +30,19 @@ def test_one_word(sampling, kernel_and_layout, positive, negative, precision):
 def test_one_free_context_given_an_anchor(sampling, kernel_and_layout):
     """Two words, one dimension, one context held: given the free context the targets part."""
     kernel, dense = kernel_and_layout
-    n_positive = np.array([[5.0, 1.0], [2.0, 6.0]])
-    n_negative = np.array([[1.0, 4.0], [3.0, 1.0]])
-    anchor, precision = 1.3, 0.8
-    # rho_w integrates out on a grid for every value of the free context
-    inner = np.zeros((2, GRID.size, GRID.size))
-    for w in range(2):
-        for v, context in enumerate((np.full(GRID.size, anchor), GRID)):
-            t = GRID[:, None] * context[None, :]
-            inner[w] += n_positive[w, v] * log_expit(t) + n_negative[w, v] * log_expit(-t)
-        inner[w] -= 0.5 * precision * GRID[:, None] ** 2
-    # the shared shift keeps the relative weights of the contexts
-    evidence = [np.exp(inner[w] - inner[w].max()) for w in range(2)]
-    mass = [e.sum(axis=0) for e in evidence]
-    outer = np.exp(-0.5 * precision * GRID**2) * mass[0] * mass[1]
-    outer /= outer.sum()
-    expected = [(outer * GRID).sum(), (outer * GRID**2).sum()]
-    for w in range(2):
-        mean = (evidence[w] * GRID[:, None]).sum(axis=0) / mass[w]
-        square = (evidence[w] * GRID[:, None] ** 2).sum(axis=0) / mass[w]
-        expected += [(outer * mean).sum(), (outer * square).sum()]
+    known = one_free_context()
 
     def look(state):
         r, a = state.x[0][:, 0], state.x[1][1, 0]
-        assert state.x[1][0, 0] == anchor
+        assert state.x[1][0, 0] == known.anchor
         return a, a * a, r[0], r[0] ** 2, r[1], r[1] ** 2
 
     model = sampling.conditionals(
-        n_positive, n_negative, 1, precision, kernel, dense, np.array([0]), np.array([[anchor]])
-    )
+        known.positive, known.negative, 1, known.precision, kernel, dense, np.array([0]),
+        np.array([[known.anchor]]),
+    )  # fmt: skip
     draws = np.array(sampling.run(model, 20_000, 200, seed=5, each=look))
-    z = standardised(sampling, draws, np.array(expected))
+    z = standardised(sampling, draws, known.expected)
     assert np.all(np.abs(z) < ALLOWED), z
 
 
@@ -86,12 +50,7 @@ def test_one_free_context_given_an_anchor(sampling, kernel_and_layout):
 def test_every_number_of_steps(sampling, n_steps):
     """The Metropolis step is exact whatever its Gaussian and its number of steps."""
     precision = 0.7
-    rho, alpha = np.meshgrid(GRID, GRID, indexing="ij")
-    t = rho * alpha
-    logp = 9 * log_expit(t) + 3 * log_expit(-t) - 0.5 * precision * (rho**2 + alpha**2)
-    weight = np.exp(logp - logp.max())
-    weight /= weight.sum()
-    expected = np.array([(weight * q).sum() for q in (expit(t), t, rho**2)])
+    expected = one_word(9, 3, precision)[:3]
     model = sampling.conditionals([[9]], [[3]], 1, precision, "metropolis")
     state = model.init_state(_streams(model))
     state.tuning.n_steps = [np.array([n_steps]), np.array([n_steps])]

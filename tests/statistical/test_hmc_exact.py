@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from quadrature import ALLOWED, one_free_context, one_word, standardised
 from scipy import stats
 from scipy.special import expit, log_expit
-from test_gibbs_exact import ALLOWED, GRID, standardised
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
@@ -64,13 +64,7 @@ def run(target, draws, warmup, seed, thin=1, **options):
 )
 def test_one_word(sampling, method, dense, positive, negative, precision):
     """rho and alpha of one word in one dimension: two parameters on a grid."""
-    rho, alpha = np.meshgrid(GRID, GRID, indexing="ij")
-    t = rho * alpha
-    logp = positive * log_expit(t) + negative * log_expit(-t)
-    logp -= 0.5 * precision * (rho**2 + alpha**2)
-    weight = np.exp(logp - logp.max())
-    weight /= weight.sum()
-    expected = np.array([(weight * q).sum() for q in (expit(t), t, rho**2, alpha**2)])
+    expected = one_word(positive, negative, precision)
     target = build(sampling, [[positive]], [[negative]], precision, dense=dense)
     n_draws = 5000 if method == "mala" else 2000
     # smaller steps than by default: the tails of so flat a posterior are curved
@@ -83,32 +77,16 @@ def test_one_word(sampling, method, dense, positive, negative, precision):
 
 def test_one_free_context_given_an_anchor(sampling):
     """Two words, one dimension, one context held: given the free context the targets part."""
-    n_positive = np.array([[5.0, 1.0], [2.0, 6.0]])
-    n_negative = np.array([[1.0, 4.0], [3.0, 1.0]])
-    anchor, precision = 1.3, 0.8
-    mass, means, squares = [], [], []
-    for w in range(2):
-        # rho_w integrates out on a grid for every value of the free context
-        inner = np.zeros((GRID.size, GRID.size))
-        for v, context in enumerate((np.full(GRID.size, anchor), GRID)):
-            t = GRID[:, None] * context[None, :]
-            inner += n_positive[w, v] * log_expit(t) + n_negative[w, v] * log_expit(-t)
-        evidence = np.exp(inner - inner.max() - 0.5 * precision * GRID[:, None] ** 2)
-        mass.append(evidence.sum(axis=0))
-        means.append((evidence * GRID[:, None]).sum(axis=0) / mass[w])
-        squares.append((evidence * GRID[:, None] ** 2).sum(axis=0) / mass[w])
-    outer = np.exp(-0.5 * precision * GRID**2) * mass[0] * mass[1]
-    outer /= outer.sum()
-    expected = [GRID, GRID**2, means[0], squares[0], means[1], squares[1]]
+    known = one_free_context()
     target = build(
-        sampling, n_positive, n_negative, precision,
-        anchors=np.array([0]), values=np.array([[anchor]]),
+        sampling, known.positive, known.negative, known.precision,
+        anchors=np.array([0]), values=np.array([[known.anchor]]),
     )  # fmt: skip
     found = run(target, 4000, 300, seed=5)
-    assert np.all(found["alpha"][:, 0, 0] == anchor)
+    assert np.all(found["alpha"][:, 0, 0] == known.anchor)
     a, r = found["alpha"][:, 1, 0], found["rho"][:, :, 0]
     quantities = np.stack([a, a * a, r[:, 0], r[:, 0] ** 2, r[:, 1], r[:, 1] ** 2], axis=1)
-    z = standardised(sampling, quantities, np.array([(outer * q).sum() for q in expected]))
+    z = standardised(sampling, quantities, known.expected)
     assert np.all(np.abs(z) < ALLOWED), z
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
+from geweke import WORDS, K, differences, observations, quantities
 from scipy import sparse
-from scipy.special import expit
-from test_gibbs_joint import WORDS, K, quantities, set_positive
 
-from skbayesembed.random import generators
 from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
 from skbayesembed.sgns.priors import Prior
 
@@ -63,7 +63,7 @@ def from_prior(prior, rng):
     return arrays, tau
 
 
-def looked_at(arrays, tau, positive, total):
+def looked_at(total, arrays, tau, positive):
     more = [arrays[0][1, 0], arrays[0][0] @ arrays[0][1], np.log(tau[0]), tau[0] * arrays[0][0, 0]]
     return np.append(quantities(*arrays, positive, total), more)
 
@@ -77,37 +77,12 @@ def test_geweke(sampling, kernel, kind):
     """Prior draws with data, against alternating data given parameters and one sweep."""
     rng = np.random.default_rng(13)
     prior = Prior(WORDS, K, 1.5, **PRIORS[kind])
-    total = rng.integers(0, 6, (WORDS, WORDS)).astype(float)
-    total[0, 0], total[1, 2] = 5.0, 4.0
-
-    def data(rho, alpha):
-        return rng.binomial(total.astype(int), expit(rho @ alpha.T)).astype(float)
-
-    direct = []
-    for _ in range(5_000):
-        arrays, tau = from_prior(prior, rng)
-        direct.append(looked_at(arrays, tau, data(*arrays), total))
+    total = observations(rng)
     model = sampling.conditionals(total, 0 * total, K, prior, kernel)
-    streams = generators(np.random.SeedSequence(4), model.n_streams)
-    state = model.init_state(streams)
-    state.x, state.tau = from_prior(prior, rng)
-    if state.tuning is not None:
-        for side in (0, 1):
-            state.tuning.weight[side][:] = 0.15 * model.model.pairs.n[side]
-            state.tuning.shift[side][:] = 0.0
-            state.tuning.n_steps[side] = np.full(len(model.model.units[side]), 2 * side)
-    chain = []
-    for _ in range(6_000):
-        positive = data(*state.x)
-        set_positive(model, positive, total)
-        model.sweep(state, streams, sampling.serial)
-        chain.append(looked_at(state.x, state.tau, positive, total))
-    direct, chain = np.array(direct), np.array(chain)
-    moves = direct.std(axis=0) > 1e-12
-    direct, chain = direct[:, moves], chain[:, moves]
-    assert moves.sum() >= 15
-    ess = np.array([sampling.ess(c[None]) for c in chain.T])
-    error = np.sqrt(direct.var(axis=0) / len(direct) + chain.var(axis=0) / ess)
-    z = (direct.mean(axis=0) - chain.mean(axis=0)) / error
+    z = differences(
+        sampling, model, total, functools.partial(from_prior, prior),
+        functools.partial(looked_at, total), rng, 5_000, 6_000,
+    )  # fmt: skip
+    assert z.size >= 15
     # 16 statistics of twelve samplers: 4.5 standard errors happen by chance once in 750 seeds
     assert np.all(np.abs(z) < 4.5), z

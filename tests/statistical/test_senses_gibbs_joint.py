@@ -1,0 +1,138 @@
+"""Joint-distribution (Geweke 2004) tests of the sense models' Gibbs sweeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import softmax
+
+from skbayesembed.random import generators
+from skbayesembed.senses.data import Snippets
+from skbayesembed.senses.gibbs import SenseGibbs
+from skbayesembed.senses.priors import SensePrior
+
+K, G, T, V = 2, 2, 3, 3
+PERIODS = np.array([0, 0, 0, 0, 2, 2, 2, 2, 2, 0])
+GENRES = np.array([0, 0, 1, 1, 0, 0, 1, 1, 1, 0])
+LENGTHS = np.array([3, 5, 1, 2, 4, 0, 6, 2, 3, 1])
+D = PERIODS.size
+
+
+def design(kind):
+    """Snippets whose counts are there for every word, so that new ones can be written in place."""
+    counts = sparse.csr_array(np.ones((D, V)))
+    genres = 0 * GENRES if kind == "scan" else GENRES
+    return Snippets.of(counts, PERIODS, genres, n_periods=T, n_genres=1 if kind == "scan" else G)
+
+
+def from_prior(prior, data, rng):
+    """Arrays of logits, and the innovation variance where it is learned."""
+    kappa = None
+    if prior.walks:
+        kappa = prior.kappa_phi_rate / rng.standard_gamma(prior.kappa_phi_shape)
+    phi = prior.phi_precision(T, kappa).sample(rng, (data.n_genres, K)).transpose(1, 0, 2)
+    if prior.walks:
+        return {"phi": phi, "psi": prior.psi_precision(T).sample(rng, (K, V)).swapaxes(0, 1)}, kappa
+    chi = prior.kappa_chi**0.5 * rng.normal(size=(K, V))
+    return {"phi": phi, "chi": chi, "theta": prior.theta_precision(T).sample(rng, (V,))}, None
+
+
+def write_words(state, data, rng):
+    """New words of all snippets given their senses and the logits, and their counts by sense."""
+    p = softmax(state.words.x, axis=2)[state.senses, data.periods]
+    words = rng.multinomial(LENGTHS, p)
+    data.counts[:] = words.ravel()
+    state.tokens[:] = 0.0
+    np.add.at(state.tokens, (state.senses, data.periods), words)
+
+
+def write_senses(state, data, rng):
+    """New senses given prevalence, and the numbers of snippets."""
+    p = softmax(state.prevalence.x, axis=2)[data.genres, data.periods]
+    state.senses[:] = (rng.random(D)[:, None] > np.cumsum(p, axis=1)).sum(axis=1)
+    state.snippets[:] = 0.0
+    np.add.at(state.snippets, (data.genres, data.periods, state.senses), 1.0)
+
+
+def look(state, prior):
+    """Test functions of logits, senses and words."""
+    phi, x = state.prevalence.x, state.words.x
+    prevalence, words = softmax(phi, axis=2), softmax(x, axis=2)
+    seen = [
+        phi[0, 0, 0],
+        phi[-1, 1, 1],
+        phi[0, 0, 0] ** 2,
+        phi[-1, 2, 0] * phi[-1, 0, 0],
+        prevalence[0, 0, 0],
+        prevalence[-1, 1, 0] ** 2,
+        x[0, 0, 0],
+        x[1, 1, 2] ** 2,
+        x[0, 0, 1] * x[0, 2, 1],
+        words[0, 0, 0],
+        words[1, 2, 2] ** 2,
+        words[0, 2, 0] * words[1, 2, 0],
+        state.snippets[0, 0, 0],
+        state.snippets[0, 2, 1] * phi[0, 2, 1],
+        state.tokens[0, 0, 0],
+        state.tokens[0, 2, 1] ** 2,
+        (state.tokens * x).sum(),
+        float(state.senses[0] == state.senses[1]),
+    ]
+    if prior.walks:
+        return [*seen, np.log(state.kappa_phi)]
+    chi, theta = state.chi, state.theta
+    return [*seen, chi[0, 0] ** 2, theta[0, 1] * theta[1, 1], chi[0, 1] * theta[0, 1]]
+
+
+def placed(model, prior, data, rng, streams):
+    """A state drawn from prior and likelihood."""
+    arrays, kappa = from_prior(prior, data, rng)
+    state = model.state_of(arrays, streams)
+    if kappa is not None:
+        state.kappa_phi = kappa
+    write_senses(state, data, rng)
+    write_words(state, data, rng)
+    return state
+
+
+@pytest.mark.parametrize("kernel", ["polya-gamma", "uniform"])
+@pytest.mark.parametrize("kind", ["disc", "scan", "gasc"])
+def test_geweke(kind, kernel, sampling):
+    """Draws of everything, against alternating words given the rest and one sweep."""
+    z = differences(kind, kernel, sampling, 10_000, 20_000)
+    # about 20 statistics for each of six samplers: 4.5 errors by chance once in 1,200
+    assert np.all(np.abs(z) < 4.5), z
+
+
+def test_approximate_kernel_fails():
+    """The joint test has the power to tell the approximate variables from exact ones."""
+
+    class Sampling:
+        @staticmethod
+        def ess(draws):
+            return draws.shape[1] / 20
+
+    z = differences("disc", "approximate", Sampling, 10_000, 20_000)
+    assert np.max(np.abs(z)) > 4.5
+
+
+def differences(kind, kernel, sampling, n_direct, n_chain):
+    """Differences of the means of the test functions, in Monte Carlo standard errors."""
+    rng = np.random.default_rng(5)
+    prior, data = SensePrior(kind), design(kind)
+    model = SenseGibbs(data, K, prior, kernel=kernel)
+    streams = generators(np.random.SeedSequence(6), model.n_streams)
+    direct = np.array([
+        look(placed(model, prior, data, rng, streams), prior) for _ in range(n_direct)
+    ])  # fmt: skip
+    state = placed(model, prior, data, rng, streams)
+    chain = []
+    for _ in range(n_chain):
+        model.sweep(state, streams, None)
+        write_words(state, data, rng)
+        chain.append(look(state, prior))
+    chain = np.array(chain)
+    ess = np.array([sampling.ess(c[None]) for c in chain.T])
+    error = np.sqrt(direct.var(axis=0) / n_direct + chain.var(axis=0) / ess)
+    return (direct.mean(axis=0) - chain.mean(axis=0)) / error
