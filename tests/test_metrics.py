@@ -78,7 +78,7 @@ def test_rmse_in_blocks(monkeypatch):
     rng = np.random.default_rng(4)
     models = [tuple(rng.normal(size=(2, 9, 2))) for _ in range(2)]
     whole = rmse_cooccurrence(*models)
-    monkeypatch.setattr("skbayesembed.metrics._CELLS", 20)
+    monkeypatch.setattr("skbayesembed.metrics.words._CELLS", 20)
     assert rmse_cooccurrence(*models) == pytest.approx(whole, rel=1e-12)
 
 
@@ -195,7 +195,7 @@ def test_analogies_against_loops(monkeypatch):
         target = unit[b] - unit[a] + unit[c]
         best = max((i for i in range(30) if i not in (a, b, c)), key=lambda i: unit[i] @ target)
         correct.append(best == d)
-    monkeypatch.setattr("skbayesembed.metrics._CELLS", 200)
+    monkeypatch.setattr("skbayesembed.metrics.words._CELLS", 200)
     found = analogies(vectors, [tuple(f"w{i}" for i in q) for q in chosen], words=words)
     assert found.correct.tolist() == correct
 

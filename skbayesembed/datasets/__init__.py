@@ -1,8 +1,10 @@
-"""Simulators that return their truth, and loaders that need no network."""
+"""Simulators that return their truth, loaders that need no network, snippets of a corpus."""
 
 from __future__ import annotations
 
 from .load import load_python_reference
+from .senses import make_senses
 from .simulate import make_sgns
+from .snippets import extract_snippets
 
-__all__ = ["load_python_reference", "make_sgns"]
+__all__ = ["extract_snippets", "load_python_reference", "make_senses", "make_sgns"]

@@ -8,7 +8,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_integer
-from ..metrics import unit_vectors
+from ..metrics.words import unit_vectors
 from ..summary import check_prob, hdi_interval
 from .predict import with_biases
 

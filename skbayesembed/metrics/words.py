@@ -1,4 +1,4 @@
-"""Measures of fitted embeddings: coverage, distance of models, word similarity, analogies."""
+"""Measures of word vectors: distance of models, word similarity, analogies."""
 
 from __future__ import annotations
 
@@ -7,53 +7,11 @@ from scipy.special import expit
 from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
-from .summary import check_prob, hdi_interval
-
-__all__ = ["analogies", "coverage", "rmse_cooccurrence", "word_similarity"]
+from ..summary import check_prob, hdi_interval
+from .checks import check_numbers
 
 # Entries of a block of logits or cosines: 32 MB.
 _CELLS = 4_000_000
-
-
-def coverage(intervals, truth):
-    """Share of true values that lie in their interval, ends included.
-
-    Parameters
-    ----------
-    intervals : array-like of shape (..., 2)
-        ``(low, high)`` in the last axis, as from ``Posterior.hdi``.
-    truth : array-like of shape (...)
-
-    Returns
-    -------
-    float
-        Between 0 and 1. About the probability of the intervals where those are calibrated.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, there is no value, one is NaN, or a lower end is above its upper
-        one.
-
-    Examples
-    --------
-    >>> from skbayesembed.metrics import coverage
-    >>> coverage([[0.1, 0.4], [0.5, 0.9]], [0.2, 0.95])
-    0.5
-    """
-    intervals = _numbers(intervals, "intervals")
-    truth = _numbers(truth, "truth")
-    if intervals.shape != (*truth.shape, 2):
-        raise ValueError(
-            f"intervals must have the shape of truth and a last axis of 2, {(*truth.shape, 2)}, "
-            f"got {intervals.shape}."
-        )
-    if not truth.size:
-        raise ValueError("truth must hold at least one value, got none.")
-    low, high = intervals[..., 0], intervals[..., 1]
-    if np.any(low > high):
-        raise ValueError("intervals must have the lower end first, got (high, low).")
-    return float(np.mean((low <= truth) & (truth <= high)))
 
 
 def rmse_cooccurrence(estimate, truth):
@@ -151,7 +109,7 @@ def word_similarity(vectors, pairs, scores, *, words=None, prob=0.9):
     """
     check_prob(prob)
     pairs = _tuples(pairs, "pairs", 2)
-    scores = _numbers(scores, "scores")
+    scores = check_numbers(scores, "scores")
     if scores.shape != (len(pairs),):
         raise ValueError(f"scores must have shape ({len(pairs)},), got {scores.shape}.")
     draws, index = _vectors_and_index(vectors, words)
@@ -243,16 +201,6 @@ def analogies(vectors, questions, *, words=None, categories=None):
 # ---------------------------------------------------------------------------------------------
 
 
-def _numbers(values, name):
-    try:
-        values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be an array of numbers: {error}") from error
-    if np.isnan(values).any():
-        raise ValueError(f"{name} must not have NaN.")
-    return values
-
-
 def _tuples(values, name, size):
     values = [tuple(v) if hasattr(v, "__len__") and not isinstance(v, str) else v for v in values]
     for value in values:
@@ -276,7 +224,7 @@ def _draws_of_model(model, name):
             f"{name} must be (rho, alpha), a fitted estimator, a Posterior or simulated data, "
             f"got {type(model).__name__}."
         )
-    rho, alpha = _numbers(rho, f"{name}'s rho"), _numbers(alpha, f"{name}'s alpha")
+    rho, alpha = check_numbers(rho, f"{name}'s rho"), check_numbers(alpha, f"{name}'s alpha")
     if rho.ndim == 2 and alpha.ndim == 2:
         rho, alpha = rho[None], alpha[None]
     fits = rho.ndim == alpha.ndim == 3 and len(rho) == len(alpha) and rho.size and alpha.size
@@ -304,7 +252,7 @@ def _vectors_and_index(vectors, words, mean=False):
         return draws, vectors.vocabulary_
     if words is None:
         raise ValueError("words must name the rows of vectors, got None.")
-    vectors = _numbers(vectors, "vectors")
+    vectors = check_numbers(vectors, "vectors")
     words = [str(w) for w in words]
     if vectors.ndim != 2 or len(vectors) != len(words):
         raise ValueError(

@@ -1,0 +1,254 @@
+"""Snippets simulated from the sense models, returned together with the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils import Bunch
+
+from ..base import check_choice, check_integer, check_real
+from ..random import generators, seed_sequence
+from ..text import document_counts
+
+_MODELS = ("disc", "scan", "gasc", "interaction")
+
+
+def make_senses(
+    n_snippets=1000,
+    n_words=200,
+    n_senses=3,
+    *,
+    n_periods=5,
+    n_genres=1,
+    mean_length=7.0,
+    window=14,
+    model="disc",
+    kappa_phi=0.25,
+    kappa_theta=0.25,
+    kappa_chi=1.25,
+    alpha_phi=0.9,
+    alpha_theta=0.9,
+    kappa_psi=0.1,
+    first_phi=1.3,
+    first_psi=2.5,
+    interaction=0.3,
+    kappa_interaction=0.25,
+    random_state=None,
+):
+    """Simulate snippets of a target word whose senses change over time and genre.
+
+    Logits are drawn from the prior of a model. Then each snippet d, of a period and a genre, gets
+    a sense from the prevalences of these, a number of words from Binomial(``window``,
+    ``mean_length / window``), and its words, independently, from the probabilities of words of
+    its sense and period.
+
+    Parameters
+    ----------
+    n_snippets : int, default=1000
+        Number of snippets, D. They are spread evenly over periods and genres.
+    n_words : int, default=200
+        Size of the vocabulary, V. Some words may occur in no snippet.
+    n_senses : int, default=3
+        Number of senses, K.
+    n_periods : int, default=5
+        Number of periods, T.
+    n_genres : int, default=1
+        Number of genres, G.
+    mean_length : float, default=7.0
+        Expected number of words of a snippet, at most ``window``. A snippet may be empty.
+    window : int, default=14
+        Greatest number of words of a snippet.
+    model : {"disc", "scan", "gasc", "interaction"}, default="disc"
+        Where the logits of prevalence phi and of words psi come from.
+
+        - "disc": psi = chi + theta, a word's logit under a sense plus that in a period, where phi
+          and theta are stationary autoregressions over periods (Algorithm 1).
+        - "gasc": phi and psi are random walks over periods (Algorithm 2), here with a proper
+          first period. "scan" is the same without genres.
+        - "interaction": psi = chi + theta + xi, where xi, the interaction of sense and period, is
+          zero for most words.
+    kappa_phi : float or (float, float), default=0.25
+        Variance of the innovations of phi; half the variance of its steps in "scan" and "gasc".
+        A pair is the shape and rate of the inverse Gamma distribution that it is drawn from;
+        the paper's is (7, 3).
+    kappa_theta, kappa_chi : float, default=0.25, 1.25
+        Variance of the innovations of theta, and of chi ("disc" and "interaction").
+    alpha_phi, alpha_theta : float, default=0.9
+        Autoregression of phi and of theta and xi ("disc" and "interaction").
+    kappa_psi : float, default=0.1
+        Half the variance of the steps of psi ("scan" and "gasc").
+    first_phi, first_psi : float, default=1.3, 2.5
+        Variances of phi and psi in the first period ("scan" and "gasc"); by default about those
+        of "disc".
+    interaction : float, default=0.3
+        Share of the words that have an interaction ("interaction"); each has one
+        autoregression for every sense.
+    kappa_interaction : float, default=0.25
+        Variance of the innovations of xi ("interaction").
+    random_state : int, RandomState instance or None, default=None
+        An int gives the same data every time; with it, the truth is the same for all numbers and
+        lengths of snippets.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        Dictionary-like, with the attributes
+
+        counts : csr_array of shape (n_snippets, n_words)
+            How often each word occurs in each snippet.
+        times, genres, senses : ndarray of shape (n_snippets,), dtype int64
+            Period, genre and true sense of each snippet, from 0; periods ascend.
+        prevalence : ndarray of shape (n_genres, n_periods, n_senses)
+            True probabilities of the senses, softmax of phi over senses.
+        word_proba : ndarray of shape (n_senses, n_periods, n_words)
+            True probabilities of the words, softmax of psi over words.
+        phi, psi : ndarray
+            The logits of these.
+        chi, theta : ndarray of shape (n_senses, n_words) and (n_periods, n_words)
+            Of "disc" and "interaction".
+        xi : ndarray of shape (n_senses, n_periods, n_words)
+            Of "interaction"; zero for words without one.
+        kappa_phi : float
+            As given or drawn.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or genres are asked of "scan".
+
+    Notes
+    -----
+    Logits have no fixed level: only their differences within a softmax can be learned, and of
+    "interaction" only psi, as a part of xi could be moved into chi and theta.
+
+    References
+    ----------
+    Zafar & Nicholls (2022), "Measuring diachronic sense change: new models and Monte Carlo methods
+    for Bayesian inference", Journal of the Royal Statistical Society C 71(5): Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from skbayesembed.datasets import make_senses
+    >>> simulation = make_senses(n_snippets=60, n_words=20, n_senses=2, random_state=0)
+    >>> simulation.counts.shape, simulation.prevalence.shape, simulation.word_proba.shape
+    ((60, 20), (1, 5, 2), (2, 5, 20))
+    >>> simulation.times[:3].tolist(), simulation.senses[:3].tolist()
+    ([0, 0, 0], [1, 0, 1])
+    """
+    _check(
+        n_snippets=n_snippets, n_words=n_words, n_senses=n_senses, n_periods=n_periods,
+        n_genres=n_genres, window=window, mean_length=mean_length, model=model,
+        alpha_phi=alpha_phi, alpha_theta=alpha_theta, kappa_theta=kappa_theta,
+        kappa_chi=kappa_chi, kappa_psi=kappa_psi, first_phi=first_phi, first_psi=first_psi,
+        interaction=interaction, kappa_interaction=kappa_interaction,
+    )  # fmt: skip
+    *streams, senses_rng, words_rng = generators(seed_sequence(random_state), 6)
+    kappa_rng, phi_rng, psi_rng, xi_rng = streams
+    kappa_phi = _draw_kappa(kappa_phi, kappa_rng)
+
+    shape = (n_genres, n_periods, n_senses)
+    truth = {}
+    if model in ("scan", "gasc"):
+        phi = _walk(phi_rng, shape, first_phi, 2 * kappa_phi)
+        psi = _walk(psi_rng, (n_senses, n_periods, n_words), first_psi, 2 * kappa_psi)
+    else:
+        phi = _autoregression(phi_rng, shape, alpha_phi, kappa_phi)
+        chi = psi_rng.normal(scale=np.sqrt(kappa_chi), size=(n_senses, n_words))
+        theta = _autoregression(psi_rng, (n_periods, n_words), alpha_theta, kappa_theta)
+        psi = chi[:, None] + theta
+        truth.update(chi=chi, theta=theta)
+    if model == "interaction":
+        xi = _autoregression(xi_rng, psi.shape, alpha_theta, kappa_interaction)
+        xi[:, :, xi_rng.permutation(n_words) >= round(interaction * n_words)] = 0.0
+        psi += xi
+        truth.update(xi=xi)
+    prevalence, word_proba = softmax(phi, axis=2), softmax(psi, axis=2)
+
+    cells = np.arange(n_snippets) * (n_periods * n_genres) // n_snippets
+    times, genres = np.divmod(cells, n_genres)
+    senses = _categories(prevalence.reshape(-1, n_senses), genres * n_periods + times, senses_rng)
+    lengths = words_rng.binomial(window, mean_length / window, size=n_snippets)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    rows = np.repeat(senses * n_periods + times, lengths)
+    words = _categories(word_proba.reshape(-1, n_words), rows, words_rng)
+    return Bunch(
+        counts=document_counts(words, offsets, n_words),
+        times=times,
+        genres=genres,
+        senses=senses,
+        prevalence=prevalence,
+        word_proba=word_proba,
+        phi=phi,
+        psi=psi,
+        kappa_phi=kappa_phi,
+        **truth,
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _check(**given):
+    for name in ("n_snippets", "n_words", "n_senses", "n_periods", "n_genres", "window"):
+        check_integer(name, given[name], 1)
+    check_real("mean_length", given["mean_length"], 0, high=given["window"])
+    check_choice("model", given["model"], _MODELS)
+    if given["model"] == "scan" and given["n_genres"] > 1:
+        raise ValueError(
+            f"model='scan' has no genres: n_genres must be 1, got {given['n_genres']}; "
+            "model='gasc' has them."
+        )
+    for name in ("alpha_phi", "alpha_theta"):
+        check_real(name, given[name], -1)
+        if given[name] >= 1:
+            raise ValueError(f"{name} must be a number > -1 and < 1, got {given[name]!r}.")
+    kappas = ("kappa_theta", "kappa_chi", "kappa_psi", "kappa_interaction")
+    for name in (*kappas, "first_phi", "first_psi"):
+        check_real(name, given[name], 0, strict=False)
+    check_real("interaction", given["interaction"], 0, strict=False, high=1)
+
+
+def _draw_kappa(kappa_phi, rng):
+    """The variance itself, or one drawn from the inverse Gamma distribution (shape, rate)."""
+    if not isinstance(kappa_phi, tuple | list):
+        check_real("kappa_phi", kappa_phi, 0, strict=False)
+        return float(kappa_phi)
+    if len(kappa_phi) != 2:
+        raise ValueError(f"kappa_phi must be a number or (shape, rate), got {kappa_phi!r}.")
+    shape, rate = kappa_phi
+    check_real("the shape of kappa_phi", shape, 0)
+    check_real("the rate of kappa_phi", rate, 0)
+    return float(rate / rng.gamma(shape))
+
+
+def _autoregression(rng, shape, alpha, kappa):
+    """Stationary AR(1) over the last axis but one, innovations of variance ``kappa``."""
+    x = rng.normal(scale=np.sqrt(kappa), size=shape)
+    x[..., 0, :] /= np.sqrt(1 - alpha**2)
+    for t in range(1, shape[-2]):
+        x[..., t, :] += alpha * x[..., t - 1, :]
+    return x
+
+
+def _walk(rng, shape, first, step):
+    """Random walk over the last axis but one, from its variances at first and of each step."""
+    x = rng.normal(size=shape)
+    x[..., 0, :] *= np.sqrt(first)
+    x[..., 1:, :] *= np.sqrt(step)
+    return np.cumsum(x, axis=-2)
+
+
+def _categories(proba, rows, rng):
+    """One draw of a category for each of ``rows``, the rows of ``proba`` to draw from."""
+    u = rng.random(len(rows))
+    out = np.empty(len(rows), dtype=np.int64)
+    order = np.argsort(rows, kind="stable")
+    ends = np.searchsorted(rows[order], np.arange(len(proba) + 1))
+    for row, p in enumerate(proba):
+        chosen = order[ends[row] : ends[row + 1]]
+        if chosen.size:
+            cumulative = np.cumsum(p)
+            # rounding may leave the sum below one
+            cumulative /= cumulative[-1]
+            out[chosen] = np.searchsorted(cumulative, u[chosen], side="right")
+    return out

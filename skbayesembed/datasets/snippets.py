@@ -1,0 +1,244 @@
+"""Snippets of a corpus: the words around each occurrence of a target word."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils import Bunch
+
+from ..base import check_bool, check_integer
+from ..text import (
+    Corpus,
+    build_corpus,
+    document_counts,
+    input_kind,
+    make_analyzer,
+    materialise,
+    restrict,
+)
+
+
+def extract_snippets(
+    documents,
+    target,
+    *,
+    window=14,
+    times=None,
+    genres=None,
+    stop_words=None,
+    min_count=2,
+    max_features=None,
+    analyzer="word",
+    lowercase=True,
+    token_pattern=r"(?u)\b\w\w+\b",
+):
+    r"""Cut the snippets around a target word out of a corpus.
+
+    Every occurrence of the target makes one snippet: the ``window / 2`` tokens before it and the
+    ``window / 2`` after it, across sentences but never across documents. Then stop words and rare
+    words are dropped, as in Zafar & Nicholls (2022, section 3): positions are counted before, so
+    a snippet keeps at most ``window`` words, often far fewer, and sometimes none.
+
+    Parameters
+    ----------
+    documents : iterable of str or of lists of str
+        Texts, or token lists (of lemmas, say), one for each document.
+    target : str or sequence of str
+        The target word, or all its forms. Lower-cased where the documents are.
+    window : int, default=14
+        Number of tokens on both sides together, even: 14 is 7 before and 7 after.
+    times : array-like of shape (n_documents,) or None, default=None
+        Time of each document, carried along to its snippets as it is.
+    genres : array-like of shape (n_documents,) or None, default=None
+        Genre of each document, carried along to its snippets as it is.
+    stop_words : {"english"}, iterable of str or None, default=None
+        Words to drop, also from token lists; "english" is scikit-learn's list. Lower-cased where
+        the documents are.
+    min_count : int, default=2
+        Words with fewer occurrences over all snippets are dropped: 2 drops those that occur once.
+        Where two windows overlap, a word in both counts twice.
+    max_features : int or None, default=None
+        Keep only this many words, the most frequent over all snippets.
+    analyzer : "word" or callable, default="word"
+        How texts are cut into tokens; a callable takes a text and returns its tokens. Unused for
+        token lists.
+    lowercase : bool, default=True
+        Lower-case texts (only for ``analyzer="word"``).
+    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+        Regular expression of a token (only for ``analyzer="word"``). What does not match it, the
+        default all words of one letter, takes no position in the window.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        Dictionary-like, with the attributes
+
+        counts : csr_array of shape (n_snippets, n_words)
+            How often each word occurs in each snippet; rows may be empty.
+        words : ndarray of str of shape (n_words,)
+            By descending frequency over all snippets, then alphabetically.
+        snippets : list of str
+            The words of each snippet that were kept, in the order of the text, joined by blanks.
+        times, genres : ndarray of shape (n_snippets,) or None
+            Those of the documents.
+        document : ndarray of shape (n_snippets,), dtype int64
+            Index of the document of each snippet.
+        positions : ndarray of shape (n_snippets,), dtype int64
+            Position of the target among all tokens of its document.
+
+    Raises
+    ------
+    TypeError
+        If ``documents`` is neither texts nor token lists.
+    ValueError
+        If the target occurs nowhere, no word is left, ``times`` or ``genres`` have the wrong
+        length, or an option is out of range.
+
+    Notes
+    -----
+    The target is never a context word of its own snippet. Another occurrence of it within the
+    window is one, as any other word (it was in the paper's data, too); it also has its own
+    snippet. List it among ``stop_words`` to drop it.
+
+    References
+    ----------
+    Zafar & Nicholls (2022), "Measuring diachronic sense change: new models and Monte Carlo methods
+    for Bayesian inference", Journal of the Royal Statistical Society C 71(5).
+
+    Examples
+    --------
+    >>> from skbayesembed.datasets import extract_snippets
+    >>> texts = ["We sat on the bank of the river.", "The bank by the river lends money: a bank!"]
+    >>> bunch = extract_snippets(
+    ...     texts, "bank", window=6, times=[1850, 1990], stop_words="english", min_count=1
+    ... )
+    >>> bunch.snippets
+    ['sat river', 'river', 'river lends money']
+    >>> bunch.words.tolist(), bunch.counts.toarray().tolist()
+    (['river', 'lends', 'money', 'sat'],
+     [[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.0]])
+    >>> bunch.times.tolist(), bunch.positions.tolist()
+    ([1850, 1990, 1990], [4, 1, 7])
+    """
+    check_integer("window", window, 2)
+    if window % 2:
+        raise ValueError(f"window must be even, half of it on each side, got {window}.")
+    check_bool("lowercase", lowercase)
+    if not callable(analyzer) and analyzer != "word":
+        raise ValueError(f"analyzer must be 'word' or a callable, got {analyzer!r}.")
+    documents = materialise(documents)
+    texts = input_kind(documents) == "text"
+    lower = texts and lowercase and not callable(analyzer)
+    forms = _forms(target, lower)
+    stops = _stop_words(stop_words, lower)
+    analyze = (
+        make_analyzer(analyzer, lowercase=lowercase, token_pattern=token_pattern) if texts else None
+    )
+    corpus = build_corpus(documents, analyze)
+    n_documents = len(corpus.offsets) - 1
+    times = _covariate(times, "times", n_documents)
+    genres = _covariate(genres, "genres", n_documents)
+
+    centres = np.flatnonzero(np.isin(corpus.ids, _ids(corpus.words, forms)))
+    if not centres.size:
+        raise ValueError(f"target must occur in the documents, but {_quoted(forms)} does nowhere.")
+    document = np.searchsorted(corpus.offsets, centres, side="right") - 1
+    ids, offsets = _windows(corpus, centres, document, int(window) // 2, _ids(corpus.words, stops))
+    if not ids.size:
+        raise ValueError("no word is left: there are no tokens but stop words around the target.")
+    kept = restrict(
+        _ranked(ids, offsets, corpus.words), min_count=min_count, max_features=max_features
+    )
+    return Bunch(
+        counts=document_counts(kept.ids, kept.offsets, len(kept.words)),
+        words=kept.words,
+        snippets=_joined(kept),
+        times=None if times is None else times[document],
+        genres=None if genres is None else genres[document],
+        document=document,
+        positions=centres - corpus.offsets[document],
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _forms(target, lower):
+    try:
+        forms = [target] if isinstance(target, str) else list(target)
+    except TypeError as error:
+        raise ValueError(f"target must be a word or a list of its forms: {error}") from error
+    if not forms or not all(isinstance(form, str) and form for form in forms):
+        raise ValueError(f"target must be a word or a list of its forms, got {target!r}.")
+    return [form.lower() for form in forms] if lower else forms
+
+
+def _stop_words(stop_words, lower):
+    if stop_words is None:
+        return []
+    if isinstance(stop_words, str):
+        if stop_words != "english":
+            raise ValueError(
+                f"stop_words must be 'english', a list of str or None, got {stop_words!r}."
+            )
+        return CountVectorizer(stop_words="english").get_stop_words()
+    try:
+        words = list(stop_words)
+    except TypeError as error:
+        raise ValueError(f"stop_words must be 'english', a list of str or None: {error}") from error
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("stop_words must be 'english', a list of str or None, got other entries.")
+    return [word.lower() for word in words] if lower else words
+
+
+def _covariate(values, name, n_documents):
+    if values is None:
+        return None
+    values = np.asarray(values)
+    if values.ndim != 1 or len(values) != n_documents:
+        raise ValueError(
+            f"{name} must have one entry for each of the {n_documents} documents, got shape "
+            f"{values.shape}."
+        )
+    return values
+
+
+def _ids(words, chosen):
+    chosen = set(chosen)
+    return np.flatnonzero([word in chosen for word in words])
+
+
+def _windows(corpus, centres, document, half, stops):
+    """Ids of the tokens around each centre, in the order of the text, and their offsets."""
+    around = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
+    places = centres[:, None] + around
+    inside = places >= corpus.offsets[document][:, None]
+    inside &= places < corpus.offsets[document + 1][:, None]
+    # places outside are masked afterwards: any index will do
+    ids = corpus.ids[np.where(inside, places, 0)]
+    inside &= ~np.isin(ids, stops)
+    offsets = np.zeros(len(centres) + 1, dtype=np.int64)
+    np.cumsum(inside.sum(axis=1), out=offsets[1:])
+    return ids[inside], offsets
+
+
+def _ranked(ids, offsets, words):
+    """Corpus of the snippets, its words in the order that `restrict` relies on."""
+    used, ids, frequency = np.unique(ids, return_inverse=True, return_counts=True)
+    words = words[used]
+    alphabetical = np.argsort(words, kind="stable")
+    order = alphabetical[np.argsort(-frequency[alphabetical], kind="stable")]
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return Corpus(rank[ids], offsets, words[order], frequency[order])
+
+
+def _joined(corpus):
+    tokens = corpus.words[corpus.ids].tolist()
+    ends = corpus.offsets.tolist()
+    return [" ".join(tokens[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def _quoted(forms):
+    shown = ", ".join(map(repr, forms[:5]))
+    return shown + (", ..." if len(forms) > 5 else "")

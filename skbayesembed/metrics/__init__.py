@@ -1,0 +1,18 @@
+"""Measures of fits: intervals, word vectors, senses of snippets."""
+
+from __future__ import annotations
+
+from .intervals import coverage, interval_overlap
+from .senses import brier_score, interaction_level, match_senses
+from .words import analogies, rmse_cooccurrence, word_similarity
+
+__all__ = [
+    "analogies",
+    "brier_score",
+    "coverage",
+    "interaction_level",
+    "interval_overlap",
+    "match_senses",
+    "rmse_cooccurrence",
+    "word_similarity",
+]

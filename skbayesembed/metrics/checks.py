@@ -1,0 +1,31 @@
+"""Checks of what the measures are given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def check_numbers(values, name):
+    """Float array of ``values``; a ValueError where they are not numbers or one is NaN."""
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}") from error
+    if np.isnan(values).any():
+        raise ValueError(f"{name} must not have NaN.")
+    return values
+
+
+def check_labels(labels, name, n_rows):
+    """Integer array of labels, -1 where unknown, one for each of ``n_rows`` rows."""
+    labels = np.asarray(labels)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must have one label for each of the {n_rows} rows, got shape {labels.shape}."
+        )
+    whole = labels.dtype.kind in "iu"
+    if labels.dtype.kind == "f":
+        whole = bool(np.all(labels == np.round(labels)))
+    if not whole or np.any(labels < -1):
+        raise ValueError(f"{name} must be integers from 0, or -1 where unknown (not NaN).")
+    return labels.astype(np.int64)

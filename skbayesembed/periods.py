@@ -1,0 +1,291 @@
+"""Times to periods: integers taken one by one, or bins of a line of numbers or dates."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+import numpy as np
+
+from .base import check_integer
+
+# More periods than this are learnt from integers only by mistake (years BC to AD, time stamps).
+_MOST_PERIODS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Periods:
+    """Contiguous periods of time, and the period of any time.
+
+    Made by `Periods.learn`.
+
+    Attributes
+    ----------
+    n_periods : int
+    edges : ndarray of shape (n_periods + 1,) or None
+        Period ``t`` is ``edges[t] <= time < edges[t + 1]``; the last one includes its end. None
+        where every integer is a period.
+    labels : list of int or of str
+        The integers, or the periods as in ``"[1810, 1830)"``.
+    centres : ndarray of shape (n_periods,), dtype float64
+        The integers, or the midpoints of the periods; of dates, in years.
+    gaps : ndarray of shape (n_periods - 1,), dtype float64
+        Distances between the centres of consecutive periods.
+
+    Examples
+    --------
+    >>> from skbayesembed.periods import Periods
+    >>> periods = Periods.learn([3, 5, 5, 6])
+    >>> periods.labels, periods.index([3, 6]).tolist()
+    ([3, 4, 5, 6], [0, 3])
+    >>> periods = Periods.learn([1812, 1850, 1871], bins=[1800, 1850, 1900])
+    >>> periods.labels, periods.index([1812, 1850, 1900]).tolist()
+    (['[1800, 1850)', '[1850, 1900]'], [0, 1, 1])
+    """
+
+    n_periods: int
+    edges: np.ndarray | None
+    labels: list
+    centres: np.ndarray
+    gaps: np.ndarray
+
+    @classmethod
+    def learn(cls, times, n_periods=None, bins=None):
+        """Learn the periods of some times.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Numbers or dates, as `check_times` reads them.
+        n_periods : int or None, default=None
+            Cut the time from the first to the last into this many periods of equal length.
+        bins : array-like of shape (n_periods + 1,) or None, default=None
+            Increasing ends of the periods, numbers or dates. A time at an inner end belongs to
+            the later period, the last period includes its end.
+
+        Returns
+        -------
+        periods : Periods
+            With neither ``n_periods`` nor ``bins``, one period for each integer from the first to
+            the last time. A period may hold no time.
+
+        Raises
+        ------
+        ValueError
+            If ``times`` cannot be read or are none, ``n_periods`` and ``bins`` are both given or
+            one is out of range, a time is outside of ``bins``, or times without ``n_periods`` or
+            ``bins`` are not integers or span more than 1000 of them.
+        """
+        times = check_times(times)
+        if not times.size:
+            raise ValueError("times must hold at least one time, got none.")
+        if n_periods is not None and bins is not None:
+            raise ValueError("n_periods and bins exclude each other: give one of them.")
+        if bins is not None:
+            periods = cls._of_edges(_check_bins(bins))
+            periods.index(times)
+            return periods
+        low, high = times.min(), times.max()
+        if n_periods is not None:
+            return cls._of_edges(_equal_widths(low, high, n_periods))
+        return cls._of_integers(times, low, high)
+
+    @classmethod
+    def _of_edges(cls, edges):
+        centres = edges[:-1] + np.diff(edges) / 2
+        return cls(len(centres), edges, _edge_labels(edges), centres, np.diff(centres))
+
+    @classmethod
+    def _of_integers(cls, times, low, high):
+        fraction = times != np.round(times)
+        if fraction.any():
+            raise ValueError(
+                "times must be integers, one for each period, unless n_periods or bins is given; "
+                f"got {_say(times[fraction][0])}."
+            )
+        if high - low >= _MOST_PERIODS:
+            raise ValueError(
+                f"times span the {high - low + 1:.0f} integers from {_say(low)} to {_say(high)}, "
+                f"more than {_MOST_PERIODS} periods: give n_periods or bins to group them."
+            )
+        labels = list(range(int(low), int(high) + 1))
+        centres = np.array(labels, dtype=np.float64)
+        return cls(len(labels), None, labels, centres, np.diff(centres))
+
+    def index(self, times):
+        """Find the period of each time.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Numbers or dates, as `check_times` reads them.
+
+        Returns
+        -------
+        index : ndarray of shape (n,), dtype int64
+            From 0 to ``n_periods - 1``.
+
+        Raises
+        ------
+        ValueError
+            If ``times`` cannot be read, a time is before the first or after the last period, or
+            one is not an integer where the periods are.
+        """
+        times = check_times(times)
+        ends = self.centres if self.edges is None else self.edges
+        outside = (times < ends[0]) | (times > ends[-1])
+        if outside.any():
+            raise ValueError(
+                f"times must be from {_say(ends[0])} to {_say(ends[-1])}, the periods known, "
+                f"got {_say(times[outside][0])}; bins can cover times that have no data."
+            )
+        if self.edges is not None:
+            found = np.searchsorted(self.edges, times, side="right") - 1
+            return np.minimum(found, self.n_periods - 1).astype(np.int64, copy=False)
+        fraction = times != np.round(times)
+        if fraction.any():
+            raise ValueError(
+                f"times must be integers, as the periods are, got {_say(times[fraction][0])}."
+            )
+        return (times - self.centres[0]).astype(np.int64)
+
+
+def check_times(times, n=None):
+    """Read times as numbers, dates as years.
+
+    Parameters
+    ----------
+    times : array-like of shape (n,)
+        Numbers, or dates (NumPy's, pandas' or of ``datetime``; those with a time zone are taken
+        in UTC). A date becomes its year and the share of it that has passed:
+        2001-07-02 12:00 is 2001.5.
+    n : int or None, default=None
+        The number of times there must be, one for each document.
+
+    Returns
+    -------
+    times : ndarray of shape (n,), dtype float64
+
+    Raises
+    ------
+    ValueError
+        If ``times`` is not one-dimensional, has another length than ``n``, or holds anything but
+        finite numbers and dates: numbers as strings, booleans, NaN, NaT, None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.periods import check_times
+    >>> check_times([1850, 1900.5]).tolist()
+    [1850.0, 1900.5]
+    >>> check_times(np.array(["1999-01-01", "2001-07-02T12"], dtype="datetime64[h]")).tolist()
+    [1999.0, 2001.5]
+    """
+    return _check_line(times, "times", n)
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _check_line(values, name, n=None):
+    try:
+        values = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a list or array of numbers or dates: {error}") from error
+    if values.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got shape {values.shape}.")
+    if n is not None and len(values) != n:
+        raise ValueError(
+            f"{name} must have one entry for each of the {n} documents, got {len(values)}."
+        )
+    if values.dtype.kind == "O":
+        values = _read_objects(values, name)
+    if values.dtype.kind == "M":
+        line = _years(values)
+    elif values.dtype.kind in "iuf" or not values.size:
+        line = values.astype(np.float64)
+    else:
+        _refuse(values.tolist()[0], name)
+    if not np.isfinite(line).all():
+        bad = values[~np.isfinite(line)][0]
+        raise ValueError(f"{name} must be finite and none missing, got {bad}.")
+    return line
+
+
+def _read_objects(values, name):
+    """Python objects to datetime64, where all are dates, or to numbers."""
+    dates = [isinstance(value, datetime.date) for value in values]
+    if all(dates):
+        return np.array([_plain_date(value) for value in values], dtype="datetime64[us]")
+    if any(dates):
+        raise ValueError(f"{name} must be all numbers or all dates, got both.")
+    for value in values:
+        if isinstance(value, str | bytes | bool | np.bool_):
+            _refuse(value, name)
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers or dates, none missing: {error}") from error
+
+
+def _refuse(value, name):
+    advice = ""
+    if isinstance(value, str | bytes):
+        advice = f"; convert texts first, as by np.asarray({name}, dtype=float)"
+    raise ValueError(f"{name} must be numbers or dates, got {value!r}{advice}.")
+
+
+def _plain_date(value):
+    """A date without a time zone; NaT of pandas' own."""
+    if value != value:
+        return np.datetime64("NaT")
+    if getattr(value, "tzinfo", None) is None:
+        return value
+    return value.astimezone(datetime.UTC).replace(tzinfo=None)
+
+
+def _years(dates):
+    """Year and the share of it that has passed; NaN of NaT."""
+    year = dates.astype("datetime64[Y]")
+    unit = "datetime64[us]"
+    start, end = year.astype(unit), (year + 1).astype(unit)
+    share = (dates.astype(unit) - start) / (end - start)
+    missing = np.isnat(dates)
+    number = np.where(missing, 0, year.astype(np.int64)) + 1970.0
+    return np.where(missing, np.nan, number + share)
+
+
+def _check_bins(bins):
+    edges = _check_line(bins, "bins")
+    if len(edges) < 2 or np.any(np.diff(edges) <= 0):
+        raise ValueError(
+            f"bins must be two or more increasing ends of periods, got {edges.tolist()}."
+        )
+    return edges
+
+
+def _equal_widths(low, high, n_periods):
+    check_integer("n_periods", n_periods, 1)
+    if low == high:
+        if n_periods > 1:
+            raise ValueError(
+                f"n_periods must be 1 where all times are {_say(low)}, got {n_periods}; "
+                "bins can make periods without data."
+            )
+        low, high = low - 0.5, high + 0.5
+    return np.linspace(low, high, n_periods + 1)
+
+
+def _edge_labels(edges):
+    """Names of the periods, with as few digits as tell the edges apart."""
+    for digits in range(6, 18):
+        names = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(names)) == len(names):
+            break
+    last = len(names) - 2
+    pairs = zip(names[:-1], names[1:], strict=True)
+    return [f"[{a}, {b}{']' if t == last else ')'}" for t, (a, b) in enumerate(pairs)]
+
+
+def _say(time):
+    return f"{time:.10g}"

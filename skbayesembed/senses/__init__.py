@@ -1,0 +1,1 @@
+"""`DiSCSenseModel`: senses of a target word over time and genre."""

@@ -1,0 +1,56 @@
+"""Checks of the parameters of `DiSCSenseModel`, before any work."""
+
+from __future__ import annotations
+
+from ..base import (
+    check_bool,
+    check_chain_length,
+    check_choice,
+    check_integer,
+    check_jobs,
+    check_real,
+    check_solver,
+    check_verbose,
+)
+from .priors import KINDS, SensePrior
+
+SOLVERS = ("hmc", "gibbs", "map")
+KERNELS = ("polya-gamma", "uniform", "approximate")
+# Parameters of the estimator that are the prior's.
+PRIOR = (
+    "kappa_phi", "alpha_phi", "kappa_theta", "alpha_theta", "kappa_chi", "kappa_psi",
+    "kappa_phi_shape", "kappa_phi_rate", "first_phi", "first_psi", "interaction_scale",
+)  # fmt: skip
+
+
+def check_parameters(estimator):
+    """Raise a ValueError for the first parameter that is not allowed whatever the data."""
+    e = estimator
+    check_integer("n_senses", e.n_senses, 1)
+    check_choice("model", e.model, KINDS)
+    check_solver(e, e.solver, SOLVERS)
+    if e.solver == "gibbs" and e.model == "interaction":
+        raise ValueError(
+            "solver='gibbs' is not available for DiSCSenseModel with model='interaction': use "
+            "solver='hmc'."
+        )
+    check_choice("kernel", e.kernel, KERNELS)
+    prior_of(e)
+    check_integer("n_starts", e.n_starts, 1)
+    check_bool("lowercase", e.lowercase)
+    check_integer("min_count", e.min_count, 1)
+    if e.max_features is not None:
+        check_integer("max_features", e.max_features, 1)
+    check_chain_length(e)
+    if not isinstance(e.keep_draws, str) or e.keep_draws not in ("auto", "all"):
+        raise ValueError(f"keep_draws must be 'auto' or 'all', got {e.keep_draws!r}.")
+    check_real("target_accept", e.target_accept, 0, high=0.999)
+    check_integer("max_iter", e.max_iter, 1)
+    check_real("tol", e.tol, 0)
+    check_verbose(e.verbose)
+    check_jobs(e.n_jobs)
+
+
+def prior_of(estimator):
+    """The `SensePrior` that the estimator's parameters ask for."""
+    return SensePrior(estimator.model, **{name: getattr(estimator, name) for name in PRIOR})

@@ -1,0 +1,83 @@
+"""Snippets as arrays: what every solver of the sense models reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Snippets:
+    """Word counts of snippets with their periods, genres and known senses.
+
+    Attributes
+    ----------
+    indptr : ndarray of shape (n_snippets + 1,), int64
+    words : ndarray of shape (n_entries,), int64
+        Words of snippet ``d`` are those from ``indptr[d]`` to ``indptr[d + 1]``, each once.
+    counts : ndarray of shape (n_entries,)
+        How often each occurs.
+    periods, genres : ndarray of shape (n_snippets,), int64
+    labels : ndarray of shape (n_snippets,), int64
+        Known senses, -1 where unknown.
+    n_words, n_periods, n_genres : int
+    """
+
+    indptr: np.ndarray
+    words: np.ndarray
+    counts: np.ndarray
+    periods: np.ndarray
+    genres: np.ndarray
+    labels: np.ndarray
+    n_words: int
+    n_periods: int
+    n_genres: int
+
+    @classmethod
+    def of(cls, counts, periods, genres=None, labels=None, *, n_periods=None, n_genres=None):
+        """From a sparse count matrix (n_snippets, n_words) and arrays over snippets."""
+        counts = counts.tocsr()
+        counts.sum_duplicates()
+        n = counts.shape[0]
+        periods = np.asarray(periods, dtype=np.int64)
+        genres = np.zeros(n, dtype=np.int64) if genres is None else np.asarray(genres, np.int64)
+        labels = np.full(n, -1, dtype=np.int64) if labels is None else np.asarray(labels, np.int64)
+        return cls(
+            counts.indptr.astype(np.int64),
+            counts.indices.astype(np.int64),
+            counts.data.astype(np.float64),
+            periods,
+            genres,
+            labels,
+            counts.shape[1],
+            int(periods.max(initial=-1)) + 1 if n_periods is None else n_periods,
+            int(genres.max(initial=-1)) + 1 if n_genres is None else n_genres,
+        )
+
+    @property
+    def n_snippets(self):
+        """Number of snippets, empty ones among them."""
+        return self.periods.size
+
+    @property
+    def lengths(self):
+        """Words of each snippet, ndarray of shape (n_snippets,)."""
+        ends = np.concatenate([[0.0], np.cumsum(self.counts)])
+        return ends[self.indptr[1:]] - ends[self.indptr[:-1]]
+
+    @property
+    def totals(self):
+        """Occurrences of words by period, ndarray of shape (n_periods, n_words)."""
+        of_entry = np.repeat(self.periods, np.diff(self.indptr))
+        place = of_entry * self.n_words + self.words
+        flat = np.bincount(place, self.counts, self.n_periods * self.n_words)
+        return flat.reshape(self.n_periods, self.n_words)
+
+    @property
+    def cells(self):
+        """Number of snippets, ndarray of shape (n_genres, n_periods)."""
+        flat = np.bincount(
+            self.genres * self.n_periods + self.periods, minlength=self.n_genres * self.n_periods
+        )
+        return flat.reshape(self.n_genres, self.n_periods)

@@ -1,0 +1,464 @@
+"""`DiSCSenseModel`: the posterior of the senses of a word over time and genre."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from ..base import check_integer
+from ..random import seed_sequence
+from ..text import document_counts
+from . import inputs
+from .checks import check_parameters, prior_of
+from .fitting import solve
+from .loo import ComparisonMixin
+from .prediction import SnippetReader, sample_snippets
+from .reading import SenseReadingMixin
+
+_COVARIATES = {"times": True, "genres": True}
+
+
+class DiSCSenseModel(
+    SenseReadingMixin,
+    ComparisonMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
+    r"""Posterior of the senses of one word over time and genre.
+
+    A snippet, the words around one use of the word, has one sense z. Senses have prevalences that
+    depend on genre g and period t, and words have probabilities that depend on sense and period:
+
+        p(z = k) = softmax_k(phi[g, t]),   p(word v | z = k) = softmax_v(psi[k, t])
+
+    In ``model="disc"`` (Zafar & Nicholls 2022) ``psi[k, t] = chi[k] + theta[t]``, with Gaussian
+    priors that are autoregressions over periods.
+
+    Parameters
+    ----------
+    n_senses : int, default=2
+        Number of senses K.
+    model : {"disc", "gasc", "scan", "interaction"}, default="disc"
+        ``"gasc"``: every word's logit follows a random walk over periods under each sense.
+        ``"scan"``: the same with one genre; those given are merged. ``"interaction"``: DiSC with
+        deviations of each sense and period, shrunk towards none.
+    solver : {"hmc", "gibbs", "map"}, default="hmc"
+        ``"hmc"`` sums over the senses of snippets (eq. 9), ``"gibbs"`` draws them (not for
+        ``model="interaction"``), ``"map"`` finds a mode.
+    kernel : {"polya-gamma", "uniform", "approximate"}, default="polya-gamma"
+        Of ``"gibbs"``: how logits are drawn. ``"approximate"`` (Chen et al. 2013) is not exact.
+    n_periods : int or None, default=None
+        Cut times into this many periods of equal length.
+    bins : array-like or None, default=None
+        Ends of the periods. With neither, times are integers, and each from the first to the last
+        is a period.
+    kappa_phi, alpha_phi : float, default=0.25, 0.9
+        Variance of the innovations and autoregression of the logits of prevalences.
+    kappa_theta, alpha_theta : float, default=0.25, 0.9
+        The same of the logits of words over periods.
+    kappa_chi : float, default=1.25
+        Variance of the logits of words under a sense.
+    kappa_psi : float, default=0.1
+        Of ``"gasc"`` and ``"scan"``: half the variance of the steps of word logits.
+    kappa_phi_shape, kappa_phi_rate : float, default=7.0, 3.0
+        Of ``"gasc"`` and ``"scan"``, where ``kappa_phi`` is learned: its inverse-Gamma prior.
+    first_phi, first_psi : float, default=1.3, 2.5
+        Of ``"gasc"`` and ``"scan"``: variances of the logits in the first period. The published
+        models have flat ones (``numpy.inf``), which make the posterior improper.
+    interaction_scale : float, default=0.1
+        Of ``"interaction"``: scale of the half-Cauchy prior of the common size of deviations.
+    n_starts : int, default=8
+        Starts from which the mode is searched, the best of which is taken.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        scikit-learn's analyzer for snippets given as strings.
+    lowercase : bool, default=True
+        Part of the analyzer.
+    stop_words : {"english"}, list of str or None, default=None
+        Part of the analyzer.
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
+        Part of the analyzer.
+    min_count : int, default=1
+        Words seen less often are dropped. With 1 every column of a count matrix stays, seen or
+        not, so that folds of the data have the same words.
+    max_features : int or None, default=None
+        Keep only the most frequent words.
+    draws, warmup, chains, thin : int, default=1000, 500, 4, 1
+        ``chains`` chains of ``warmup`` transitions and ``draws`` draws made ``thin`` apart.
+    keep_draws : {"auto", "all"}, default="auto"
+        ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
+        over all.
+    target_accept : float, default=0.8
+        Of ``"hmc"``: acceptance that the step size is adapted to.
+    max_iter : int, default=1000
+        Most iterations of a search for the mode.
+    tol : float, default=1e-8
+        Tolerance of that search, relative to the gradient at the start.
+    random_state : int, RandomState instance or None, default=None
+        The same seed gives the same draws for every ``n_jobs`` and joblib backend.
+    n_jobs : int or None, default=None
+        Chains run in parallel.
+    verbose : int, default=0
+        1 shows the progress of the chains.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+        Draws of ``prevalence`` (chain, draw, n_genres, n_periods, n_senses) and of the logits of
+        words: ``chi`` (..., n_senses, n_words) and ``theta`` (..., n_periods, n_words), or ``psi``
+        (..., n_senses, n_periods, n_words). Senses are aligned across draws and chains.
+    prevalence_ : ndarray of shape (n_senses, n_genres, n_periods)
+        Posterior means of prevalences.
+    words_ : ndarray of str of shape (n_words,)
+        Most frequent first, except for count matrices, which keep their order.
+    vocabulary_ : dict
+        Word to place in ``words_``.
+    periods_ : Periods
+        One period where ``fit`` got no times.
+    genres_ : ndarray of shape (n_genres,) or None
+        Labels of the genres; None where ``fit`` got none, or merged them.
+    modes_ : list of Mode
+        Modes of the posterior that were found, the heaviest first, with their ``share`` of it and
+        ``log_likelihood``; empty for ``"map"``.
+    n_iter_ : int
+        Iterations of the search of ``"map"``.
+    n_features_in_, feature_names_in_
+        As in scikit-learn, where fitted on a count matrix.
+
+    Raises
+    ------
+    ValueError
+        For a parameter or input that is not allowed, before any work.
+    MemoryError
+        If the draws would not fit.
+
+    See Also
+    --------
+    skbayesembed.datasets.extract_snippets : Snippets of a target word from documents.
+
+    Notes
+    -----
+    Where ``times`` or ``genres`` are not given to a method that reads new snippets, as
+    scikit-learn's searches do unless metadata routing is enabled, the snippet is a mixture over
+    periods or genres with their shares of the training snippets as weights.
+
+    Words of new snippets that are not in the vocabulary are left out.
+
+    References
+    ----------
+    Zafar & Nicholls (2022). Measuring diachronic sense change: new models and Monte Carlo methods
+    for Bayesian inference. Journal of the Royal Statistical Society C 71(5).
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> snippets = ["river water flood", "money loan account"] * 20
+    >>> years = [1810, 1810, 1811, 1811] * 10
+    >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+    >>> model.predict_proba(["water of the river"], times=[1811]).round(1).max()
+    np.float64(1.0)
+    >>> model.prevalence_.shape
+    (2, 1, 2)
+    """
+
+    # scikit-learn's default requests: routed wherever they are passed
+    __metadata_request__fit = _COVARIATES
+    __metadata_request__predict = _COVARIATES
+    __metadata_request__predict_proba = _COVARIATES
+    __metadata_request__transform = _COVARIATES
+    __metadata_request__score = _COVARIATES
+
+    def __init__(
+        self,
+        n_senses=2,
+        *,
+        model="disc",
+        solver="hmc",
+        kernel="polya-gamma",
+        n_periods=None,
+        bins=None,
+        kappa_phi=0.25,
+        alpha_phi=0.9,
+        kappa_theta=0.25,
+        alpha_theta=0.9,
+        kappa_chi=1.25,
+        kappa_psi=0.1,
+        kappa_phi_shape=7.0,
+        kappa_phi_rate=3.0,
+        first_phi=1.3,
+        first_psi=2.5,
+        interaction_scale=0.1,
+        n_starts=8,
+        analyzer="word",
+        lowercase=True,
+        stop_words=None,
+        token_pattern=r"(?u)\b\w\w+\b",
+        min_count=1,
+        max_features=None,
+        draws=1000,
+        warmup=500,
+        chains=4,
+        thin=1,
+        keep_draws="auto",
+        target_accept=0.8,
+        max_iter=1000,
+        tol=1e-8,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_senses = n_senses
+        self.model = model
+        self.solver = solver
+        self.kernel = kernel
+        self.n_periods = n_periods
+        self.bins = bins
+        self.kappa_phi = kappa_phi
+        self.alpha_phi = alpha_phi
+        self.kappa_theta = kappa_theta
+        self.alpha_theta = alpha_theta
+        self.kappa_chi = kappa_chi
+        self.kappa_psi = kappa_psi
+        self.kappa_phi_shape = kappa_phi_shape
+        self.kappa_phi_rate = kappa_phi_rate
+        self.first_phi = first_phi
+        self.first_psi = first_psi
+        self.interaction_scale = interaction_scale
+        self.n_starts = n_starts
+        self.analyzer = analyzer
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.min_count = min_count
+        self.max_features = max_features
+        self.draws = draws
+        self.warmup = warmup
+        self.chains = chains
+        self.thin = thin
+        self.keep_draws = keep_draws
+        self.target_accept = target_accept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None, *, times=None, genres=None):
+        """Learn the posterior.
+
+        Parameters
+        ----------
+        X : (n_snippets, n_words) counts, list of str or list of lists of str
+            Snippets without the word itself, as a count matrix (sparse, dense, DataFrame), as
+            strings or as token lists. A snippet may be empty.
+        y : array-like of shape (n_snippets,), optional
+            Senses that are known, integers from 0 to ``n_senses - 1``; -1 or NaN where not. In a
+            `Pipeline` that ends in a classifier, its ``y`` is what comes here.
+        times : array-like of shape (n_snippets,), optional
+            Numbers or dates. A period may have no snippets.
+        genres : array-like of shape (n_snippets,), optional
+            Labels. ``model="scan"`` takes them all as one genre.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        prior = prior_of(self)
+        training = inputs.training_data(self, X, y, times, genres)
+        found = solve(self, training.data, prior, seed_sequence(self.random_state))
+        self._note(training)
+        self._label(found.posterior)
+        self.posterior_ = found.posterior
+        self.modes_ = found.modes
+        self.n_iter_ = found.n_iter
+        return self
+
+    def _note(self, training):
+        """Keep what the numbers of the posterior stand for."""
+        data = training.data
+        self.words_ = training.words
+        self.vocabulary_ = {word: i for i, word in enumerate(training.words.tolist())}
+        self.periods_ = training.periods
+        self.genres_ = training.genres
+        self._columns = training.columns
+        self._timed, self._merged = training.timed, training.merged
+        self._cells = data.cells
+        lengths = np.rint(data.lengths).astype(np.int64)
+        self._lengths = np.unique(lengths, return_counts=True)
+
+    def _label(self, posterior):
+        """Name what the dimensions of the draws run over."""
+        genres = ["all"] if self.genres_ is None else [str(genre) for genre in self.genres_]
+        posterior.coords.update(
+            genre=np.array(genres),
+            period=np.array([str(label) for label in self.periods_.labels]),
+            sense=np.arange(posterior["prevalence"].shape[-1]),
+            word=self.words_,
+        )
+
+    def fit_transform(self, X, y=None, *, times=None, genres=None):
+        """Fit to X, then transform it.
+
+        Parameters
+        ----------
+        X, y, times, genres
+            As in ``fit``. An iterator is read once.
+
+        Returns
+        -------
+        ndarray of shape (n_snippets, n_senses)
+        """
+        X = inputs.materialise(X)
+        return self.fit(X, y, times=times, genres=genres).transform(X, times=times, genres=genres)
+
+    def predict_proba(self, X, *, times=None, genres=None):
+        """Probabilities of the senses of snippets.
+
+        Parameters
+        ----------
+        X : snippets, as in ``fit``
+        times, genres : array-like of shape (n_snippets,), optional
+            Averaged over where not given, with shares of the training snippets as weights.
+
+        Returns
+        -------
+        ndarray of shape (n_snippets, n_senses)
+            Posterior means of eq. 5. Labels that ``fit`` was given are not looked at.
+
+        Raises
+        ------
+        ValueError
+            If a time is outside of the periods of ``fit``, or a genre is not among its genres.
+        """
+        return self._reader(X, times, genres).sense_proba()
+
+    def predict(self, X, *, times=None, genres=None):
+        """Most probable senses of snippets.
+
+        Parameters
+        ----------
+        X, times, genres
+            As in ``predict_proba``.
+
+        Returns
+        -------
+        ndarray of int of shape (n_snippets,)
+        """
+        return self.predict_proba(X, times=times, genres=genres).argmax(axis=1)
+
+    def transform(self, X, *, times=None, genres=None):
+        """Probabilities of senses as features; the same as ``predict_proba``.
+
+        Parameters
+        ----------
+        X, times, genres
+            As in ``predict_proba``.
+
+        Returns
+        -------
+        ndarray of shape (n_snippets, n_senses)
+        """
+        return self.predict_proba(X, times=times, genres=genres)
+
+    def score_samples(self, X, *, times=None, genres=None):
+        """Log posterior predictive probability of each snippet's words.
+
+        Parameters
+        ----------
+        X, times, genres
+            As in ``predict_proba``.
+
+        Returns
+        -------
+        ndarray of shape (n_snippets,)
+            Log mean over draws of eq. 9, of the words in the order in which they stand; 0 for a
+            snippet without known words.
+        """
+        return self._reader(X, times, genres).log_predictive()
+
+    def score(self, X, y=None, *, sample_weight=None, times=None, genres=None):
+        """Mean log posterior predictive probability per snippet.
+
+        Words outside the vocabulary are left out: scores compare between models with the same
+        words.
+
+        Parameters
+        ----------
+        X, times, genres
+            As in ``predict_proba``.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_snippets,), optional
+            Weights of the snippets in the mean.
+
+        Returns
+        -------
+        float
+        """
+        found = self.score_samples(X, times=times, genres=genres)
+        if sample_weight is None:
+            return float(found.mean())
+        weight = _check_sample_weight(sample_weight, found, dtype=float, ensure_non_negative=True)
+        if weight.sum() == 0:
+            raise ValueError("sample_weight must have a positive sum, got zeros.")
+        return float(np.average(found, weights=weight))
+
+    def sample(self, n_samples=1, *, times=None, genres=None, random_state=None):
+        """Draw snippets from the posterior predictive distribution.
+
+        Each snippet comes from a draw of the posterior of its own, and has as many words as a
+        training snippet taken at random.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+        times, genres : array-like of shape (n_samples,) or one for all, optional
+            Drawn by the shares of training snippets where not given.
+        random_state : int, RandomState instance or None, default=None
+            None takes the estimator's.
+
+        Returns
+        -------
+        X : csr_array of shape (n_samples, n_features)
+            Counts, in the columns of the matrix given to ``fit``; of ``words_`` where that was
+            text.
+        senses : ndarray of int of shape (n_samples,)
+        """
+        check_is_fitted(self, "posterior_")
+        check_integer("n_samples", n_samples, 1)
+        times = [times] * n_samples if times is not None and np.ndim(times) == 0 else times
+        genres = [genres] * n_samples if genres is not None and np.ndim(genres) == 0 else genres
+        places = inputs.Places(
+            sparse.csr_array((n_samples, self.words_.size)),
+            inputs.period_indices(self, times, n_samples),
+            inputs.genre_indices(self, genres, n_samples),
+        )
+        seed = seed_sequence(self.random_state if random_state is None else random_state)
+        words, offsets, senses = sample_snippets(
+            self.posterior_, places, self._cells, self._lengths, np.random.default_rng(seed)
+        )
+        n_features = self.words_.size
+        if self._columns is not None:
+            words, n_features = self._columns[words], self.n_features_in_
+        return document_counts(words, offsets, n_features), senses
+
+    def _reader(self, X, times, genres):
+        check_is_fitted(self, "posterior_")
+        return SnippetReader(self.posterior_, inputs.places(self, X, times, genres), self._cells)
+
+    @property
+    def _n_features_out(self):
+        return self.posterior_["prevalence"].shape[-1]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+__all__ = ["DiSCSenseModel"]

@@ -1,0 +1,263 @@
+"""From snippets to a posterior: modes, chains that start in the heaviest, diagnostics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..alerts import warn_user
+from ..base import chain_settings, warn_unless_mixed
+from ..inference.align import match, mean_of_aligned, similarities
+from ..inference.gibbs import sample_gibbs
+from ..inference.hmc import HamiltonianOptions, sample_hmc
+from ..inference.mode import find_mode
+from ..inference.threads import OneBlasThread
+from ..posterior import Posterior
+from ..random import generators
+from ..summary import rhat
+from .model import SenseModel
+from .starts import SAME, find_modes
+
+# Some directions in which words change their senses together are many times as wide as the rest
+# of the posterior. The trajectories of NUTS turn as the rest does; these are longer.
+_PATH = 8.0
+# A second mode with more than this share of the posterior is reported.
+_WORTH_NAMING = 0.01
+_DIMS = {
+    "prevalence": ("genre", "period", "sense"),
+    "chi": ("sense", "word"),
+    "theta": ("period", "word"),
+    "psi": ("sense", "period", "word"),
+}
+
+
+@dataclass
+class Fitted:
+    """What a solver leaves: posterior, modes found (of samplers), iterations."""
+
+    posterior: Posterior
+    modes: list
+    n_iter: int
+
+
+class SenseChain(SenseModel):
+    """The model of a chain within one mode: starts in it, and keeps its names of senses."""
+
+    def enter(self, mode):
+        """Take starts, frame and reference from a mode; returns self."""
+        self.mode = mode
+        return mode.frame(self)
+
+    def init(self, rng):
+        """Flat start of a chain: one of the states that the mode was explored through."""
+        return self.pack(self.mode.states[rng.integers(len(self.mode.states))])
+
+    def order_of(self, arrays):
+        """Which of its senses is which of the mode's."""
+        return match(self.mode.weights, self.sense_proba(arrays).T)
+
+    def observe(self, theta):
+        """As the model's, with senses matched to those of the mode."""
+        order = self.order_of(self.unpack(theta))
+        return reordered(super().observe(theta), order)
+
+    def trace(self, theta):
+        """As the model's, and whether senses had changed their places."""
+        order = self.order_of(self.unpack(theta))
+        switched = float(np.any(order != np.arange(order.size)))
+        return super().trace(theta) | {"switched": switched}
+
+
+def reordered(values, order):
+    """Recorded arrays with their senses in another order."""
+    out = dict(values)
+    out["prevalence"] = values["prevalence"][..., order]
+    for name in ("chi", "psi"):
+        if name in values:
+            out[name] = values[name][order]
+    return out
+
+
+def solve(estimator, data, prior, seeds):
+    """Run the estimator's solver.
+
+    Parameters
+    ----------
+    estimator : DiSCSenseModel
+    data : Snippets
+    prior : SensePrior
+    seeds : numpy.random.SeedSequence
+
+    Returns
+    -------
+    Fitted
+    """
+    of_starts, of_chains = seeds.spawn(2)
+    if estimator.solver == "map":
+        return _point(estimator, data, prior, of_starts)
+    settings = _plan(estimator, data, prior)
+    modes = find_modes(
+        data,
+        estimator.n_senses,
+        prior,
+        of_starts,
+        n_starts=estimator.n_starts,
+        n_jobs=estimator.n_jobs,
+        verbose=estimator.verbose,
+    )
+    _name_modes(modes)
+    sample = {"hmc": _hmc, "gibbs": _gibbs}[estimator.solver]
+    result = sample(estimator, data, prior, modes[0], settings, of_chains)
+    posterior = _assemble(estimator, result, settings, modes)
+    _check(posterior, data, estimator.n_senses, prior)
+    return Fitted(posterior, modes, 1)
+
+
+def _plan(estimator, data, prior):
+    """Number of draws and what is recorded, after a look at the memory it takes."""
+    n_senses = estimator.n_senses
+    words = n_senses * data.n_periods if prior.walks else n_senses + data.n_periods
+    size = words * data.n_words + data.n_genres * data.n_periods * n_senses
+    return chain_settings(estimator, 8 * size, 16 * size, 80)
+
+
+def _point(estimator, data, prior, seeds):
+    """The best of several searches for the mode, as a posterior of one draw."""
+    model = SenseModel(data, estimator.n_senses, prior)
+    best = None
+    with OneBlasThread():
+        for rng in generators(seeds, estimator.n_starts):
+            theta, facts = find_mode(
+                model, model.init(rng), max_iter=estimator.max_iter, tol=estimator.tol, warn=False
+            )
+            if best is None or facts["logp"] > best[1]["logp"]:
+                best = theta, facts
+    theta, facts = best
+    if not facts["converged"]:
+        warn_user(
+            f"The mode was not reached in max_iter={estimator.max_iter} iterations: raise "
+            "max_iter, or tol.",
+            ConvergenceWarning,
+        )
+    order = np.arange(estimator.n_senses)
+    if not (data.labels >= 0).any():
+        order = np.argsort(-model.sense_proba(model.unpack(theta)).sum(axis=0), kind="stable")
+    values = reordered(model.observe(theta), order)
+    draws = {name: value[None, None] for name, value in values.items()}
+    attrs = {"solver": "map", **{name: facts[name] for name in ("logp", "n_iter", "converged")}}
+    return Fitted(Posterior(draws, dims=_dims(draws), attrs=attrs), [], max(1, facts["n_iter"]))
+
+
+def _hmc(estimator, data, prior, mode, settings, seeds):
+    model = SenseChain(data, estimator.n_senses, prior).enter(mode)
+    return sample_hmc(
+        model,
+        settings,
+        HamiltonianOptions(
+            method="hmc",
+            path_length=_PATH,
+            target_accept=estimator.target_accept,
+            integrator="gaussian",
+            metric="given",
+        ),
+        n_chains=estimator.chains,
+        seeds=seeds,
+        n_jobs=estimator.n_jobs,
+        verbose=estimator.verbose,
+    )
+
+
+def _gibbs(estimator, data, prior, mode, settings, seeds):
+    from .gibbs import SenseGibbs
+
+    model = SenseGibbs(
+        data,
+        estimator.n_senses,
+        prior,
+        kind=prior.kind,
+        kernel=estimator.kernel,
+        start=mode.arrays,
+    )
+    return sample_gibbs(
+        model,
+        settings,
+        n_chains=estimator.chains,
+        seeds=seeds,
+        n_jobs=estimator.n_jobs,
+        verbose=estimator.verbose,
+    )
+
+
+def _dims(draws):
+    return {name: _DIMS[name] for name in draws if name in _DIMS}
+
+
+def _assemble(estimator, result, settings, modes):
+    """Draws, statistics and facts as a `Posterior`."""
+    attrs = {
+        "solver": estimator.solver,
+        "warmup": settings.warmup,
+        "thin": settings.thin,
+        "interrupted": bool(result.facts["interrupted"]),
+        "n_modes": len(modes),
+        "mode_share": modes[0].share,
+        "mode_starts": modes[0].n_starts,
+    }
+    for name in ("divergences", "saturated"):
+        if name in result.facts:
+            attrs[name] = result.facts[name]
+    return Posterior(
+        result.draws,
+        stats=result.stats,
+        moments=result.moments,
+        dims=_dims(result.draws),
+        attrs=attrs,
+    )
+
+
+def _name_modes(modes):
+    """ConvergenceWarning where a second mode holds more than a hundredth of the posterior."""
+    others = [mode for mode in modes[1:] if mode.share > _WORTH_NAMING]
+    if others:
+        described = "; ".join(_describe(mode) for mode in [modes[0], *others])
+        warn_user(
+            f"The posterior has {1 + len(others)} modes that matter: {described}. The chains run "
+            "in the first. See modes_; raise n_starts for surer shares, label some snippets "
+            "(y), or choose another n_senses.",
+            ConvergenceWarning,
+        )
+
+
+def _describe(mode):
+    return (
+        f"{100 * mode.share:.3g} % of the posterior, mean log likelihood "
+        f"{mode.log_likelihood:.1f}, {mode.n_starts} start(s)"
+    )
+
+
+def _check(posterior, data, n_senses, prior):
+    """Warnings of chains in different modes, of chains that have not mixed, of switched senses."""
+    draws = posterior["prevalence"]
+    n_chains, n_draws = draws.shape[:2]
+    if n_chains > 1 and n_senses > 1:
+        model = SenseModel(data, n_senses, prior)
+        chosen = np.linspace(0, n_draws - 1, min(n_draws, 20)).astype(int)
+        weights = [
+            mean_of_aligned([model.weights_of(posterior, c, i) for i in chosen])
+            for c in range(n_chains)
+        ]
+        least = float(similarities(weights).min())
+        posterior.attrs["chain_similarity"] = least
+        if least < SAME:
+            values = ", ".join(f"{v:.1f}" for v in posterior.stats["log_likelihood"].mean(axis=1))
+            warn_user(
+                "The chains are in different modes of the posterior (mean log likelihoods "
+                f"{values}): their draws together are no posterior. Raise n_starts and warmup, "
+                "or choose another n_senses.",
+                ConvergenceWarning,
+            )
+    if n_senses > 1:
+        what = "the prevalences of senses"
+        posterior.attrs["max_rhat"] = warn_unless_mixed(rhat(draws), what)

@@ -1,0 +1,101 @@
+"""Coordinates in which the posterior of a sense model is nearly round.
+
+Logits are chains over periods: columns of (T, M) arrays with one tridiagonal prior precision P.
+Samplers move ``y``, with ``x = center + L^-T y`` and ``L L' = P + information``, where the
+information is a guess of what the data tell of each logit: without data y is the innovation of the
+prior, with much of it the logit in units of its posterior deviation.
+
+A softmax does not see the level of its logits, and where they are independent and alike a priori
+their mean is independent of all else, a posteriori too. Its prior may be any: it is made as narrow
+as the information says, or those directions alone would be far wider than the coordinates expect.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..precision import Tridiagonal
+from . import kernels
+
+
+class Chains:
+    """One array of logits, chains over its first axis.
+
+    Parameters
+    ----------
+    name : str
+    shape : tuple of int
+        Periods first.
+    precision : Tridiagonal
+        Prior precision of every chain.
+    axis : int
+        The axis of a softmax.
+    """
+
+    def __init__(self, name, shape, precision, axis):
+        self.name, self.shape, self.precision, self.axis = name, shape, precision, axis
+        self.size = int(np.prod(shape))
+        self._flat = (shape[0], self.size // shape[0])
+        self.center = np.zeros(self._flat)
+        self.inverse, self.below = np.empty(self._flat), np.empty(self._flat)
+        self.inform(np.zeros(shape))
+
+    def inform(self, information, center=None):
+        """Set the guess of the information of the data, and of the posterior means."""
+        self.narrowing = np.mean(information, axis=self.axis, keepdims=True)
+        information = np.ascontiguousarray(information, dtype=float).reshape(self._flat)
+        self.below[-1] = 0.0
+        p = self.precision
+        kernels.chains_factor(p.diagonal, p.off, information, self.inverse, self.below)
+        if center is not None:
+            center = center - np.mean(center, axis=self.axis, keepdims=True)
+            self.center = np.ascontiguousarray(center).reshape(self._flat)
+
+    def logits(self, y):
+        """Logits of coordinates: ndarray of this shape."""
+        x = np.empty(self._flat)
+        kernels.chains_from(self.center, self.inverse, self.below, y.reshape(self._flat), x)
+        return x.reshape(self.shape)
+
+    def coordinates(self, x, out):
+        """Coordinates of logits, into ``out``, flat."""
+        x = np.ascontiguousarray(x, dtype=float).reshape(self._flat)
+        kernels.chains_to(self.center, self.inverse, self.below, x, out.reshape(self._flat))
+
+    def pull(self, x, gradient, out, *, prior=True):
+        """Add the prior to the gradient by logits (contiguous) and turn it into one by coordinates.
+
+        ``gradient`` is changed. Returns the log density of the prior.
+        """
+        level = np.mean(x, axis=self.axis, keepdims=True)
+        narrowing = self.narrowing * level
+        by_axis = gradient.reshape(self.shape)
+        by_axis -= narrowing
+        narrowed = -0.5 * self.shape[self.axis] * float(np.vdot(narrowing, level))
+        x, gradient = x.reshape(self._flat), gradient.reshape(self._flat)
+        p = self.precision
+        value = kernels.chains_prior(p.diagonal, p.off, x, gradient) if prior else 0.0
+        kernels.chains_pull(self.inverse, self.below, gradient, out.reshape(self._flat))
+        return value + narrowed
+
+    def log_volume(self):
+        """Log of |d x / d y| over the integral of what narrows the levels, up to a constant.
+
+        What is to be added to a log mass in these coordinates so that it can be compared with one
+        in others.
+        """
+        p = self.precision
+        levels = np.moveaxis(self.narrowing, self.axis, -1)[..., 0].reshape(self.shape[0], -1)
+        inverse, below = np.empty_like(levels), np.empty_like(levels)
+        kernels.chains_factor(p.diagonal, p.off, levels, inverse, below)
+        of_levels = float(np.sum(np.log(inverse)))
+        return float(np.sum(np.log(self.inverse))) - of_levels
+
+    def draw(self, rng):
+        """Logits drawn from the prior."""
+        return self.precision.sample(rng, (self._flat[1],)).reshape(self.shape)
+
+
+def constant(variance):
+    """Precision of what does not change over periods."""
+    return Tridiagonal(np.array([1 / variance]), np.empty(0))

@@ -1,0 +1,349 @@
+"""What the estimator accepts, turned into snippets, with their periods, genres and known senses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from ..periods import Periods, check_times
+from ..text import (
+    build_corpus,
+    document_counts,
+    encode,
+    input_kind,
+    make_analyzer,
+    materialise,
+    restrict,
+)
+from .data import Snippets
+
+
+@dataclass(frozen=True)
+class Training:
+    """Snippets for a fit, and what their numbers stand for.
+
+    Attributes
+    ----------
+    data : Snippets
+    words : ndarray of str of shape (n_words,)
+    columns : ndarray of int of shape (n_words,) or None
+        Columns of the count matrix that are the words; None where fitted on text.
+    periods : Periods
+    genres : ndarray of shape (n_genres,) or None
+        Labels of the genres; None where there are none.
+    timed : bool
+        Whether times were given.
+    merged : bool
+        Whether genres, given or not, are taken as one.
+    """
+
+    data: Snippets
+    words: np.ndarray
+    columns: np.ndarray | None
+    periods: Periods
+    genres: np.ndarray | None
+    timed: bool
+    merged: bool
+
+
+@dataclass(frozen=True)
+class Places:
+    """Snippets to be read by a fitted model.
+
+    Attributes
+    ----------
+    counts : csr_array of shape (n_snippets, n_words)
+    periods, genres : ndarray of int64 of shape (n_snippets,) or None
+        None where they are not known.
+    """
+
+    counts: sparse.csr_array
+    periods: np.ndarray | None
+    genres: np.ndarray | None
+
+    @property
+    def n_snippets(self):
+        """Number of snippets, empty ones among them."""
+        return self.counts.shape[0]
+
+    @property
+    def lengths(self):
+        """Words of each snippet, ndarray of shape (n_snippets,)."""
+        return np.asarray(self.counts.sum(axis=1), dtype=float).ravel()
+
+
+def training_data(estimator, X, y, times, genres):
+    """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
+    X = materialise(X)
+    kind = input_kind(X)
+    if kind == "counts":
+        counts = _count_matrix(estimator, X, reset=True)
+        columns = _chosen_columns(estimator, counts)
+        words = _column_names(counts.shape[1], getattr(X, "columns", None))[columns]
+        counts = counts[:, columns]
+    else:
+        _forget_columns(estimator)
+        columns = None
+        counts, words = _counts_of_texts(estimator, X, kind)
+    n = counts.shape[0]
+    periods, index = _learn_periods(estimator, times, n)
+    merged = estimator.model == "scan"
+    labels, genre_index = _learn_genres(genres, n, merged)
+    data = Snippets.of(
+        counts,
+        index,
+        genre_index,
+        known_senses(y, n, estimator.n_senses),
+        n_periods=periods.n_periods,
+        n_genres=1 if labels is None else labels.size,
+    )
+    return Training(data, words, columns, periods, labels, times is not None, merged)
+
+
+def places(estimator, X, times, genres):
+    """`Places` of snippets for a fitted estimator."""
+    counts = _known_counts(estimator, X)
+    n = counts.shape[0]
+    return Places(counts, period_indices(estimator, times, n), genre_indices(estimator, genres, n))
+
+
+def training_again(estimator, X, y, times, genres):
+    """The snippets a fitted estimator was trained on, made anew from the same data.
+
+    Raises
+    ------
+    ValueError
+        If they are other snippets, as far as their number in each genre and period tells.
+    """
+    there = places(estimator, X, times, genres)
+    cells = estimator._cells
+    n = there.n_snippets
+    same = n == cells.sum() and there.periods is not None and there.genres is not None
+    if same:
+        flat = there.genres * cells.shape[1] + there.periods
+        same = np.array_equal(np.bincount(flat, minlength=cells.size), cells.ravel())
+    if not same:
+        raise ValueError(
+            f"X, times and genres must be the data that fit was given, {int(cells.sum())} snippets "
+            f"with their covariates; got {n} snippets, or other times or genres."
+        )
+    return there, known_senses(y, n, cells_senses(estimator))
+
+
+def cells_senses(estimator):
+    """Number of senses of a fitted estimator."""
+    return estimator.posterior_["prevalence"].shape[-1]
+
+
+# Words ------------------------------------------------------------------------------------------
+
+
+def _analyzer(estimator, kind):
+    """The analyzer of text, None for snippets that are tokens already."""
+    if kind != "text":
+        return None
+    return make_analyzer(
+        estimator.analyzer,
+        lowercase=estimator.lowercase,
+        stop_words=estimator.stop_words,
+        token_pattern=estimator.token_pattern,
+    )
+
+
+def _counts_of_texts(estimator, X, kind):
+    corpus = build_corpus(X, _analyzer(estimator, kind))
+    corpus = restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
+    counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
+    return counts, np.asarray(corpus.words, dtype=str)
+
+
+def _count_matrix(estimator, X, *, reset):
+    """Non-negative finite counts as a csr matrix of our own; ValueError otherwise."""
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
+    )
+    X = sparse.csr_array(X, copy=True)
+    if X.nnz and X.data.min() < 0:
+        raise ValueError(
+            "Negative values in data passed to DiSCSenseModel: X must hold counts >= 0, "
+            f"got {X.data.min():g}."
+        )
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X
+
+
+def _chosen_columns(estimator, counts):
+    """Columns that are frequent enough; all of them where nothing is asked."""
+    frequency = np.asarray(counts.sum(axis=0)).ravel()
+    least = estimator.min_count if estimator.min_count > 1 else 0
+    columns = np.flatnonzero(frequency >= least)
+    if estimator.max_features is not None and columns.size > estimator.max_features:
+        order = np.argsort(-frequency[columns], kind="stable")[: estimator.max_features]
+        columns = np.sort(columns[order])
+    if columns.size == 0:
+        raise ValueError(
+            f"empty vocabulary: no column of X has a sum of min_count={estimator.min_count} or "
+            "more. Lower min_count."
+        )
+    return columns
+
+
+def _column_names(n_columns, columns):
+    """Names of the columns of a count matrix: its own, or x0, x1, ..."""
+    if columns is None:
+        return np.array([f"x{i}" for i in range(n_columns)])
+    names = [str(name) for name in columns]
+    if len(set(names)) != len(names):
+        raise ValueError(
+            f"the columns of X must have different names, got {len(set(names))} different among "
+            f"{len(names)}."
+        )
+    return np.array(names, dtype=str)
+
+
+def _forget_columns(estimator):
+    """Drop what an earlier fit on a count matrix noted of its columns."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        estimator.__dict__.pop(name, None)
+
+
+def _known_counts(estimator, X):
+    """Counts of the vocabulary's words in each snippet."""
+    X = materialise(X)
+    kind = input_kind(X)
+    on_counts = estimator._columns is not None
+    if (kind == "counts") != on_counts:
+        raise ValueError(
+            f"X is {'a count matrix' if kind == 'counts' else kind}, but the estimator was fitted "
+            f"on {'a count matrix' if on_counts else 'text or tokens'}."
+        )
+    if on_counts:
+        return _count_matrix(estimator, X, reset=False)[:, estimator._columns]
+    ids, offsets = encode(X, _analyzer(estimator, kind), estimator.vocabulary_)
+    return document_counts(ids, offsets, estimator.words_.size)
+
+
+# Periods ----------------------------------------------------------------------------------------
+
+
+def _learn_periods(estimator, times, n):
+    """`Periods` and the period of each snippet; a single one where there are no times."""
+    if times is None:
+        for name in ("n_periods", "bins"):
+            if getattr(estimator, name) is not None:
+                raise ValueError(f"{name} was given, but fit got no times: pass times=.")
+        return Periods.learn(np.zeros(1)), np.zeros(n, dtype=np.int64)
+    times = _line(times, n)
+    periods = Periods.learn(times, estimator.n_periods, estimator.bins)
+    return periods, periods.index(times)
+
+
+def _line(times, n):
+    try:
+        return check_times(times, n)
+    except ValueError as error:
+        # what has times are called documents there
+        raise ValueError(str(error).replace("documents", "snippets")) from None
+
+
+def period_indices(estimator, times, n):
+    """Period of each snippet; None where it is not known."""
+    if times is None:
+        return np.zeros(n, dtype=np.int64) if estimator.periods_.n_periods == 1 else None
+    if not estimator._timed:
+        raise ValueError(
+            "times must be None, as the estimator was fitted without times: pass times= to fit."
+        )
+    return estimator.periods_.index(_line(times, n))
+
+
+# Genres -----------------------------------------------------------------------------------------
+
+
+def _genre_values(genres, n):
+    """Labels one by one, after a look at their number and for missing ones."""
+    try:
+        values = np.asarray(genres)
+    except ValueError as error:
+        raise ValueError(f"genres must be a list or array of labels: {error}") from error
+    if values.ndim != 1 or len(values) != n:
+        raise ValueError(
+            f"genres must have one label for each of the {n} snippets, got shape {values.shape}."
+        )
+    for i, value in enumerate(values.tolist()):
+        if _missing(value):
+            raise ValueError(f"genres must have no missing labels, got genres[{i}] = {value!r}.")
+    return values
+
+
+def _missing(value):
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def _learn_genres(genres, n, merged):
+    """Labels of the genres, or None, and the genre of each snippet."""
+    index = np.zeros(n, dtype=np.int64)
+    if genres is None:
+        return None, index
+    values = _genre_values(genres, n)
+    if merged:
+        return None, index
+    try:
+        labels, index = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        raise ValueError("genres must be of one kind, such as all str or all int.") from error
+    return labels, index.astype(np.int64)
+
+
+def genre_indices(estimator, genres, n):
+    """Genre of each snippet; None where it is not known."""
+    labels = estimator.genres_
+    if genres is None:
+        return np.zeros(n, dtype=np.int64) if labels is None or labels.size == 1 else None
+    values = _genre_values(genres, n)
+    if estimator._merged:
+        return np.zeros(n, dtype=np.int64)
+    if labels is None:
+        raise ValueError(
+            "genres must be None, as the estimator was fitted without genres: pass genres= to fit."
+        )
+    return np.array([genre_index(estimator, value) for value in values.tolist()], dtype=np.int64)
+
+
+def genre_index(estimator, label):
+    """Place of one genre; ValueError for a label that ``fit`` did not see."""
+    known = [] if estimator.genres_ is None else estimator.genres_.tolist()
+    try:
+        return known.index(label)
+    except ValueError:
+        raise ValueError(f"genres must be among those of fit, {known}, got {label!r}.") from None
+
+
+# Senses -----------------------------------------------------------------------------------------
+
+
+def known_senses(y, n, n_senses):
+    """Known senses as int64, -1 where unknown; None where ``y`` is."""
+    if y is None:
+        return None
+    allowed = f"integers from 0 to n_senses - 1 = {n_senses - 1}, or -1 (or NaN) where unknown"
+    values = np.asarray(y)
+    if values.ndim != 1 or len(values) != n:
+        raise ValueError(
+            f"y must have one entry for each of the {n} snippets, got shape {values.shape}."
+        )
+    if values.dtype.kind == "O":
+        values = np.array([np.nan if _missing(v) else v for v in values.tolist()])
+    if values.dtype.kind not in "iuf":
+        raise ValueError(f"y must hold {allowed}; got {values.tolist()[:1]}.")
+    values = np.where(np.isnan(values), -1, values) if values.dtype.kind == "f" else values
+    bad = (values != np.round(values)) | (values < -1) | (values >= n_senses)
+    if bad.any():
+        raise ValueError(f"y must hold {allowed}; got {values[bad].tolist()[0]}.")
+    return values.astype(np.int64)

@@ -1,0 +1,203 @@
+"""Leave-one-out cross-validation and WAIC over snippets."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from ..alerts import warn_user
+from .inputs import Places, training_again
+from .prediction import SnippetReader
+
+# Log densities are held for this many snippets and draws at a time.
+_CELLS = 20_000_000
+# Draws that the shape of a tail can be fitted to.
+_FEWEST_DRAWS = 25
+# A variance of a snippet's log density above this makes its share of WAIC unreliable.
+_LARGE_VARIANCE = 0.4
+_EFFICIENCY_SAMPLE = 50
+
+
+def loo(estimator, places, labels):
+    """PSIS-LOO of the training snippets; see `DiSCSenseModel.loo`."""
+    n_chains, n_draws = _check_draws(estimator, "loo")
+    elpd, lpd, pareto_k = np.empty((3, places.n_snippets))
+    for block, density in _blocks(estimator, places, labels):
+        elpd[block], pareto_k[block] = _psis(density, (n_chains, n_draws))
+        lpd[block] = _log_mean(density)
+    good_k = min(1.0 - 1.0 / np.log10(n_chains * n_draws), 0.7)
+    # a shape that could not be estimated counts as bad
+    bad = ~(pareto_k <= good_k)
+    if bad.any():
+        warn_user(
+            f"{100 * bad.mean():.2g} % of the snippets have a Pareto k above {good_k:.2f} (the "
+            f"largest is {np.nanmax(pareto_k):.2f}): their leave-one-out densities are "
+            "unreliable. More draws help where k is below 0.7; otherwise hold out snippets and "
+            "use score.",
+            UserWarning,
+        )
+    return Bunch(
+        elpd=float(elpd.sum()),
+        se=_standard_error(elpd),
+        p_loo=float(np.sum(lpd - elpd)),
+        pointwise=elpd,
+        pareto_k=pareto_k,
+        good_k=good_k,
+        bad_share=float(bad.mean()),
+        n_snippets=places.n_snippets,
+    )
+
+
+def waic(estimator, places, labels):
+    """WAIC of the training snippets; see `DiSCSenseModel.waic`."""
+    _check_draws(estimator, "waic")
+    lpd, variance = np.empty((2, places.n_snippets))
+    for block, density in _blocks(estimator, places, labels):
+        lpd[block], variance[block] = _log_mean(density), density.var(axis=1, ddof=1)
+    large = variance > _LARGE_VARIANCE
+    if large.any():
+        warn_user(
+            f"{100 * large.mean():.2g} % of the snippets have a log density of posterior variance "
+            f"above {_LARGE_VARIANCE}: their part of WAIC is unreliable. Use loo, which says for "
+            "which snippets it is.",
+            UserWarning,
+        )
+    elpd = lpd - variance
+    return Bunch(
+        elpd=float(elpd.sum()),
+        se=_standard_error(elpd),
+        p_waic=float(variance.sum()),
+        pointwise=elpd,
+        n_snippets=places.n_snippets,
+    )
+
+
+def _check_draws(estimator, name):
+    posterior = estimator.posterior_
+    solver = posterior.attrs.get("solver")
+    n_chains, n_draws = posterior.n_chains, posterior.n_draws
+    if solver not in ("gibbs", "hmc") or n_chains * n_draws < _FEWEST_DRAWS:
+        raise ValueError(
+            f"{name} needs draws of the posterior, at least {_FEWEST_DRAWS}: got "
+            f"solver={solver!r} with {n_chains * n_draws}. Use solver='hmc' or 'gibbs', or score "
+            "on held-out snippets."
+        )
+    return n_chains, n_draws
+
+
+def _blocks(estimator, places, labels):
+    """Yield slices of snippets with their log densities (n_snippets of it, n_draws)."""
+    posterior = estimator.posterior_
+    step = max(1, _CELLS // (posterior.n_chains * posterior.n_draws))
+    for start in range(0, places.n_snippets, step):
+        block = slice(start, start + step)
+        part = Places(places.counts[block], places.periods[block], places.genres[block])
+        reader = SnippetReader(posterior, part, estimator._cells)
+        yield block, reader.log_densities(None if labels is None else labels[block])
+
+
+def _psis(density, shape):
+    """Smoothed importance-sampling estimates and shapes of the tails of the weights."""
+    from arviz_stats.base import array_stats
+
+    efficiency = _relative_efficiency(density, shape)
+    # a snippet without words has the same density under every draw: its weights have no tail
+    constant = np.ptp(density, axis=1) <= 1e-12
+    elpd, pareto_k = density.mean(axis=1), np.full(len(density), np.nan)
+    moving = density[~constant]
+    if len(moving):
+        with np.errstate(all="ignore"):
+            log_weights, pareto_k[~constant] = array_stats.psislw(moving, r_eff=efficiency)
+        elpd[~constant] = logsumexp(log_weights + moving, axis=1)
+    pareto_k[constant] = -np.inf
+    return elpd, pareto_k
+
+
+def _relative_efficiency(density, shape):
+    """Effective draws per draw of the densities, the median over some snippets, at most 1."""
+    from arviz_stats.base import array_stats
+
+    chosen = np.unique(np.linspace(0, len(density) - 1, _EFFICIENCY_SAMPLE).astype(int))
+    some = np.exp(density[chosen] - density[chosen].max(axis=1, keepdims=True))
+    some = some[np.ptp(some, axis=1) > 0]
+    if not len(some):
+        return 1.0
+    efficiency = np.nanmedian(array_stats.ess(some.reshape(-1, *shape), method="mean"))
+    efficiency /= shape[0] * shape[1]
+    return float(np.clip(efficiency, 1e-3, 1.0)) if np.isfinite(efficiency) else 1.0
+
+
+def _log_mean(density):
+    return logsumexp(density, axis=1) - np.log(density.shape[1])
+
+
+def _standard_error(pointwise):
+    n = pointwise.size
+    return float(np.sqrt(n * pointwise.var(ddof=1))) if n > 1 else float("nan")
+
+
+class ComparisonMixin:
+    """Methods that compare models on the snippets they were trained on."""
+
+    def loo(self, X, y=None, *, times=None, genres=None):
+        """Expected log predictive density of left-out snippets, by PSIS-LOO.
+
+        To choose ``n_senses`` or ``model``. About 1 ms a snippet with 4000 draws.
+
+        Parameters
+        ----------
+        X, y, times, genres
+            What ``fit`` was given: the snippets themselves are not kept.
+
+        Returns
+        -------
+        Bunch
+            ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
+            ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``. Snippets of known sense count
+            with their sense.
+
+        Raises
+        ------
+        ValueError
+            If X is not the training data, or there are no draws of the posterior.
+
+        Warns
+        -----
+        UserWarning
+            Where some densities are unreliable by their Pareto k.
+
+        References
+        ----------
+        Vehtari, Gelman & Gabry (2017), Statistics and Computing 27.
+        """
+        check_is_fitted(self, "posterior_")
+        return loo(self, *training_again(self, X, y, times, genres))
+
+    def waic(self, X, y=None, *, times=None, genres=None):
+        """Widely applicable information criterion, as an expected log predictive density.
+
+        Parameters
+        ----------
+        X, y, times, genres
+            What ``fit`` was given.
+
+        Returns
+        -------
+        Bunch
+            ``elpd`` (a sum over snippets; -2 times it is WAIC on the deviance scale), its ``se``,
+            ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``.
+
+        Raises
+        ------
+        ValueError
+            As `loo`.
+
+        Warns
+        -----
+        UserWarning
+            Where the log density of a snippet varies too much for WAIC.
+        """
+        check_is_fitted(self, "posterior_")
+        return waic(self, *training_again(self, X, y, times, genres))

@@ -1,0 +1,294 @@
+"""Log posterior of the sense models with the senses of snippets summed out."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from . import kernels
+from .frame import Chains, constant
+
+
+class SenseModel:
+    """What map, hmc, laplace and tempering need, in the coordinates of `frame`.
+
+    Parameters
+    ----------
+    data : Snippets
+    n_senses : int
+    prior : SensePrior
+    power : float, default=1.0
+        Power of the likelihood.
+    start : dict of str to ndarray, optional
+        Where chains start; draws of the prior where it is not given.
+
+    Notes
+    -----
+    Arrays have periods first: ``phi`` (T, K, G), ``theta`` (T, V), ``chi`` (1, K, V), ``psi``
+    (T, K, V).
+    """
+
+    def __init__(self, data, n_senses, prior, *, power=1.0, start=None):
+        self.data, self.n_senses, self.prior = data, n_senses, prior
+        self.power, self.start = power, start
+        n_periods, n_words = data.n_periods, data.n_words
+        self.totals, self.lengths = data.totals, data.lengths
+        self.snippets = data.cells.astype(float)
+        shape = (n_periods, n_senses, data.n_genres)
+        phi = Chains("phi", shape, prior.phi_precision(n_periods), 1)
+        if prior.walks:
+            shape = (n_periods, n_senses, n_words)
+            psi = Chains("psi", shape, prior.psi_precision(n_periods), 2)
+            self.chains = [psi, phi]
+        else:
+            chi = Chains("chi", (1, n_senses, n_words), constant(prior.kappa_chi), 2)
+            shape = (n_periods, n_words)
+            theta = Chains("theta", shape, prior.theta_precision(n_periods), 1)
+            self.chains = [chi, theta, phi]
+        self._set_scalars()
+        self.inform()
+
+    def _set_scalars(self):
+        """Parameters beside the logits, after them in the flat vector."""
+        self.scalars = ["log_kappa_phi"] if self.prior.walks else []
+        self.n_parameters = sum(c.size for c in self.chains) + len(self.scalars)
+        self.scale = np.ones(self.n_parameters)
+
+    # coordinates
+
+    def inform(self, arrays=None, information=None):
+        """Fit the frame: to the counts alone, or to posterior means and expected counts.
+
+        Parameters
+        ----------
+        arrays : dict, optional
+            Posterior means, or one state.
+        information : dict, optional
+            Expected information of every logit, as of `information_at`.
+        """
+        if information is None:
+            information = self._information_of_counts()
+        for c in self.chains:
+            center = None if arrays is None else arrays[c.name]
+            c.inform(self.power * information[c.name], center)
+
+    def _information_of_counts(self):
+        """As if every snippet were of every sense alike: no sense is told from another."""
+        k = self.n_senses
+        share = (1 - 1 / k) / k
+        out = {"phi": np.repeat(self.snippets.T[:, None, :] * share, k, axis=1)}
+        if self.prior.walks:
+            out["psi"] = np.repeat(self.totals[:, None, :] / k, k, axis=1)
+        else:
+            out["chi"] = np.repeat(self.totals.sum(axis=0)[None, None] / k, k, axis=1)
+            out["theta"] = self.totals
+        return out
+
+    def information_at(self, arrays):
+        """Expected information of the complete data about every logit, as a dict."""
+        words, prevalence = self.word_proba(arrays), self.prevalence(arrays)
+        mass = self._sums(arrays).mass
+        counts = mass.T[:, :, None] * words
+        n = self.snippets.T[:, None, :]
+        prevalence = prevalence.transpose(1, 2, 0)
+        out = {"phi": n * prevalence * (1 - prevalence)}
+        if self.prior.walks:
+            out["psi"] = counts
+        else:
+            out["chi"], out["theta"] = counts.sum(axis=0)[None], counts.sum(axis=1)
+        return out
+
+    def pack(self, arrays):
+        """Flat coordinates of the dict of named arrays."""
+        out = np.empty(self.n_parameters)
+        at = 0
+        for c in self.chains:
+            c.coordinates(arrays[c.name], out[at : at + c.size])
+            at += c.size
+        for name in self.scalars:
+            out[at] = arrays[name]
+            at += 1
+        return out
+
+    def unpack(self, theta):
+        """Dict of named arrays of flat coordinates."""
+        arrays, at = {}, 0
+        for c in self.chains:
+            arrays[c.name] = c.logits(theta[at : at + c.size])
+            at += c.size
+        for name in self.scalars:
+            arrays[name] = theta[at]
+            at += 1
+        return arrays
+
+    # density
+
+    def logp_and_grad(self, theta, out):
+        """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
+        arrays = self.unpack(theta)
+        value, gradients = self._likelihood(arrays)
+        value *= self.power
+        at = 0
+        for c in self.chains:
+            x, part = arrays[c.name], out[at : at + c.size]
+            if c.name == "phi" and self.scalars:
+                added, out[-1] = self._walk_prior(x, gradients["phi"], theta[-1])
+                value += added + c.pull(x, gradients["phi"], part, prior=False)
+            else:
+                value += c.pull(x, gradients[c.name], part)
+            at += c.size
+        return value
+
+    def _walk_prior(self, phi, gradient, log_kappa):
+        """Log prior of phi and log kappa_phi; subtracts from the gradient of phi."""
+        prior = self.prior
+        steps = np.diff(phi, axis=0)
+        variance = 2 * math.exp(log_kappa)
+        gradient[0] -= phi[0] / prior.first_phi
+        gradient[:-1] += steps / variance
+        gradient[1:] -= steps / variance
+        squares = float(np.sum(steps**2)) / variance
+        n, a, b = steps.size, prior.kappa_phi_shape, prior.kappa_phi_rate
+        tail = b * math.exp(-log_kappa)
+        value = -0.5 * float(np.sum(phi[0] ** 2)) / prior.first_phi - 0.5 * squares
+        value += -(0.5 * n + a) * log_kappa - tail
+        return value, 0.5 * squares - 0.5 * n - a + tail
+
+    def _sums(self, arrays):
+        """Log likelihood and what its gradient is made of, as a `_Sums`."""
+        d, k = self.data, self.n_senses
+        log_prev = np.empty((d.n_genres, d.n_periods, k))
+        kernels.log_prevalence(arrays["phi"], log_prev)
+        if self.prior.walks:
+            rows, of_period = arrays["psi"].reshape(-1, d.n_words), d.periods
+            exponents, sums, log_sum = _row_sums(rows)
+            log_sum = np.ascontiguousarray(log_sum.reshape(d.n_periods, k).T)
+        else:
+            rows, of_period = arrays["chi"][0], None
+            exponents, sums, log_sum = _additive_sums(rows, arrays["theta"])
+        weights = np.empty((k, d.n_snippets))
+        text = d.indptr, d.words, d.counts
+        kernels.snippet_logits(*text, rows, of_period, weights)
+        room = np.empty((2, d.n_snippets))
+        value = kernels.responsibilities(
+            weights, d.periods, d.genres, d.labels, self.lengths, log_prev, log_sum, *room
+        )
+        if not self.prior.walks:
+            value += float(np.vdot(self.totals, arrays["theta"]))
+        mass, cells, of = np.zeros((k, d.n_periods)), np.zeros(log_prev.shape), np.zeros(rows.shape)
+        kernels.cell_sums(weights, d.periods, d.genres, self.lengths, mass, cells)
+        kernels.counts_by_sense(*text, weights, of_period, of)
+        return _Sums(value, weights, mass, cells, log_prev, of, exponents, sums)
+
+    def _likelihood(self, arrays):
+        """Log likelihood and its gradient by the logits times the power."""
+        s, power = self._sums(arrays), self.power
+        gradients = {"phi": np.empty_like(arrays["phi"])}
+        kernels.prevalence_gradient(s.log_prev, s.cells, self.snippets, power, gradients["phi"])
+        if self.prior.walks:
+            psi = np.empty_like(s.exponents)
+            kernels.full_gradient(s.exponents, s.sums, s.mass.T.ravel(), s.of_sense, power, psi)
+            gradients["psi"] = psi.reshape(arrays["psi"].shape)
+        else:
+            chi, theta = (np.empty_like(e) for e in s.exponents)
+            kernels.additive_gradient(
+                *s.exponents, s.sums, s.mass, s.of_sense, self.totals, power, chi, theta
+            )
+            gradients |= {"chi": chi, "theta": theta}
+        return s.value, gradients
+
+    def sense_proba(self, arrays):
+        """Probabilities of senses of the snippets: ndarray of shape (n_snippets, n_senses)."""
+        return self._sums(arrays).weights.T
+
+    def log_likelihood(self, theta):
+        """Log likelihood, not raised to the power, with the senses of snippets summed out."""
+        return self._sums(self.unpack(theta)).value
+
+    def at_power(self, power):
+        """The same model with another power of the likelihood, in a frame made for it."""
+        return SenseModel(self.data, self.n_senses, self.prior, power=power, start=self.start)
+
+    # chains
+
+    def init(self, rng):
+        """Flat start of a chain."""
+        return self.pack(self.draw_prior(rng) if self.start is None else self.start)
+
+    def draw_prior(self, rng):
+        """Arrays drawn from the prior."""
+        arrays = {c.name: c.draw(rng) for c in self.chains}
+        return arrays | dict.fromkeys(self.scalars, math.log(self.prior.mean_kappa_phi))
+
+    def observe(self, theta):
+        """Named arrays to record: prevalence (G, T, K), chi (K, V) and theta (T, V), or psi."""
+        arrays = self.unpack(theta)
+        out = {"prevalence": self.prevalence(arrays)}
+        if self.prior.walks:
+            return out | {"psi": arrays["psi"].transpose(1, 0, 2)}
+        return out | {"chi": arrays["chi"][0], "theta": arrays["theta"]}
+
+    def trace(self, theta):
+        """Statistics recorded for every draw."""
+        arrays = self.unpack(theta)
+        out = {"log_likelihood": self._sums(arrays).value}
+        if self.scalars:
+            out["kappa_phi"] = math.exp(arrays["log_kappa_phi"])
+        return out
+
+    def weights_of(self, draws, chain, draw):
+        """Probabilities of senses (K, D) under a recorded draw."""
+        prevalence = draws["prevalence"][chain, draw].transpose(1, 2, 0)
+        arrays = {"phi": np.log(np.ascontiguousarray(prevalence))}
+        if self.prior.walks:
+            arrays["psi"] = np.ascontiguousarray(draws["psi"][chain, draw].transpose(1, 0, 2))
+        else:
+            arrays["chi"], arrays["theta"] = (draws[n][chain, draw] for n in ("chi", "theta"))
+            arrays["chi"] = arrays["chi"][None]
+        return self.sense_proba(arrays).T
+
+    def prevalence(self, arrays):
+        """Prevalence of senses, ndarray of shape (n_genres, n_periods, n_senses)."""
+        out = np.empty((self.data.n_genres, self.data.n_periods, self.n_senses))
+        kernels.log_prevalence(arrays["phi"], out)
+        return np.exp(out)
+
+    def word_proba(self, arrays):
+        """Probabilities of words, ndarray of shape (n_periods, n_senses, n_words)."""
+        psi = arrays["psi"] if self.prior.walks else arrays["chi"] + arrays["theta"][:, None]
+        psi = np.exp(psi - psi.max(axis=2, keepdims=True))
+        return psi / psi.sum(axis=2, keepdims=True)
+
+
+class _Sums(NamedTuple):
+    """What `SenseModel._sums` finds: ``weights`` (K, D) are probabilities of senses."""
+
+    value: float
+    weights: np.ndarray
+    mass: np.ndarray
+    cells: np.ndarray
+    log_prev: np.ndarray
+    of_sense: np.ndarray
+    exponents: object
+    sums: np.ndarray
+
+
+def _row_sums(rows):
+    """exp of rows less their largest entries, its sums, and the log-sums of the rows."""
+    exponents, top = np.empty_like(rows), np.empty(len(rows))
+    kernels.exp_rows(rows, exponents, top)
+    sums = exponents.sum(axis=1)
+    return exponents, sums, np.log(sums) + top
+
+
+def _additive_sums(chi, theta):
+    """The same of ``chi[k] + theta[t]``: exponents of both, sums and log-sums (K, T)."""
+    exponents = np.empty_like(chi), np.empty_like(theta)
+    tops = np.empty(len(chi)), np.empty(len(theta))
+    kernels.exp_rows(chi, exponents[0], tops[0])
+    kernels.exp_rows(theta, exponents[1], tops[1])
+    sums, log_sum = np.empty((2, len(chi), len(theta)))
+    kernels.additive_sums(*exponents, *tops, sums, log_sum)
+    return exponents, sums, log_sum

@@ -1,0 +1,341 @@
+"""Reading the posterior of senses: prevalences, their changes, and words, with intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import check_integer, check_real
+from ..summary import check_prob, hdi_interval
+from .inputs import genre_index
+from .prediction import WordDraws
+
+
+def sense_index(estimator, sense, name="sense"):
+    """Check the number of a sense."""
+    n_senses = estimator.prevalence_.shape[0]
+    check_integer(name, sense, 0)
+    if sense >= n_senses:
+        raise ValueError(f"{name} must be from 0 to {n_senses - 1}, got {sense!r}.")
+    return int(sense)
+
+
+def period_index(estimator, period, name):
+    """Place of a period that is named by a time in it or by its label."""
+    periods = estimator.periods_
+    if isinstance(period, str):
+        if period in periods.labels:
+            return periods.labels.index(period)
+        raise ValueError(f"{name} must be a time or one of {periods.labels}, got {period!r}.")
+    try:
+        return int(periods.index([period])[0])
+    except ValueError as error:
+        raise ValueError(f"{name}={period!r} is in no period: {error}") from None
+
+
+def word_index(estimator, word):
+    """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
+    n_words = estimator.words_.size
+    if isinstance(word, int | np.integer) and not isinstance(word, bool) and 0 <= word < n_words:
+        return int(word)
+    found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
+    if found is None:
+        raise KeyError(
+            f"word={word!r} is not in the vocabulary of {n_words} words (min_count="
+            f"{estimator.min_count} and max_features={estimator.max_features} drop rare words); "
+            "allowed is a word of vocabulary_ as a str, or its index as an int."
+        )
+    return found
+
+
+def summarise(draws, prob, **more):
+    """Bunch of mean, sd, interval and the draws themselves, over the first axis."""
+    return Bunch(
+        mean=draws.mean(axis=0),
+        sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:]),
+        interval=hdi_interval(draws, prob, axis=0),
+        draws=draws,
+        **more,
+    )
+
+
+def prevalence_draws(estimator, sense, genre):
+    """Draws of a sense's prevalence over periods, ndarray of shape (n_draws, n_periods).
+
+    Without a genre they are averaged over genres, whose weights are their shares of the training
+    snippets of all periods: the same in every period, so that a change is none of the mixture.
+    """
+    draws = estimator.posterior_.flat("prevalence")[..., sense]
+    if genre is not None:
+        return draws[:, genre_index(estimator, genre)]
+    weights = estimator._cells.sum(axis=1)
+    return np.einsum("g,sgt->st", weights / weights.sum(), draws)
+
+
+class SenseWords:
+    """The most probable words under each sense, with what is known of each.
+
+    Attributes
+    ----------
+    words : ndarray of str of shape (n_senses, n)
+        Ordered by posterior mean probability, largest first.
+    mean : ndarray of shape (n_senses, n)
+        Posterior mean of their probabilities.
+    interval : ndarray of shape (n_senses, n, 2)
+        Highest density intervals.
+    period : int, str or None
+        Label of the period; None where probabilities are averaged over periods.
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
+    """
+
+    def __init__(self, words, mean, interval, period, prob, n_draws):
+        self.words = words
+        self.mean = mean
+        self.interval = interval
+        self.period = period
+        self.prob = prob
+        self.n_draws = n_draws
+
+    def __len__(self):
+        return len(self.words)
+
+    def __repr__(self):
+        when = "all periods" if self.period is None else f"period {self.period}"
+        lines = [f"probable words under each sense, {when}, {100 * self.prob:g} % intervals"]
+        width = max((len(word) for word in self.words.ravel()), default=0)
+        for k, (words, mean, interval) in enumerate(
+            zip(self.words, self.mean, self.interval, strict=True)
+        ):
+            lines.append(f"sense {k}")
+            for word, m, (low, high) in zip(words, mean, interval, strict=True):
+                lines.append(f"  {word:<{width}}  {m:.4f}  [{low:.4f}, {high:.4f}]")
+        if self.n_draws == 1:
+            lines.append("(a point estimate: one draw, intervals without width)")
+        return "\n".join(lines)
+
+    def to_frame(self):
+        """The table as a pandas DataFrame (pandas must be installed)."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        return pd.DataFrame(
+            {
+                "sense": np.repeat(np.arange(len(self.words)), self.words.shape[1]),
+                "word": self.words.ravel(),
+                "mean": self.mean.ravel(),
+                "low": self.interval[..., 0].ravel(),
+                "high": self.interval[..., 1].ravel(),
+            }
+        )
+
+
+def sense_words(estimator, n, period, prob):
+    """The ``n`` most probable words under each sense, in a period or averaged over all."""
+    check_prob(prob)
+    check_integer("n", n, 1)
+    draws = WordDraws(estimator.posterior_)
+    n_senses, n_periods, n_words = draws.shape
+    chosen, label = range(n_periods), None
+    if period is not None:
+        chosen = [period_index(estimator, period, "period")]
+        label = estimator.periods_.labels[chosen[0]]
+    mean = draws.mean()[:, chosen].mean(axis=1)
+    order = np.argsort(-mean, axis=1, kind="stable")[:, : min(n, n_words)]
+    log_sums = draws.log_sums()
+    interval = np.empty((*order.shape, 2))
+    for k in range(n_senses):
+        total = sum(draws.probabilities(k, t, order[k], log_sums) for t in chosen)
+        interval[k] = hdi_interval(total / len(chosen), prob, axis=0)
+    words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
+    return SenseWords(words, mean, interval, label, prob, len(draws))
+
+
+def word_draws(estimator, word):
+    """Draws of a word's probability, ndarray of shape (n_draws, n_senses, n_periods)."""
+    index = [word_index(estimator, word)]
+    draws = WordDraws(estimator.posterior_)
+    log_sums = draws.log_sums()
+    out = np.empty(log_sums.shape)
+    for k in range(out.shape[1]):
+        for t in range(out.shape[2]):
+            out[:, k, t] = draws.probabilities(k, t, index, log_sums)[:, 0]
+    return out
+
+
+class SenseReadingMixin:
+    """Methods of estimators whose posterior has senses with prevalences and words."""
+
+    @property
+    def prevalence_(self):
+        """Posterior means of prevalences, ndarray of shape (n_senses, n_genres, n_periods)."""
+        return self.posterior_.mean("prevalence").transpose(2, 0, 1)
+
+    def prevalence_interval(self, prob=0.9):
+        """Highest density intervals of prevalences.
+
+        Parameters
+        ----------
+        prob : float, default=0.9
+            Probability in each interval.
+
+        Returns
+        -------
+        ndarray of shape (n_senses, n_genres, n_periods, 2)
+            ``(low, high)`` in the last axis.
+        """
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.hdi(prob, "prevalence")["prevalence"].transpose(2, 0, 1, 3)
+
+    def sense_words(self, n=10, *, period=None, prob=0.9):
+        """The most probable words under each sense, with intervals.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Words of each sense.
+        period : number, date or str, optional
+            A time in the period or the period's label; the mean over periods by default.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        SenseWords
+            ``words``, ``mean`` (n_senses, n) and ``interval`` (n_senses, n, 2); prints as a table.
+
+        Raises
+        ------
+        ValueError
+            If there is no such period.
+        """
+        check_is_fitted(self, "posterior_")
+        return sense_words(self, n, period, prob)
+
+    def word_trajectory(self, word, *, prob=0.9):
+        """Probability of a word under each sense over time (the paper's Figure 2).
+
+        Parameters
+        ----------
+        word : str or int
+            A word, or its index.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        Bunch
+            ``mean`` and ``sd`` (n_senses, n_periods), ``interval`` (n_senses, n_periods, 2),
+            ``draws`` (n_draws, n_senses, n_periods) and the ``periods``, their labels.
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        return summarise(word_draws(self, word), prob, periods=list(self.periods_.labels))
+
+    def sense_given_word(self, word, *, prob=0.9):
+        """Probabilities of senses given that a word is in the snippet.
+
+        Those of senses that are equally frequent, in a period taken at random (section 9 of the
+        paper): the word's probability under a sense, summed over periods, as a share of its sum
+        over senses.
+
+        Parameters
+        ----------
+        word : str or int
+            A word, or its index.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        Bunch
+            ``mean`` and ``sd`` (n_senses,), ``interval`` (n_senses, 2) and ``draws`` (n_draws,
+            n_senses); the shares are taken draw by draw.
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        share = word_draws(self, word).sum(axis=2)
+        return summarise(share / share.sum(axis=1, keepdims=True), prob)
+
+    def prevalence_change(self, sense, t0, t1, *, genre=None, prob=0.9):
+        """How much the prevalence of a sense differs between two periods.
+
+        Parameters
+        ----------
+        sense : int
+        t0, t1 : number, date or str
+            Times in the two periods, or their labels.
+        genre : label, optional
+            One of ``genres_``. By default prevalences are averaged over genres, with their shares
+            of all training snippets as weights, the same in both periods.
+        prob : float, default=0.9
+            Probability of the highest density interval.
+
+        Returns
+        -------
+        Bunch
+            ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``t1`` less that at ``t0``,
+            ``prob_increase``, the probability that this is above zero, and all ``draws``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such sense, period or genre.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        sense = sense_index(self, sense)
+        at = [period_index(self, t, name) for t, name in ((t0, "t0"), (t1, "t1"))]
+        draws = prevalence_draws(self, sense, genre)
+        change = draws[:, at[1]] - draws[:, at[0]]
+        return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
+
+    def emergence(self, sense, threshold, *, genre=None):
+        """Posterior of the period in which the prevalence of a sense first exceeds a threshold.
+
+        Parameters
+        ----------
+        sense : int
+        threshold : float
+            At least 0, less than 1.
+        genre : label, optional
+            One of ``genres_``; as in `prevalence_change`, an average by default.
+
+        Returns
+        -------
+        Bunch
+            ``proba`` (n_periods,): for each period, the probability that it is the first;
+            ``never``: that there is none; together they sum to one. ``periods``: the labels.
+            ``draws`` (n_draws,): index of the first period, -1 where there is none.
+
+        Raises
+        ------
+        ValueError
+            If there is no such sense or genre, or the threshold is out of range.
+        """
+        check_is_fitted(self, "posterior_")
+        sense = sense_index(self, sense)
+        check_real("threshold", threshold, 0, strict=False, high=1)
+        above = prevalence_draws(self, sense, genre) > threshold
+        first = np.where(above.any(axis=1), above.argmax(axis=1), -1)
+        proba = np.bincount(first + 1, minlength=above.shape[1] + 1) / len(first)
+        return Bunch(
+            proba=proba[1:],
+            never=float(proba[0]),
+            periods=list(self.periods_.labels),
+            draws=first,
+        )

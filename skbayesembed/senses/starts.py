@@ -1,0 +1,216 @@
+"""Where chains start: the modes of a sense posterior, found from annealed starts and weighed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..inference.align import clusters, match, mean_of_aligned, similarities
+from ..inference.evidence import Mass, Walker, log_mass
+from ..inference.threads import OneBlasThread
+from ..random import generators
+from .model import SenseModel
+
+# Powers of the likelihood through which a start is annealed, moves at each, and after them.
+_POWERS = np.geomspace(0.1, 1.0, 20)
+_MOVES, _SETTLING = 8, 40
+# Moves that a mode's means and information are taken from, in rounds: each improves the next.
+_ROUNDS = (50, 100, 200)
+_KEPT = 8
+# States whose probabilities of senses have at least this cosine are of one mode.
+SAME = 0.85
+# Modes whose masses differ by less than this many standard errors are weighed again, with more
+# moves each time.
+_CLEAR, _WEIGHING = 4.0, (60, 180, 360)
+
+
+@dataclass
+class Mode:
+    """A mode of the posterior.
+
+    Attributes
+    ----------
+    arrays : dict of ndarray
+        A state in it.
+    weights : ndarray of shape (n_senses, n_snippets)
+        Its mean probabilities of senses.
+    means, information : dict of ndarray
+        Of the logits; what its frame is made of.
+    states : list of dict of ndarray
+        Some of the states that they were taken from.
+    mass : Mass
+        Logarithm of the posterior mass of the mode, up to a constant common to all modes.
+    n_starts : int
+        How many starts ended in it.
+    log_likelihood : float
+        Mean over the last round.
+    share : float
+        Of the posterior, among the modes found.
+    """
+
+    arrays: dict
+    weights: np.ndarray
+    n_starts: int
+    means: dict = field(default_factory=dict)
+    information: dict = field(default_factory=dict)
+    states: list = field(default_factory=list)
+    mass: Mass = None
+    log_likelihood: float = np.nan
+    share: float = 1.0
+
+    def frame(self, model):
+        """Make the coordinates of ``model`` those in which this mode is round; returns it."""
+        model.inform(self.means, self.information)
+        return model
+
+    def permute(self, order):
+        """Put the senses in another order."""
+        self.weights = self.weights[order]
+        for part in (self.arrays, self.means, self.information, *self.states):
+            part.update(permuted(part, order))
+
+
+def permuted(arrays, order):
+    """Arrays with their senses, on axis 1, in another order."""
+    senses = ("phi", "chi", "psi")
+    return {name: arrays[name][:, order] for name in senses if name in arrays}
+
+
+def annealed(data, n_senses, prior, rng):
+    """One start: a draw of the prior, taken through rising powers of the likelihood.
+
+    Returns
+    -------
+    arrays : dict of ndarray
+    weights : ndarray of shape (n_senses, n_snippets)
+    """
+    arrays, step = None, 0.2
+    for power in _POWERS:
+        model = SenseModel(data, n_senses, prior, power=power)
+        theta = model.init(rng) if arrays is None else model.pack(arrays)
+        walker = Walker(model, rng, theta, step)
+        for _ in range(_MOVES):
+            walker.move()
+        arrays, step = model.unpack(walker.state.theta), walker.sampler.step
+    draws = []
+    for i in range(_SETTLING):
+        walker.move()
+        if 2 * i >= _SETTLING:
+            draws.append(model.sense_proba(model.unpack(walker.state.theta)).T)
+    return model.unpack(walker.state.theta), mean_of_aligned(draws)
+
+
+def explore(mode, data, n_senses, prior, rng):
+    """Fill in means and information of a mode, from chains within it."""
+    model = SenseModel(data, n_senses, prior)
+    model.inform(mode.arrays, model.information_at(mode.arrays))
+    for n_moves in _ROUNDS:
+        walker = Walker(model, rng, model.pack(mode.arrays))
+        seen, weights, values = [], [], []
+        for i in range(n_moves):
+            walker.move()
+            if 4 * i >= n_moves:
+                arrays = model.unpack(walker.state.theta)
+                probabilities = model.sense_proba(arrays).T
+                # a chain may exchange two senses that are alike
+                order = match(mode.weights, probabilities)
+                arrays |= permuted(arrays, order)
+                seen.append((arrays, model.information_at(arrays)))
+                weights.append(probabilities[order])
+                values.append(model.log_likelihood(walker.state.theta))
+        mode.arrays = seen[-1][0]
+        mode.states = [arrays for arrays, _ in seen[:: max(1, len(seen) // _KEPT)]]
+        mode.means, mode.information = (
+            {name: np.mean([s[i][name] for s in seen], axis=0) for name in seen[0][i]}
+            for i in (0, 1)
+        )
+        mode.weights = np.mean(weights, axis=0)
+        mode.log_likelihood = float(np.mean(values))
+        mode.frame(model)
+    return mode
+
+
+def weigh(mode, data, n_senses, prior, rng, n_moves):
+    """The log mass of a mode, comparable with that of others."""
+    model = mode.frame(SenseModel(data, n_senses, prior))
+    mass = log_mass(model, model.pack(mode.arrays), rng, n_moves=n_moves)
+    return Mass(mass.value + sum(c.log_volume() for c in model.chains), mass.error)
+
+
+def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0):
+    """Modes of the posterior, the heaviest first.
+
+    Parameters
+    ----------
+    data : Snippets
+    n_senses : int
+    prior : SensePrior
+    seeds : numpy.random.SeedSequence
+    n_starts : int
+        Number of annealed starts.
+    n_jobs : int or None
+    verbose : int
+
+    Returns
+    -------
+    list of Mode
+        With their shares of the posterior; senses in the order of their prevalence.
+    """
+    rngs = generators(seeds, n_starts)
+    given = data, n_senses, prior
+    with OneBlasThread():
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)
+        starts = parallel(delayed(annealed)(*given, rng) for rng in rngs)
+        modes = _grouped([Mode(arrays, weights, 1) for arrays, weights in starts])
+        explored = parallel(
+            delayed(explore)(mode, *given, rng) for mode, rng in zip(modes, rngs, strict=False)
+        )
+        modes = _grouped(explored)
+        if len(modes) > 1:
+            _weigh_all(modes, given, rngs, parallel)
+    modes.sort(key=lambda mode: -mode.share)
+    for mode in modes:
+        if not (data.labels >= 0).any():
+            mode.permute(np.argsort(-mode.weights.sum(axis=1), kind="stable"))
+        if verbose:
+            print(
+                f"mode: {100 * mode.share:.3g} % of the posterior, {mode.n_starts} of {n_starts} "
+                f"starts, log likelihood {mode.log_likelihood:.1f}"
+            )
+    return modes
+
+
+def _grouped(modes):
+    """Modes that are the same taken together, each the first of its group."""
+    labels = clusters(similarities([mode.weights for mode in modes]), SAME)
+    kept = []
+    for label in range(labels.max() + 1):
+        group = [modes[i] for i in np.flatnonzero(labels == label)]
+        group[0].n_starts = sum(mode.n_starts for mode in group)
+        kept.append(group[0])
+    return kept
+
+
+def _weigh_all(modes, given, rngs, parallel):
+    """Set masses and shares; those that compete for the first place are weighed more closely."""
+    rivals = list(range(len(modes)))
+    for n_moves in _WEIGHING:
+        tasks = (delayed(weigh)(modes[i], *given, rngs[i], n_moves) for i in rivals)
+        for i, mass in zip(rivals, parallel(tasks), strict=True):
+            modes[i].mass = mass
+        best = max(modes, key=lambda mode: mode.mass.value)
+        rivals = [i for i, mode in enumerate(modes) if _competes(mode, best)]
+        if len(rivals) < 2:
+            break
+    values = np.array([mode.mass.value for mode in modes])
+    shares = np.exp(values - values.max())
+    for mode, share in zip(modes, shares / shares.sum(), strict=True):
+        mode.share = float(share)
+
+
+def _competes(mode, best):
+    error = np.hypot(mode.mass.error, best.mass.error)
+    # a share below exp(-8) of the largest matters to nothing
+    return mode.mass.value > best.mass.value - max(_CLEAR * error, 8.0)

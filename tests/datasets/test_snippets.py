@@ -1,0 +1,198 @@
+"""Snippets against a loop over tokens, the rules for what they hold, and real text."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+
+from skbayesembed.datasets import extract_snippets
+
+DATA = os.environ.get("SKBAYESEMBED_DATA")
+
+
+def slow_snippets(documents, forms, half, stops=(), min_count=1):
+    """Windows by list slices; (document, position, kept words) of each."""
+    found = []
+    for d, tokens in enumerate(documents):
+        for i, token in enumerate(tokens):
+            if token in forms:
+                near = tokens[max(i - half, 0) : i] + tokens[i + 1 : i + 1 + half]
+                found.append((d, i, [w for w in near if w not in stops]))
+    count = Counter(w for _, _, near in found for w in near)
+    return [(d, i, [w for w in near if count[w] >= min_count]) for d, i, near in found]
+
+
+def agree(bunch, expected):
+    assert bunch.document.tolist() == [d for d, _, _ in expected]
+    assert bunch.positions.tolist() == [i for _, i, _ in expected]
+    assert bunch.snippets == [" ".join(words) for _, _, words in expected]
+    count = Counter(w for _, _, words in expected for w in words)
+    assert bunch.words.tolist() == sorted(count, key=lambda w: (-count[w], w))
+    table = [[words.count(w) for w in bunch.words] for _, _, words in expected]
+    assert np.array_equal(bunch.counts.toarray(), table)
+
+
+@pytest.mark.parametrize("min_count", [1, 2, 5])
+@pytest.mark.parametrize("window", [2, 6, 14])
+def test_against_a_loop(window, min_count):
+    rng = np.random.default_rng(0)
+    letters = list("abcdefghijklmnopqrstuvwxyz")
+    weights = 1.0 / np.arange(1, 27)
+    documents = [
+        rng.choice(letters, size=n, p=weights / weights.sum()).tolist()
+        for n in rng.integers(0, 30, 60)
+    ]
+    bunch = extract_snippets(
+        documents, ["d", "q"], window=window, stop_words=["a", "c"], min_count=min_count
+    )
+    agree(bunch, slow_snippets(documents, {"d", "q"}, window // 2, {"a", "c"}, min_count))
+    assert sparse.issparse(bunch.counts)
+    assert bunch.times is None
+    assert bunch.genres is None
+
+
+def test_stop_words_keep_their_places():
+    """Positions are counted over all tokens: two before, two after, the stop words dropped."""
+    documents = [["far", "the", "near", "x", "of", "close", "away"]]
+    bunch = extract_snippets(documents, "x", window=4, stop_words=["the", "of"], min_count=1)
+    assert bunch.snippets == ["near close"]
+
+
+def test_windows_end_with_the_document():
+    documents = [["a", "b"], ["x"], ["c", "x", "d"], [], ["e"]]
+    bunch = extract_snippets(documents, "x", min_count=1, times=[1, 2, 3, 4, 5])
+    assert bunch.snippets == ["", "c d"]
+    assert bunch.counts.sum(axis=1).tolist() == [0, 2]
+    assert bunch.times.tolist() == [2, 3]
+
+
+def test_target_is_no_word_of_its_own_snippet_but_of_a_near_one():
+    bunch = extract_snippets([["a", "x", "b", "x"]], "x", window=4, min_count=1)
+    assert bunch.snippets == ["a b x", "x b"]
+    without = extract_snippets(
+        [["a", "x", "b", "x"]], "x", window=4, min_count=1, stop_words="x y".split()
+    )
+    assert without.snippets == ["a b", "b"]
+
+
+def test_covariates_are_carried_along_as_they_are():
+    documents = ["bank river", "no target", "money bank loan bank"]
+    times = np.array(["1850-01-01", "1900-01-01", "1990-01-01"], dtype="datetime64[D]")
+    bunch = extract_snippets(
+        documents, "bank", times=times, genres=["fiction", "news", "magazine"], min_count=1
+    )
+    assert np.array_equal(bunch.times, times[[0, 2, 2]])
+    assert bunch.genres.tolist() == ["fiction", "magazine", "magazine"]
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": documents, "year": [1, 2, 3]}, index=[9, 8, 7])
+    again = extract_snippets(frame["text"], "bank", times=frame["year"], min_count=1)
+    assert again.times.tolist() == [1, 3, 3]
+    assert again.snippets == bunch.snippets
+
+
+def test_snippets_give_the_same_counts_again():
+    """Joined by blanks and cut at blanks: what a model that takes texts will see."""
+    rng = np.random.default_rng(1)
+    documents = [" ".join(rng.choice(["sun", "sea", "sky", "oak", "elm"], 40)) for _ in range(5)]
+    bunch = extract_snippets(documents, "sea", window=6)
+    vectorizer = CountVectorizer(vocabulary=bunch.words.tolist(), analyzer=str.split)
+    assert np.array_equal(
+        vectorizer.fit_transform(bunch.snippets).toarray(), bunch.counts.toarray()
+    )
+
+
+def test_max_features_keeps_the_most_frequent():
+    documents = [["a", "b", "x", "a", "c", "c", "c"]]
+    bunch = extract_snippets(documents, "x", max_features=2, min_count=1)
+    assert bunch.words.tolist() == ["c", "a"]
+    assert bunch.snippets == ["a a c c c"]
+
+
+def test_case_follows_the_documents():
+    texts = ["The River BANK was The Steep one"]
+    lower = extract_snippets(texts, "Bank", stop_words=["THE"], min_count=1)
+    assert lower.snippets == ["river was steep one"]
+    exact = extract_snippets(texts, "BANK", stop_words=["The"], min_count=1, lowercase=False)
+    assert exact.snippets == ["River was Steep one"]
+    tokens = extract_snippets([texts[0].split()], "BANK", min_count=1)
+    assert tokens.snippets == ["The River was The Steep one"]
+    with pytest.raises(ValueError, match="'bank' does nowhere"):
+        extract_snippets([texts[0].split()], "bank", min_count=1)
+
+
+def test_english_stop_words_and_own_analyzer():
+    texts = ["we were at the bank of a river"]
+    assert extract_snippets(texts, "bank", stop_words="english", min_count=1).snippets == ["river"]
+    own = extract_snippets(
+        texts, "bank", analyzer=str.split, stop_words=ENGLISH_STOP_WORDS, min_count=1
+    )
+    assert own.snippets == ["river"]
+    letters = extract_snippets(texts, "bank", token_pattern=r"\w+", window=6, min_count=1)
+    assert letters.snippets == ["were at the of a river"]
+
+
+def test_an_iterator_is_read_once():
+    texts = ["one bank two", "three bank two"]
+    bunch = extract_snippets((t for t in texts), "bank", times=[1, 2])
+    assert bunch.snippets == ["two", "two"]
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"window": 3}, "window must be even.*got 3"),
+        ({"window": 0}, "window must be an integer >= 2"),
+        ({"window": 4.0}, "window must be an integer"),
+        ({"target": "absent"}, "'absent' does nowhere"),
+        ({"target": []}, "target must be a word"),
+        ({"target": [3]}, "target must be a word"),
+        ({"target": ""}, "target must be a word"),
+        ({"target": None}, "target must be a word"),
+        ({"times": [1]}, r"times must have one entry for each of the 2 documents.*\(1,\)"),
+        ({"genres": [["a", "b"]]}, "genres must have one entry"),
+        ({"stop_words": "german"}, "stop_words must be 'english'"),
+        ({"stop_words": [1]}, "stop_words must be 'english'"),
+        ({"stop_words": 5}, "stop_words must be 'english'"),
+        ({"stop_words": ["one", "two", "three"]}, "no tokens but stop words"),
+        ({"min_count": 9}, "no word occurs min_count=9 times"),
+        ({"min_count": 0}, "min_count must be an integer >= 1"),
+        ({"max_features": 0}, "max_features must be an integer >= 1"),
+        ({"analyzer": "char"}, "analyzer must be 'word' or a callable"),
+        ({"lowercase": "yes"}, "lowercase must be True or False"),
+        ({"token_pattern": "("}, "token_pattern"),
+    ],
+)
+def test_refuses(options, match):
+    options = {"target": "bank"} | options
+    with pytest.raises(ValueError, match=match):
+        extract_snippets(["one bank two", "three bank two"], **options)
+
+
+@pytest.mark.parametrize("documents", ["one bank two", np.ones((2, 3)), {"one bank"}, [b"bank"]])
+def test_refuses_other_than_documents(documents):
+    with pytest.raises(TypeError):
+        extract_snippets(documents, "bank")
+
+
+@pytest.mark.skipif(not DATA, reason="SKBAYESEMBED_DATA does not name a folder")
+def test_addresses():
+    """Two centuries of inaugural addresses: windows, stop words and years as by the loop."""
+    pandas = pytest.importorskip("pandas")
+    path = Path(DATA, "inaugural", "inaugural.csv.gz")
+    if not path.exists():
+        pytest.skip(f"{path.name} is not in the folder that SKBAYESEMBED_DATA names")
+    frame = pandas.read_csv(path)
+    texts, years = frame["text"].tolist(), frame["year"].to_numpy()
+    bunch = extract_snippets(texts, "union", times=years, stop_words="english")
+    tokens = [CountVectorizer().build_analyzer()(text) for text in texts]
+    agree(bunch, slow_snippets(tokens, {"union"}, 7, ENGLISH_STOP_WORDS, 2))
+    assert np.array_equal(bunch.times, years[bunch.document])
+    assert all(
+        tokens[d][i] == "union" for d, i in zip(bunch.document, bunch.positions, strict=True)
+    )

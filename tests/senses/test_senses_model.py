@@ -1,0 +1,261 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import log_softmax, logsumexp, softmax
+
+from skbayesembed.senses.data import Snippets
+from skbayesembed.senses.model import SenseModel
+from skbayesembed.senses.priors import SensePrior
+
+N_SENSES, N_GENRES, N_PERIODS, N_WORDS = 3, 2, 4, 7
+KINDS = ["disc", "gasc"]
+
+
+def snippets(seed=0, n=40, labelled=False):
+    """Random snippets; some are empty, period 1 has none, and one cell has none."""
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(0.4, size=(n, N_WORDS))
+    counts[:3] = 0
+    periods = rng.choice([0, 2, 3], n)
+    genres = np.where(periods == 3, 0, rng.integers(N_GENRES, size=n))
+    labels = np.where(rng.random(n) < 0.3, rng.integers(N_SENSES, size=n), -1)
+    return Snippets.of(
+        sparse.csr_array(counts),
+        periods,
+        genres,
+        labels if labelled else None,
+        n_periods=N_PERIODS,
+        n_genres=N_GENRES,
+    )
+
+
+def model_of(kind, seed=0, labelled=False, power=1.0):
+    model = SenseModel(snippets(seed, labelled=labelled), N_SENSES, SensePrior(kind), power=power)
+    rng = np.random.default_rng(seed + 1)
+    return model, model.pack(model.draw_prior(rng)) + 0.3 * rng.normal(size=model.n_parameters)
+
+
+def slow_log_likelihood(model, arrays):
+    """Equation 9, a snippet at a time, by a sum over senses."""
+    data = model.data
+    psi = arrays["psi"] if "psi" in arrays else arrays["chi"] + arrays["theta"][:, None]
+    words = log_softmax(psi, axis=2)
+    prevalence = log_softmax(arrays["phi"], axis=1)
+    total, chances = 0.0, []
+    for d in range(data.n_snippets):
+        t, g = data.periods[d], data.genres[d]
+        entries = slice(data.indptr[d], data.indptr[d + 1])
+        by_sense = prevalence[t, :, g] + words[t][:, data.words[entries]] @ data.counts[entries]
+        if data.labels[d] >= 0:
+            chances.append(np.eye(N_SENSES)[data.labels[d]])
+            total += by_sense[data.labels[d]]
+        else:
+            chances.append(softmax(by_sense))
+            total += logsumexp(by_sense)
+    return total, np.array(chances)
+
+
+def slow_log_prior(model, arrays):
+    """Up to a constant, from dense precisions; levels of softmaxes are taken out."""
+    prior, total = model.prior, 0.0
+    for chain in model.chains:
+        x = arrays[chain.name]
+        x = x - x.mean(axis=chain.axis, keepdims=True)
+        kappa = np.exp(arrays["log_kappa_phi"]) if chain.name == "phi" and prior.walks else None
+        if chain.name == "phi":
+            precision = prior.phi_precision(x.shape[0], kappa)
+        else:
+            precision = chain.precision
+        flat = x.reshape(x.shape[0], -1)
+        total -= 0.5 * np.einsum("tm,ts,sm->", flat, precision.dense(), flat)
+        if kappa is not None:
+            n = flat[1:].size
+            total -= 0.5 * n * np.log(kappa)
+            # inverse Gamma, with the Jacobian of the logarithm
+            total -= prior.kappa_phi_shape * np.log(kappa) + prior.kappa_phi_rate / kappa
+    return total
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("labelled", [False, True])
+def test_likelihood_and_probabilities_against_slow_sums(kind, labelled):
+    model, theta = model_of(kind, labelled=labelled)
+    arrays = model.unpack(theta)
+    expected, chances = slow_log_likelihood(model, arrays)
+    np.testing.assert_allclose(model.log_likelihood(theta), expected, rtol=1e-11)
+    np.testing.assert_allclose(model.sense_proba(arrays), chances, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("power", [1.0, 0.3])
+def test_density_against_slow_sums(kind, power):
+    """Differences of log densities, between points whose softmax levels are zero."""
+    model, _ = model_of(kind, power=power)
+    rng = np.random.default_rng(3)
+    gradient, values, expected = np.empty(model.n_parameters), [], []
+    for _ in range(4):
+        arrays = model.draw_prior(rng)
+        for chain in model.chains:
+            arrays[chain.name] -= arrays[chain.name].mean(axis=chain.axis, keepdims=True)
+        if model.scalars:
+            arrays["log_kappa_phi"] = rng.normal()
+        values.append(model.logp_and_grad(model.pack(arrays), gradient))
+        likelihood, _ = slow_log_likelihood(model, arrays)
+        expected.append(power * likelihood + slow_log_prior(model, arrays))
+    np.testing.assert_allclose(np.diff(values), np.diff(expected), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("framed", [False, True])
+def test_gradient_against_finite_differences(kind, framed):
+    model, theta = model_of(kind, labelled=True, power=0.7)
+    if framed:
+        arrays = model.unpack(theta)
+        model.inform(arrays, model.information_at(arrays))
+    gradient, room = np.empty((2, theta.size))
+    model.logp_and_grad(theta, gradient)
+    step = 1e-5
+    for i in range(theta.size):
+        values = []
+        for sign in (1, -1):
+            moved = theta.copy()
+            moved[i] += sign * step
+            values.append(model.logp_and_grad(moved, room))
+        # the error of the quotient is of the order of step squared
+        assert abs((values[0] - values[1]) / (2 * step) - gradient[i]) < 1e-6 * (
+            1 + abs(gradient[i])
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_coordinates_and_arrays_are_inverse(kind):
+    model, theta = model_of(kind)
+    arrays = model.unpack(theta)
+    np.testing.assert_allclose(model.pack(arrays), theta, atol=1e-12)
+    model.inform(arrays, model.information_at(arrays))
+    again = model.unpack(model.pack(arrays))
+    for name, value in arrays.items():
+        np.testing.assert_allclose(again[name], value, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_change_the_density_of_levels_only(kind):
+    """The frame is a choice of coordinates: identified parameters have the same posterior."""
+    model, theta = model_of(kind)
+    other, _ = model_of(kind)
+    reference = model.unpack(theta)
+    other.inform(reference, model.information_at(reference))
+    rng, gradient = np.random.default_rng(5), np.empty(model.n_parameters)
+    gaps = []
+    for _ in range(3):
+        arrays = model.draw_prior(rng)
+        for chain in model.chains:
+            arrays[chain.name] -= arrays[chain.name].mean(axis=chain.axis, keepdims=True)
+        values = [m.logp_and_grad(m.pack(arrays), gradient) for m in (model, other)]
+        gaps.append(values[1] - values[0])
+    np.testing.assert_allclose(gaps, gaps[0], atol=1e-8)
+
+
+def test_levels_are_independent_of_what_a_softmax_sees():
+    """In the posterior's Hessian: no cross terms between levels and what is left without them."""
+    model, theta = model_of("disc")
+    arrays = model.unpack(theta)
+    base, room = np.empty(theta.size), np.empty(theta.size)
+    model.logp_and_grad(theta, base)
+    for chain in model.chains:
+        shifted = dict(arrays)
+        level = np.ones_like(arrays[chain.name])
+        shifted[chain.name] = arrays[chain.name] + 0.5 * level
+        model.logp_and_grad(model.pack(shifted), room)
+        change, at = room - base, 0
+        for other in model.chains:
+            part = change[at : at + other.size]
+            at += other.size
+            # the gradient by logits is L times that by coordinates
+            moved = _gradient_by_logits(other, part)
+            moved = moved - moved.mean(axis=other.axis, keepdims=True)
+            np.testing.assert_allclose(moved, 0, atol=1e-9)
+
+
+def _gradient_by_logits(chain, gradient):
+    """Undo `chains_pull`: L times the gradient by coordinates."""
+    flat = gradient.reshape(chain.shape[0], -1)
+    out = flat / chain.inverse
+    out[1:] += chain.below[:-1] * flat[:-1]
+    return out.reshape(chain.shape)
+
+
+def test_information_is_that_of_complete_data():
+    """Minus the mean Hessian of the complete-data log likelihood, its part on the diagonal."""
+    model, theta = model_of("disc")
+    arrays = model.unpack(theta)
+    information = model.information_at(arrays)
+    _, chances = slow_log_likelihood(model, arrays)
+    data = model.data
+    words = softmax(arrays["chi"] + arrays["theta"][:, None], axis=2)
+    prevalence = softmax(arrays["phi"], axis=1)
+    expected = {name: np.zeros_like(arrays[name]) for name in ("phi", "chi", "theta")}
+    for d, k in product(range(data.n_snippets), range(N_SENSES)):
+        t, g = data.periods[d], data.genres[d]
+        p = words[t, k]
+        seen = chances[d, k] * data.lengths[d]
+        expected["chi"][0, k] += seen * p
+        expected["theta"][t] += seen * p
+        q = prevalence[t, k, g]
+        expected["phi"][t, k, g] += q * (1 - q)
+    for name, value in expected.items():
+        np.testing.assert_allclose(information[name], value, atol=1e-10)
+
+
+def test_long_snippets_do_not_underflow():
+    counts = sparse.csr_array(np.full((2, N_WORDS), 500))
+    data = Snippets.of(counts, [0, 0])
+    model = SenseModel(data, 2, SensePrior())
+    rng = np.random.default_rng(0)
+    theta, gradient = rng.normal(size=model.n_parameters), np.empty(model.n_parameters)
+    assert np.isfinite(model.logp_and_grad(theta, gradient))
+    assert np.isfinite(gradient).all()
+    expected, _ = slow_log_likelihood_small(model, theta)
+    np.testing.assert_allclose(model.log_likelihood(theta), expected, rtol=1e-11)
+
+
+def slow_log_likelihood_small(model, theta):
+    arrays = model.unpack(theta)
+    words = log_softmax(arrays["chi"] + arrays["theta"][:, None], axis=2)[0]
+    prevalence = log_softmax(arrays["phi"], axis=1)[0, :, 0]
+    by_sense = prevalence + 500 * words.sum(axis=1)
+    return 2 * logsumexp(by_sense), by_sense
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"n_senses": 1}, {"n_periods": 1}, {"n_words": 1}, {"n_snippets": 1}]
+)
+def test_smallest_sizes(sizes):
+    sizes = {"n_senses": 2, "n_periods": 2, "n_words": 3, "n_snippets": 4} | sizes
+    n = sizes["n_snippets"]
+    counts = sparse.csr_array(np.ones((n, sizes["n_words"])))
+    data = Snippets.of(counts, np.arange(n) % sizes["n_periods"], n_periods=sizes["n_periods"])
+    for kind in KINDS:
+        model = SenseModel(data, sizes["n_senses"], SensePrior(kind))
+        theta = model.init(np.random.default_rng(0))
+        gradient = np.empty(model.n_parameters)
+        assert np.isfinite(model.logp_and_grad(theta, gradient))
+        arrays = model.unpack(theta)
+        np.testing.assert_allclose(model.sense_proba(arrays).sum(axis=1), 1)
+        np.testing.assert_allclose(model.prevalence(arrays).sum(axis=-1), 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"kind": "lda"}, "model"),
+        ({"kappa_phi": 0.0}, "kappa_phi"),
+        ({"alpha_theta": 1.0}, "alpha_theta"),
+        ({"first_psi": -1.0}, "first_psi"),
+    ],
+)
+def test_priors_name_what_is_wrong(change, name):
+    with pytest.raises(ValueError, match=name):
+        SensePrior(**change)

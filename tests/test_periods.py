@@ -1,0 +1,193 @@
+"""Times to periods: integers, equal bins and bins of one's own, dates, and what is refused."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+
+import numpy as np
+import pytest
+
+from skbayesembed.periods import Periods, check_times
+
+
+def test_integers_keep_empty_periods():
+    periods = Periods.learn([-3, 1, 0, 1])
+    assert periods.n_periods == 5
+    assert periods.edges is None
+    assert periods.labels == [-3, -2, -1, 0, 1]
+    assert periods.centres.tolist() == [-3.0, -2.0, -1.0, 0.0, 1.0]
+    assert periods.gaps.tolist() == [1.0] * 4
+    index = periods.index([1.0, -3.0, -2.0])
+    assert index.dtype == np.int64
+    assert index.tolist() == [4, 0, 1]
+
+
+def test_one_period():
+    periods = Periods.learn([7, 7])
+    assert (periods.n_periods, periods.labels, periods.gaps.size) == (1, [7], 0)
+    whole = Periods.learn([7, 7], n_periods=1)
+    assert whole.n_periods == 1
+    assert whole.index([7, 7]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.uint8, np.int64, np.float32, object])
+def test_integers_of_any_type(dtype):
+    assert Periods.learn(np.array([2, 4], dtype=dtype)).index([4, 3, 2]).tolist() == [2, 1, 0]
+
+
+def test_equal_widths_are_those_of_a_histogram():
+    times = np.random.default_rng(0).uniform(1800, 1900, 500)
+    periods = Periods.learn(times, n_periods=7)
+    counts, edges = np.histogram(times, bins=7)
+    assert np.array_equal(periods.edges, edges)
+    assert np.array_equal(np.bincount(periods.index(times), minlength=7), counts)
+    assert np.allclose(periods.gaps, (times.max() - times.min()) / 7)
+
+
+@pytest.mark.parametrize("n_periods", [1, 3, 10, 97])
+def test_first_and_last_time_are_inside(n_periods):
+    times = np.array([0.1, 0.3, 1.7])
+    periods = Periods.learn(times, n_periods=n_periods)
+    assert periods.index(times)[[0, -1]].tolist() == [0, n_periods - 1]
+    assert len(set(periods.labels)) == n_periods
+
+
+def test_bins_close_the_last_period_only():
+    periods = Periods.learn([1810, 1850], bins=[1800, 1850, 1875, 2000])
+    assert periods.labels == ["[1800, 1850)", "[1850, 1875)", "[1875, 2000]"]
+    assert periods.centres.tolist() == [1825.0, 1862.5, 1937.5]
+    assert periods.gaps.tolist() == [37.5, 75.0]
+    assert periods.index([1800, 1849.9, 1850, 1875, 2000]).tolist() == [0, 0, 1, 2, 2]
+
+
+def test_labels_have_the_digits_they_need():
+    edges = [2001.0, 2001.0000001, 2001.0000002]
+    labels = Periods.learn([2001.0], bins=edges).labels
+    assert labels == ["[2001, 2001.0000001)", "[2001.0000001, 2001.0000002]"]
+
+
+def test_dates_are_years():
+    expected = [1999.0, 2000.5, 2001 + 31 / 365]
+    dates = ["1999-01-01", "2000-07-02", "2001-02-01"]
+    as_numpy = np.array(dates, dtype="datetime64[D]")
+    python = [datetime.date.fromisoformat(d) for d in dates]
+    for times in (as_numpy, as_numpy.astype("datetime64[ns]"), python):
+        assert np.allclose(check_times(times), expected, rtol=0, atol=1e-9)
+    early = np.array(["-0700-01-01", "0001-01-01", "1969-07-02T12"], dtype="datetime64[h]")
+    assert np.allclose(check_times(early), [-700, 1, 1969.5], rtol=0, atol=1e-9)
+
+
+def test_years_as_dates_are_integer_periods():
+    years = np.array(["1999", "2001"], dtype="datetime64[Y]")
+    assert Periods.learn(years).labels == [1999, 2000, 2001]
+
+
+def test_dates_in_bins_of_dates():
+    days = np.array(["2020-01-01", "2020-06-30", "2020-12-31"], dtype="datetime64[D]")
+    bins = np.array(["2020-01-01", "2020-07-01", "2021-01-01"], dtype="datetime64[D]")
+    periods = Periods.learn(days, bins=bins)
+    assert periods.index(days).tolist() == [0, 0, 1]
+    assert periods.centres == pytest.approx([2020.25, 2020.75], abs=0.01)
+
+
+def test_pandas():
+    pandas = pytest.importorskip("pandas")
+    stamps = pandas.Series(pandas.to_datetime(["2000-01-01", "2000-07-02"]))
+    assert check_times(stamps) == pytest.approx([2000.0, 2000.5])
+    assert check_times(stamps.dt.tz_localize("UTC")) == pytest.approx([2000.0, 2000.5])
+    eastern = pandas.Series(pandas.to_datetime(["1999-12-31 19:00"])).dt.tz_localize("US/Eastern")
+    assert check_times(eastern).tolist() == [2000.0]
+    assert check_times(pandas.Series([3, 4], index=[7, 8])).tolist() == [3.0, 4.0]
+    for missing in (
+        pandas.Series([pandas.Timestamp("2000"), pandas.NaT]),
+        [pandas.Timestamp("2000"), pandas.NaT],
+        pandas.array([1, None], dtype="Int64"),
+    ):
+        with pytest.raises(ValueError, match="times must be .*missing"):
+            check_times(missing)
+
+
+@pytest.mark.parametrize(
+    ("times", "match"),
+    [
+        (["1850", "1900"], "got '1850'; convert texts"),
+        (np.array(["1850"], dtype=object), "got '1850'; convert texts"),
+        ([b"1850"], "convert texts"),
+        (np.array(["1850"], dtype=np.dtypes.StringDType()), "got '1850'; convert texts"),
+        (np.array([3], dtype="timedelta64[D]"), "numbers or dates, got"),
+        ([True, False], "numbers or dates, got True"),
+        ([1 + 2j], "numbers or dates"),
+        ([1.0, np.nan], "finite and none missing, got nan"),
+        ([1.0, np.inf], "finite and none missing, got inf"),
+        ([1, None], "none missing"),
+        (np.array(["NaT", "2000"], dtype="datetime64[D]"), "none missing, got NaT"),
+        ([datetime.date(2000, 1, 1), 3], "all numbers or all dates"),
+        ([[1, 2]], r"one dimension, got shape \(1, 2\)"),
+        (5, "one dimension"),
+        ([[1], [2, 3]], "list or array of numbers"),
+    ],
+)
+def test_times_that_are_refused(times, match):
+    for read in (check_times, Periods.learn):
+        with pytest.raises(ValueError, match="times must .*" + match):
+            read(times)
+
+
+def test_length_is_checked():
+    with pytest.raises(ValueError, match="one entry for each of the 3 documents, got 2"):
+        check_times([1, 2], 3)
+    assert check_times([1, 2], 2).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("times", "options", "match"),
+    [
+        ([], {}, "times must hold at least one"),
+        ([1.5, 2], {}, "times must be integers.*n_periods or bins.*got 1.5"),
+        ([1, 1001], {}, "1001 integers from 1 to 1001.*give n_periods or bins"),
+        ([1, 2], {"n_periods": 2, "bins": [1, 2]}, "exclude each other"),
+        ([1, 2], {"n_periods": 0}, "n_periods must be an integer >= 1, got 0"),
+        ([1, 2], {"n_periods": 2.0}, "n_periods must be an integer"),
+        ([3, 3], {"n_periods": 2}, "n_periods must be 1 where all times are 3, got 2"),
+        ([1, 2], {"bins": [1]}, "bins must be two or more increasing"),
+        ([1, 2], {"bins": [2, 1]}, "bins must be two or more increasing"),
+        ([1, 2], {"bins": [1, 1, 2]}, "bins must be two or more increasing"),
+        ([1, 2], {"bins": ["1", "2"]}, "bins must be numbers or dates"),
+        ([1, 2], {"bins": [1, np.nan]}, "bins must be finite"),
+        ([1, 2, 9], {"bins": [1, 4]}, "times must be from 1 to 4.*got 9"),
+    ],
+)
+def test_learn_refuses(times, options, match):
+    with pytest.raises(ValueError, match=match):
+        Periods.learn(times, **options)
+
+
+def test_a_thousand_integers_are_allowed():
+    assert Periods.learn([1, 1000]).n_periods == 1000
+
+
+@pytest.mark.parametrize("options", [{}, {"n_periods": 2}, {"bins": [1800, 1850, 1900]}])
+def test_times_outside_are_named(options):
+    periods = Periods.learn([1800, 1900], **options)
+    for outside in (1799, 1901):
+        with pytest.raises(ValueError, match=f"times must be from 1800 to 1900.*got {outside};"):
+            periods.index([1850, outside])
+
+
+def test_fractions_are_refused_where_periods_are_integers():
+    with pytest.raises(ValueError, match="must be integers, as the periods are, got 1.5"):
+        Periods.learn([1, 2]).index([1.5])
+
+
+def test_no_times_have_no_periods_to_find():
+    assert Periods.learn([1, 2]).index([]).tolist() == []
+    assert Periods.learn([1, 2], n_periods=2).index([]).tolist() == []
+
+
+def test_frozen_and_pickled():
+    periods = Periods.learn([1, 4], n_periods=3)
+    with pytest.raises(AttributeError):
+        periods.n_periods = 2
+    again = pickle.loads(pickle.dumps(periods))
+    assert again.index([1, 2.5, 4]).tolist() == [0, 1, 2]
