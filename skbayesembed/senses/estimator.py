@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_integer
 from ..random import seed_sequence
@@ -401,9 +401,7 @@ class DiSCSenseModel(
         found = self.score_samples(X, times=times, genres=genres)
         if sample_weight is None:
             return float(found.mean())
-        weight = _check_sample_weight(sample_weight, found, dtype=float, ensure_non_negative=True)
-        if weight.sum() == 0:
-            raise ValueError("sample_weight must have a positive sum, got zeros.")
+        weight = inputs.snippet_weights(sample_weight, found.size)
         return float(np.average(found, weights=weight))
 
     def sample(self, n_samples=1, *, times=None, genres=None, random_state=None):

@@ -10,9 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from ..alerts import warn_user
 from ..base import chain_settings, warn_unless_mixed
 from ..inference.align import match, mean_of_aligned, similarities
+from ..inference.chains import ChainRecord, gather
 from ..inference.gibbs import sample_gibbs
 from ..inference.hmc import HamiltonianOptions, sample_hmc
 from ..inference.mode import find_mode
+from ..inference.reparam import mean_field
 from ..inference.threads import OneBlasThread
 from ..posterior import Posterior
 from ..random import generators
@@ -25,6 +27,7 @@ from .starts import SAME, find_modes
 _PATH = 8.0
 # A second mode with more than this share of the posterior is reported.
 _WORTH_NAMING = 0.01
+_APPROXIMATE = ("vi",)
 _DIMS = {
     "prevalence": ("genre", "period", "sense"),
     "chi": ("sense", "word"),
@@ -108,19 +111,21 @@ def solve(estimator, data, prior, seeds):
         verbose=estimator.verbose,
     )
     _name_modes(modes)
-    sample = {"hmc": _hmc, "gibbs": _gibbs}[estimator.solver]
+    sample = {"hmc": _hmc, "gibbs": _gibbs, "vi": _vi}[estimator.solver]
     result = sample(estimator, data, prior, modes[0], settings, of_chains)
     posterior = _assemble(estimator, result, settings, modes)
     _check(posterior, data, estimator.n_senses, prior)
-    return Fitted(posterior, modes, 1)
+    return Fitted(posterior, modes, max(1, result.facts.get("n_iter", 1)))
 
 
 def _plan(estimator, data, prior):
     """Number of draws and what is recorded, after a look at the memory it takes."""
     n_senses = estimator.n_senses
-    words = n_senses * data.n_periods if prior.walks else n_senses + data.n_periods
+    additive = prior.kind == "disc"
+    words = n_senses + data.n_periods if additive else n_senses * data.n_periods
     size = words * data.n_words + data.n_genres * data.n_periods * n_senses
-    return chain_settings(estimator, 8 * size, 16 * size, 80)
+    chains = 1 if estimator.solver in _APPROXIMATE else None
+    return chain_settings(estimator, 8 * size, 16 * size, 80, chains=chains)
 
 
 def _point(estimator, data, prior, seeds):
@@ -172,15 +177,20 @@ def _hmc(estimator, data, prior, mode, settings, seeds):
 def _gibbs(estimator, data, prior, mode, settings, seeds):
     from .gibbs import SenseGibbs
 
+    start = {"phi": mode.arrays["phi"].transpose(2, 0, 1)}
+    if prior.walks:
+        start["psi"] = mode.arrays["psi"].transpose(1, 0, 2)
+    else:
+        start["chi"], start["theta"] = mode.arrays["chi"][0], mode.arrays["theta"]
     model = SenseGibbs(
         data,
         estimator.n_senses,
         prior,
         kind=prior.kind,
         kernel=estimator.kernel,
-        start=mode.arrays,
+        start={name: np.ascontiguousarray(value) for name, value in start.items()},
     )
-    return sample_gibbs(
+    result = sample_gibbs(
         model,
         settings,
         n_chains=estimator.chains,
@@ -188,6 +198,44 @@ def _gibbs(estimator, data, prior, mode, settings, seeds):
         n_jobs=estimator.n_jobs,
         verbose=estimator.verbose,
     )
+    _align(result.draws, SenseModel(data, estimator.n_senses, prior), mode)
+    return result
+
+
+def _align(draws, model, mode):
+    """Match the senses of every draw with those of a mode, in place."""
+    for chain, draw in np.ndindex(draws["prevalence"].shape[:2]):
+        order = match(mode.weights, model.weights_of(draws, chain, draw))
+        if np.any(order != np.arange(order.size)):
+            here = {name: values[chain, draw] for name, values in draws.items()}
+            for name, value in reordered(here, order).items():
+                draws[name][chain, draw] = value
+
+
+def _vi(estimator, data, prior, mode, settings, seeds):
+    """Independent Gaussians around the heaviest mode, in the coordinates of its frame."""
+    rng, of_draws = generators(seeds, 2)
+    model = SenseChain(data, estimator.n_senses, prior).enter(mode)
+    with OneBlasThread():
+        approximation, facts = mean_field(
+            model,
+            model.pack(mode.arrays),
+            rng,
+            max_iter=estimator.max_iter,
+            verbose=estimator.verbose,
+        )
+    return _drawn(model, approximation, facts, settings, of_draws)
+
+
+def _drawn(model, approximation, facts, settings, rng):
+    """Independent draws of an approximation as one chain."""
+    record = ChainRecord()
+    for _ in range(settings.draws):
+        theta = approximation.sample(1, rng)[0]
+        record.store(settings, model.observe(theta), model.trace(theta))
+    result = gather([record], settings, False)
+    result.facts.update(facts, approximation=approximation)
+    return result
 
 
 def _dims(draws):
@@ -205,16 +253,18 @@ def _assemble(estimator, result, settings, modes):
         "mode_share": modes[0].share,
         "mode_starts": modes[0].n_starts,
     }
-    for name in ("divergences", "saturated"):
+    for name in ("divergences", "saturated", "n_iter", "converged"):
         if name in result.facts:
             attrs[name] = result.facts[name]
-    return Posterior(
+    posterior = Posterior(
         result.draws,
         stats=result.stats,
         moments=result.moments,
         dims=_dims(result.draws),
         attrs=attrs,
     )
+    posterior.approximation = result.facts.get("approximation")
+    return posterior
 
 
 def _name_modes(modes):
@@ -258,6 +308,6 @@ def _check(posterior, data, n_senses, prior):
                 "or choose another n_senses.",
                 ConvergenceWarning,
             )
-    if n_senses > 1:
+    if n_senses > 1 and posterior.approximation is None:
         what = "the prevalences of senses"
         posterior.attrs["max_rhat"] = warn_unless_mixed(rhat(draws), what)

@@ -28,27 +28,32 @@ class Chains:
         Periods first.
     precision : Tridiagonal
         Prior precision of every chain.
-    axis : int
-        The axis of a softmax.
+    axis : int or None
+        The axis of a softmax; None where there is none.
     """
 
     def __init__(self, name, shape, precision, axis):
         self.name, self.shape, self.precision, self.axis = name, shape, precision, axis
         self.size = int(np.prod(shape))
         self._flat = (shape[0], self.size // shape[0])
+        if axis is not None:
+            outer, inner = int(np.prod(shape[1:axis])), int(np.prod(shape[axis + 1 :]))
+            self._by_level = (shape[0], outer, shape[axis], inner)
         self.center = np.zeros(self._flat)
         self.inverse, self.below = np.empty(self._flat), np.empty(self._flat)
         self.inform(np.zeros(shape))
 
     def inform(self, information, center=None):
         """Set the guess of the information of the data, and of the posterior means."""
-        self.narrowing = np.mean(information, axis=self.axis, keepdims=True)
+        if self.axis is not None:
+            self.narrowing = information.reshape(self._by_level).mean(axis=2)
         information = np.ascontiguousarray(information, dtype=float).reshape(self._flat)
         self.below[-1] = 0.0
         p = self.precision
         kernels.chains_factor(p.diagonal, p.off, information, self.inverse, self.below)
         if center is not None:
-            center = center - np.mean(center, axis=self.axis, keepdims=True)
+            if self.axis is not None:
+                center = center - np.mean(center, axis=self.axis, keepdims=True)
             self.center = np.ascontiguousarray(center).reshape(self._flat)
 
     def logits(self, y):
@@ -67,16 +72,17 @@ class Chains:
 
         ``gradient`` is changed. Returns the log density of the prior.
         """
-        level = np.mean(x, axis=self.axis, keepdims=True)
-        narrowing = self.narrowing * level
-        by_axis = gradient.reshape(self.shape)
-        by_axis -= narrowing
-        narrowed = -0.5 * self.shape[self.axis] * float(np.vdot(narrowing, level))
+        narrowed = 0.0 if self.axis is None else self._narrow(x, gradient)
         x, gradient = x.reshape(self._flat), gradient.reshape(self._flat)
         p = self.precision
         value = kernels.chains_prior(p.diagonal, p.off, x, gradient) if prior else 0.0
         kernels.chains_pull(self.inverse, self.below, gradient, out.reshape(self._flat))
         return value + narrowed
+
+    def _narrow(self, x, gradient):
+        """The prior that narrows the levels: its log density; its gradient is added."""
+        shape = self._by_level
+        return kernels.narrow_levels(x.reshape(shape), self.narrowing, gradient.reshape(shape))
 
     def log_volume(self):
         """Log of |d x / d y| over the integral of what narrows the levels, up to a constant.
@@ -84,12 +90,14 @@ class Chains:
         What is to be added to a log mass in these coordinates so that it can be compared with one
         in others.
         """
+        volume = float(np.sum(np.log(self.inverse)))
+        if self.axis is None:
+            return volume
         p = self.precision
-        levels = np.moveaxis(self.narrowing, self.axis, -1)[..., 0].reshape(self.shape[0], -1)
+        levels = self.narrowing.reshape(self.shape[0], -1)
         inverse, below = np.empty_like(levels), np.empty_like(levels)
         kernels.chains_factor(p.diagonal, p.off, levels, inverse, below)
-        of_levels = float(np.sum(np.log(inverse)))
-        return float(np.sum(np.log(self.inverse))) - of_levels
+        return volume - float(np.sum(np.log(inverse)))
 
     def draw(self, rng):
         """Logits drawn from the prior."""

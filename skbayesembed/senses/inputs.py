@@ -199,8 +199,8 @@ def _column_names(n_columns, columns):
     names = [str(name) for name in columns]
     if len(set(names)) != len(names):
         raise ValueError(
-            f"the columns of X must have different names, got {len(set(names))} different among "
-            f"{len(names)}."
+            f"the columns of X must have unique column names, got {len(set(names))} different "
+            f"ones among {len(names)}."
         )
     return np.array(names, dtype=str)
 
@@ -347,3 +347,22 @@ def known_senses(y, n, n_senses):
     if bad.any():
         raise ValueError(f"y must hold {allowed}; got {values[bad].tolist()[0]}.")
     return values.astype(np.int64)
+
+
+def snippet_weights(sample_weight, n):
+    """Weights of snippets, finite and at least 0, as floats."""
+    try:
+        weight = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold numbers: {error}") from error
+    if weight.ndim != 1 or len(weight) != n:
+        raise ValueError(
+            f"sample_weight must have one entry for each of the {n} snippets, got shape "
+            f"{weight.shape}."
+        )
+    if not np.isfinite(weight).all() or weight.min() < 0 or weight.sum() == 0:
+        raise ValueError(
+            "sample_weight must hold finite numbers >= 0 with a positive sum, got numbers from "
+            f"{weight.min():g} to {weight.max():g}."
+        )
+    return weight

@@ -256,3 +256,25 @@ def chains_prior(diagonal, off, x, gradient):
             value -= 0.5 * x[t, j] * p
             gradient[t, j] -= p
     return value
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def narrow_levels(x, narrowing, gradient):
+    """Log prior -n narrowing level^2 / 2 of the mean levels over axis 2; adds its gradient.
+
+    ``x`` and ``gradient`` (T, A, n, B), ``narrowing`` (T, A, B).
+    """
+    n_periods, n_outer, n, n_inner = x.shape
+    value = 0.0
+    for t in range(n_periods):
+        for a in range(n_outer):
+            for b in range(n_inner):
+                level = 0.0
+                for i in range(n):
+                    level += x[t, a, i, b]
+                level /= n
+                pull = narrowing[t, a, b] * level
+                value -= 0.5 * n * pull * level
+                for i in range(n):
+                    gradient[t, a, i, b] -= pull
+    return value

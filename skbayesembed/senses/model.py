@@ -47,14 +47,18 @@ class SenseModel:
             shape = (n_periods, n_words)
             theta = Chains("theta", shape, prior.theta_precision(n_periods), 1)
             self.chains = [chi, theta, phi]
-        self._set_scalars()
-        self.inform()
-
-    def _set_scalars(self):
-        """Parameters beside the logits, after them in the flat vector."""
-        self.scalars = ["log_kappa_phi"] if self.prior.walks else []
-        self.n_parameters = sum(c.size for c in self.chains) + len(self.scalars)
+            if prior.kind == "interaction":
+                shape = (n_periods, n_senses, n_words)
+                precision = prior.deviation_precision(n_periods)
+                self.chains.insert(0, Chains("deviation", shape, precision, None))
+        # parameters beside the logits, after them in the flat vector: name to shape
+        self.scalars = {"log_kappa_phi": ()} if prior.walks else {}
+        if prior.kind == "interaction":
+            self.scalars = {"log_tau": (), "log_lambda": (n_words,)}
+        n_logits = sum(c.size for c in self.chains)
+        self.n_parameters = n_logits + sum(int(np.prod(s)) for s in self.scalars.values())
         self.scale = np.ones(self.n_parameters)
+        self.inform()
 
     # coordinates
 
@@ -72,7 +76,8 @@ class SenseModel:
             information = self._information_of_counts()
         for c in self.chains:
             center = None if arrays is None else arrays[c.name]
-            c.inform(self.power * information[c.name], center)
+            of_data = information.get(c.name, np.zeros(c.shape))
+            c.inform(self.power * of_data, center)
 
     def _information_of_counts(self):
         """As if every snippet were of every sense alike: no sense is told from another."""
@@ -107,9 +112,10 @@ class SenseModel:
         for c in self.chains:
             c.coordinates(arrays[c.name], out[at : at + c.size])
             at += c.size
-        for name in self.scalars:
-            out[at] = arrays[name]
-            at += 1
+        for name, shape in self.scalars.items():
+            size = int(np.prod(shape))
+            out[at : at + size] = arrays[name]
+            at += size
         return out
 
     def unpack(self, theta):
@@ -118,9 +124,10 @@ class SenseModel:
         for c in self.chains:
             arrays[c.name] = c.logits(theta[at : at + c.size])
             at += c.size
-        for name in self.scalars:
-            arrays[name] = theta[at]
-            at += 1
+        for name, shape in self.scalars.items():
+            size = int(np.prod(shape))
+            arrays[name] = theta[at : at + size].reshape(shape)
+            at += size
         return arrays
 
     # density
@@ -133,13 +140,43 @@ class SenseModel:
         at = 0
         for c in self.chains:
             x, part = arrays[c.name], out[at : at + c.size]
-            if c.name == "phi" and self.scalars:
+            own = c.name != "phi" or not self.prior.walks
+            if not own:
                 added, out[-1] = self._walk_prior(x, gradients["phi"], theta[-1])
-                value += added + c.pull(x, gradients["phi"], part, prior=False)
-            else:
-                value += c.pull(x, gradients[c.name], part)
+                value += added
+            value += c.pull(x, gradients[c.name], part, prior=own)
             at += c.size
+        if self.prior.kind == "interaction":
+            value += self._size_prior(arrays, gradients["log_size"], out[at:])
         return value
+
+    def _size_prior(self, arrays, by_size, out):
+        """Log prior of the sizes of deviations; the gradient, the likelihood's added, in ``out``.
+
+        Half-Cauchy on the logarithmic scale: log x - log(1 + x^2).
+        """
+        log_tau = arrays["log_tau"] - math.log(self.prior.interaction_scale)
+        logs = np.concatenate([[log_tau], arrays["log_lambda"]])
+        out[:] = -np.tanh(logs)
+        out[0] += by_size.sum()
+        out[1:] += by_size
+        return -float(np.sum(np.logaddexp(logs, -logs)))
+
+    def _sizes(self, arrays):
+        """Deviations' sizes by word, and their derivatives by log tau lambda."""
+        squared = np.exp(2 * (arrays["log_tau"] + arrays["log_lambda"]))
+        slab = self.prior.slab
+        sizes = np.sqrt(slab * squared / (slab + squared))
+        return sizes, sizes * slab / (slab + squared)
+
+    def word_logits(self, arrays):
+        """Logits of words (n_periods, n_senses, n_words)."""
+        if "psi" in arrays:
+            return arrays["psi"]
+        logits = arrays["chi"] + arrays["theta"][:, None]
+        if self.prior.kind == "interaction":
+            logits += arrays["deviation"] * self._sizes(arrays)[0]
+        return logits
 
     def _walk_prior(self, phi, gradient, log_kappa):
         """Log prior of phi and log kappa_phi; subtracts from the gradient of phi."""
@@ -161,8 +198,9 @@ class SenseModel:
         d, k = self.data, self.n_senses
         log_prev = np.empty((d.n_genres, d.n_periods, k))
         kernels.log_prevalence(arrays["phi"], log_prev)
-        if self.prior.walks:
-            rows, of_period = arrays["psi"].reshape(-1, d.n_words), d.periods
+        additive = self.prior.kind == "disc" and "psi" not in arrays
+        if not additive:
+            rows, of_period = self.word_logits(arrays).reshape(-1, d.n_words), d.periods
             exponents, sums, log_sum = _row_sums(rows)
             log_sum = np.ascontiguousarray(log_sum.reshape(d.n_periods, k).T)
         else:
@@ -175,7 +213,7 @@ class SenseModel:
         value = kernels.responsibilities(
             weights, d.periods, d.genres, d.labels, self.lengths, log_prev, log_sum, *room
         )
-        if not self.prior.walks:
+        if additive:
             value += float(np.vdot(self.totals, arrays["theta"]))
         mass, cells, of = np.zeros((k, d.n_periods)), np.zeros(log_prev.shape), np.zeros(rows.shape)
         kernels.cell_sums(weights, d.periods, d.genres, self.lengths, mass, cells)
@@ -187,10 +225,11 @@ class SenseModel:
         s, power = self._sums(arrays), self.power
         gradients = {"phi": np.empty_like(arrays["phi"])}
         kernels.prevalence_gradient(s.log_prev, s.cells, self.snippets, power, gradients["phi"])
-        if self.prior.walks:
+        if self.prior.kind != "disc":
             psi = np.empty_like(s.exponents)
             kernels.full_gradient(s.exponents, s.sums, s.mass.T.ravel(), s.of_sense, power, psi)
-            gradients["psi"] = psi.reshape(arrays["psi"].shape)
+            psi = psi.reshape(self.data.n_periods, self.n_senses, -1)
+            gradients |= {"psi": psi} if self.prior.walks else self._by_effects(arrays, psi)
         else:
             chi, theta = (np.empty_like(e) for e in s.exponents)
             kernels.additive_gradient(
@@ -198,6 +237,16 @@ class SenseModel:
             )
             gradients |= {"chi": chi, "theta": theta}
         return s.value, gradients
+
+    def _by_effects(self, arrays, gradient):
+        """Gradients by main effects, deviations and their sizes, of that by word logits."""
+        sizes, slopes = self._sizes(arrays)
+        return {
+            "chi": gradient.sum(axis=0, keepdims=True),
+            "theta": gradient.sum(axis=1),
+            "log_size": slopes * np.einsum("tkv,tkv->v", gradient, arrays["deviation"]),
+            "deviation": gradient * sizes,
+        }
 
     def sense_proba(self, arrays):
         """Probabilities of senses of the snippets: ndarray of shape (n_snippets, n_senses)."""
@@ -220,29 +269,36 @@ class SenseModel:
     def draw_prior(self, rng):
         """Arrays drawn from the prior."""
         arrays = {c.name: c.draw(rng) for c in self.chains}
-        return arrays | dict.fromkeys(self.scalars, math.log(self.prior.mean_kappa_phi))
+        if self.prior.walks:
+            arrays["log_kappa_phi"] = math.log(self.prior.mean_kappa_phi)
+        if self.prior.kind == "interaction":
+            arrays["log_tau"] = math.log(self.prior.interaction_scale)
+            arrays["log_lambda"] = np.zeros(self.data.n_words)
+        return arrays
 
     def observe(self, theta):
         """Named arrays to record: prevalence (G, T, K), chi (K, V) and theta (T, V), or psi."""
         arrays = self.unpack(theta)
         out = {"prevalence": self.prevalence(arrays)}
-        if self.prior.walks:
-            return out | {"psi": arrays["psi"].transpose(1, 0, 2)}
+        if self.prior.kind != "disc":
+            return out | {"psi": self.word_logits(arrays).transpose(1, 0, 2)}
         return out | {"chi": arrays["chi"][0], "theta": arrays["theta"]}
 
     def trace(self, theta):
         """Statistics recorded for every draw."""
         arrays = self.unpack(theta)
         out = {"log_likelihood": self._sums(arrays).value}
-        if self.scalars:
+        if self.prior.walks:
             out["kappa_phi"] = math.exp(arrays["log_kappa_phi"])
+        if self.prior.kind == "interaction":
+            out["tau"] = math.exp(arrays["log_tau"])
         return out
 
     def weights_of(self, draws, chain, draw):
         """Probabilities of senses (K, D) under a recorded draw."""
         prevalence = draws["prevalence"][chain, draw].transpose(1, 2, 0)
         arrays = {"phi": np.log(np.ascontiguousarray(prevalence))}
-        if self.prior.walks:
+        if "psi" in draws:
             arrays["psi"] = np.ascontiguousarray(draws["psi"][chain, draw].transpose(1, 0, 2))
         else:
             arrays["chi"], arrays["theta"] = (draws[n][chain, draw] for n in ("chi", "theta"))
@@ -257,7 +313,7 @@ class SenseModel:
 
     def word_proba(self, arrays):
         """Probabilities of words, ndarray of shape (n_periods, n_senses, n_words)."""
-        psi = arrays["psi"] if self.prior.walks else arrays["chi"] + arrays["theta"][:, None]
+        psi = self.word_logits(arrays)
         psi = np.exp(psi - psi.max(axis=2, keepdims=True))
         return psi / psi.sum(axis=2, keepdims=True)
 

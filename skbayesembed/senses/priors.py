@@ -39,7 +39,11 @@ class SensePrior:
         Variances of prevalence and word logits in the first period of a random walk. The
         published models have flat ones (``numpy.inf``), which make the posterior improper.
     interaction_scale : float
-        Of ``"interaction"``: scale of the half-Cauchy prior of the common size of deviations.
+        Scale of the half-Cauchy prior of ``tau``. In ``"interaction"`` the deviation of a word
+        under a sense in a period has the size ``s_v = tau lambda_v`` times a stationary process
+        of variance one with ``alpha_theta``, where ``lambda_v`` are half-Cauchy: most words have
+        none, some have much (a regularised horseshoe: ``1 / s_v**2 + 1 / kappa_chi`` is one over
+        the variance; Piironen & Vehtari 2017).
 
     Raises
     ------
@@ -98,6 +102,16 @@ class SensePrior:
     def theta_precision(self, n_periods):
         """Precision over periods of the logits of a word, common to all senses."""
         return Tridiagonal.autoregression(n_periods, self.alpha_theta, self.kappa_theta)
+
+    @property
+    def slab(self):
+        """Largest variance of a deviation of ``"interaction"``: that of the main effects."""
+        return self.kappa_chi
+
+    def deviation_precision(self, n_periods):
+        """Precision over periods of deviations of ``"interaction"``, in units of their size."""
+        alpha = self.alpha_theta
+        return Tridiagonal.autoregression(n_periods, alpha, 1 - alpha**2)
 
     def psi_precision(self, n_periods):
         """Precision over periods of the logits of a word under a sense, in random walks."""

@@ -74,7 +74,7 @@ class Mode:
 
 def permuted(arrays, order):
     """Arrays with their senses, on axis 1, in another order."""
-    senses = ("phi", "chi", "psi")
+    senses = ("phi", "chi", "psi", "deviation")
     return {name: arrays[name][:, order] for name in senses if name in arrays}
 
 

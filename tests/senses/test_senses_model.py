@@ -10,7 +10,7 @@ from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import SensePrior
 
 N_SENSES, N_GENRES, N_PERIODS, N_WORDS = 3, 2, 4, 7
-KINDS = ["disc", "gasc"]
+KINDS = ["disc", "gasc", "interaction"]
 
 
 def snippets(seed=0, n=40, labelled=False):
@@ -37,11 +37,21 @@ def model_of(kind, seed=0, labelled=False, power=1.0):
     return model, model.pack(model.draw_prior(rng)) + 0.3 * rng.normal(size=model.n_parameters)
 
 
+def slow_logits(model, arrays):
+    """Logits of words (T, K, V)."""
+    if "psi" in arrays:
+        return arrays["psi"]
+    logits = arrays["chi"] + arrays["theta"][:, None]
+    if "deviation" in arrays:
+        precision = np.exp(-2 * (arrays["log_tau"] + arrays["log_lambda"]))
+        logits = logits + arrays["deviation"] / np.sqrt(precision + 1 / model.prior.kappa_chi)
+    return logits
+
+
 def slow_log_likelihood(model, arrays):
     """Equation 9, a snippet at a time, by a sum over senses."""
     data = model.data
-    psi = arrays["psi"] if "psi" in arrays else arrays["chi"] + arrays["theta"][:, None]
-    words = log_softmax(psi, axis=2)
+    words = log_softmax(slow_logits(model, arrays), axis=2)
     prevalence = log_softmax(arrays["phi"], axis=1)
     total, chances = 0.0, []
     for d in range(data.n_snippets):
@@ -57,12 +67,17 @@ def slow_log_likelihood(model, arrays):
     return total, np.array(chances)
 
 
+def take_out_levels(model, arrays):
+    for chain in model.chains:
+        if chain.axis is not None:
+            arrays[chain.name] -= arrays[chain.name].mean(axis=chain.axis, keepdims=True)
+
+
 def slow_log_prior(model, arrays):
-    """Up to a constant, from dense precisions; levels of softmaxes are taken out."""
+    """Up to a constant, from dense precisions."""
     prior, total = model.prior, 0.0
     for chain in model.chains:
         x = arrays[chain.name]
-        x = x - x.mean(axis=chain.axis, keepdims=True)
         kappa = np.exp(arrays["log_kappa_phi"]) if chain.name == "phi" and prior.walks else None
         if chain.name == "phi":
             precision = prior.phi_precision(x.shape[0], kappa)
@@ -75,6 +90,11 @@ def slow_log_prior(model, arrays):
             total -= 0.5 * n * np.log(kappa)
             # inverse Gamma, with the Jacobian of the logarithm
             total -= prior.kappa_phi_shape * np.log(kappa) + prior.kappa_phi_rate / kappa
+    if prior.kind == "interaction":
+        tau, size = np.exp(arrays["log_tau"]), np.exp(arrays["log_lambda"])
+        # half-Cauchy, with the Jacobian of the logarithm
+        total += np.log(tau) - np.log1p((tau / prior.interaction_scale) ** 2)
+        total += np.sum(np.log(size) - np.log1p(size**2))
     return total
 
 
@@ -97,10 +117,9 @@ def test_density_against_slow_sums(kind, power):
     gradient, values, expected = np.empty(model.n_parameters), [], []
     for _ in range(4):
         arrays = model.draw_prior(rng)
-        for chain in model.chains:
-            arrays[chain.name] -= arrays[chain.name].mean(axis=chain.axis, keepdims=True)
-        if model.scalars:
-            arrays["log_kappa_phi"] = rng.normal()
+        take_out_levels(model, arrays)
+        for name, shape in model.scalars.items():
+            arrays[name] = rng.normal(size=shape)
         values.append(model.logp_and_grad(model.pack(arrays), gradient))
         likelihood, _ = slow_log_likelihood(model, arrays)
         expected.append(power * likelihood + slow_log_prior(model, arrays))
@@ -151,8 +170,7 @@ def test_frames_change_the_density_of_levels_only(kind):
     gaps = []
     for _ in range(3):
         arrays = model.draw_prior(rng)
-        for chain in model.chains:
-            arrays[chain.name] -= arrays[chain.name].mean(axis=chain.axis, keepdims=True)
+        take_out_levels(model, arrays)
         values = [m.logp_and_grad(m.pack(arrays), gradient) for m in (model, other)]
         gaps.append(values[1] - values[0])
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-8)

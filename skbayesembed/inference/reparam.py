@@ -1,0 +1,114 @@
+"""Variational inference with an independent Gaussian for every parameter, from gradients alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..alerts import warn_user
+from .protocol import LogDensity, require
+
+# Iterations between looks at the bound, and the step of Adam, which falls as their square root.
+_WINDOW, _STEP = 100, 0.05
+_DECAY = (0.9, 0.99)
+
+
+@dataclass
+class MeanField:
+    """Independent normal distributions, N(mean, deviation^2).
+
+    Attributes
+    ----------
+    mean, deviation : ndarray of shape (n_parameters,)
+    elbo : ndarray of shape (n_windows,)
+        Average bound on the log evidence, up to the constant of the model's log density, over
+        each window of a hundred iterations.
+    """
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    elbo: np.ndarray
+
+    def sample(self, n, rng):
+        """Draws: ndarray of shape (n, n_parameters)."""
+        noise = rng.standard_normal((n, self.mean.size))
+        return self.mean + self.deviation * noise
+
+
+def mean_field(model, start, rng, *, max_iter=2000, verbose=0):
+    """Fit `MeanField` to a model in coordinates in which its posterior is about standard normal.
+
+    Every iteration takes the gradient of the bound at a draw and its mirror image (Kucukelbir et
+    al. 2017, eqs. 7-9), and a step of Adam. The search ends when a window has not raised the
+    bound by more than two standard errors; what is returned is the average over the last window.
+
+    Parameters
+    ----------
+    model : LogDensity
+    start : ndarray of shape (n_parameters,)
+        First means; the first deviations are the model's ``scale``.
+    rng : numpy.random.Generator
+    max_iter : int
+        Most iterations, of two gradients each; at least two windows of 100 are made.
+    verbose : int
+
+    Returns
+    -------
+    approximation : MeanField
+    facts : dict
+        ``n_iter``, ``converged``.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If ``max_iter`` came first.
+    """
+    require(model, LogDensity, "vi")
+    n = model.n_parameters
+    x = np.concatenate([start, np.log(model.scale)])
+    first, second, gradient = np.zeros(2 * n), np.zeros(2 * n), np.empty(2 * n)
+    room, windows, converged, i = np.empty(n), [], False, 0
+    while not converged and (i < max_iter or len(windows) < 2):
+        bounds, total = [], np.zeros(2 * n)
+        for _ in range(_WINDOW):
+            i += 1
+            bounds.append(_bound(model, x, rng, room, gradient))
+            first += (1 - _DECAY[0]) * (gradient - first)
+            second += (1 - _DECAY[1]) * (gradient**2 - second)
+            rate = _STEP / math.sqrt(1 + i / _WINDOW)
+            correction = math.sqrt(1 - _DECAY[1] ** i) / (1 - _DECAY[0] ** i)
+            x = x + rate * correction * first / (np.sqrt(second) + 1e-8)
+            total += x
+        windows.append((np.mean(bounds), np.std(bounds) / math.sqrt(_WINDOW)))
+        if verbose:
+            print(f"vi: {i} iterations, bound {windows[-1][0]:.6g}")
+        if len(windows) > 1:
+            (before, error), (now, other) = windows[-2:]
+            converged = now - before < 2 * math.hypot(error, other)
+    if not converged:
+        warn_user(
+            f"The bound still rose after max_iter={max_iter} iterations: raise max_iter.",
+            ConvergenceWarning,
+        )
+    average = total / _WINDOW
+    found = MeanField(average[:n], np.exp(average[n:]), np.array([w[0] for w in windows]))
+    return found, {"n_iter": i, "converged": bool(converged)}
+
+
+def _bound(model, x, rng, room, gradient):
+    """An unbiased estimate of the bound at means and log deviations ``x``, and its gradient."""
+    n = model.n_parameters
+    mean, deviation = x[:n], np.exp(x[n:])
+    noise = rng.standard_normal(n)
+    value = 0.0
+    gradient[:] = 0.0
+    for sign in (0.5, -0.5):
+        value += 0.5 * model.logp_and_grad(mean + 2 * sign * deviation * noise, room)
+        gradient[:n] += 0.5 * room
+        gradient[n:] += sign * room * noise
+    gradient[n:] *= deviation
+    gradient[n:] += 1.0
+    return value + float(np.sum(x[n:])) + 0.5 * n * (1 + math.log(2 * math.pi))

@@ -1,0 +1,301 @@
+"""What is read off the draws, against slow computations from the same draws."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import logsumexp, softmax
+
+from skbayesembed import DiSCSenseModel
+from skbayesembed.datasets import make_senses
+from skbayesembed.posterior import Posterior, hdi_interval
+
+N, V, K, T, G = 90, 12, 2, 3, 2
+YEARS = np.array([1810, 1820, 1830])
+STYLES = np.array(["news", "prose"])
+
+
+@pytest.fixture(scope="module")
+def snippets():
+    data = make_senses(N, V, K, n_periods=T, n_genres=G, mean_length=4.0, random_state=2)
+    data.years, data.styles = YEARS[data.times], STYLES[data.genres]
+    return data
+
+
+@pytest.fixture(scope="module", params=["disc", "gasc"])
+def fitted(request, snippets):
+    model = DiSCSenseModel(
+        K, model=request.param, bins=[1805, 1815, 1825, 1835], n_starts=1, draws=150, warmup=60,
+        chains=2, random_state=0,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        # so few draws need not have mixed
+        warnings.simplefilter("ignore")
+        return model.fit(snippets.counts, times=snippets.years, genres=snippets.styles)
+
+
+@pytest.fixture(scope="module")
+def truth(fitted):
+    """Prevalences (S, G, T, K) and probabilities of words (S, K, T, V) of all draws."""
+    posterior = fitted.posterior_
+    if "psi" in posterior:
+        psi = posterior.flat("psi")
+    else:
+        psi = posterior.flat("chi")[:, :, None] + posterior.flat("theta")[:, None]
+    return posterior.flat("prevalence"), softmax(psi, axis=3)
+
+
+def log_joint(fitted, truth, snippets, times, genres):
+    """log p(z = k, W_d | draw), (S, N, K), summed over what is not known snippet by snippet."""
+    prevalence, words = truth
+    cells = np.zeros((G, T))
+    np.add.at(cells, (snippets.genres, snippets.times), 1)
+    counts = snippets.counts.toarray()
+    out = np.empty((len(words), N, K))
+    for d in range(N):
+        terms, weights = [], []
+        for g in range(G):
+            for t in range(T):
+                known = (not times or t == snippets.times[d]) and (
+                    not genres or g == snippets.genres[d]
+                )
+                if known:
+                    density = np.log(words[:, :, t]) @ counts[d]
+                    terms.append(np.log(prevalence[:, g, t]) + density)
+                    weights.append(cells[g, t])
+        weights = np.array(weights) / np.sum(weights)
+        out[:, d] = logsumexp(np.array(terms) + np.log(weights)[:, None, None], axis=0)
+    return out
+
+
+COVARIATES = [(True, True), (True, False), (False, True), (False, False)]
+
+
+@pytest.mark.parametrize(("times", "genres"), COVARIATES)
+def test_snippets(fitted, truth, snippets, times, genres):
+    given = {"times": snippets.years} if times else {}
+    given |= {"genres": snippets.styles} if genres else {}
+    joint = log_joint(fitted, truth, snippets, times, genres)
+    density = logsumexp(joint, axis=2)
+    expected = np.exp(joint - density[:, :, None]).mean(axis=0)
+    found = fitted.predict_proba(snippets.counts, **given)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    np.testing.assert_array_equal(fitted.transform(snippets.counts, **given), found)
+    np.testing.assert_array_equal(fitted.predict(snippets.counts, **given), found.argmax(axis=1))
+    scores = fitted.score_samples(snippets.counts, **given)
+    expected = logsumexp(density, axis=0) - np.log(len(density))
+    np.testing.assert_allclose(scores, expected, atol=1e-10)
+    assert (snippets.counts.sum(axis=1) == 0).any(), "there is an empty snippet"
+    assert np.all(scores[snippets.counts.sum(axis=1) == 0] == 0)
+    np.testing.assert_allclose(fitted.score(snippets.counts, **given), expected.mean())
+    weight = np.arange(N)
+    np.testing.assert_allclose(
+        fitted.score(snippets.counts, sample_weight=weight, **given),
+        (weight * expected).sum() / weight.sum(),
+    )
+
+
+def test_prevalence(fitted, truth):
+    prevalence = truth[0]
+    np.testing.assert_allclose(
+        fitted.prevalence_, np.einsum("sgtk->kgt", prevalence) / len(prevalence)
+    )
+    found = fitted.prevalence_interval(0.8)
+    assert found.shape == (K, G, T, 2)
+    for k in range(K):
+        np.testing.assert_array_equal(found[k], hdi_interval(prevalence[..., k], 0.8))
+
+
+@pytest.mark.parametrize("period", [None, 1820, "[1825, 1835]"])
+def test_sense_words(fitted, truth, period):
+    words = truth[1]
+    at = {None: [0, 1, 2], 1820: [1], "[1825, 1835]": [2]}[period]
+    proba = words[:, :, at].mean(axis=2)
+    table = fitted.sense_words(4, period=period, prob=0.8)
+    assert table.period == (None if period is None else fitted.periods_.labels[at[0]])
+    assert len(table) == K and table.words.shape == (K, 4)
+    for k in range(K):
+        order = np.argsort(-proba[:, k].mean(axis=0))[:4]
+        assert table.words[k].tolist() == [f"x{v}" for v in order]
+        np.testing.assert_allclose(table.mean[k], proba[:, k, order].mean(axis=0))
+        np.testing.assert_allclose(table.interval[k], hdi_interval(proba[:, k, order], 0.8))
+    assert fitted.sense_words(100).words.shape == (K, V)
+
+
+def test_sense_words_as_text_and_frame(fitted):
+    table = fitted.sense_words(3)
+    lines = repr(table).splitlines()
+    assert lines[0] == "probable words under each sense, all periods, 90 % intervals"
+    assert len(lines) == 1 + K * 4 and lines[1] == "sense 0"
+    assert lines[2].split()[0] == table.words[0, 0]
+    frame = table.to_frame()
+    assert isinstance(frame, pd.DataFrame) and len(frame) == K * 3
+    assert frame["sense"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame["word"].tolist() == table.words.ravel().tolist()
+    np.testing.assert_array_equal(frame[["low", "high"]].to_numpy(), table.interval.reshape(-1, 2))
+
+
+@pytest.mark.parametrize("word", ["x3", 3])
+def test_word_trajectory(fitted, truth, word):
+    draws = truth[1][..., 3]
+    found = fitted.word_trajectory(word, prob=0.8)
+    np.testing.assert_allclose(found.draws, draws)
+    np.testing.assert_allclose(found.mean, draws.mean(axis=0))
+    np.testing.assert_allclose(found.sd, draws.std(axis=0, ddof=1))
+    np.testing.assert_allclose(found.interval, hdi_interval(draws, 0.8))
+    assert found.periods == ["[1805, 1815)", "[1815, 1825)", "[1825, 1835]"]
+
+
+def test_sense_given_word(fitted, truth):
+    level = truth[1][..., 5].sum(axis=2)
+    share = level / level.sum(axis=1, keepdims=True)
+    found = fitted.sense_given_word("x5", prob=0.8)
+    np.testing.assert_allclose(found.mean, share.mean(axis=0))
+    np.testing.assert_allclose(found.mean.sum(), 1)
+    np.testing.assert_allclose(found.interval, hdi_interval(share, 0.8))
+
+
+@pytest.mark.parametrize("genre", [None, "prose"])
+def test_prevalence_change(fitted, truth, snippets, genre):
+    prevalence = truth[0][..., 1]
+    if genre is None:
+        weights = np.bincount(snippets.genres) / N
+        prevalence = weights[0] * prevalence[:, 0] + weights[1] * prevalence[:, 1]
+    else:
+        prevalence = prevalence[:, 1]
+    change = prevalence[:, 2] - prevalence[:, 0]
+    found = fitted.prevalence_change(1, 1810, 1830, genre=genre, prob=0.8)
+    np.testing.assert_allclose(found.draws, change)
+    np.testing.assert_allclose(found.mean, change.mean())
+    np.testing.assert_allclose(found.interval, hdi_interval(change, 0.8))
+    assert found.prob_increase == np.mean(change > 0)
+    back = fitted.prevalence_change(1, "[1825, 1835]", 1810, genre=genre)
+    np.testing.assert_allclose(back.mean, -change.mean())
+
+
+@pytest.mark.parametrize("genre", [None, "news"])
+def test_emergence(fitted, truth, snippets, genre):
+    prevalence = truth[0][..., 0]
+    weights = np.bincount(snippets.genres) / N if genre is None else np.array([1.0, 0.0])
+    prevalence = np.einsum("g,sgt->st", weights, prevalence)
+    threshold = float(np.quantile(prevalence, 0.6))
+    found = fitted.emergence(0, threshold, genre=genre)
+    first = [next((t for t in range(T) if row[t] > threshold), -1) for row in prevalence]
+    np.testing.assert_array_equal(found.draws, first)
+    np.testing.assert_allclose(found.proba, [np.mean(np.equal(first, t)) for t in range(T)])
+    assert found.never == np.mean(np.equal(first, -1)) > 0
+    np.testing.assert_allclose(found.proba.sum() + found.never, 1)
+    assert fitted.emergence(0, 0.0).proba.tolist() == [1, 0, 0]
+    assert fitted.emergence(0, 1.0).never == 1
+
+
+def test_loo_and_waic(fitted, truth, snippets):
+    """PSIS against plain importance sampling: alike where weights have light tails.
+
+    Its smoothing moves the largest weights only; with 300 draws and shapes below 0.5 the relative
+    error of a mean of 1/p is a few hundredths.
+    """
+    data = {"times": snippets.years, "genres": snippets.styles}
+    joint = log_joint(fitted, truth, snippets, True, True)
+    density = logsumexp(joint, axis=2)
+    lpd = logsumexp(density, axis=0) - np.log(len(density))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = fitted.loo(snippets.counts, **data)
+        waic = fitted.waic(snippets.counts, **data)
+    plain = np.log(len(density)) - logsumexp(-density, axis=0)
+    light = found.pareto_k < 0.5
+    assert light.mean() > 0.8
+    np.testing.assert_allclose(found.pointwise[light], plain[light], atol=0.1)
+    assert found.elpd == found.pointwise.sum() < lpd.sum()
+    np.testing.assert_allclose(found.p_loo, lpd.sum() - found.elpd)
+    np.testing.assert_allclose(found.se, np.sqrt(N * found.pointwise.var(ddof=1)))
+    np.testing.assert_allclose(waic.p_waic, density.var(axis=0, ddof=1).sum())
+    np.testing.assert_allclose(waic.elpd, lpd.sum() - waic.p_waic)
+    assert abs(waic.elpd - found.elpd) < 0.2 * found.se
+    empty = snippets.counts.sum(axis=1) == 0
+    np.testing.assert_allclose(found.pointwise[empty], 0, atol=1e-12)
+
+
+def test_loo_of_snippets_of_known_sense(snippets):
+    known = np.where(np.arange(N) % 2, snippets.senses, -1)
+    model = DiSCSenseModel(K, n_starts=1, draws=50, warmup=30, chains=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(snippets.counts, known)
+        found = model.waic(snippets.counts, known)
+    chi, theta, prevalence = (model.posterior_.flat(n) for n in ("chi", "theta", "prevalence"))
+    words = softmax(chi + theta, axis=2)
+    joint = np.log(words) @ snippets.counts.toarray().T + np.log(prevalence[:, 0, 0])[:, :, None]
+    of_known = joint[:, known, np.arange(N)]
+    density = np.where(known < 0, logsumexp(joint, axis=1), of_known)
+    np.testing.assert_allclose(found.p_waic, density.var(axis=0, ddof=1).sum())
+
+
+def test_loo_wants_the_training_data(fitted, snippets):
+    with pytest.raises(ValueError, match="X, times and genres must be the data that fit was given"):
+        fitted.loo(snippets.counts)
+    with pytest.raises(ValueError, match="90 snippets with their covariates; got 80"):
+        fitted.waic(snippets.counts[:80], times=snippets.years[:80], genres=snippets.styles[:80])
+
+
+def test_loo_wants_draws(snippets):
+    model = DiSCSenseModel(K, solver="map", n_starts=1, random_state=0).fit(snippets.counts)
+    for name in ("loo", "waic"):
+        with pytest.raises(ValueError, match=f"{name} needs draws of the posterior.*solver='map'"):
+            getattr(model, name)(snippets.counts)
+
+
+def test_point_estimate(snippets):
+    model = DiSCSenseModel(K, solver="map", n_starts=1, random_state=0).fit(snippets.counts)
+    table = model.sense_words(2)
+    assert "(a point estimate" in repr(table)
+    np.testing.assert_allclose(table.interval, table.mean[..., None] * [1, 1])
+    assert model.word_trajectory("x0").sd.tolist() == [[0.0], [0.0]]
+
+
+def test_unknown_names(fitted):
+    with pytest.raises(KeyError, match="word='tree' is not in the vocabulary of 12 words"):
+        fitted.word_trajectory("tree")
+    for bad in (-1, V, True, 1.5):
+        with pytest.raises(KeyError, match="is not in the vocabulary"):
+            fitted.sense_given_word(bad)
+    with pytest.raises(ValueError, match="t1=1900 is in no period: times must be from 1805"):
+        fitted.prevalence_change(0, 1810, 1900)
+    with pytest.raises(ValueError, match="period must be a time or one of .* got 'late'"):
+        fitted.sense_words(period="late")
+    with pytest.raises(ValueError, match="sense must be from 0 to 1, got 2"):
+        fitted.emergence(2, 0.5)
+    with pytest.raises(ValueError, match=r"among those of fit, \['news', 'prose'\], got 'verse'"):
+        fitted.emergence(0, 0.5, genre="verse")
+    with pytest.raises(ValueError, match="threshold must be a number >= 0 and <= 1, got 2"):
+        fitted.emergence(0, 2)
+    for call in (
+        lambda p: fitted.prevalence_interval(p),
+        lambda p: fitted.sense_words(prob=p),
+        lambda p: fitted.word_trajectory("x0", prob=p),
+        lambda p: fitted.sense_given_word("x0", prob=p),
+        lambda p: fitted.prevalence_change(0, 1810, 1820, prob=p),
+    ):
+        with pytest.raises(ValueError, match="prob must be a number between 0 and 1"):
+            call(1.0)
+
+
+def test_the_posterior_is_labelled(fitted):
+    posterior = fitted.posterior_
+    assert posterior.dims["prevalence"] == ("genre", "period", "sense")
+    assert posterior.coords["genre"].tolist() == ["news", "prose"]
+    assert posterior.coords["period"].tolist() == fitted.periods_.labels
+    assert posterior.coords["word"].tolist() == [f"x{i}" for i in range(V)]
+    assert "prevalence[news, [1805, 1815), 0]" in posterior.summary("prevalence").labels
+
+
+def test_the_posterior_is_saved_with_its_labels(fitted, tmp_path):
+    fitted.posterior_.save(tmp_path / "senses.npz")
+    again = Posterior.load(tmp_path / "senses.npz")
+    np.testing.assert_array_equal(again["prevalence"], fitted.posterior_["prevalence"])
+    for name, values in fitted.posterior_.coords.items():
+        assert again.coords[name].tolist() == list(values)
