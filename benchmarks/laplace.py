@@ -13,20 +13,16 @@ left out by small fits beforehand.
 from __future__ import annotations
 
 import argparse
-import resource
-import sys
 import time
 import warnings
 
+from large import SIZES, peak_memory
+
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns import fitting, laplace
+from skbayesembed.sgns import curvature, fitting, laplace
 
-SIZES = {
-    "small": {"n_components": 20, "n_words": 200, "n_pairs": 1_000_000},
-    "movielens": {"n_components": 100, "n_words": 603, "n_pairs": 1_000_000},
-    "congress": {"n_components": 100, "n_words": 5_000, "n_pairs": 10_000_000, "zipf": True},
-}
+SIZES = {"small": {"n_components": 20, "n_words": 200, "n_pairs": 1_000_000}, **SIZES}
 PARTS = {
     "table": (fitting, "build_model"),
     "mode by L-BFGS": (fitting, "fit_mode"),
@@ -39,7 +35,7 @@ PARTS = {
 
 
 def clock(seconds):
-    """Wrap the parts of a fit so that each adds its time."""
+    """Wrap the parts of a fit so that each notes its time, and all threads' CPU time."""
 
     def wrap(part, place, name):
         function = getattr(place, name)
@@ -47,10 +43,10 @@ def clock(seconds):
         def timed(*args, **options):
             begin, cpu = time.perf_counter(), time.process_time()
             result = function(*args, **options)
-            seconds[part] = time.perf_counter() - begin
-            cpu = time.process_time() - cpu
+            seconds[part] = time.perf_counter() - begin, time.process_time() - cpu
+            wall, cpu = seconds[part]
             print(
-                f"  {part}: {seconds[part]:.2f} s, CPU {cpu:.2f} s, {peak_memory():.2f} GB so far",
+                f"  {part}: {wall:.2f} s, CPU {cpu:.2f} s, {peak_memory():.2f} GB so far",
                 flush=True,
             )
             return result
@@ -59,12 +55,6 @@ def clock(seconds):
 
     for part, (place, name) in PARTS.items():
         wrap(part, place, name)
-
-
-def peak_memory():
-    """Largest resident memory of this process so far, in GB (10^9 bytes)."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9
 
 
 def main():
@@ -88,18 +78,22 @@ def main():
         "random_state": 0,
     }
     warnings.simplefilter("ignore")
-    for n_pairs in (300, 60_000):
-        BayesianSGNS(5, **options).fit(make_sgns(120, 5, n_pairs, random_state=0).pairs)
+    for factor_bytes in (0, curvature.FACTOR_BYTES):
+        curvature.FACTOR_BYTES = factor_bytes
+        for n_pairs in (300, 60_000):
+            BayesianSGNS(5, **options).fit(make_sgns(120, 5, n_pairs, random_state=0).pairs)
     seconds = {}
     clock(seconds)
     before = peak_memory()
-    begin = time.perf_counter()
+    begin, cpu = time.perf_counter(), time.process_time()
     model = BayesianSGNS(k, max_iter=args.max_iter, verbose=1, **options).fit(data.pairs)
-    total = time.perf_counter() - begin
+    total, cpu = time.perf_counter() - begin, time.process_time() - cpu
     attrs = model.posterior_.attrs
-    print(f"{args.size}: whole fit {total:.1f} s; memory {peak_memory():.2f} GB at the peak")
+    print(f"{args.size}: whole fit {total:.1f} s, CPU {cpu:.1f} s")
+    print(f"  memory: {peak_memory():.2f} GB at the peak")
     print(f"  {before:.2f} GB with the data made; iterations of L-BFGS {model.n_iter_}")
-    print(f"  a draw: {seconds['draws'] / attrs['draws_made']:.3f} s, {attrs['draws_made']} made")
+    wall, cpu = (value / attrs["draws_made"] for value in seconds["draws"])
+    print(f"  a draw: {wall:.3f} s, CPU {cpu:.3f} s, {attrs['draws_made']} made")
     for name, value in attrs.items():
         print(f"  {name}: {value}")
 

@@ -7,7 +7,7 @@ The engine knows no model: H comes as products, blocks or a matrix. Two forms of
   ``[[I, B], [B', I]]``, everything follows from ``S = I - B'B``, half the size and, the eigenvalues
   of the whole being ``1 +- b`` with b the singular values of B, of half the condition number.
 
-Either is factorised (`CholeskyRoot`) or seen through its products alone (`KrylovRoot`).
+Either is factorised (`CholeskyRoot`) or seen through its products alone (`krylov.KrylovRoot`).
 """
 
 from __future__ import annotations
@@ -69,22 +69,23 @@ def newton_mode(objective, curvature, x, *, tol=1e-8, max_iter=100, verbose=0):
         predicted = slope - 0.5 * float(np.vdot(step, bent))
         if inside:
             decrement = slope
-        trial, trial_gradient = objective(x + step)
-        # rounding of the two values, so that tiny steps are not judged by it
-        slack = 1e-12 * max(1.0, abs(value))
-        ratio = (trial - value + slack) / (predicted + slack)
+        taken, ratio, value, gradient = _advance(
+            objective, x, step, (value, gradient), predicted, slope
+        )
         if verbose:
             print(
                 f"Newton step {steps}: {n} products, length {length:.3g}, slope {slope:.3g}, "
-                f"{'taken' if ratio > 0.1 else 'refused'}",
+                f"share taken {taken:g}",
                 flush=True,
             )
-        if ratio > 0.1:
-            x, value, gradient = x + step, trial, trial_gradient
-            converged = inside and decrement <= tol * x.size
+        if taken:
+            x = x + taken * step
+            converged = inside and taken == 1.0 and decrement <= tol * x.size
             if not converged:
                 product, precondition = curvature(x)
-        if ratio < 0.25:
+        if taken < 1.0:
+            radius = max(taken, 0.125) * length
+        elif ratio < 0.25:
             radius = 0.25 * length
         elif ratio > 0.75 and not inside:
             radius *= 2.0
@@ -92,6 +93,25 @@ def newton_mode(objective, curvature, x, *, tol=1e-8, max_iter=100, verbose=0):
             break
     facts = {"newton_steps": steps, "cg_steps": cg_steps, "decrement": decrement}
     return x, {**facts, "converged": converged}
+
+
+def _advance(objective, x, step, here, predicted, slope):
+    """The share of the step that is taken, gain over prediction, value and gradient there.
+
+    Along curved valleys the whole step often fails where half of it or a quarter gains: an
+    evaluation each, against the products of another step.
+    """
+    value, gradient = here
+    # rounding of the two values, so that tiny steps are not judged by it
+    slack = 1e-12 * max(1.0, abs(value))
+    for share in (1.0, 0.5, 0.25):
+        trial, trial_gradient = objective(x + share * step)
+        # the model along the step, of which ``predicted`` is the gain at its end
+        expected = share * slope - share**2 * (slope - predicted)
+        ratio = (trial - value + slack) / (expected + slack)
+        if ratio > 0.1:
+            return share, ratio, trial, trial_gradient
+    return 0.0, ratio, value, gradient
 
 
 def _steihaug(product, precondition, gradient, radius):
@@ -143,128 +163,9 @@ def apply_blocks(blocks, x, transpose=False):
     """Block i, (n, K, K), times vector i, (..., n, K)."""
     if x.ndim == 2:
         return np.matmul(blocks.transpose(0, 2, 1) if transpose else blocks, x[:, :, None])[:, :, 0]
-    return np.einsum("nji,...nj->...ni" if transpose else "nij,...nj->...ni", blocks, x)
-
-
-def inverse_root(product, z, *, tol, max_iter, check=4, keep=1 << 29):
-    """``A^(-1/2) z`` by the Lanczos process.
-
-    Without reorthogonalisation, which functions of A do not need (Druskin & Knizhnerman 1991;
-    Musco, Musco & Sidford 2018).
-
-    Parameters
-    ----------
-    product : callable
-        A times an array of the shape of ``z``; A symmetric positive definite.
-    z : ndarray
-    tol : float
-        Estimated error relative to the result, both in Euclidean norm, at which to stop. The error
-        is estimated from the last changes of the result, supposing they shrink geometrically.
-    max_iter : int
-    check : int
-        Products between two looks at the error.
-    keep : int
-        Bytes of Lanczos vectors to keep; those beyond are made twice.
-
-    Returns
-    -------
-    x : ndarray
-    facts : dict
-        ``products``, ``error`` (the estimate).
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If A turns out not to be positive definite.
-    """
-    norm = float(np.linalg.norm(z))
-    if norm == 0.0:
-        return np.zeros_like(z), {"products": 0, "error": 0.0}
-    most = max(2, keep // z.nbytes)
-    vectors, diagonal, off = [z / norm], [], []
-    q, before = vectors[0], None
-    weights, change, error = np.zeros(0), np.inf, np.inf
-    for n in range(1, max_iter + 1):
-        w = product(q)
-        if before is not None:
-            w -= off[-1] * before
-        diagonal.append(float(np.vdot(q, w)))
-        w -= diagonal[-1] * q
-        length = float(np.linalg.norm(w))
-        done = length <= 1e-13 * abs(diagonal[0])
-        if n % check == 0 or done or n == max_iter:
-            weights, change, error = _root_weights(diagonal, off, weights, change)
-            if done or error <= tol:
-                break
-        off.append(length)
-        before, q = q, w / length
-        if len(vectors) < most:
-            vectors.append(q)
-    facts = {"products": n, "error": 0.0 if done else error}
-    return norm * _combine(product, vectors, diagonal, off, weights), facts
-
-
-def _root_weights(diagonal, off, weights, change):
-    """Coefficients of the result in the Lanczos vectors, their change, the estimated error."""
-    values, basis = linalg.eigh_tridiagonal(diagonal, off[: len(diagonal) - 1])
-    if values[0] <= 0.0:
-        raise not_a_mode()
-    new = basis @ (basis[0] / np.sqrt(values))
-    difference = new.copy()
-    difference[: weights.size] -= weights
-    size = float(np.linalg.norm(difference) / np.linalg.norm(new))
-    ratio = min(size / change, 0.99) if np.isfinite(change) else 0.99
-    return new, size, size * ratio / (1.0 - ratio)
-
-
-def _combine(product, vectors, diagonal, off, weights):
-    """Sum of weights times Lanczos vectors; those not kept are made again."""
-    total = np.zeros_like(vectors[0])
-    for w, q in zip(weights, vectors, strict=False):
-        total += w * q
-    before, q = vectors[-2] if len(vectors) > 1 else None, vectors[-1]
-    for n in range(len(vectors), weights.size):
-        new = product(q)
-        new -= diagonal[n - 1] * q
-        if before is not None:
-            new -= off[n - 2] * before
-        before, q = q, new / off[n - 1]
-        total += weights[n] * q
-    return total
-
-
-def conjugate_gradients(product, b, *, tol, max_iter):
-    """``A^-1 b`` to a residual of ``tol`` times ``b``; A symmetric positive definite.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If A turns out not to be positive definite.
-    RuntimeError
-        If ``max_iter`` products are not enough.
-    """
-    x, residual = np.zeros_like(b), b.copy()
-    direction = residual.copy()
-    rr = float(np.vdot(residual, residual))
-    aim = tol * tol * rr
-    for _ in range(max_iter):
-        if rr <= aim:
-            return x
-        image = product(direction)
-        bend = float(np.vdot(direction, image))
-        if bend <= 0.0:
-            raise not_a_mode()
-        size = rr / bend
-        x += size * direction
-        residual -= size * image
-        rr, old = float(np.vdot(residual, residual)), rr
-        direction *= rr / old
-        direction += residual
-    if rr <= aim:
-        return x
-    raise RuntimeError(
-        f"Conjugate gradients left a residual of {np.sqrt(rr):.3g} after {max_iter} products."
-    )
+    # word by word, all vectors of a word at once
+    out = np.matmul(np.moveaxis(x, 0, 1), blocks if transpose else blocks.transpose(0, 2, 1))
+    return np.ascontiguousarray(np.moveaxis(out, 1, 0))
 
 
 class CholeskyRoot:
@@ -297,43 +198,6 @@ class CholeskyRoot:
         return inverse
 
 
-class KrylovRoot:
-    """``A^-1`` and its square root through products with A.
-
-    Attributes
-    ----------
-    facts : list of dict
-        Products and estimated error of every root taken.
-    """
-
-    def __init__(self, product, shape, *, tol=1e-3, max_iter=1000):
-        self.product = product
-        self.shape = shape
-        self.tol = tol
-        self.max_iter = max_iter
-        self.facts = []
-
-    def root(self, z):
-        """Rows of ``z`` times the symmetric root of ``A^-1``, (n, size)."""
-        out = np.empty_like(z)
-        for i, row in enumerate(z):
-            x, facts = inverse_root(
-                self.product, row.reshape(self.shape), tol=self.tol, max_iter=self.max_iter
-            )
-            out[i] = x.ravel()
-            self.facts.append(facts)
-        return out
-
-    def solve(self, b, tol=1e-8):
-        """``A^-1`` times rows of ``b``, (n, size)."""
-        solve = conjugate_gradients
-        rows = [
-            solve(self.product, row.reshape(self.shape), tol=tol, max_iter=self.max_iter).ravel()
-            for row in b
-        ]
-        return np.array(rows).reshape(b.shape)
-
-
 class WholeGaussian:
     """N(0, H^-1) over arrays (2, n, K).
 
@@ -359,6 +223,7 @@ class WholeGaussian:
         """``H^-1`` times each of ``b``, (m, 2, n_words, K)."""
         b = b * self.free
         if self.blocks is not None:
+            b = b.astype(self.blocks[0].dtype, copy=False)
             b = np.stack([apply_blocks(self.blocks[s], b[:, s]) for s in (0, 1)], axis=1)
         return self._unwhiten(self.root.solve(b.reshape(len(b), -1)))
 
@@ -424,7 +289,7 @@ class BipartiteGaussian:
 
     def solve(self, b):
         """``H^-1`` times each of ``b``, (m, 2, n_words, K)."""
-        b = b * self.free
+        b = (b * self.free).astype(self.blocks[0].dtype, copy=False)
         first, second = (apply_blocks(self.blocks[s], b[:, s]).reshape(len(b), -1) for s in (0, 1))
         second = self.root.solve(second - self.cross.backward(first))
         return self._unwhiten(first - self.cross.forward(second), second)
@@ -432,7 +297,7 @@ class BipartiteGaussian:
     def _unwhiten(self, *sides):
         shape = (-1, *self.free.shape[1:])
         parts = [
-            apply_blocks(w, y.reshape(shape), transpose=True)
+            apply_blocks(w, y.reshape(shape).astype(w.dtype, copy=False), transpose=True)
             for w, y in zip(self.blocks, sides, strict=True)
         ]
         return np.stack(parts, axis=1) * self.free

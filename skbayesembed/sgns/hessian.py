@@ -11,12 +11,13 @@ arrays (2, n_words, K), one entry for each parameter; entries that are not free 
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from .hessian_kernels import (
     blocks_dense,
     blocks_sparse,
-    cross_sparse,
     curvature_rows_dense,
     curvature_rows_sparse,
     product_sparse,
@@ -82,54 +83,75 @@ class Hessian:
         n = self.model.n_words
         return [slice(a, min(a + _DENSE_ROWS, n)) for a in range(0, n, _DENSE_ROWS)]
 
-    def product(self, direction):
-        """H times a direction, both (2, n_words, K); entries that are not free count as zero."""
-        direction = np.where(self.free, direction, 0.0)
-        return np.stack([self.side_product(side, direction) for side in (0, 1)])
+    def released(self):
+        """The same with no entries held but anchored contexts."""
+        twin = copy.copy(self)
+        twin.free = free_entries(self.model)
+        return twin
 
-    def side_product(self, side, direction):
-        """One side, (n_words, K), of H times a direction that is zero where entries are held."""
-        out = np.empty_like(self.x[side])
-        self._pair_product(side, direction[1 - side], direction[side], out)
-        out += self.prior.apply(side, direction[side])
-        out[~self.free[side]] = 0.0
+    def single(self, run=serial):
+        """The same with its products in single precision."""
+        twin = copy.copy(self)
+        twin.run = run
+        twin.x = self.x.astype(np.float32)
+        twin._slope = [s.astype(np.float32) for s in self._slope]
+        twin._residual = [r.astype(np.float32) for r in self._residual]
+        return twin
+
+    def product(self, directions):
+        """H times directions, both (..., 2, n_words, K); entries that are held count as zero."""
+        directions = np.where(self.free, directions, directions.dtype.type(0.0))
+        return np.stack([self.side_product(side, directions) for side in (0, 1)], axis=-3)
+
+    def side_product(self, side, directions):
+        """One side, (..., n_words, K), of H times directions that are zero where entries are held.
+
+        Parameters
+        ----------
+        side : int
+        directions : ndarray of shape (..., 2, n_words, K)
+            One or several; in the precision of the Hessian.
+        """
+        dx, dy = directions[..., side, :, :], directions[..., 1 - side, :, :]
+        out = self._pair_product(side, dy, dx)
+        for mine, d in zip(_lanes(out), _lanes(dx), strict=True):
+            mine += self.prior.apply(side, d)
+        out[..., ~self.free[side]] = 0.0
         return out
 
-    def cross(self, side, direction):
-        """The cross block of ``side`` (rows) times vectors of the other side (n_words, K)."""
-        out = np.empty_like(self.x[side])
-        self._pair_product(side, direction * self.free[1 - side], None, out)
-        out[~self.free[side]] = 0.0
+    def cross(self, side, directions):
+        """The cross block of ``side`` (rows) times vectors of the other side (..., n_words, K)."""
+        out = self._pair_product(side, directions * self.free[1 - side], None)
+        out[..., ~self.free[side]] = 0.0
         return out
 
-    def _pair_product(self, side, dy, dx, out):
+    def _pair_product(self, side, dy, dx):
         x, y, pairs = self.x[side], self.x[1 - side], self.model.pairs
         if pairs.dense:
+            out = np.empty(dy.shape, x.dtype)
             s, r = self._slope[0], self._residual[0]
-            by_row = side == 0
-            blocks = self._row_blocks()
-            tasks = [
-                (x[c], y, s[c] if by_row else s[:, c].T, r[c] if by_row else r[:, c].T,
-                 None if dx is None else dx[c], dy, out[c])
-                for c in blocks
-            ]  # fmt: skip
-            self.run(_product_dense, tasks)
-            return
+            for i, mine in enumerate(_lanes(out)):
+                d, e = _lanes(dy)[i], None if dx is None else _lanes(dx)[i]
+                tasks = [
+                    (x[c], y, *((s[c], r[c]) if side == 0 else (s[:, c].T, r[:, c].T)),
+                     None if e is None else e[c], d, mine[c])
+                    for c in self._row_blocks()
+                ]  # fmt: skip
+                self.run(_product_dense, tasks)
+            return out
         table = pairs.indptr[side], pairs.indices[side]
-        s, r = self._slope[side], self._residual[side]
-        dy = np.ascontiguousarray(dy)
+        curvature = self._slope[side], self._residual[side]
+        shape = dy.shape
+        dx, dy = (d if d is None else _by_word(d) for d in (dx, dy))
+        out = np.empty_like(dy)
         units = self.model.units[side]
-        if dx is None:
-            self.run(cross_sparse, [(a, b, *table, x, y, s, r, dy, out) for a, b in units])
-        else:
-            dx = np.ascontiguousarray(dx)
-            self.run(product_sparse, [(a, b, *table, x, y, s, r, dx, dy, out) for a, b in units])
+        self.run(product_sparse, [(a, b, *table, x, y, *curvature, dx, dy, out) for a, b in units])
+        return np.ascontiguousarray(np.moveaxis(out, 1, 0)).reshape(shape)
 
-    def blocks(self, side):
-        """Diagonal blocks of a side, (n_words, K, K); entries held are rows of the identity."""
-        pairs, y = self.model.pairs, self.x[1 - side]
-        k = y.shape[1]
-        out = np.empty((len(y), k, k))
+    def pair_blocks(self, side, y):
+        """``sum_v slope_wv y_v y_v'`` of each word of a side, (n_words, K, K)."""
+        pairs = self.model.pairs
+        out = np.empty((*y.shape, y.shape[1]))
         if pairs.dense:
             s = self._slope[0] if side == 0 else self._slope[0].T
             tasks = [(y, np.ascontiguousarray(s[c]), out[c]) for c in self._row_blocks()]
@@ -138,7 +160,20 @@ class Hessian:
             table = pairs.indptr[side], pairs.indices[side]
             units = self.model.units[side]
             self.run(blocks_sparse, [(a, b, *table, y, self._slope[side], out) for a, b in units])
-        diagonal = np.arange(k)
+        return out
+
+    def residual_sums(self, side, y):
+        """``sum_v residual_wv y_v`` of each word of a side, (n_words, K)."""
+        at, self.x = self.x, np.zeros_like(self.x)
+        try:
+            return -self._pair_product(side, y, None)
+        finally:
+            self.x = at
+
+    def blocks(self, side):
+        """Diagonal blocks of a side, (n_words, K, K); entries held are rows of the identity."""
+        out = self.pair_blocks(side, self.x[1 - side])
+        diagonal = np.arange(out.shape[2])
         out[:, diagonal, diagonal] += self.prior.diagonal(side)
         words, entries = np.nonzero(~self.free[side])
         out[words, entries] = 0.0
@@ -192,6 +227,16 @@ class Hessian:
             f = free[:, component]
             values = tau[component] * coupling.data * f[coupling.row] * f[coupling.col]
             part[coupling.row, component, coupling.col, component] = values
+
+
+def _lanes(x):
+    """Arrays (..., n_words, K) in a row, (n, n_words, K), without a copy."""
+    return x[None] if x.ndim == 2 else x
+
+
+def _by_word(x):
+    """Arrays (..., n_words, K) word by word, (n_words, n, K)."""
+    return np.ascontiguousarray(np.moveaxis(_lanes(x), 0, 1))
 
 
 def _product_dense(x, y, slope, residual, dx, dy, out):

@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
+from .kernels import pair_logits
 from .logistic_kernels import FAST, exp_negative
 
 
@@ -36,17 +37,11 @@ def curvature_rows_dense(x, y, n, kappa, slope, residual):
         slopes_and_residuals(t[i], n[i], kappa[i], slope[i], residual[i])
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy")
 def curvature_rows_sparse(start, stop, indptr, indices, x, y, n, kappa, slope, residual):
     """`curvature_rows_dense` for words ``start:stop`` of a table in compressed rows."""
-    for w in range(start, stop):
-        for e in range(indptr[w], indptr[w + 1]):
-            v = indices[e]
-            t = 0.0
-            for j in range(x.shape[1]):
-                t += x[w, j] * y[v, j]
-            slope[e] = t
     lo, hi = indptr[start], indptr[stop]
+    pair_logits(start, stop, indptr, indices, x, y, slope[lo:hi])
     slopes_and_residuals(slope[lo:hi], n[lo:hi], kappa[lo:hi], slope[lo:hi], residual[lo:hi])
 
 
@@ -69,7 +64,7 @@ def blocks_sparse(start, stop, indptr, indices, y, slope, out):
     m = 1
     for w in range(start, stop):
         m = max(m, indptr[w + 1] - indptr[w])
-    rows, weighted = np.empty((m, k)), np.empty((m, k))
+    rows, weighted = np.empty((m, k), y.dtype), np.empty((m, k), y.dtype)
     for w in range(start, stop):
         lo = indptr[w]
         m = indptr[w + 1] - lo
@@ -85,38 +80,30 @@ def blocks_sparse(start, stop, indptr, indices, y, slope, out):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def cross_sparse(start, stop, indptr, indices, x, y, slope, residual, dy, out):
-    """out_w = sum_v slope (x_w . dy_v) y_v - residual dy_v: the cross blocks times ``dy``."""
-    k = x.shape[1]
-    for w in range(start, stop):
-        row, mine = out[w], x[w]
-        for j in range(k):
-            row[j] = 0.0
-        for e in range(indptr[w], indptr[w + 1]):
-            yv, dv = y[indices[e]], dy[indices[e]]
-            d = 0.0
-            for j in range(k):
-                d += mine[j] * dv[j]
-            d *= slope[e]
-            r = residual[e]
-            for j in range(k):
-                row[j] += d * yv[j] - r * dv[j]
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def product_sparse(start, stop, indptr, indices, x, y, slope, residual, dx, dy, out):
-    """`cross_sparse` and the diagonal blocks times ``dx``, which need not be there as matrices."""
+    """out_wi = sum_v slope (x_w . dy_vi + dx_wi . y_v) y_v - residual dy_vi, directions i.
+
+    ``dx``, ``dy`` and ``out`` are (n_words, n_directions, K); without ``dx`` (None) the product is
+    that with the cross blocks. A vector y_v serves all directions while it is at hand.
+    """
     k = x.shape[1]
+    zero = x.dtype.type(0.0)
     for w in range(start, stop):
-        row, mine, other = out[w], x[w], dx[w]
-        for j in range(k):
-            row[j] = 0.0
+        mine, rows = x[w], out[w]
+        rows[:] = zero
         for e in range(indptr[w], indptr[w + 1]):
-            yv, dv = y[indices[e]], dy[indices[e]]
-            d = 0.0
-            for j in range(k):
-                d += mine[j] * dv[j] + other[j] * yv[j]
-            d *= slope[e]
-            r = residual[e]
-            for j in range(k):
-                row[j] += d * yv[j] - r * dv[j]
+            v = indices[e]
+            yv, s, r = y[v], slope[e], residual[e]
+            for i in range(dy.shape[1]):
+                dv, row = dy[v, i], rows[i]
+                d = zero
+                if dx is None:
+                    for j in range(k):
+                        d += mine[j] * dv[j]
+                else:
+                    other = dx[w, i]
+                    for j in range(k):
+                        d += mine[j] * dv[j] + other[j] * yv[j]
+                d *= s
+                for j in range(k):
+                    row[j] += d * yv[j] - r * dv[j]

@@ -5,7 +5,8 @@ with anchors, all but their vectors. Where the posterior has no anchors and its 
 mode is a point of an orbit of rotations, along which the Hessian is null. Draws then come from the
 pseudo-inverse: they leave the mode at right angles to the orbit. They are made by fixing as many
 coordinates as the orbit has dimensions (those above the diagonal where the pivot contexts are
-turned to be lower triangular), which gives a generalised inverse, and projecting.
+turned to be lower triangular), which gives a generalised inverse, and projecting. A Hessian that is
+seen through products alone is made regular along the orbit instead (`soft.SoftMaps`).
 """
 
 from __future__ import annotations
@@ -18,28 +19,19 @@ from joblib import effective_n_jobs
 from ..alerts import warn_user
 from ..base import check_memory
 from ..inference.chains import Units
-from ..inference.laplace import (
-    BipartiteGaussian,
-    CholeskyRoot,
-    KrylovRoot,
-    MatrixCross,
-    WholeGaussian,
-    apply_blocks,
-    newton_mode,
-    whitening,
-)
+from ..inference.laplace import apply_blocks, whitening
 from ..inference.protocol import Result
 from ..inference.threads import OneBlasThread
 from ..moments import RunningMoments
 from ..random import generators
+from .curvature import bytes_needed, choose_method, gaussian_at, seek_mode
 from .fitting import assemble
 from .hessian import Hessian, free_entries, serial
 from .orbits import canonical_frame
+from .soft import worthwhile
 
-# Bytes of matrices up to which the Hessian is factorised; beyond, it is seen through products.
-FACTOR_BYTES = 2**30
-# Draws made at a time, each batch by a generator of its own.
-_BATCH = 64
+# Draws made at a time, each batch by a generator of its own: fewer where Lanczos vectors are kept.
+_BATCH = {"dense": 64, "schur": 64, "krylov": 8}
 _NAMES = ("rho", "alpha")
 
 
@@ -107,7 +99,7 @@ class LaplaceApproximation:
         Fewer, with a warning, after Ctrl-C.
         """
         out = np.empty((n, *self._vectors.shape))
-        batch = 1 if self.method == "krylov" else _BATCH
+        batch = _BATCH[self.method]
         starts = range(0, n, batch)
         rngs = generators(seeds, len(starts))
         done, stopped = np.zeros(n, dtype=bool), threading.Event()
@@ -138,17 +130,18 @@ class LaplaceApproximation:
         return out
 
     def covariance(self, name, words):
-        """Covariance matrices of the vectors of some words, exact.
+        """Exact covariance of a word's vector, or of the vectors of several words one by one.
 
         Parameters
         ----------
         name : {"rho", "alpha"}
-        words : int or array-like of int of shape (n,)
+        words : int or array-like of int
             Rows of the vocabulary.
 
         Returns
         -------
-        ndarray of shape (n_components, n_components), or (n, n_components, n_components)
+        ndarray of shape (..., n_components, n_components)
+            One matrix for each of ``words``.
 
         Notes
         -----
@@ -225,38 +218,44 @@ class LaplaceApproximation:
         part there, so that all have a precision, ``H + c T T'`` with orthonormal tangents T; what
         it adds to the covariances, ``T T' / c``, is taken off at the end.
         """
-        hessian = Hessian(self._hessian.model, self._vectors)
+        exact = self._hessian.released()
+        hessian = exact.single()
         orbit = None if self._orbit is None or not self.null_directions else self._orbit
         out = np.empty((*self._vectors.shape, self._vectors.shape[-1]))
         along = orbit.blocks() if orbit else None
-        rngs = iter(generators(seeds, 2 * len(deviations)))
-        means = np.empty((len(deviations), *self._vectors.shape[1:]))
+        rngs = generators(seeds, 2 * len(deviations))
+        means = np.empty((len(deviations), *self._vectors.shape[1:]), np.float32)
+        batches = [slice(a, a + _BATCH["krylov"]) for a in range(0, len(means), _BATCH["krylov"])]
 
-        def fill(i, side, weight, inner, rng):
-            image, draw = hessian.side_product(side, deviations[i]), deviations[i, side]
+        def fill(side, part, weight, inner):
+            draws = deviations[part].astype(np.float32)
+            image, draws = hessian.side_product(side, draws), draws[:, side]
             if orbit:
-                noise = orbit.noise(rng)[side]
-                image, draw = image + np.sqrt(weight) * noise, draw + noise / np.sqrt(weight)
-            means[i] = draw - apply_blocks(inner, apply_blocks(inner, image), True)
+                own = rngs[side * len(means) : (side + 1) * len(means)][part]
+                noise = np.array([orbit.noise(rng)[side] for rng in own], np.float32)
+                image += np.float32(np.sqrt(weight)) * noise
+                draws += noise / np.float32(np.sqrt(weight))
+            means[part] = draws - apply_blocks(inner, apply_blocks(inner, image), True)
 
         with OneBlasThread(), Units(effective_n_jobs(self._n_jobs)) as units:
             for side in (0, 1):
-                inner = hessian.blocks(side)
+                inner = exact.blocks(side)
                 weight = float(np.mean(np.einsum("wkk->wk", inner)))
                 if orbit:
                     inner += weight * along[side]
-                whitening(inner)
-                units(fill, [(i, side, weight, inner, next(rngs)) for i in range(len(means))])
+                inner = whitening(inner).astype(np.float32)
+                units(fill, [(side, part, weight, inner) for part in batches])
                 for w, block in enumerate(inner):
                     part = means[:, w]
                     out[side, w] = block.T @ block + part.T @ part / len(means)
                     if orbit:
                         out[side, w] -= along[side, w] / weight
-        return out * self._hessian_free()
+        out *= self._hessian_free()
+        return out
 
     def krylov_facts(self):
         """Products a draw took and its estimated error, for ``method="krylov"``."""
-        facts = getattr(self._gaussian.root, "facts", [])
+        facts = self._gaussian.root.facts if self.method == "krylov" else []
         if not facts:
             return {}
         return {
@@ -273,148 +272,6 @@ def _side(name):
     if name not in _NAMES:
         raise KeyError(f"name must be 'rho' or 'alpha', got {name!r}.")
     return _NAMES.index(name)
-
-
-def _inverse_blocks(blocks):
-    """Inverses of positive definite blocks, which are overwritten, in single precision."""
-    out = np.empty(blocks.shape, np.float32)
-    for i, w in enumerate(whitening(blocks)):
-        out[i] = w.T @ w
-    return out
-
-
-def seek_mode(model, arrays, run=serial, **options):
-    """Newton's method from the end of L-BFGS: vectors (2, n_words, K) and the facts of the search.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the mode is not reached.
-    """
-    free = free_entries(model)
-    start = np.stack([arrays[name] for name in _NAMES])
-    gradient = np.empty(model.n_parameters)
-    inverse = None
-
-    def objective(x):
-        # free entries in order are the flat parameters
-        value = model.logp_and_grad(x[free], gradient)
-        out = np.zeros_like(x)
-        out[free] = gradient
-        return value, out
-
-    def precondition(g):
-        small = g.astype(np.float32)
-        parts = [apply_blocks(d, v) for d, v in zip(inverse, small, strict=True)]
-        return np.stack(parts).astype(np.float64) * free
-
-    def curvature(x):
-        nonlocal inverse
-        hessian = Hessian(model, x, free, run)
-        if inverse is None:
-            # those of the start will do, and in single precision: they only precondition
-            inverse = [_inverse_blocks(hessian.blocks(side)) for side in (0, 1)]
-        return hessian.product, precondition
-
-    vectors, facts = newton_mode(objective, curvature, start, **options)
-    if not facts["converged"]:
-        raise np.linalg.LinAlgError(
-            f"Newton's method did not reach the mode in {facts['newton_steps']} steps from where "
-            "L-BFGS ended, so there is no Gaussian around it. Raise max_iter or lower tol so that "
-            "L-BFGS gets nearer, or use solver='gibbs' or solver='hmc'."
-        )
-    return vectors, facts
-
-
-def choose_method(model):
-    """How the Hessian is dealt with: ``"schur"``, ``"dense"`` (coupled words) or ``"krylov"``."""
-    side = model.n_words * model.n_components
-    if model.prior.coupled:
-        return "dense" if 8 * (2 * side) ** 2 <= FACTOR_BYTES else "krylov"
-    return "schur" if 2 * 8 * side**2 <= FACTOR_BYTES else "krylov"
-
-
-def _bytes_needed(model, method):
-    """Rough peak of memory: matrices of the Hessian, or blocks a word beside Lanczos vectors."""
-    side, k = model.n_words * model.n_components, model.n_components
-    blocks = 8 * side * k
-    if method == "krylov":
-        return 8 * blocks + 2**30
-    return 4 * blocks + 8 * (4 * side**2 if method == "schur" else 3 * (2 * side) ** 2)
-
-
-def gaussian_at(hessian, method):
-    """N(0, H^-1) over the free entries of a `Hessian`.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If H is not positive definite; for ``"krylov"`` when this comes to light in draws.
-    """
-    free = hessian.free
-    if method == "dense":
-        return WholeGaussian(CholeskyRoot(hessian.matrix()), free)
-    blocks = [whitening(hessian.blocks(side)) for side in (0, 1)]
-    if method == "schur":
-        cross = MatrixCross(_whitened_cross(hessian, blocks))
-        return BipartiteGaussian(blocks, cross, CholeskyRoot(cross.schur()), free)
-    whitened = WhitenedHessian(hessian, blocks)
-    if hessian.prior.coupled:
-        return WholeGaussian(KrylovRoot(whitened.product, free.shape), free, blocks)
-    return BipartiteGaussian(blocks, whitened, KrylovRoot(whitened.schur, free.shape[1:]), free)
-
-
-class WhitenedHessian:
-    """Products with ``W H W'``, which has identity blocks on its diagonal where words uncouple.
-
-    Parameters
-    ----------
-    hessian : Hessian
-    blocks : list of two ndarray of shape (n_words, K, K)
-        W of each side.
-    """
-
-    def __init__(self, hessian, blocks):
-        self.hessian, self.blocks = hessian, blocks
-
-    def product(self, y):
-        """The whole times (2, n_words, K)."""
-        x = np.stack([apply_blocks(w, v, True) for w, v in zip(self.blocks, y, strict=True)])
-        x = self.hessian.product(x)
-        out = np.stack([apply_blocks(w, v) for w, v in zip(self.blocks, x, strict=True)])
-        return out + np.where(self.hessian.free, 0.0, y)
-
-    def across(self, side, y):
-        """The cross block B (side 0) or B' (side 1) times the other side's (n_words, K)."""
-        y = apply_blocks(self.blocks[1 - side], y, True)
-        return apply_blocks(self.blocks[side], self.hessian.cross(side, y))
-
-    def schur(self, y):
-        """``I - B'B`` times (n_words, K)."""
-        return y - self.across(1, self.across(0, y))
-
-    def forward(self, second):
-        """Rows of the second side times B."""
-        return self._rows(0, second)
-
-    def backward(self, first):
-        """Rows of the first side times B'."""
-        return self._rows(1, first)
-
-    def _rows(self, side, rows):
-        shape = self.hessian.free.shape[1:]
-        return np.array([self.across(side, v.reshape(shape)).ravel() for v in rows])
-
-
-def _whitened_cross(hessian, blocks):
-    """``W C W'`` for the cross block C from contexts to targets, (n_words * K, n_words * K)."""
-    n_words, k = hessian.x[0].shape
-    out = np.empty((n_words, k, n_words, k))
-    second = np.ascontiguousarray(blocks[1].transpose(0, 2, 1))
-    for word in range(n_words):
-        half = (blocks[0][word] @ hessian.cross_row(word).reshape(k, -1)).reshape(k, n_words, k)
-        out[word] = np.moveaxis(half.transpose(1, 0, 2) @ second, 0, 1)
-    return out.reshape(n_words * k, n_words * k)
 
 
 def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100, verbose=0):
@@ -445,8 +302,12 @@ def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100, verbos
         vectors, facts = seek_mode(model, arrays, units, max_iter=max_iter, verbose=verbose)
         if model.anchors is None:
             vectors, free, orbit, rank = canonical_frame(model, vectors)
+            if method == "krylov" and worthwhile(model):
+                free = None  # the orbit is dealt with as a whole
         hessian = Hessian(model, vectors, free, units)
         gaussian = gaussian_at(hessian, method)
+        if orbit is not None and free is None:
+            gaussian.project = orbit.project
         hessian.run = serial
     found = LaplaceApproximation(model, vectors, gaussian, method, hessian, orbit, rank, n_jobs)
     return found, facts
@@ -470,7 +331,7 @@ def laplace_posterior(estimator, model, mode, anchors, words, settings, seeds):
         model = model.anchored(anchors, mode.arrays["alpha"][anchors])
     method = choose_method(model)
     check_memory(
-        _bytes_needed(model, method),
+        bytes_needed(model, method, effective_n_jobs(estimator.n_jobs)),
         f"The Gaussian around the mode of {model.n_words} words",
         "Use fewer n_components, a smaller max_features or a larger min_count.",
     )

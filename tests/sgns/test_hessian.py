@@ -95,14 +95,18 @@ def test_slopes_far_out(t):
 def test_product_and_block_kernels():
     x, y, n, kappa = table(1)
     slope, residual = curvature_twin(x, y, n, kappa)
-    dx, dy = np.random.default_rng(2).standard_normal((2, 7, 3))
+    dx, dy = np.random.default_rng(2).standard_normal((2, 7, 4, 3))
     indptr, indices, _, s, r = compressed(n, slope, residual)
-    out = np.empty_like(x)
+    out = np.empty_like(dx)
     for a, b in ((0, 2), (2, 7)):
         hk.product_sparse(a, b, indptr, indices, x, y, s, r, dx, dy, out)
-    assert_allclose(out, product_twin(x, y, slope, residual, dx, dy))
-    hk.cross_sparse(0, 7, indptr, indices, x, y, s, r, dy, out)
-    assert_allclose(out, product_twin(x, y, slope, residual, 0 * dx, dy))
+    for i in range(4):
+        expected = product_twin(x, y, slope, residual, dx[:, i], dy[:, i])
+        assert_allclose(out[:, i], expected)
+    hk.product_sparse(0, 7, indptr, indices, x, y, s, r, None, dy, out)
+    for i in range(4):
+        expected = product_twin(x, y, slope, residual, 0 * dx[:, i], dy[:, i])
+        assert_allclose(out[:, i], expected)
     blocks = np.einsum("wv,vi,vj->wij", slope, y, y)
     for kernel, arguments in (
         (hk.blocks_dense, (y, slope)),
@@ -178,6 +182,38 @@ def test_parts_agree_with_the_matrix(kind, layout):
         assert_allclose(hessian.blocks(side), whole[side, words, :, side, words], atol=1e-13)
         cross = np.tensordot(whole[side, :, :, 1 - side], inside[1 - side], 2) * free[side]
         assert_allclose(hessian.cross(side, direction[1 - side]), cross, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", [DensePairs, SparsePairs])
+def test_several_directions_and_single_precision(kind, layout):
+    """Several directions at once are as one by one; single precision has errors of some 1e-6."""
+    model, vectors = model_and_vectors(kind, layout, anchored=True)
+    hessian = Hessian(model, vectors)
+    directions = np.random.default_rng(8).standard_normal((3, 2, V, K))
+    product, cross = hessian.product(directions), hessian.cross(1, directions[:, 0])
+    for i, direction in enumerate(directions):
+        assert_allclose(product[i], hessian.product(direction), atol=1e-12)
+        assert_allclose(cross[i], hessian.cross(1, direction[0]), atol=1e-12)
+    single, small = hessian.single(), directions.astype(np.float32)
+    for got, expected in (
+        (single.product(small), product),
+        (single.cross(1, small[:, 0]), cross),
+    ):
+        assert got.dtype == np.float32
+        assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("layout", [DensePairs, SparsePairs])
+def test_sums_over_pairs(layout):
+    model, vectors = model_and_vectors("normal", layout, anchored=False)
+    hessian = Hessian(model, vectors)
+    y = np.random.default_rng(9).standard_normal((V, K))
+    pairs = [hessian.pair_row(word) for word in range(V)]
+    slope, residual = (np.array([pair[i] for pair in pairs]) for i in (0, 1))
+    assert_allclose(hessian.residual_sums(0, y), residual @ y, atol=1e-12)
+    assert_allclose(hessian.residual_sums(1, y), residual.T @ y, atol=1e-12)
+    expected = np.einsum("wv,vi,vj->wij", slope, y, y)
+    assert_allclose(hessian.pair_blocks(0, y), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("layout", [DensePairs, SparsePairs])

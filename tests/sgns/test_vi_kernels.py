@@ -169,23 +169,9 @@ def test_ascend(coupled, form, full, dtype):
     for unit, (a, b) in enumerate(((0, 9), (9, 10), (10, n_words))):
         if form == "dense":
             kernels.ascend_dense(
-                a,
-                b,
-                mean,
-                cov,
-                second,
-                y,
-                n,
-                kappa,
-                *shared,
-                full,
-                1e-14,
-                nothing,
-                5,
-                log_det,
-                unit,
-                bound,
-            )
+                a, b, mean, cov, second, y, n, kappa, *shared, full, 1e-14, nothing, 5, log_det,
+                unit, bound,
+            )  # fmt: skip
         elif form == "sparse":
             kernels.ascend_sparse(
                 a, b, indptr, indices, mean, cov, second, y, n[seen], kappa[seen], *shared, full,

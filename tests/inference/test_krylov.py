@@ -1,0 +1,187 @@
+"""Roots of inverse matrices and solutions through products, several right-hand sides in step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from skbayesembed.inference.krylov import KrylovRoot, Refined, conjugate_gradients, inverse_root
+from skbayesembed.inference.laplace import CholeskyRoot
+
+
+def spd(size, seed, low=0.05):
+    """A symmetric matrix with eigenvalues from ``low`` to 2."""
+    basis, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((size, size)))
+    return (basis * np.geomspace(low, 2.0, size)) @ basis.T
+
+
+def root_of_inverse(matrix):
+    values, basis = np.linalg.eigh(matrix)
+    return (basis / np.sqrt(values)) @ basis.T
+
+
+@pytest.mark.parametrize("keep", [1 << 20, 0])
+def test_inverse_root(keep):
+    """With all Lanczos vectors kept, or two of them and the others made again."""
+    matrix = spd(60, 2)
+    z = np.random.default_rng(3).standard_normal((4, 60))
+    calls = []
+
+    def product(rows):
+        calls.append(1)
+        return rows @ matrix
+
+    x, facts = inverse_root(product, z, tol=1e-9, max_iter=200, keep=keep)
+    assert_allclose(x, z @ root_of_inverse(matrix), atol=1e-8)
+    assert max(f["error"] for f in facts) <= 1e-9
+    most = max(f["products"] for f in facts)
+    assert len(calls) == (most if keep else 2 * most - 2)
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-5])
+def test_inverse_root_estimates_its_error(tol):
+    """The estimate is of the right order: the true error at most three times what is asked for."""
+    matrix = spd(300, 4, low=1e-3)
+    z = np.random.default_rng(5).standard_normal((3, 300))
+    x, facts = inverse_root(lambda rows: rows @ matrix, z, tol=tol, max_iter=300)
+    expected = z @ root_of_inverse(matrix)
+    error = np.linalg.norm(x - expected, axis=1)
+    assert np.all(error < 3 * tol * np.linalg.norm(expected, axis=1))
+    assert all(f["products"] < 300 for f in facts)
+
+
+def test_rows_in_step_are_as_one_by_one():
+    """Rows that end early, or at once, leave the others as they are."""
+    matrix = np.diag(np.concatenate([np.geomspace(0.01, 2.0, 39), [0.5]]))
+    z = np.random.default_rng(6).standard_normal((4, 40))
+    z[1], z[2] = 0.0, np.eye(40)[-1]
+    x, facts = inverse_root(lambda rows: rows @ matrix, z, tol=1e-4, max_iter=100)
+    for row, got, fact in zip(z, x, facts, strict=True):
+        alone, (expected,) = inverse_root(
+            lambda rows: rows @ matrix, row[None], tol=1e-4, max_iter=100
+        )
+        assert_allclose(got, alone[0], atol=1e-12)
+        assert fact["products"] == expected["products"]
+    assert [f["products"] for f in facts[1:3]] == [0, 1]
+    assert_allclose(x[2], np.sqrt(2.0) * z[2])
+
+
+def test_inverse_root_of_few_eigenvalues_and_of_zero():
+    matrix = np.diag(np.repeat([0.5, 2.0], 5))
+    z = np.ones((1, 10))
+    x, (facts,) = inverse_root(lambda rows: rows @ matrix, z, tol=1e-12, max_iter=100)
+    assert_allclose(x[0], np.repeat([2**0.5, 0.5**0.5], 5))
+    assert facts["products"] == 2
+    x, (facts,) = inverse_root(lambda rows: rows @ matrix, 0 * z, tol=1e-12, max_iter=100)
+    assert_allclose(x, 0.0)
+    assert facts["products"] == 0
+
+
+def test_indefinite_operators_are_errors():
+    matrix = spd(20, 6) - 0.5 * np.eye(20)
+    z = np.random.default_rng(7).standard_normal((2, 20))
+    with pytest.raises(np.linalg.LinAlgError, match="no mode"):
+        inverse_root(lambda rows: rows @ matrix, z, tol=1e-8, max_iter=100)
+    with pytest.raises(np.linalg.LinAlgError, match="no mode"):
+        conjugate_gradients(lambda rows: rows @ matrix, z, tol=1e-8, max_iter=100)
+    with pytest.raises(np.linalg.LinAlgError, match="no mode"):
+        CholeskyRoot(matrix)
+
+
+def test_conjugate_gradients():
+    matrix = spd(40, 8)
+    b = np.random.default_rng(9).standard_normal((3, 40))
+    b[1] = 0.0
+
+    def product(rows):
+        return rows @ matrix
+
+    x = conjugate_gradients(product, b, tol=1e-10, max_iter=200)
+    assert_allclose(x, np.linalg.solve(matrix, b.T).T, rtol=1e-6, atol=1e-8)
+    assert_allclose(conjugate_gradients(product, 0 * b, tol=1e-10, max_iter=5), 0.0)
+    with pytest.raises(RuntimeError, match="residual"):
+        conjugate_gradients(product, b, tol=1e-10, max_iter=3)
+
+
+class Factor:
+    """A matrix as a factor of a root."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def apply(self, rows):
+        return rows @ self.matrix.T
+
+    def transpose(self, rows):
+        return rows @ self.matrix
+
+
+def test_factors_change_the_root_but_not_the_covariance():
+    """F need not be symmetric; with one that is nearly right few products are needed."""
+    matrix = spd(30, 10, low=1e-3)
+    inverse = np.linalg.inv(matrix)
+    rng = np.random.default_rng(11)
+    close = np.linalg.cholesky(inverse) @ (np.eye(30) + 0.02 * rng.standard_normal((30, 30)))
+    plain = KrylovRoot(lambda rows: rows @ matrix, tol=1e-10)
+    helped = KrylovRoot(lambda rows: rows @ matrix, Factor(close), tol=1e-10)
+    for root in (plain, helped):
+        # rows of the identity give the columns of the root
+        columns = root.root(np.eye(30))
+        assert_allclose(columns.T @ columns, inverse, rtol=1e-6, atol=1e-6)
+        assert_allclose(root.solve(np.eye(30)), inverse, rtol=1e-6, atol=1e-6)
+    assert max(f["products"] for f in helped.facts) < min(f["products"] for f in plain.facts)
+
+
+class Rough:
+    """A Gaussian whose solutions are right to some digits."""
+
+    def __init__(self, matrix, error):
+        self.free = np.ones((2, 3, 2), bool)
+        self.free[1, 0] = False
+        self.inverse = np.linalg.inv(matrix) * (1.0 + error)
+        self.root = None
+
+    def solve(self, b):
+        return ((b * self.free).reshape(len(b), -1) @ self.inverse).reshape(b.shape) * self.free
+
+
+def test_refined_solutions():
+    rough = Rough(np.eye(12), 0.0)
+    matrix = spd(12, 12) * np.outer(rough.free, rough.free)
+    matrix[6:8, 6:8] = np.eye(2)
+    b = np.random.default_rng(13).standard_normal((5, 2, 3, 2)) * rough.free
+    b[1] = 0.0
+
+    def product(x):
+        return (x.reshape(len(x), -1) @ matrix).reshape(x.shape) * rough.free
+
+    refined = Refined(Rough(matrix, 1e-3), product, tol=1e-11)
+    expected = np.linalg.solve(matrix, b.reshape(5, -1).T).T.reshape(b.shape)
+    assert_allclose(refined.solve(b, lanes=2), expected, atol=1e-9)
+    with pytest.raises(RuntimeError, match="residual"):
+        Refined(Rough(matrix, 5.0), product).solve(b)
+
+
+def test_solutions_across_null_directions():
+    """Right-hand sides and residuals lose what no solution can make."""
+    rough = Rough(np.eye(12), 0.0)
+    matrix = spd(12, 12) * np.outer(rough.free, rough.free)
+    matrix[6:8, 6:8] = np.eye(2)
+    null = np.zeros((2, 3, 2))
+    null[0, 1, 1] = 1.0
+    matrix[3] = matrix[:, 3] = 0.0
+    b = np.random.default_rng(14).standard_normal((3, 2, 3, 2)) * rough.free
+
+    def product(x):
+        return (x.reshape(len(x), -1) @ matrix).reshape(x.shape) * rough.free
+
+    def project(x):
+        x -= np.sum(x * null, axis=(1, 2, 3), keepdims=True) * null
+
+    solver = Rough(matrix + np.diag(null.ravel()), 1e-3)
+    refined = Refined(solver, product, tol=1e-11, project=project)
+    expected = (b.reshape(3, -1) @ np.linalg.pinv(matrix)).reshape(b.shape) * rough.free
+    got = refined.solve(b)
+    project(got)
+    assert_allclose(got, expected, atol=1e-9)

@@ -1,0 +1,138 @@
+"""Solvers of the sense models against each other, and simulation-based calibration."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skbayesembed.datasets import make_senses
+from skbayesembed.inference.chains import Settings
+from skbayesembed.inference.gibbs import sample_gibbs
+from skbayesembed.inference.hmc import HamiltonianOptions, sample_hmc
+from skbayesembed.inference.reparam import mean_field
+from skbayesembed.senses.data import Snippets
+from skbayesembed.senses.gibbs import SenseGibbs
+from skbayesembed.senses.model import SenseModel
+from skbayesembed.senses.priors import SensePrior
+from skbayesembed.summary import ess
+
+OPTIONS = HamiltonianOptions(method="hmc", path_length=4.0, integrator="gaussian", metric="given")
+NUTS = HamiltonianOptions()
+PRIOR = {"disc": SensePrior(), "gasc": SensePrior("gasc"), "interaction": SensePrior("interaction")}
+
+
+def snippets(seed=0, n=60, labelled=False, **options):
+    sizes = {"n_words": 6, "n_senses": 2, "n_periods": 3, "n_genres": 2} | options
+    data = make_senses(n, random_state=seed, **sizes)
+    labels = np.where(np.arange(n) % 3 == 0, data.senses, -1) if labelled else None
+    periods, genres = sizes["n_periods"], sizes["n_genres"]
+    return Snippets.of(
+        data.counts, data.times, data.genres, labels, n_periods=periods, n_genres=genres
+    )
+
+
+def identified(draws):
+    """What labels do not change: (chain, draw, quantity)."""
+    prevalence = draws["prevalence"]
+    if "psi" in draws:
+        words = draws["psi"]
+    else:
+        words = draws["chi"][:, :, :, None] + draws["theta"][:, :, None]
+    words = np.exp(words - words.max(axis=-1, keepdims=True))
+    words /= words.sum(axis=-1, keepdims=True)
+    mixed = np.einsum("cdgtk,cdktv->cdgtv", prevalence, words)
+    shape = prevalence.shape[:2]
+    spread = np.sum(prevalence**2, axis=-1).reshape(*shape, -1)
+    return np.concatenate([spread, mixed.reshape(*shape, -1)], axis=-1)
+
+
+def z_scores(a, b):
+    """Differences of means in units of their Monte Carlo error."""
+    means, errors = [], []
+    for x in (a, b):
+        means.append(x.mean(axis=(0, 1)))
+        errors.append(x.std(axis=(0, 1)) / np.sqrt(ess(x)))
+    return (means[0] - means[1]) / np.hypot(*errors)
+
+
+def sample(kind, data, options, draws, seed=1):
+    model = SenseModel(data, 2, PRIOR[kind])
+    return sample_hmc(
+        model,
+        Settings(draws=draws, warmup=200),
+        options,
+        n_chains=2,
+        seeds=np.random.SeedSequence(seed),
+    )
+
+
+@pytest.mark.parametrize("kind", ["disc", "gasc"])
+@pytest.mark.parametrize("labelled", [False, True])
+def test_hmc_agrees_with_gibbs(kind, labelled):
+    data = snippets(labelled=labelled)
+    hmc = sample(kind, data, OPTIONS, 600)
+    chains = SenseGibbs(data, 2, PRIOR[kind])
+    gibbs = sample_gibbs(
+        chains, Settings(draws=2500, warmup=200), n_chains=2, seeds=np.random.SeedSequence(2)
+    )
+    a, b = identified(hmc.draws), identified(gibbs.draws)
+    # 42 quantities, correlated: five errors are never passed by chance
+    assert np.abs(z_scores(a, b)).max() < 5
+    # a standard deviation has the relative error 1 / sqrt(2 ess), more where tails are heavy
+    ratio = a.std(axis=(0, 1)) / b.std(axis=(0, 1))
+    error = np.sqrt(0.5 / ess(a) + 0.5 / ess(b))
+    assert np.all(np.abs(np.log(ratio)) < 6 * error + 0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["disc", "interaction"])
+def test_hmc_agrees_with_nuts(kind):
+    """Trajectories of fixed length in the model's frame, against an adapted metric."""
+    data = snippets()
+    a = identified(sample(kind, data, OPTIONS, 1500).draws)
+    b = identified(sample(kind, data, NUTS, 1500).draws)
+    assert np.abs(z_scores(a, b)).max() < 5
+
+
+def test_independent_gaussians_are_near():
+    """VI is no exact solver: means within a posterior standard deviation, most within a third."""
+    data = snippets(labelled=True)
+    model = SenseModel(data, 2, PRIOR["disc"])
+    found, _ = mean_field(model, np.zeros(model.n_parameters), np.random.default_rng(3))
+    draws = [model.observe(theta) for theta in found.sample(2000, np.random.default_rng(4))]
+    draws = {name: np.stack([d[name] for d in draws])[None] for name in draws[0]}
+    exact = identified(sample("disc", data, OPTIONS, 500).draws)
+    approximate = identified(draws)
+    gap = (exact.mean(axis=(0, 1)) - approximate.mean(axis=(0, 1))) / exact.std(axis=(0, 1))
+    assert np.abs(gap).max() < 1
+    assert np.median(np.abs(gap)) < 0.33
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["disc", "gasc"])
+def test_simulation_based_calibration(kind):
+    """Ranks of the truth among draws are uniform (Talts et al. 2018)."""
+    n_simulations, n_draws, thin = 200, 63, 6
+    options = {"kappa_phi": (7.0, 3.0)} if kind == "gasc" else {}
+    ranks = []
+    for i in range(n_simulations):
+        truth = make_senses(
+            30, 4, 2, n_periods=2, n_genres=2, model=kind, random_state=1000 + i, **options
+        )
+        data = Snippets.of(truth.counts, truth.times, truth.genres, n_periods=2, n_genres=2)
+        run = sample_hmc(
+            SenseModel(data, 2, PRIOR[kind]),
+            Settings(draws=n_draws, warmup=200, thin=thin),
+            OPTIONS,
+            n_chains=1,
+            seeds=np.random.SeedSequence(i),
+        )
+        words = np.log(truth.word_proba)[None, None]
+        known = identified({"prevalence": truth.prevalence[None, None], "psi": words})
+        ranks.append((identified(run.draws)[0] < known[0]).sum(axis=0))
+    ranks = np.array(ranks)
+    pvalues = [
+        stats.chisquare(np.histogram(r, bins=8, range=(-0.5, n_draws + 0.5))[0]).pvalue
+        for r in ranks.T
+    ]
+    # Bonferroni over the quantities, at one in a hundred
+    assert min(pvalues) > 0.01 / len(pvalues)
