@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 
 from .posterior import Posterior
+from .senses.estimator import DiSCSenseModel
 from .sgns.counts import PairCounts
 from .sgns.estimator import BayesianSGNS
 from .sgns.priors import GraphPrior, GroupedPrior, InformativePrior
@@ -16,6 +17,7 @@ except PackageNotFoundError:  # a source tree that is not installed
 
 __all__ = [
     "BayesianSGNS",
+    "DiSCSenseModel",
     "GraphPrior",
     "GroupedPrior",
     "InformativePrior",

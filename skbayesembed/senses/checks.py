@@ -12,10 +12,10 @@ from ..base import (
     check_solver,
     check_verbose,
 )
+from .gibbs import SENSE_KERNELS
 from .priors import KINDS, SensePrior
 
-SOLVERS = ("hmc", "gibbs", "map")
-KERNELS = ("polya-gamma", "uniform", "approximate")
+SOLVERS = ("hmc", "gibbs", "vi", "laplace", "map")
 # Parameters of the estimator that are the prior's.
 PRIOR = (
     "kappa_phi", "alpha_phi", "kappa_theta", "alpha_theta", "kappa_chi", "kappa_psi",
@@ -34,7 +34,7 @@ def check_parameters(estimator):
             "solver='gibbs' is not available for DiSCSenseModel with model='interaction': use "
             "solver='hmc'."
         )
-    check_choice("kernel", e.kernel, KERNELS)
+    check_choice("kernel", e.kernel, SENSE_KERNELS)
     prior_of(e)
     check_integer("n_starts", e.n_starts, 1)
     check_bool("lowercase", e.lowercase)

@@ -45,11 +45,15 @@ class DiSCSenseModel(
         ``"gasc"``: every word's logit follows a random walk over periods under each sense.
         ``"scan"``: the same with one genre; those given are merged. ``"interaction"``: DiSC with
         deviations of each sense and period, shrunk towards none.
-    solver : {"hmc", "gibbs", "map"}, default="hmc"
+    solver : {"hmc", "gibbs", "vi", "laplace", "map"}, default="hmc"
         ``"hmc"`` sums over the senses of snippets (eq. 9), ``"gibbs"`` draws them (not for
-        ``model="interaction"``), ``"map"`` finds a mode.
-    kernel : {"polya-gamma", "uniform", "approximate"}, default="polya-gamma"
-        Of ``"gibbs"``: how logits are drawn. ``"approximate"`` (Chen et al. 2013) is not exact.
+        ``model="interaction"``); both sample the posterior. ``"vi"`` approximates it by
+        independent Gaussians around its heaviest mode, ``"laplace"`` by the Gaussian at the point
+        of largest density there, ``"map"`` finds a mode.
+    kernel : {"metropolis", "polya-gamma", "uniform", "approximate"}, default="metropolis"
+        Of ``"gibbs"``: how logits are drawn. ``"metropolis"`` proposes all logits of a word at
+        once from the Gaussian of a Newton step, ``"polya-gamma"`` and ``"uniform"`` take
+        auxiliary variables (Appendix B). ``"approximate"`` (Chen et al. 2013) is not exact.
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
@@ -70,8 +74,9 @@ class DiSCSenseModel(
         models have flat ones (``numpy.inf``), which make the posterior improper.
     interaction_scale : float, default=0.1
         Of ``"interaction"``: scale of the half-Cauchy prior of the common size of deviations.
-    n_starts : int, default=8
-        Starts from which the mode is searched, the best of which is taken.
+    n_starts : int, default=12
+        Of the samplers: annealed starts from which modes of the posterior are looked for, whose
+        chains then run in the heaviest. Of ``"map"``: searches, the best of which is taken.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for snippets given as strings.
     lowercase : bool, default=True
@@ -85,7 +90,7 @@ class DiSCSenseModel(
         not, so that folds of the data have the same words.
     max_features : int or None, default=None
         Keep only the most frequent words.
-    draws, warmup, chains, thin : int, default=1000, 500, 4, 1
+    draws, warmup, chains, thin : int, default=800, 150, 4, 1
         ``chains`` chains of ``warmup`` transitions and ``draws`` draws made ``thin`` apart.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
@@ -93,9 +98,9 @@ class DiSCSenseModel(
     target_accept : float, default=0.8
         Of ``"hmc"``: acceptance that the step size is adapted to.
     max_iter : int, default=1000
-        Most iterations of a search for the mode.
+        Most iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
     tol : float, default=1e-8
-        Tolerance of that search, relative to the gradient at the start.
+        Of ``"map"`` and ``"laplace"``: tolerance relative to the gradient at the start.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -123,7 +128,12 @@ class DiSCSenseModel(
         Modes of the posterior that were found, the heaviest first, with their ``share`` of it and
         ``log_likelihood``; empty for ``"map"``.
     n_iter_ : int
-        Iterations of the search of ``"map"``.
+        Iterations of ``"map"``, ``"laplace"`` and ``"vi"``; 1 of samplers.
+    approximation_ : object
+        Of ``"vi"`` and ``"laplace"``: the Gaussian, in the coordinates of the sampler.
+    elbo_ : ndarray of shape (n_windows,)
+        Of ``"vi"``: the bound on the log evidence, up to a constant, averaged over windows of
+        iterations.
     n_features_in_, feature_names_in_
         As in scikit-learn, where fitted on a count matrix.
 
@@ -176,7 +186,7 @@ class DiSCSenseModel(
         *,
         model="disc",
         solver="hmc",
-        kernel="polya-gamma",
+        kernel="metropolis",
         n_periods=None,
         bins=None,
         kappa_phi=0.25,
@@ -190,15 +200,15 @@ class DiSCSenseModel(
         first_phi=1.3,
         first_psi=2.5,
         interaction_scale=0.1,
-        n_starts=8,
+        n_starts=12,
         analyzer="word",
         lowercase=True,
         stop_words=None,
         token_pattern=r"(?u)\b\w\w+\b",
         min_count=1,
         max_features=None,
-        draws=1000,
-        warmup=500,
+        draws=800,
+        warmup=150,
         chains=4,
         thin=1,
         keep_draws="auto",
@@ -274,6 +284,14 @@ class DiSCSenseModel(
         self.posterior_ = found.posterior
         self.modes_ = found.modes
         self.n_iter_ = found.n_iter
+        approximation = found.posterior.approximation
+        for name, value in (
+            ("approximation_", approximation),
+            ("elbo_", getattr(approximation, "elbo", None)),
+        ):
+            self.__dict__.pop(name, None)
+            if value is not None:
+                setattr(self, name, value)
         return self
 
     def _note(self, training):

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..alerts import warn_user
 from ..base import chain_settings, warn_unless_mixed
-from ..inference.align import match, mean_of_aligned, similarities
+from ..inference.align import mean_of_aligned, similarities
 from ..inference.chains import ChainRecord, gather
 from ..inference.gibbs import sample_gibbs
 from ..inference.hmc import HamiltonianOptions, sample_hmc
@@ -19,6 +19,7 @@ from ..inference.threads import OneBlasThread
 from ..posterior import Posterior
 from ..random import generators
 from ..summary import rhat
+from .laplace import ModeGaussian
 from .model import SenseModel
 from .starts import SAME, find_modes
 
@@ -27,7 +28,9 @@ from .starts import SAME, find_modes
 _PATH = 8.0
 # A second mode with more than this share of the posterior is reported.
 _WORTH_NAMING = 0.01
-_APPROXIMATE = ("vi",)
+# Draws of an approximation that are made at a time.
+_DRAWN = 64
+_APPROXIMATE = ("laplace", "vi")
 _DIMS = {
     "prevalence": ("genre", "period", "sense"),
     "chi": ("sense", "word"),
@@ -57,18 +60,18 @@ class SenseChain(SenseModel):
         """Flat start of a chain: one of the states that the mode was explored through."""
         return self.pack(self.mode.states[rng.integers(len(self.mode.states))])
 
-    def order_of(self, arrays):
+    def _order(self, theta):
         """Which of its senses is which of the mode's."""
-        return match(self.mode.weights, self.sense_proba(arrays).T)
+        return self.order_of(self.mode.weights, self.sense_proba(self.unpack(theta)).T)
 
     def observe(self, theta):
         """As the model's, with senses matched to those of the mode."""
-        order = self.order_of(self.unpack(theta))
+        order = self._order(theta)
         return reordered(super().observe(theta), order)
 
     def trace(self, theta):
         """As the model's, and whether senses had changed their places."""
-        order = self.order_of(self.unpack(theta))
+        order = self._order(theta)
         switched = float(np.any(order != np.arange(order.size)))
         return super().trace(theta) | {"switched": switched}
 
@@ -98,6 +101,12 @@ def solve(estimator, data, prior, seeds):
     Fitted
     """
     of_starts, of_chains = seeds.spawn(2)
+    if prior.walks and np.inf in (prior.first_phi, prior.first_psi):
+        warn_user(
+            "With a flat prior of the first period (first_phi or first_psi infinite) the posterior "
+            "is improper: draws drift, and no interval of them means anything.",
+            UserWarning,
+        )
     if estimator.solver == "map":
         return _point(estimator, data, prior, of_starts)
     settings = _plan(estimator, data, prior)
@@ -111,7 +120,7 @@ def solve(estimator, data, prior, seeds):
         verbose=estimator.verbose,
     )
     _name_modes(modes)
-    sample = {"hmc": _hmc, "gibbs": _gibbs, "vi": _vi}[estimator.solver]
+    sample = {"hmc": _hmc, "gibbs": _gibbs, "vi": _vi, "laplace": _laplace}[estimator.solver]
     result = sample(estimator, data, prior, modes[0], settings, of_chains)
     posterior = _assemble(estimator, result, settings, modes)
     _check(posterior, data, estimator.n_senses, prior)
@@ -205,7 +214,7 @@ def _gibbs(estimator, data, prior, mode, settings, seeds):
 def _align(draws, model, mode):
     """Match the senses of every draw with those of a mode, in place."""
     for chain, draw in np.ndindex(draws["prevalence"].shape[:2]):
-        order = match(mode.weights, model.weights_of(draws, chain, draw))
+        order = model.order_of(mode.weights, model.weights_of(draws, chain, draw))
         if np.any(order != np.arange(order.size)):
             here = {name: values[chain, draw] for name, values in draws.items()}
             for name, value in reordered(here, order).items():
@@ -227,12 +236,28 @@ def _vi(estimator, data, prior, mode, settings, seeds):
     return _drawn(model, approximation, facts, settings, of_draws)
 
 
+def _laplace(estimator, data, prior, mode, settings, seeds):
+    """The Gaussian at the mode that the heaviest mode of the posterior leads to."""
+    model = SenseChain(data, estimator.n_senses, prior).enter(mode)
+    with OneBlasThread():
+        theta, facts = find_mode(
+            model,
+            model.pack(mode.arrays),
+            max_iter=estimator.max_iter,
+            tol=estimator.tol,
+            verbose=estimator.verbose,
+        )
+        facts = {name: facts[name] for name in ("n_iter", "converged")}
+        approximation = ModeGaussian(model, theta)
+        return _drawn(model, approximation, facts, settings, generators(seeds, 1)[0])
+
+
 def _drawn(model, approximation, facts, settings, rng):
     """Independent draws of an approximation as one chain."""
     record = ChainRecord()
-    for _ in range(settings.draws):
-        theta = approximation.sample(1, rng)[0]
-        record.store(settings, model.observe(theta), model.trace(theta))
+    while record.n_draws < settings.draws:
+        for theta in approximation.sample(min(_DRAWN, settings.draws - record.n_draws), rng):
+            record.store(settings, model.observe(theta), model.trace(theta))
     result = gather([record], settings, False)
     result.facts.update(facts, approximation=approximation)
     return result

@@ -30,10 +30,13 @@ class Chains:
         Prior precision of every chain.
     axis : int or None
         The axis of a softmax; None where there is none.
+    proper : Tridiagonal, optional
+        What coordinates are made with where the prior precision is singular.
     """
 
-    def __init__(self, name, shape, precision, axis):
+    def __init__(self, name, shape, precision, axis, proper=None):
         self.name, self.shape, self.precision, self.axis = name, shape, precision, axis
+        self.proper = precision if proper is None else proper
         self.size = int(np.prod(shape))
         self._flat = (shape[0], self.size // shape[0])
         if axis is not None:
@@ -49,7 +52,7 @@ class Chains:
             self.narrowing = information.reshape(self._by_level).mean(axis=2)
         information = np.ascontiguousarray(information, dtype=float).reshape(self._flat)
         self.below[-1] = 0.0
-        p = self.precision
+        p = self.proper
         kernels.chains_factor(p.diagonal, p.off, information, self.inverse, self.below)
         if center is not None:
             if self.axis is not None:
@@ -93,7 +96,7 @@ class Chains:
         volume = float(np.sum(np.log(self.inverse)))
         if self.axis is None:
             return volume
-        p = self.precision
+        p = self.proper
         levels = self.narrowing.reshape(self.shape[0], -1)
         inverse, below = np.empty_like(levels), np.empty_like(levels)
         kernels.chains_factor(p.diagonal, p.off, levels, inverse, below)
@@ -101,7 +104,7 @@ class Chains:
 
     def draw(self, rng):
         """Logits drawn from the prior."""
-        return self.precision.sample(rng, (self._flat[1],)).reshape(self.shape)
+        return self.proper.sample(rng, (self._flat[1],)).reshape(self.shape)
 
 
 def constant(variance):

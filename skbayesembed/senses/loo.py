@@ -12,7 +12,7 @@ from .inputs import Places, training_again
 from .prediction import SnippetReader
 
 # Log densities are held for this many snippets and draws at a time.
-_CELLS = 20_000_000
+_CELLS = 4_000_000
 # Draws that the shape of a tail can be fitted to.
 _FEWEST_DRAWS = 25
 # A variance of a snippet's log density above this makes its share of WAIC unreliable.
@@ -81,8 +81,8 @@ def _check_draws(estimator, name):
     if solver not in ("gibbs", "hmc") or n_chains * n_draws < _FEWEST_DRAWS:
         raise ValueError(
             f"{name} needs draws of the posterior, at least {_FEWEST_DRAWS}: got "
-            f"solver={solver!r} with {n_chains * n_draws}. Use solver='hmc' or 'gibbs', or score "
-            "on held-out snippets."
+            f"solver={solver!r} with {n_chains * n_draws} draws. Use solver='hmc' or 'gibbs', or "
+            "score on held-out snippets."
         )
     return n_chains, n_draws
 
@@ -144,7 +144,7 @@ class ComparisonMixin:
     def loo(self, X, y=None, *, times=None, genres=None):
         """Expected log predictive density of left-out snippets, by PSIS-LOO.
 
-        To choose ``n_senses`` or ``model``. About 1 ms a snippet with 4000 draws.
+        To choose ``n_senses`` or ``model``. A few milliseconds a snippet with 4000 draws.
 
         Parameters
         ----------

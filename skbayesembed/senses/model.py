@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..inference.align import match
 from . import kernels
 from .frame import Chains, constant
 
@@ -36,11 +37,16 @@ class SenseModel:
         n_periods, n_words = data.n_periods, data.n_words
         self.totals, self.lengths = data.totals, data.lengths
         self.snippets = data.cells.astype(float)
+        # no match of all other snippets outweighs one known sense
+        self._binding = np.where(data.labels >= 0, 10.0 * data.n_snippets, 1.0)
         shape = (n_periods, n_senses, data.n_genres)
-        phi = Chains("phi", shape, prior.phi_precision(n_periods), 1)
+        proper = prior.proper()
+        of_phi = prior.phi_precision(n_periods), 1, proper.phi_precision(n_periods)
+        phi = Chains("phi", shape, *of_phi)
         if prior.walks:
             shape = (n_periods, n_senses, n_words)
-            psi = Chains("psi", shape, prior.psi_precision(n_periods), 2)
+            of_psi = prior.psi_precision(n_periods), 2, proper.psi_precision(n_periods)
+            psi = Chains("psi", shape, *of_psi)
             self.chains = [psi, phi]
         else:
             chi = Chains("chi", (1, n_senses, n_words), constant(prior.kappa_chi), 2)
@@ -247,6 +253,10 @@ class SenseModel:
             "log_size": slopes * np.einsum("tkv,tkv->v", gradient, arrays["deviation"]),
             "deviation": gradient * sizes,
         }
+
+    def order_of(self, reference, weights):
+        """Which senses of ``weights`` are which of ``reference`` (K, D); labels are binding."""
+        return match(reference * self._binding, weights)
 
     def sense_proba(self, arrays):
         """Probabilities of senses of the snippets: ndarray of shape (n_snippets, n_senses)."""

@@ -7,7 +7,7 @@ of the training snippets as weights.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import softmax
 
 from . import kernels
 from . import prediction_kernels as reading
@@ -235,22 +235,22 @@ def sample_snippets(posterior, places, cells, lengths, rng):
     size = rng.choice(lengths[0], size=n, p=lengths[1] / lengths[1].sum()).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(size)])
     words, senses = np.empty(offsets[-1], dtype=np.int64), np.empty(n, dtype=np.int64)
+    order = np.argsort(draws, kind="stable")
     # snippets of the same draw share its probabilities
-    for s in np.unique(draws):
+    for chosen in np.split(order, np.flatnonzero(np.diff(draws[order])) + 1):
+        s = draws[chosen[0]]
         prior = np.exp(reader._log_prior(np.asarray(reader.prevalence[s], dtype=np.float64)))
+        cumulative = prior.reshape(len(prior), -1)[reader.contexts[chosen]].cumsum(axis=1)
+        place = rng.random((len(chosen), 1)) * cumulative[:, -1:]
+        period, senses[chosen] = np.divmod((cumulative < place).sum(axis=1), n_senses)
+        if places.periods is not None:
+            period = places.periods[chosen]
         rows, theta = reader.words.rows(s)
-        for d in np.flatnonzero(draws == s):
-            weights = prior[reader.contexts[d]].ravel()
-            cell = rng.choice(weights.size, p=weights / weights.sum())
-            period, senses[d] = divmod(cell, n_senses)
-            if places.periods is not None:
-                period = places.periods[d]
-            if theta is None:
-                logits = rows[period * n_senses + senses[d]]
-            else:
-                logits = rows[senses[d]] + theta[period]
-            proba = np.exp(logits - logsumexp(logits))
-            words[offsets[d] : offsets[d + 1]] = rng.choice(
-                n_words, size=size[d], p=proba / proba.sum()
-            )
+        cell = period * n_senses + senses[chosen]
+        for c in np.unique(cell):
+            t, k = divmod(c, n_senses)
+            proba = softmax(rows[c] if theta is None else rows[k] + theta[t])
+            at = [np.arange(offsets[d], offsets[d + 1]) for d in chosen[cell == c]]
+            at = np.concatenate(at)
+            words[at] = rng.choice(n_words, size=at.size, p=proba)
     return words, offsets, senses

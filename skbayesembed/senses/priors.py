@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from ..base import check_choice, check_real
 from ..precision import Tridiagonal
 
+# Variance of a first period with a flat prior, in the making of coordinates.
+_WIDE = 100.0
 KINDS = ("disc", "gasc", "scan", "interaction")
 
 
@@ -91,6 +93,11 @@ class SensePrior:
         if self.walks:
             return self.kappa_phi_rate / (self.kappa_phi_shape + 1)
         return self.kappa_phi
+
+    def proper(self):
+        """The same with wide first periods in place of flat ones: where chains start."""
+        wide = {name: _WIDE for name in ("first_phi", "first_psi") if getattr(self, name) == np.inf}
+        return replace(self, **wide)
 
     def phi_precision(self, n_periods, kappa=None):
         """Precision over periods of the logits of a sense's prevalence in one genre."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..inference.align import clusters, match, mean_of_aligned, similarities
+from ..inference.align import clusters, mean_of_aligned, similarities
 from ..inference.evidence import Mass, Walker, log_mass
 from ..inference.threads import OneBlasThread
 from ..random import generators
@@ -115,7 +115,7 @@ def explore(mode, data, n_senses, prior, rng):
                 arrays = model.unpack(walker.state.theta)
                 probabilities = model.sense_proba(arrays).T
                 # a chain may exchange two senses that are alike
-                order = match(mode.weights, probabilities)
+                order = model.order_of(mode.weights, probabilities)
                 arrays |= permuted(arrays, order)
                 seen.append((arrays, model.information_at(arrays)))
                 weights.append(probabilities[order])

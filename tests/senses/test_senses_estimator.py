@@ -28,7 +28,12 @@ pytestmark = [
 
 N, V, K, T, G = 120, 15, 2, 3, 2
 SHORT = {"n_starts": 1, "draws": 30, "warmup": 20, "chains": 2, "random_state": 0}
-SOLVERS = {"map": {"solver": "map", "n_starts": 1, "random_state": 0}, "hmc": SHORT}
+SOLVERS = {
+    "map": {"solver": "map", "n_starts": 1, "random_state": 0},
+    "hmc": SHORT,
+    "gibbs": {**SHORT, "solver": "gibbs"},
+    "vi": {**SHORT, "solver": "vi"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +61,7 @@ def where(data, chosen=slice(None)):
 
 def test_attributes(fitted, name):
     assert isinstance(fitted.posterior_, Posterior)
-    shape = (1, 1) if name == "map" else (2, 30)
+    shape = {"map": (1, 1), "vi": (1, 30)}.get(name, (2, 30))
     assert fitted.posterior_["prevalence"].shape == (*shape, G, T, K)
     assert fitted.posterior_["chi"].shape == (*shape, K, V)
     assert fitted.posterior_["theta"].shape == (*shape, T, V)
@@ -68,6 +73,8 @@ def test_attributes(fitted, name):
     assert fitted.periods_.labels == [0, 1, 2] and fitted.genres_.tolist() == [0, 1]
     assert fitted.n_features_in_ == V and fitted.n_iter_ >= 1
     assert len(fitted.modes_) == (0 if name == "map" else 1)
+    for attribute in ("approximation_", "elbo_"):
+        assert hasattr(fitted, attribute) == (name == "vi")
 
 
 def test_the_senses_are_found(fitted, data):
@@ -163,6 +170,16 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was(fitted, data):
         model.predict(data.counts)
 
 
+def test_refit_on_other_data_forgets_the_old(data):
+    model = DiSCSenseModel(K, **SOLVERS["map"])
+    model.fit(pd.DataFrame(data.counts.toarray(), columns=list("abcdefghijklmno")), **where(data))
+    model.fit(["a river", "money", ""])
+    assert not hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")
+    assert model.genres_ is None and model.periods_.n_periods == 1
+    assert model.prevalence_.shape == (K, 1, 1)
+    assert model.predict(["river of money"]).shape == (1,)
+
+
 # Labels -----------------------------------------------------------------------------------------
 
 
@@ -239,7 +256,7 @@ def test_samples_in_the_columns_of_fit(data):
             {"solver": "gibbs", "model": "interaction"},
             "solver='gibbs' is not available for DiSCSenseModel with model='interaction': use",
         ),
-        ({"kernel": "auto"}, "kernel must be one of 'polya-gamma', 'uniform', 'approximate'"),
+        ({"kernel": "auto"}, "kernel must be one of .*'polya-gamma', 'uniform', 'approximate'"),
         ({"alpha_phi": 1.0}, "alpha_phi must be a number > -1 and < 1, got 1.0"),
         ({"kappa_theta": "a"}, "kappa_theta must be a number > 0"),
         ({"first_psi": 0}, "first_psi must be a number > 0"),
@@ -271,7 +288,8 @@ def test_bad_parameters(parameters, message, data):
 
 
 @pytest.mark.parametrize(
-    ("name", "model"), [("hmc", "disc"), ("map", "disc"), ("map", "gasc"), ("map", "scan")]
+    ("name", "model"),
+    [("hmc", "disc"), ("gibbs", "gasc"), ("map", "disc"), ("map", "scan"), ("map", "interaction")],
 )
 def test_a_period_and_a_cell_without_snippets(data, name, model):
     kept = ~((data.times == 2) & (data.genres == 0))

@@ -242,10 +242,13 @@ def test_loo_wants_the_training_data(fitted, snippets):
         fitted.waic(snippets.counts[:80], times=snippets.years[:80], genres=snippets.styles[:80])
 
 
-def test_loo_wants_draws(snippets):
-    model = DiSCSenseModel(K, solver="map", n_starts=1, random_state=0).fit(snippets.counts)
+@pytest.mark.parametrize("solver", ["map", "vi"])
+def test_loo_wants_draws_of_the_posterior(snippets, solver):
+    model = DiSCSenseModel(K, solver=solver, n_starts=1, draws=30, random_state=0)
+    model.fit(snippets.counts)
     for name in ("loo", "waic"):
-        with pytest.raises(ValueError, match=f"{name} needs draws of the posterior.*solver='map'"):
+        message = f"{name} needs draws of the posterior.*solver='{solver}'"
+        with pytest.raises(ValueError, match=message):
             getattr(model, name)(snippets.counts)
 
 
