@@ -69,11 +69,8 @@ BRIEF = [clone(e).set_params(draws=3, warmup=5) for e in ESTIMATORS.values()]
 SENSES = {"n_senses": 4, "n_starts": 1, "draws": 3, "warmup": 5, "chains": 1}
 BRIEF += [
     DiSCSenseModel(**SENSES, solver="map"),
-    DiSCSenseModel(**SENSES, solver="map", model="gasc"),
     DiSCSenseModel(**SENSES, solver="map", model="interaction"),
     DiSCSenseModel(**SENSES, solver="hmc"),
-    DiSCSenseModel(**SENSES, solver="gibbs"),
-    DiSCSenseModel(**SENSES, solver="vi"),
 ]
 
 
