@@ -108,28 +108,45 @@ def explore(mode, data, n_senses, prior, rng):
     model.inform(mode.arrays, model.information_at(mode.arrays))
     for n_moves in _ROUNDS:
         walker = Walker(model, rng, model.pack(mode.arrays))
-        seen, weights, values = [], [], []
+        seen = _Averages()
         for i in range(n_moves):
             walker.move()
-            if 4 * i >= n_moves:
-                arrays = model.unpack(walker.state.theta)
-                probabilities = model.sense_proba(arrays).T
-                # a chain may exchange two senses that are alike
-                order = model.order_of(mode.weights, probabilities)
-                arrays |= permuted(arrays, order)
-                seen.append((arrays, model.information_at(arrays)))
-                weights.append(probabilities[order])
-                values.append(model.log_likelihood(walker.state.theta))
-        mode.arrays = seen[-1][0]
-        mode.states = [arrays for arrays, _ in seen[:: max(1, len(seen) // _KEPT)]]
-        mode.means, mode.information = (
-            {name: np.mean([s[i][name] for s in seen], axis=0) for name in seen[0][i]}
-            for i in (0, 1)
-        )
-        mode.weights = np.mean(weights, axis=0)
-        mode.log_likelihood = float(np.mean(values))
+            if 4 * i < n_moves:
+                continue
+            arrays = model.unpack(walker.state.theta)
+            probabilities = model.sense_proba(arrays).T
+            # a chain may exchange two senses that are alike
+            order = model.order_of(mode.weights, probabilities)
+            arrays |= permuted(arrays, order)
+            value = model.log_likelihood(walker.state.theta)
+            seen.add(arrays, model.information_at(arrays), probabilities[order], value)
+            if i % max(1, n_moves // _KEPT) == 0:
+                seen.states.append(arrays)
+        mode.arrays, mode.states = arrays, seen.states
+        mode.means, mode.information = seen.mean(seen.arrays), seen.mean(seen.information)
+        mode.weights = seen.weights / seen.n
+        mode.log_likelihood = seen.value / seen.n
         mode.frame(model)
     return mode
+
+
+class _Averages:
+    """Running sums of what a mode is explored for."""
+
+    def __init__(self):
+        self.n, self.weights, self.value = 0, 0.0, 0.0
+        self.arrays, self.information, self.states = {}, {}, []
+
+    def add(self, arrays, information, weights, value):
+        self.n += 1
+        self.weights = self.weights + weights
+        self.value += value
+        for sums, values in ((self.arrays, arrays), (self.information, information)):
+            for name, x in values.items():
+                sums[name] = sums.get(name, 0.0) + x
+
+    def mean(self, sums):
+        return {name: total / self.n for name, total in sums.items()}
 
 
 def weigh(mode, data, n_senses, prior, rng, n_moves):

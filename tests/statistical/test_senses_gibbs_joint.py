@@ -98,8 +98,19 @@ def placed(model, prior, data, rng, streams):
     return state
 
 
-@pytest.mark.parametrize("kernel", ["metropolis", "polya-gamma", "uniform"])
-@pytest.mark.parametrize("kind", ["disc", "scan", pytest.param("gasc", marks=pytest.mark.slow)])
+LONG = pytest.mark.slow
+CASES = [
+    ("disc", "metropolis"),
+    ("scan", "polya-gamma"),
+    pytest.param("disc", "polya-gamma", marks=LONG),
+    pytest.param("disc", "uniform", marks=LONG),
+    pytest.param("scan", "metropolis", marks=LONG),
+    pytest.param("scan", "uniform", marks=LONG),
+    *(pytest.param("gasc", k, marks=LONG) for k in ("metropolis", "polya-gamma", "uniform")),
+]
+
+
+@pytest.mark.parametrize(("kind", "kernel"), CASES)
 def test_geweke(kind, kernel, sampling):
     """Draws of everything, against alternating words given the rest and one sweep."""
     z = differences(kind, kernel, sampling, 8_000, 16_000)

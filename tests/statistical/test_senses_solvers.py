@@ -65,8 +65,15 @@ def sample(kind, data, options, draws, seed=1):
     )
 
 
-@pytest.mark.parametrize("kind", ["disc", "gasc"])
-@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "labelled"),
+    [
+        ("disc", False),
+        ("gasc", True),
+        pytest.param("disc", True, marks=pytest.mark.slow),
+        pytest.param("gasc", False, marks=pytest.mark.slow),
+    ],
+)
 def test_hmc_agrees_with_gibbs(kind, labelled):
     data = snippets(labelled=labelled)
     hmc = sample(kind, data, OPTIONS, 600)
