@@ -74,7 +74,7 @@ class DiSCSenseModel(
         models have flat ones (``numpy.inf``), which make the posterior improper.
     interaction_scale : float, default=0.1
         Of ``"interaction"``: scale of the half-Cauchy prior of the common size of deviations.
-    n_starts : int, default=12
+    n_starts : int, default=24
         Of the samplers: annealed starts from which modes of the posterior are looked for, whose
         chains then run in the heaviest. Of ``"map"``: searches, the best of which is taken.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
@@ -90,7 +90,7 @@ class DiSCSenseModel(
         not, so that folds of the data have the same words.
     max_features : int or None, default=None
         Keep only the most frequent words.
-    draws, warmup, chains, thin : int, default=800, 150, 4, 1
+    draws, warmup, chains, thin : int, default=600, 150, 4, 1
         ``chains`` chains of ``warmup`` transitions and ``draws`` draws made ``thin`` apart.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
@@ -200,14 +200,14 @@ class DiSCSenseModel(
         first_phi=1.3,
         first_psi=2.5,
         interaction_scale=0.1,
-        n_starts=12,
+        n_starts=24,
         analyzer="word",
         lowercase=True,
         stop_words=None,
         token_pattern=r"(?u)\b\w\w+\b",
         min_count=1,
         max_features=None,
-        draws=800,
+        draws=600,
         warmup=150,
         chains=4,
         thin=1,

@@ -25,7 +25,7 @@ from .starts import SAME, find_modes
 
 # Some directions in which words change their senses together are many times as wide as the rest
 # of the posterior. The trajectories of NUTS turn as the rest does; these are longer.
-_PATH = 8.0
+_PATH, _JITTER = 12.0, 0.3
 # A second mode with more than this share of the posterior is reported.
 _WORTH_NAMING = 0.01
 # Draws of an approximation that are made at a time.
@@ -172,6 +172,7 @@ def _hmc(estimator, data, prior, mode, settings, seeds):
         HamiltonianOptions(
             method="hmc",
             path_length=_PATH,
+            jitter=_JITTER,
             target_accept=estimator.target_accept,
             integrator="gaussian",
             metric="given",
