@@ -8,35 +8,36 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 
 
-def match(reference, weights):
+def match(reference, weights, binding=1.0):
     """The order of the rows of ``weights`` that fits ``reference`` best.
 
     Parameters
     ----------
     reference, weights : ndarray of shape (n_components, n)
         What each component has of each of n things, for example probabilities of senses.
+    binding : float or ndarray of shape (n,), default=1.0
+        How much each thing counts.
 
     Returns
     -------
     ndarray of shape (n_components,)
         ``weights[order]`` has the largest inner product with ``reference``.
     """
-    return linear_sum_assignment(-(reference @ weights.T))[1]
+    return linear_sum_assignment(-((reference * binding) @ weights.T))[1]
 
 
-def similarity(a, b):
+def similarity(a, b, binding=1.0):
     """Cosine of two sets of weights (n_components, n), with their components matched."""
-    product = a @ b.T
-    rows, columns = linear_sum_assignment(-product)
-    return float(product[rows, columns].sum() / (np.linalg.norm(a) * np.linalg.norm(b)))
+    matched = b[match(a, b, binding)]
+    return float(np.vdot(a, matched) / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
-def similarities(draws):
+def similarities(draws, binding=1.0):
     """`similarity` of every two of a sequence: ndarray of shape (n, n)."""
     out = np.eye(len(draws))
     for i, a in enumerate(draws):
         for j in range(i):
-            out[i, j] = out[j, i] = similarity(a, draws[j])
+            out[i, j] = out[j, i] = similarity(a, draws[j], binding)
     return out
 
 
@@ -64,9 +65,9 @@ def clusters(similar, least):
     return np.argsort(order)[labels]
 
 
-def mean_of_aligned(draws):
+def mean_of_aligned(draws, binding=1.0):
     """Mean of weights (n_components, n) after matching each with the mean of those before it."""
     total = np.array(draws[0], dtype=float)
     for weights in draws[1:]:
-        total += weights[match(total, weights)]
+        total += weights[match(total, weights, binding)]
     return total / len(draws)

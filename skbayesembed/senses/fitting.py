@@ -21,7 +21,7 @@ from ..random import generators
 from ..summary import rhat
 from .laplace import ModeGaussian
 from .model import SenseModel
-from .starts import SAME, find_modes
+from .starts import SAME, find_modes, order_of_labels, permuted
 
 # Some directions in which words change their senses together are many times as wide as the rest
 # of the posterior. The trajectories of NUTS turn as the rest does; these are longer.
@@ -143,9 +143,7 @@ def _point(estimator, data, prior, seeds):
     best = None
     with OneBlasThread():
         for rng in generators(seeds, estimator.n_starts):
-            theta, facts = find_mode(
-                model, model.init(rng), max_iter=estimator.max_iter, tol=estimator.tol, warn=False
-            )
+            theta, facts = _search(estimator, model, model.init(rng))
             if best is None or facts["logp"] > best[1]["logp"]:
                 best = theta, facts
     theta, facts = best
@@ -162,6 +160,17 @@ def _point(estimator, data, prior, seeds):
     draws = {name: value[None, None] for name, value in values.items()}
     attrs = {"solver": "map", **{name: facts[name] for name in ("logp", "n_iter", "converged")}}
     return Fitted(Posterior(draws, dims=_dims(draws), attrs=attrs), [], max(1, facts["n_iter"]))
+
+
+def _search(estimator, model, start):
+    """A search for the mode; once more where other names of senses explain the known ones."""
+    options = {"max_iter": estimator.max_iter, "tol": estimator.tol, "warn": False}
+    theta, facts = find_mode(model, start, **options)
+    arrays = model.unpack(theta)
+    order = order_of_labels(model.data, model.n_senses, model.prior, arrays)
+    if np.array_equal(order, np.arange(order.size)):
+        return theta, facts
+    return find_mode(model, model.pack(arrays | permuted(arrays, order)), **options)
 
 
 def _hmc(estimator, data, prior, mode, settings, seeds):
@@ -321,10 +330,10 @@ def _check(posterior, data, n_senses, prior):
         model = SenseModel(data, n_senses, prior)
         chosen = np.linspace(0, n_draws - 1, min(n_draws, 20)).astype(int)
         weights = [
-            mean_of_aligned([model.weights_of(posterior, c, i) for i in chosen])
+            mean_of_aligned([model.weights_of(posterior, c, i) for i in chosen], model.binding)
             for c in range(n_chains)
         ]
-        least = float(similarities(weights).min())
+        least = float(similarities(weights, model.binding).min())
         posterior.attrs["chain_similarity"] = least
         if least < SAME:
             values = ", ".join(f"{v:.1f}" for v in posterior.stats["log_likelihood"].mean(axis=1))

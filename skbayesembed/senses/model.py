@@ -38,7 +38,7 @@ class SenseModel:
         self.totals, self.lengths = data.totals, data.lengths
         self.snippets = data.cells.astype(float)
         # no match of all other snippets outweighs one known sense
-        self._binding = np.where(data.labels >= 0, 10.0 * data.n_snippets, 1.0)
+        self.binding = np.where(data.labels >= 0, 10.0 * data.n_snippets, 1.0)
         shape = (n_periods, n_senses, data.n_genres)
         proper = prior.proper()
         of_phi = prior.phi_precision(n_periods), 1, proper.phi_precision(n_periods)
@@ -256,7 +256,7 @@ class SenseModel:
 
     def order_of(self, reference, weights):
         """Which senses of ``weights`` are which of ``reference`` (K, D); labels are binding."""
-        return match(reference * self._binding, weights)
+        return match(reference, weights, self.binding)
 
     def sense_proba(self, arrays):
         """Probabilities of senses of the snippets: ndarray of shape (n_snippets, n_senses)."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..inference.align import clusters, mean_of_aligned, similarities
@@ -94,12 +95,30 @@ def annealed(data, n_senses, prior, rng):
         for _ in range(_MOVES):
             walker.move()
         arrays, step = model.unpack(walker.state.theta), walker.sampler.step
+    arrays |= permuted(arrays, order_of_labels(data, n_senses, prior, arrays))
+    walker.enter(model.pack(arrays))
     draws = []
     for i in range(_SETTLING):
         walker.move()
         if 2 * i >= _SETTLING:
             draws.append(model.sense_proba(model.unpack(walker.state.theta)).T)
-    return model.unpack(walker.state.theta), mean_of_aligned(draws)
+    return model.unpack(walker.state.theta), mean_of_aligned(draws, model.binding)
+
+
+def order_of_labels(data, n_senses, prior, arrays):
+    """The order of senses that explains the known ones best.
+
+    Few known senses do not keep a start from calling them by other names: the words of the rest
+    outweigh them until the likelihood is whole, and then the chain does not find its way back.
+    """
+    known = np.flatnonzero(data.labels >= 0)
+    if known.size == 0:
+        return np.arange(n_senses)
+    unlabelled = replace(data, labels=np.full_like(data.labels, -1))
+    proba = SenseModel(unlabelled, n_senses, prior).sense_proba(arrays)
+    score = np.zeros((n_senses, n_senses))
+    np.add.at(score, data.labels[known], np.log(np.maximum(proba[known], 1e-300)))
+    return linear_sum_assignment(-score)[1]
 
 
 def explore(mode, data, n_senses, prior, rng):
@@ -180,11 +199,12 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     with OneBlasThread():
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)
         starts = parallel(delayed(annealed)(*given, rng) for rng in rngs)
-        modes = _grouped([Mode(arrays, weights, 1) for arrays, weights in starts])
+        binding = SenseModel(*given).binding
+        modes = _grouped([Mode(arrays, weights, 1) for arrays, weights in starts], binding)
         explored = parallel(
             delayed(explore)(mode, *given, rng) for mode, rng in zip(modes, rngs, strict=False)
         )
-        modes = _grouped(explored)
+        modes = _grouped(explored, binding)
         if len(modes) > 1:
             _weigh_all(modes, given, rngs, parallel)
     modes.sort(key=lambda mode: -mode.share)
@@ -199,9 +219,9 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     return modes
 
 
-def _grouped(modes):
+def _grouped(modes, binding):
     """Modes that are the same taken together, each the first of its group."""
-    labels = clusters(similarities([mode.weights for mode in modes]), SAME)
+    labels = clusters(similarities([mode.weights for mode in modes], binding), SAME)
     kept = []
     for label in range(labels.max() + 1):
         group = [modes[i] for i in np.flatnonzero(labels == label)]

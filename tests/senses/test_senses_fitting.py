@@ -191,3 +191,18 @@ def test_labels_bind_senses(truth):
     other = reference[::-1].copy()
     other[:, 0] = 0, 1
     np.testing.assert_array_equal(model.order_of(reference, other), [0, 1])
+
+
+@pytest.mark.parametrize("solver", ["hmc", "map"])
+@pytest.mark.parametrize("seed", range(3))
+def test_few_known_senses_give_their_names_to_all(seed, solver):
+    truth = make_senses(300, 60, n_senses=3, n_periods=3, random_state=1)
+    labels = np.full(300, -1)
+    for k in range(3):
+        labels[np.flatnonzero(truth.senses == k)[:3]] = k
+    data = Snippets.of(truth.counts, truth.times, labels=labels)
+    posterior = run(data, seed=seed, solver=solver, n_senses=3, n_starts=4, chains=1).posterior
+    model = SenseModel(data, 3, SensePrior())
+    weights = model.weights_of(posterior, 0, -1)
+    # by other names two thirds or more would be wrong
+    assert np.mean(weights.argmax(axis=0) == truth.senses) > 0.75
