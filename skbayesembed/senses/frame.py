@@ -59,6 +59,13 @@ class Chains:
                 center = center - np.mean(center, axis=self.axis, keepdims=True)
             self.center = np.ascontiguousarray(center).reshape(self._flat)
 
+    @property
+    def arrays(self):
+        """Coordinates, prior and narrowing as `kernels.pull_chain` takes them."""
+        p = self.precision
+        narrowing = None if self.axis is None else self.narrowing
+        return self.center, self.inverse, self.below, p.diagonal, p.off, narrowing
+
     def logits(self, y):
         """Logits of coordinates: ndarray of this shape."""
         x = np.empty(self._flat)

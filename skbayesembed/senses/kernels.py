@@ -278,3 +278,71 @@ def narrow_levels(x, narrowing, gradient):
                 for i in range(n):
                     gradient[t, a, i, b] -= pull
     return value
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def pull_chain(frame, x, gradient, levels, out):
+    """Add the prior of a chain to its gradient, turn it into coordinates; log density of the prior.
+
+    ``frame`` holds center, inverse, below, the diagonal and off-diagonal of the prior precision,
+    and the narrowing of levels; ``levels`` the shape of `narrow_levels`.
+    """
+    _, inverse, below, diagonal, off, narrowing = frame
+    value = narrow_levels(x.reshape(levels), narrowing, gradient.reshape(levels))
+    value += chains_prior(diagonal, off, x, gradient)
+    chains_pull(inverse, below, gradient, out)
+    return value
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def additive_posterior(theta, out, frames, data, totals, snippets, power):
+    """Log posterior of the additive model and its gradient by coordinates: all steps in one call.
+
+    What `SenseModel.logp_and_grad` does step by step for other models: chains that run in threads
+    would wait for each other between the steps.
+    """
+    of_chi, of_theta, of_phi = frames
+    indptr, words, counts, periods, genres, labels, lengths = data
+    n_periods, n_words = totals.shape
+    n_genres = snippets.shape[0]
+    n_senses = of_chi[0].size // n_words
+    a, b = n_senses * n_words, (n_senses + n_periods) * n_words
+    flat_chi, flat_phi = (1, a), (n_periods, n_senses * n_genres)
+    chi, th, phi = np.empty(flat_chi), np.empty((n_periods, n_words)), np.empty(flat_phi)
+    chains_from(of_chi[0], of_chi[1], of_chi[2], theta[:a].reshape(flat_chi), chi)
+    chains_from(of_theta[0], of_theta[1], of_theta[2], theta[a:b].reshape(th.shape), th)
+    chains_from(of_phi[0], of_phi[1], of_phi[2], theta[b:].reshape(flat_phi), phi)
+    rows = chi.reshape((n_senses, n_words))
+    log_prev = np.empty((n_genres, n_periods, n_senses))
+    log_prevalence(phi.reshape((n_periods, n_senses, n_genres)), log_prev)
+    exp_chi, exp_theta = np.empty_like(rows), np.empty_like(th)
+    top_chi, top_theta = np.empty(n_senses), np.empty(n_periods)
+    exp_rows(rows, exp_chi, top_chi)
+    exp_rows(th, exp_theta, top_theta)
+    sums, log_sum = np.empty((n_senses, n_periods)), np.empty((n_senses, n_periods))
+    additive_sums(exp_chi, exp_theta, top_chi, top_theta, sums, log_sum)
+    weights = np.empty((n_senses, periods.size))
+    snippet_logits(indptr, words, counts, rows, None, weights)
+    top, total = np.empty(periods.size), np.empty(periods.size)
+    value = responsibilities(
+        weights, periods, genres, labels, lengths, log_prev, log_sum, top, total
+    )
+    for t in range(n_periods):
+        for v in range(n_words):
+            value += totals[t, v] * th[t, v]
+    mass, cells = np.zeros((n_senses, n_periods)), np.zeros(log_prev.shape)
+    of_sense = np.zeros((n_senses, n_words))
+    cell_sums(weights, periods, genres, lengths, mass, cells)
+    counts_by_sense(indptr, words, counts, weights, None, of_sense)
+    by_phi = np.empty((n_periods, n_senses, n_genres))
+    prevalence_gradient(log_prev, cells, snippets, power, by_phi)
+    by_chi, by_theta = np.empty_like(rows), np.empty_like(th)
+    additive_gradient(exp_chi, exp_theta, sums, mass, of_sense, totals, power, by_chi, by_theta)
+    value *= power
+    levels = (1, n_senses, n_words, 1)
+    value += pull_chain(of_chi, chi, by_chi.reshape(flat_chi), levels, out[:a].reshape(flat_chi))
+    levels = (n_periods, 1, n_words, 1)
+    value += pull_chain(of_theta, th, by_theta, levels, out[a:b].reshape(th.shape))
+    levels = (n_periods, 1, n_senses, n_genres)
+    value += pull_chain(of_phi, phi, by_phi.reshape(flat_phi), levels, out[b:].reshape(flat_phi))
+    return value

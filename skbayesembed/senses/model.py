@@ -37,6 +37,8 @@ class SenseModel:
         n_periods, n_words = data.n_periods, data.n_words
         self.totals, self.lengths = data.totals, data.lengths
         self.snippets = data.cells.astype(float)
+        d = data
+        self._data = d.indptr, d.words, d.counts, d.periods, d.genres, d.labels, self.lengths
         # no match of all other snippets outweighs one known sense
         self.binding = np.where(data.labels >= 0, 10.0 * data.n_snippets, 1.0)
         shape = (n_periods, n_senses, data.n_genres)
@@ -84,6 +86,7 @@ class SenseModel:
             center = None if arrays is None else arrays[c.name]
             of_data = information.get(c.name, np.zeros(c.shape))
             c.inform(self.power * of_data, center)
+        self._frames = tuple(c.arrays for c in self.chains)
 
     def _information_of_counts(self):
         """As if every snippet were of every sense alike: no sense is told from another."""
@@ -140,6 +143,16 @@ class SenseModel:
 
     def logp_and_grad(self, theta, out):
         """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
+        if self.prior.kind == "disc":
+            return kernels.additive_posterior(
+                theta,
+                out,
+                self._frames,
+                self._data,
+                self.totals,
+                self.snippets,
+                self.power,
+            )
         arrays = self.unpack(theta)
         value, gradients = self._likelihood(arrays)
         value *= self.power
