@@ -11,7 +11,13 @@ from scipy.special import expit
 PRECISION = 1.5
 
 
-@pytest.mark.parametrize("units", [None, [[(0, 2), (2, WORDS)]] * 2], ids=["one", "two"])
+@pytest.mark.parametrize(
+    "units",
+    [
+        pytest.param(None, id="one", marks=pytest.mark.slow),
+        pytest.param([[(0, 2), (2, WORDS)]] * 2, id="two"),
+    ],
+)
 def test_geweke(sampling, kernel_and_layout, units):
     """Prior draws with data, against alternating data given parameters and one sweep."""
     kernel, dense = kernel_and_layout

@@ -58,7 +58,7 @@ def run(target, draws, warmup, seed, thin=1, **options):
 
 
 @pytest.mark.parametrize("dense", [True, False], ids=["dense", "sparse"])
-@pytest.mark.parametrize("method", ["nuts", "hmc", "mala"])
+@pytest.mark.parametrize("method", ["nuts", "hmc", pytest.param("mala", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("positive", "negative", "precision"), [(7, 2, 1.0), (1, 0, 0.5), (30, 25, 2.0)]
 )
@@ -229,7 +229,7 @@ def assert_monte_carlo_error(found):
             assert 0.5 < np.sqrt(np.mean(part**2)) < 1.6, name
 
 
-@pytest.mark.parametrize("anchors", ["pivot", None])
+@pytest.mark.parametrize("anchors", ["pivot", pytest.param(None, marks=pytest.mark.slow)])
 def test_against_gibbs(sampling, anchors):
     found = compare(sampling, (30, 3, 6000), anchors, 1000, 60)
     if anchors is None:

@@ -100,8 +100,8 @@ def placed(model, prior, data, rng, streams):
 
 LONG = pytest.mark.slow
 CASES = [
-    ("disc", "metropolis"),
     ("scan", "polya-gamma"),
+    pytest.param("disc", "metropolis", marks=LONG),
     pytest.param("disc", "polya-gamma", marks=LONG),
     pytest.param("disc", "uniform", marks=LONG),
     pytest.param("scan", "metropolis", marks=LONG),
