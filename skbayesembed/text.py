@@ -162,6 +162,18 @@ def make_analyzer(
         ) from error
 
 
+def analyzer_of(estimator, kind):
+    """The analyzer of text, None for documents that are tokens already."""
+    if kind != "text":
+        return None
+    return make_analyzer(
+        estimator.analyzer,
+        lowercase=estimator.lowercase,
+        stop_words=estimator.stop_words,
+        token_pattern=estimator.token_pattern,
+    )
+
+
 def build_corpus(X, analyzer=None):
     """Turn documents into word ids, with a vocabulary of all their types.
 

@@ -10,11 +10,11 @@ from sklearn.utils.validation import validate_data
 
 from ..periods import Periods, check_times
 from ..text import (
+    analyzer_of,
     build_corpus,
     document_counts,
     encode,
     input_kind,
-    make_analyzer,
     materialise,
     restrict,
 )
@@ -141,20 +141,8 @@ def cells_senses(estimator):
 # Words ------------------------------------------------------------------------------------------
 
 
-def _analyzer(estimator, kind):
-    """The analyzer of text, None for snippets that are tokens already."""
-    if kind != "text":
-        return None
-    return make_analyzer(
-        estimator.analyzer,
-        lowercase=estimator.lowercase,
-        stop_words=estimator.stop_words,
-        token_pattern=estimator.token_pattern,
-    )
-
-
 def _counts_of_texts(estimator, X, kind):
-    corpus = build_corpus(X, _analyzer(estimator, kind))
+    corpus = build_corpus(X, analyzer_of(estimator, kind))
     corpus = restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
     return counts, np.asarray(corpus.words, dtype=str)
@@ -223,7 +211,7 @@ def _known_counts(estimator, X):
         )
     if on_counts:
         return _count_matrix(estimator, X, reset=False)[:, estimator._columns]
-    ids, offsets = encode(X, _analyzer(estimator, kind), estimator.vocabulary_)
+    ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
     return document_counts(ids, offsets, estimator.words_.size)
 
 

@@ -22,8 +22,6 @@ class SenseModel:
     prior : SensePrior
     power : float, default=1.0
         Power of the likelihood.
-    start : dict of str to ndarray, optional
-        Where chains start; draws of the prior where it is not given.
 
     Notes
     -----
@@ -31,9 +29,9 @@ class SenseModel:
     (T, K, V).
     """
 
-    def __init__(self, data, n_senses, prior, *, power=1.0, start=None):
+    def __init__(self, data, n_senses, prior, *, power=1.0):
         self.data, self.n_senses, self.prior = data, n_senses, prior
-        self.power, self.start = power, start
+        self.power = power
         n_periods, n_words = data.n_periods, data.n_words
         self.totals, self.lengths = data.totals, data.lengths
         self.snippets = data.cells.astype(float)
@@ -240,21 +238,17 @@ class SenseModel:
         return _Sums(value, weights, mass, cells, log_prev, of, exponents, sums)
 
     def _likelihood(self, arrays):
-        """Log likelihood and its gradient by the logits times the power."""
+        """Log likelihood and its gradient by the logits times the power, of word logits in full.
+
+        DiSC has `kernels.additive_posterior` in its place.
+        """
         s, power = self._sums(arrays), self.power
         gradients = {"phi": np.empty_like(arrays["phi"])}
         kernels.prevalence_gradient(s.log_prev, s.cells, self.snippets, power, gradients["phi"])
-        if self.prior.kind != "disc":
-            psi = np.empty_like(s.exponents)
-            kernels.full_gradient(s.exponents, s.sums, s.mass.T.ravel(), s.of_sense, power, psi)
-            psi = psi.reshape(self.data.n_periods, self.n_senses, -1)
-            gradients |= {"psi": psi} if self.prior.walks else self._by_effects(arrays, psi)
-        else:
-            chi, theta = (np.empty_like(e) for e in s.exponents)
-            kernels.additive_gradient(
-                *s.exponents, s.sums, s.mass, s.of_sense, self.totals, power, chi, theta
-            )
-            gradients |= {"chi": chi, "theta": theta}
+        psi = np.empty_like(s.exponents)
+        kernels.full_gradient(s.exponents, s.sums, s.mass.T.ravel(), s.of_sense, power, psi)
+        psi = psi.reshape(self.data.n_periods, self.n_senses, -1)
+        gradients |= {"psi": psi} if self.prior.walks else self._by_effects(arrays, psi)
         return s.value, gradients
 
     def _by_effects(self, arrays, gradient):
@@ -281,13 +275,13 @@ class SenseModel:
 
     def at_power(self, power):
         """The same model with another power of the likelihood, in a frame made for it."""
-        return SenseModel(self.data, self.n_senses, self.prior, power=power, start=self.start)
+        return SenseModel(self.data, self.n_senses, self.prior, power=power)
 
     # chains
 
     def init(self, rng):
-        """Flat start of a chain."""
-        return self.pack(self.draw_prior(rng) if self.start is None else self.start)
+        """Flat start of a chain: a draw of the prior."""
+        return self.pack(self.draw_prior(rng))
 
     def draw_prior(self, rng):
         """Arrays drawn from the prior."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from ..text import build_corpus, document_counts, encode, input_kind, make_analyzer, restrict
+from ..text import analyzer_of, build_corpus, document_counts, encode, input_kind, restrict
 from .counts import (
     PairCounts,
     document_pairs,
@@ -50,18 +50,6 @@ class HeldOut:
 
     counts: PairCounts
     index: np.ndarray
-
-
-def analyzer_of(estimator, kind):
-    """The analyzer of text, None for documents that are tokens already."""
-    if kind != "text":
-        return None
-    return make_analyzer(
-        estimator.analyzer,
-        lowercase=estimator.lowercase,
-        stop_words=estimator.stop_words,
-        token_pattern=estimator.token_pattern,
-    )
 
 
 def kind_of(X):

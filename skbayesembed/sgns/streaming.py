@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from ..inference.chains import Units
 from ..inference.threads import OneBlasThread
 from ..random import seed_sequence
-from ..text import encode, keep_tokens, materialise
+from ..text import analyzer_of, encode, keep_tokens, materialise
 from . import fitting, inputs
 from .batches import CorpusBatches, MatrixBatches, PairBatches
 from .checks import check_parameters, check_words
@@ -104,7 +104,7 @@ class Stream:
     def _source(self, estimator, X, kind):
         if kind == "counts":
             return MatrixBatches(inputs.check_columns(estimator, X))
-        ids, offsets = encode(X, inputs.analyzer_of(estimator, kind), self.vocabulary)
+        ids, offsets = encode(X, analyzer_of(estimator, kind), self.vocabulary)
         # words outside the vocabulary vanish and their neighbours close up, as in fit
         ids, offsets = keep_tokens(ids, offsets, ids >= 0)
         self.tokens += np.bincount(ids, minlength=self.words.size)
