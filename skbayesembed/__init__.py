@@ -1,4 +1,4 @@
-"""Bayesian embedding and sense models as scikit-learn estimators."""
+"""Bayesian embedding, sense and topic models as scikit-learn estimators."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .senses.estimator import DiSCSenseModel
 from .sgns.counts import PairCounts
 from .sgns.estimator import BayesianSGNS
 from .sgns.priors import GraphPrior, GroupedPrior, InformativePrior
+from .topics.estimator import GaussianLDA
 
 try:
     __version__ = version("skbayesembed")
@@ -18,6 +19,7 @@ except PackageNotFoundError:  # a source tree that is not installed
 __all__ = [
     "BayesianSGNS",
     "DiSCSenseModel",
+    "GaussianLDA",
     "GraphPrior",
     "GroupedPrior",
     "InformativePrior",

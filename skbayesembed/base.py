@@ -6,7 +6,9 @@ import os
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from .alerts import warn_user
 from .inference.chains import Settings
@@ -106,7 +108,9 @@ def check_memory(n_bytes, what, advice):
         )
 
 
-def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None, chains=None):
+def chain_settings(
+    estimator, draw_bytes, moment_bytes, trace_bytes, rows=None, chains=None, budget=None
+):
     """Length of the chains, and how many draws are recorded whole.
 
     Parameters
@@ -122,6 +126,8 @@ def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None, 
         Rows recorded at every draw where whole draws are not.
     chains : int, optional
         Number of chains, where it is not the estimator's.
+    budget : int, optional
+        Bytes of draws recorded whole unless all are asked for; ``DRAW_BUDGET`` by default.
 
     Returns
     -------
@@ -134,12 +140,13 @@ def chain_settings(estimator, draw_bytes, moment_bytes, trace_bytes, rows=None, 
     """
     # counted in Python integers: NumPy's would wrap around
     chains = int(estimator.chains if chains is None else chains)
+    budget = DRAW_BUDGET if budget is None else budget
     every = int(draw_bytes) * int(estimator.draws) * chains
     keep_all = isinstance(estimator.keep_draws, str) and estimator.keep_draws == "all"
     stride = 1
-    if not keep_all and every > DRAW_BUDGET:
+    if not keep_all and every > budget:
         # at least one whole draw a chain, so that predictions stay possible
-        stride = min(-(-every // DRAW_BUDGET), estimator.draws)
+        stride = min(-(-every // budget), estimator.draws)
     moments = stride > 1
     needed = every // stride + trace_bytes * estimator.draws * chains
     needed += moment_bytes * chains if moments else 0
@@ -180,3 +187,76 @@ def warn_if_stuck(acceptance, advice="use kernel='polya-gamma'"):
             f"warmup, or {advice}.",
             ConvergenceWarning,
         )
+
+
+class Learned:
+    """A fitted attribute, worked out anew when it is looked at after ``partial_fit``.
+
+    The estimator keeps all of them in the dict ``_fitted``, which ``_read_stream()`` fills from
+    ``_stream`` where there is none.
+    """
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, estimator, owner=None):
+        if estimator is None:
+            return self
+        state = estimator.__dict__
+        if state.get("_fitted") is None and state.get("_stream") is not None:
+            estimator._read_stream()
+        found = state.get("_fitted") or {}
+        if self.name not in found:
+            kind = type(estimator).__name__
+            raise AttributeError(f"{kind!r} object has no attribute {self.name!r}")
+        return found[self.name]
+
+    def __set__(self, estimator, value):
+        raise AttributeError(f"{self.name} is learned by fit and cannot be set")
+
+
+def learns_online(estimator):
+    """Whether there is a ``partial_fit``; scikit-learn asks before it looks for the method."""
+    if estimator.solver != "vi":
+        raise AttributeError(
+            f"partial_fit is available with solver='vi' only, got solver={estimator.solver!r}: "
+            "use fit."
+        )
+    return True
+
+
+class DocumentFeaturesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Estimators that turn documents into features: posterior means, or also their spread.
+
+    They have the parameter ``features`` and, once fitted, ``_n_means``, the number of means.
+    """
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of ``transform``.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self, "posterior_")
+        names = super().get_feature_names_out(input_features)
+        k = self._n_means
+        if len(names) > k:
+            names = np.array([*names[:k], *(f"{name}_std" for name in names[:k])], dtype=object)
+        return names
+
+    @property
+    def _n_features_out(self):
+        return self._n_means * (2 if self.features == "mean_std" else 1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.positive_only = True
+        return tags

@@ -300,6 +300,14 @@ def encode(X, analyzer, vocabulary):
     return _number(_documents(X, analyzer), lambda tokens: map(look_up, tokens, repeat(-1)))
 
 
+def distinct_words(vocabulary):
+    """The words of a list, ndarray of str; ValueError unless they are different words."""
+    words = list(vocabulary) if not isinstance(vocabulary, str) else []
+    if not words or not all(isinstance(w, str) for w in words) or len(set(words)) != len(words):
+        raise ValueError(f"vocabulary must be a list of different words, got {vocabulary!r:.60}.")
+    return np.asarray(words, dtype=str)
+
+
 def document_counts(ids, offsets, n_words):
     """Count the words of each document.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import zlib
 
 import joblib
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel
+from skbayesembed import BayesianSGNS, DiSCSenseModel, GaussianLDA
 
 # Chains this short may not mix, and data this small may not support all components: both
 # warnings are meant, and neither is what is tested here.
@@ -33,6 +34,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The MAP estimate is zero"),
     pytest.mark.filterwarnings("ignore:The posterior has .* modes that matter"),
     pytest.mark.filterwarnings("ignore:The chains are in different modes"),
+    pytest.mark.filterwarnings("ignore:X has counts that are no whole numbers"),
+    pytest.mark.filterwarnings("ignore:.* topics hold less than one token"),
+    pytest.mark.filterwarnings("ignore:The bound still rose"),
 ]
 
 SMALL = {"n_components": 2, "min_count": 1, "draws": 20, "warmup": 20, "chains": 2}
@@ -71,6 +75,33 @@ BRIEF += [
     DiSCSenseModel(**SENSES, solver="map"),
     DiSCSenseModel(**SENSES, solver="map", model="interaction"),
     DiSCSenseModel(**SENSES, solver="hmc"),
+]
+
+
+class AnyWord:
+    """A vector for every word, decided by its letters."""
+
+    def __contains__(self, word):
+        return True
+
+    def __getitem__(self, word):
+        return np.random.default_rng(zlib.crc32(word.encode())).normal(size=2)
+
+    def __repr__(self):
+        return "AnyWord()"
+
+
+# The columns of the matrices of scikit-learn's checks are named x0, x1, ...
+TOPICS = {"n_components": 2, "embedding": AnyWord(), "draws": 3, "warmup": 5, "chains": 1}
+BRIEF += [
+    GaussianLDA(**TOPICS),
+    GaussianLDA(**TOPICS, kernel="alias", likelihood_power=0.5),
+    GaussianLDA(**TOPICS, kernel="reference", features="mean_std"),
+    GaussianLDA(**TOPICS, solver="vi"),
+    GaussianLDA(**TOPICS, solver="vi", learning_method="online", word_model="density"),
+    GaussianLDA(**TOPICS, solver="hmc"),
+    GaussianLDA(**TOPICS, solver="laplace"),
+    GaussianLDA(**TOPICS, solver="map"),
 ]
 
 

@@ -166,11 +166,13 @@ def make_senses(
 
     cells = np.arange(n_snippets) * (n_periods * n_genres) // n_snippets
     times, genres = np.divmod(cells, n_genres)
-    senses = _categories(prevalence.reshape(-1, n_senses), genres * n_periods + times, senses_rng)
+    senses = draw_categories(
+        prevalence.reshape(-1, n_senses), genres * n_periods + times, senses_rng
+    )
     lengths = words_rng.binomial(window, mean_length / window, size=n_snippets)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     rows = np.repeat(senses * n_periods + times, lengths)
-    words = _categories(word_proba.reshape(-1, n_words), rows, words_rng)
+    words = draw_categories(word_proba.reshape(-1, n_words), rows, words_rng)
     return Bunch(
         counts=document_counts(words, offsets, n_words),
         times=times,
@@ -238,7 +240,7 @@ def _walk(rng, shape, first, step):
     return np.cumsum(x, axis=-2)
 
 
-def _categories(proba, rows, rng):
+def draw_categories(proba, rows, rng):
     """One draw of a category for each of ``rows``, the rows of ``proba`` to draw from."""
     u = rng.random(len(rows))
     out = np.empty(len(rows), dtype=np.int64)

@@ -26,10 +26,12 @@ _DIVERGENT = 1000.0
 # (kicks, drifts) of one step, in units of its size. The kick of the second has the least energy
 # error in stationarity (Blanes, Casas & Sanz-Serna 2014, section 4).
 _KICK = 0.21178
+_ONE, _TWO = ((0.5, 0.5), (1.0,)), ((_KICK, 1 - 2 * _KICK, _KICK), (0.5, 0.5))
 _INTEGRATORS = {
-    "leapfrog": ((0.5, 0.5), (1.0,)),
-    "two-stage": ((_KICK, 1 - 2 * _KICK, _KICK), (0.5, 0.5)),
-    "gaussian": ((0.5, 0.5), (1.0,)),
+    "leapfrog": _ONE,
+    "two-stage": _TWO,
+    "gaussian": _ONE,
+    "gaussian-two-stage": _TWO,
 }
 _DEFAULTS = {"nuts": "leapfrog", "hmc": "two-stage", "mala": "leapfrog"}
 _TARGETS = {"nuts": 0.8, "hmc": 0.8, "mala": 0.574}
@@ -45,10 +47,10 @@ class HamiltonianOptions:
         No-U-turn trajectories, trajectories of a fixed length, or of one leapfrog step.
     target_accept : float or None
         Acceptance that the step size is adapted to: 0.8, for MALA 0.574, where None.
-    integrator : {"leapfrog", "two-stage", "gaussian"} or None
-        One gradient a step, or two gradients a step of more than twice the size, or one gradient
-        a step between which the standard Gaussian of the whitened coordinates is followed
-        exactly, so that only what is not Gaussian kicks (Shahbaba et al. 2014, section 3): steps
+    integrator : {"leapfrog", "two-stage", "gaussian", "gaussian-two-stage"} or None
+        One gradient a step, or two gradients a step of more than twice the size; the last two
+        follow the standard Gaussian of the whitened coordinates exactly between their gradients,
+        so that only what is not Gaussian kicks (Shahbaba et al. 2014, section 3): steps
         need not shrink with the number of parameters where the metric fits. None is the
         second for "hmc", where it is cheaper, and the first for the others: steps so large hide
         the turns of a trajectory from NUTS, and MALA is one leapfrog step by definition.
@@ -177,7 +179,7 @@ class Trajectories:
         self.step = 1.0
         integrator = options.integrator or _DEFAULTS[options.method]
         self._kicks, self._drifts = _INTEGRATORS[integrator]
-        self._gaussian = integrator == "gaussian"
+        self._gaussian = integrator.startswith("gaussian")
         self._move = {"nuts": self._nuts, "hmc": self._fixed, "mala": self._fixed}[options.method]
 
     def state_at(self, theta):

@@ -1,14 +1,16 @@
-"""Measures of fits: intervals, word vectors, senses of snippets."""
+"""Measures of fits: intervals, word vectors, senses of snippets, topics."""
 
 from __future__ import annotations
 
 from .intervals import coverage, interval_overlap
 from .senses import brier_score, interaction_level, match_senses
+from .topics import coherence
 from .words import analogies, rmse_cooccurrence, word_similarity
 
 __all__ = [
     "analogies",
     "brier_score",
+    "coherence",
     "coverage",
     "interaction_level",
     "interval_overlap",

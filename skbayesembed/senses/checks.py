@@ -16,6 +16,8 @@ from .gibbs import SENSE_KERNELS
 from .priors import KINDS, SensePrior
 
 SOLVERS = ("hmc", "gibbs", "vi", "laplace", "map")
+# What a solver may be asked to move by, its own choice first.
+KERNELS = {"hmc": ("hmc", "nuts", "blockwise"), "gibbs": SENSE_KERNELS}
 # Parameters of the estimator that are the prior's.
 PRIOR = (
     "kappa_phi", "alpha_phi", "kappa_theta", "alpha_theta", "kappa_chi", "kappa_psi",
@@ -34,7 +36,7 @@ def check_parameters(estimator):
             "solver='gibbs' is not available for DiSCSenseModel with model='interaction': use "
             "solver='hmc'."
         )
-    check_choice("kernel", e.kernel, SENSE_KERNELS)
+    _check_kernel(e)
     prior_of(e)
     check_integer("n_starts", e.n_starts, 1)
     check_bool("lowercase", e.lowercase)
@@ -44,11 +46,35 @@ def check_parameters(estimator):
     check_chain_length(e)
     if not isinstance(e.keep_draws, str) or e.keep_draws not in ("auto", "all"):
         raise ValueError(f"keep_draws must be 'auto' or 'all', got {e.keep_draws!r}.")
-    check_real("target_accept", e.target_accept, 0, high=0.999)
+    if e.target_accept is not None:
+        check_real("target_accept", e.target_accept, 0, high=0.999)
     check_integer("max_iter", e.max_iter, 1)
     check_real("tol", e.tol, 0)
     check_verbose(e.verbose)
     check_jobs(e.n_jobs)
+
+
+def _check_kernel(e):
+    check_choice("kernel", e.kernel, ("auto", *KERNELS["hmc"], *KERNELS["gibbs"]))
+    allowed = KERNELS.get(e.solver, ())
+    if e.kernel != "auto" and e.kernel not in allowed:
+        choices = " or ".join(repr(name) for name in ("auto", *allowed))
+        raise ValueError(
+            f"kernel={e.kernel!r} is not available for DiSCSenseModel with solver={e.solver!r}: "
+            f"use {choices}."
+        )
+    if e.kernel == "blockwise" and e.model == "interaction":
+        raise ValueError(
+            "kernel='blockwise' is not available for DiSCSenseModel with model='interaction': use "
+            "'hmc' or 'nuts'."
+        )
+
+
+def kernel_of(estimator):
+    """The kernel asked for, or the solver's own; None where it has none."""
+    if estimator.kernel != "auto":
+        return estimator.kernel
+    return KERNELS.get(estimator.solver, (None,))[0]
 
 
 def prior_of(estimator):

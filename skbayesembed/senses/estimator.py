@@ -50,10 +50,14 @@ class DiSCSenseModel(
         ``model="interaction"``); both sample the posterior. ``"vi"`` approximates it by
         independent Gaussians around its heaviest mode, ``"laplace"`` by the Gaussian at the point
         of largest density there, ``"map"`` finds a mode.
-    kernel : {"metropolis", "polya-gamma", "uniform", "approximate"}, default="metropolis"
-        Of ``"gibbs"``: how logits are drawn. ``"metropolis"`` proposes all logits of a word at
-        once from the Gaussian of a Newton step, ``"polya-gamma"`` and ``"uniform"`` take
-        auxiliary variables (Appendix B). ``"approximate"`` (Chen et al. 2013) is not exact.
+    kernel : str, default="auto"
+        How samplers move. Of ``"hmc"``: ``"hmc"`` (``"auto"``), trajectories of about one length
+        in coordinates in which the mode is round; ``"nuts"``, those of the No-U-Turn sampler there;
+        ``"blockwise"``, the sampler of the paper, mixed MALA and HMC moves of blocks of logits (not
+        for ``model="interaction"``). Of ``"gibbs"``, how logits are drawn: ``"metropolis"``
+        (``"auto"``) proposes all logits of a word at once from the Gaussian of a Newton step,
+        ``"polya-gamma"`` and ``"uniform"`` take auxiliary variables (Appendix B);
+        ``"approximate"`` (Chen et al. 2013) is not exact.
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
@@ -90,13 +94,14 @@ class DiSCSenseModel(
         not, so that folds of the data have the same words.
     max_features : int or None, default=None
         Keep only the most frequent words.
-    draws, warmup, chains, thin : int, default=600, 150, 4, 1
+    draws, warmup, chains, thin : int, default=1000, 200, 4, 1
         ``chains`` chains of ``warmup`` transitions and ``draws`` draws made ``thin`` apart.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
         over all.
-    target_accept : float, default=0.8
-        Of ``"hmc"``: acceptance that the step size is adapted to.
+    target_accept : float or None, default=None
+        Of ``"hmc"``: acceptance that the step size is adapted to; ``"blockwise"`` has its own. None
+        is 0.65, and 0.8 for ``model="interaction"`` and for ``kernel="nuts"``.
     max_iter : int, default=1000
         Most iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
     tol : float, default=1e-8
@@ -186,7 +191,7 @@ class DiSCSenseModel(
         *,
         model="disc",
         solver="hmc",
-        kernel="metropolis",
+        kernel="auto",
         n_periods=None,
         bins=None,
         kappa_phi=0.25,
@@ -207,12 +212,12 @@ class DiSCSenseModel(
         token_pattern=r"(?u)\b\w\w+\b",
         min_count=1,
         max_features=None,
-        draws=600,
-        warmup=150,
+        draws=1000,
+        warmup=200,
         chains=4,
         thin=1,
         keep_draws="auto",
-        target_accept=0.8,
+        target_accept=None,
         max_iter=1000,
         tol=1e-8,
         random_state=None,

@@ -19,6 +19,8 @@ from ..inference.threads import OneBlasThread
 from ..posterior import Posterior
 from ..random import generators
 from ..summary import rhat
+from .blockwise import SenseBlocks
+from .checks import kernel_of
 from .laplace import ModeGaussian
 from .model import SenseModel
 from .starts import SAME, find_modes, order_of_labels, permuted
@@ -26,6 +28,9 @@ from .starts import SAME, find_modes, order_of_labels, permuted
 # Some directions in which words change their senses together are many times as wide as the rest
 # of the posterior. The trajectories of NUTS turn as the rest does; these are longer.
 _PATH, _JITTER = 12.0, 0.3
+# Acceptance aimed at where nothing is asked: steps so long cost least a draw, but the sizes of the
+# deviations of "interaction" make narrow places.
+_BOLD, _CAREFUL = 0.65, 0.8
 # A second mode with more than this share of the posterior is reported.
 _WORTH_NAMING = 0.01
 # Draws of an approximation that are made at a time.
@@ -175,22 +180,25 @@ def _search(estimator, model, start):
 
 def _hmc(estimator, data, prior, mode, settings, seeds):
     model = SenseChain(data, estimator.n_senses, prior).enter(mode)
-    return sample_hmc(
-        model,
-        settings,
-        HamiltonianOptions(
-            method="hmc",
-            path_length=_PATH,
-            jitter=_JITTER,
-            target_accept=estimator.target_accept,
-            integrator="gaussian",
-            metric="given",
-        ),
-        n_chains=estimator.chains,
-        seeds=seeds,
-        n_jobs=estimator.n_jobs,
-        verbose=estimator.verbose,
-    )
+    run = {
+        "n_chains": estimator.chains,
+        "seeds": seeds,
+        "n_jobs": estimator.n_jobs,
+        "verbose": estimator.verbose,
+    }
+    kernel = kernel_of(estimator)
+    if kernel == "blockwise":
+        return sample_gibbs(SenseBlocks(model), settings, **run)
+    moves = {"method": "hmc", "path_length": _PATH, "jitter": _JITTER}
+    moves["integrator"] = "gaussian-two-stage"
+    if kernel == "nuts":
+        # its trajectories end where they turn, which the steps of "gaussian" would hide
+        moves = {"method": "nuts"}
+    target = estimator.target_accept
+    if target is None and kernel == "hmc":
+        target = _CAREFUL if prior.kind == "interaction" else _BOLD
+    options = HamiltonianOptions(**moves, target_accept=target, metric="given")
+    return sample_hmc(model, settings, options, **run)
 
 
 def _gibbs(estimator, data, prior, mode, settings, seeds):
@@ -206,7 +214,7 @@ def _gibbs(estimator, data, prior, mode, settings, seeds):
         estimator.n_senses,
         prior,
         kind=prior.kind,
-        kernel=estimator.kernel,
+        kernel=kernel_of(estimator),
         start={name: np.ascontiguousarray(value) for name, value in start.items()},
     )
     result = sample_gibbs(

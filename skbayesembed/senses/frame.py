@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..precision import Tridiagonal
+from . import effect_kernels as effects
 from . import kernels
 
 
@@ -35,7 +35,8 @@ class Chains:
     """
 
     def __init__(self, name, shape, precision, axis, proper=None):
-        self.name, self.shape, self.precision, self.axis = name, shape, precision, axis
+        self.names, self.name = (name,), name
+        self.shape, self.precision, self.axis = shape, precision, axis
         self.proper = precision if proper is None else proper
         self.size = int(np.prod(shape))
         self._flat = (shape[0], self.size // shape[0])
@@ -44,17 +45,22 @@ class Chains:
             self._by_level = (shape[0], outer, shape[axis], inner)
         self.center = np.zeros(self._flat)
         self.inverse, self.below = np.empty(self._flat), np.empty(self._flat)
-        self.inform(np.zeros(shape))
+        self.inform({}, 1.0)
 
-    def inform(self, information, center=None):
-        """Set the guess of the information of the data, and of the posterior means."""
+    def inform(self, information, power, arrays=None):
+        """Set the guess of the information of the data, and of the posterior means.
+
+        ``information`` counts times ``power``; none means that there is none.
+        """
+        information = power * information.get(self.name, np.zeros(self.shape))
         if self.axis is not None:
             self.narrowing = information.reshape(self._by_level).mean(axis=2)
         information = np.ascontiguousarray(information, dtype=float).reshape(self._flat)
         self.below[-1] = 0.0
         p = self.proper
         kernels.chains_factor(p.diagonal, p.off, information, self.inverse, self.below)
-        if center is not None:
+        if arrays is not None:
+            center = arrays[self.name]
             if self.axis is not None:
                 center = center - np.mean(center, axis=self.axis, keepdims=True)
             self.center = np.ascontiguousarray(center).reshape(self._flat)
@@ -67,32 +73,15 @@ class Chains:
         return self.center, self.inverse, self.below, p.diagonal, p.off, narrowing
 
     def logits(self, y):
-        """Logits of coordinates: ndarray of this shape."""
+        """Logits of coordinates: dict with an ndarray of this shape."""
         x = np.empty(self._flat)
         kernels.chains_from(self.center, self.inverse, self.below, y.reshape(self._flat), x)
-        return x.reshape(self.shape)
+        return {self.name: x.reshape(self.shape)}
 
-    def coordinates(self, x, out):
+    def coordinates(self, arrays, out):
         """Coordinates of logits, into ``out``, flat."""
-        x = np.ascontiguousarray(x, dtype=float).reshape(self._flat)
+        x = np.ascontiguousarray(arrays[self.name], dtype=float).reshape(self._flat)
         kernels.chains_to(self.center, self.inverse, self.below, x, out.reshape(self._flat))
-
-    def pull(self, x, gradient, out, *, prior=True):
-        """Add the prior to the gradient by logits (contiguous) and turn it into one by coordinates.
-
-        ``gradient`` is changed. Returns the log density of the prior.
-        """
-        narrowed = 0.0 if self.axis is None else self._narrow(x, gradient)
-        x, gradient = x.reshape(self._flat), gradient.reshape(self._flat)
-        p = self.precision
-        value = kernels.chains_prior(p.diagonal, p.off, x, gradient) if prior else 0.0
-        kernels.chains_pull(self.inverse, self.below, gradient, out.reshape(self._flat))
-        return value + narrowed
-
-    def _narrow(self, x, gradient):
-        """The prior that narrows the levels: its log density; its gradient is added."""
-        shape = self._by_level
-        return kernels.narrow_levels(x.reshape(shape), self.narrowing, gradient.reshape(shape))
 
     def log_volume(self):
         """Log of |d x / d y| over the integral of what narrows the levels, up to a constant.
@@ -110,10 +99,90 @@ class Chains:
         return volume - float(np.sum(np.log(inverse)))
 
     def draw(self, rng):
-        """Logits drawn from the prior."""
-        return self.proper.sample(rng, (self._flat[1],)).reshape(self.shape)
+        """Logits drawn from the prior, in a dict."""
+        return {self.name: self.proper.sample(rng, (self._flat[1],)).reshape(self.shape)}
 
 
-def constant(variance):
-    """Precision of what does not change over periods."""
-    return Tridiagonal(np.array([1 / variance]), np.empty(0))
+class Effects:
+    """Main effects of senses, ``chi`` (1, K, V), and of periods, ``theta`` (T, V), of word logits.
+
+    The data see their sums: the information about ``psi = chi + theta`` is shared by both, and
+    along chi up, theta down there is none. Both are therefore taken together, word by word, with
+    the precision
+
+        [ P_theta + diag(sum_k n_tk)      n'                          ]
+        [ n                               1 / kappa + diag(sum_t n_tk) ]
+
+    of the information n (T, K) about a word's logits. Coordinates are those of chi, then of theta.
+
+    Parameters
+    ----------
+    n_senses, n_words : int
+    variance : float
+        Prior variance kappa of chi.
+    precision : Tridiagonal
+        Prior precision of theta.
+    """
+
+    names = "chi", "theta"
+
+    def __init__(self, n_senses, n_words, variance, precision):
+        self.variance, self.precision = variance, precision
+        self.shape = (precision.n, n_senses, n_words)
+        self._rows = (n_senses + precision.n, n_words)
+        self.size = int(np.prod(self._rows))
+        self.center = np.zeros(self._rows)
+        self.inform({}, 1.0)
+
+    def inform(self, information, power, arrays=None):
+        """As of `Chains`; the information is that about ``psi``."""
+        n = power * information.get("psi", np.zeros(self.shape))
+        self.narrowing = n.mean(axis=2)
+        self.factor = self._factored(np.ascontiguousarray(n, dtype=float))
+        if arrays is not None:
+            center = self._stacked(arrays)
+            self.center = center - center.mean(axis=1, keepdims=True)
+
+    def _factored(self, n):
+        """Inverse diagonal, and what is below it, of the Cholesky factors of the words."""
+        n_periods, n_senses, n_words = n.shape
+        inverse = np.empty((n_senses + n_periods, n_words))
+        below = np.zeros((n_periods, n_words))
+        cross = np.empty((n_senses, n_periods, n_words))
+        lower = np.zeros((n_senses, n_senses, n_words))
+        p = self.precision
+        effects.factor(p.diagonal, p.off, 1 / self.variance, n, inverse, below, cross, lower)
+        return inverse, below, cross, lower
+
+    @staticmethod
+    def _stacked(arrays):
+        return np.concatenate([arrays["chi"][0], arrays["theta"]])
+
+    @property
+    def arrays(self):
+        """Coordinates, prior and narrowing as `effect_kernels.pull_effects` takes them."""
+        p = self.precision
+        return self.center, *self.factor, p.diagonal, p.off, 1 / self.variance, self.narrowing
+
+    def logits(self, y):
+        """Logits of coordinates, in a dict."""
+        x = np.empty(self._rows)
+        effects.logits_of(self.center, *self.factor, y.reshape(self._rows), x)
+        n_senses = self.shape[1]
+        return {"chi": x[None, :n_senses], "theta": x[n_senses:]}
+
+    def coordinates(self, arrays, out):
+        """Coordinates of logits, into ``out``, flat."""
+        x = self._stacked(arrays)
+        effects.coordinates_of(self.center, *self.factor, x, out.reshape(self._rows))
+
+    def log_volume(self):
+        """As of `Chains`."""
+        of_levels = self._factored(np.ascontiguousarray(self.narrowing[:, :, None]))
+        return float(np.sum(np.log(self.factor[0])) - np.sum(np.log(of_levels[0])))
+
+    def draw(self, rng):
+        """Both drawn from their priors."""
+        _, n_senses, n_words = self.shape
+        chi = rng.normal(scale=np.sqrt(self.variance), size=(1, n_senses, n_words))
+        return {"chi": chi, "theta": self.precision.sample(rng, (n_words,))}

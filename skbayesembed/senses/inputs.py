@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
+from ..matrices import check_kind, column_names, count_matrix, forget_columns, frequent_columns
 from ..periods import Periods, check_times
 from ..text import (
     analyzer_of,
@@ -80,12 +80,12 @@ def training_data(estimator, X, y, times, genres):
     X = materialise(X)
     kind = input_kind(X)
     if kind == "counts":
-        counts = _count_matrix(estimator, X, reset=True)
-        columns = _chosen_columns(estimator, counts)
-        words = _column_names(counts.shape[1], getattr(X, "columns", None))[columns]
+        counts = count_matrix(estimator, X, reset=True)
+        columns = frequent_columns(estimator, counts)
+        words = column_names(counts.shape[1], getattr(X, "columns", None))[columns]
         counts = counts[:, columns]
     else:
-        _forget_columns(estimator)
+        forget_columns(estimator)
         columns = None
         counts, words = _counts_of_texts(estimator, X, kind)
     n = counts.shape[0]
@@ -148,69 +148,13 @@ def _counts_of_texts(estimator, X, kind):
     return counts, np.asarray(corpus.words, dtype=str)
 
 
-def _count_matrix(estimator, X, *, reset):
-    """Non-negative finite counts as a csr matrix of our own; ValueError otherwise."""
-    X = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
-    )
-    X = sparse.csr_array(X, copy=True)
-    if X.nnz and X.data.min() < 0:
-        raise ValueError(
-            "Negative values in data passed to DiSCSenseModel: X must hold counts >= 0, "
-            f"got {X.data.min():g}."
-        )
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    return X
-
-
-def _chosen_columns(estimator, counts):
-    """Columns that are frequent enough; all of them where nothing is asked."""
-    frequency = np.asarray(counts.sum(axis=0)).ravel()
-    least = estimator.min_count if estimator.min_count > 1 else 0
-    columns = np.flatnonzero(frequency >= least)
-    if estimator.max_features is not None and columns.size > estimator.max_features:
-        order = np.argsort(-frequency[columns], kind="stable")[: estimator.max_features]
-        columns = np.sort(columns[order])
-    if columns.size == 0:
-        raise ValueError(
-            f"empty vocabulary: no column of X has a sum of min_count={estimator.min_count} or "
-            "more. Lower min_count."
-        )
-    return columns
-
-
-def _column_names(n_columns, columns):
-    """Names of the columns of a count matrix: its own, or x0, x1, ..."""
-    if columns is None:
-        return np.array([f"x{i}" for i in range(n_columns)])
-    names = [str(name) for name in columns]
-    if len(set(names)) != len(names):
-        raise ValueError(
-            f"the columns of X must have unique column names, got {len(set(names))} different "
-            f"ones among {len(names)}."
-        )
-    return np.array(names, dtype=str)
-
-
-def _forget_columns(estimator):
-    """Drop what an earlier fit on a count matrix noted of its columns."""
-    for name in ("n_features_in_", "feature_names_in_"):
-        estimator.__dict__.pop(name, None)
-
-
 def _known_counts(estimator, X):
     """Counts of the vocabulary's words in each snippet."""
     X = materialise(X)
     kind = input_kind(X)
-    on_counts = estimator._columns is not None
-    if (kind == "counts") != on_counts:
-        raise ValueError(
-            f"X is {'a count matrix' if kind == 'counts' else kind}, but the estimator was fitted "
-            f"on {'a count matrix' if on_counts else 'text or tokens'}."
-        )
-    if on_counts:
-        return _count_matrix(estimator, X, reset=False)[:, estimator._columns]
+    check_kind(estimator, kind)
+    if estimator._columns is not None:
+        return count_matrix(estimator, X)[:, estimator._columns]
     ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
     return document_counts(ids, offsets, estimator.words_.size)
 

@@ -66,13 +66,13 @@ def snippet_logits(indptr, words, counts, rows, of_period, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def counts_by_sense(indptr, words, counts, weights, of_period, rows):
-    """Add c_dv weights_kd to rows[r, v]: the transpose of `snippet_logits`."""
+def counts_by_sense(indptr, words, counts, weights, of_period, scale, rows):
+    """Add scale c_dv weights_kd to rows[r, v]: the transpose of `snippet_logits`."""
     n_senses, n = weights.shape
     for k in range(n_senses):
         for d in range(n):
             row = k if of_period is None else of_period[d] * n_senses + k
-            weight = weights[k, d]
+            weight = scale * weights[k, d]
             for i in range(indptr[d], indptr[d + 1]):
                 rows[row, words[i]] += counts[i] * weight
 
@@ -118,6 +118,25 @@ def cell_sums(weights, periods, genres, lengths, mass, cells):
         for d in range(periods.size):
             mass[k, periods[d]] += lengths[d] * weights[k, d]
             cells[genres[d], periods[d], k] += weights[k, d]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def mixture(data, phi, rows, of_period, log_sum, log_prev, weights, mass, cells):
+    """Log likelihood of snippets, and what its gradient is made of, in the last four arrays.
+
+    Those are log prevalences, probabilities of senses (K, D), and the sums of `cell_sums`.
+    """
+    indptr, words, counts, periods, genres, labels, lengths = data
+    log_prevalence(phi, log_prev)
+    snippet_logits(indptr, words, counts, rows, of_period, weights)
+    room = np.empty((2, periods.size))
+    value = responsibilities(
+        weights, periods, genres, labels, lengths, log_prev, log_sum, room[0], room[1]
+    )
+    mass[:] = 0.0
+    cells[:] = 0.0
+    cell_sums(weights, periods, genres, lengths, mass, cells)
+    return value
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -167,13 +186,27 @@ def additive_gradient(
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def full_gradient(exponents, sums, mass, of_cell, scale, gradient):
-    """gradient = scale (of_cell - mass p), rows (T K, V); ``sums`` and ``mass`` (T K,)."""
-    n, n_words = gradient.shape
+def full_sums(exponents, top, sums, log_sum):
+    """sums (T K,) of rows of `exp_rows`, and the log-sums (K, T) of what they are exponents of."""
+    n, n_words = exponents.shape
+    n_senses = log_sum.shape[0]
     for r in range(n):
-        c = mass[r] / sums[r]
+        total = 0.0
         for v in range(n_words):
-            gradient[r, v] = scale * (of_cell[r, v] - c * exponents[r, v])
+            total += exponents[r, v]
+        sums[r] = total
+        log_sum[r % n_senses, r // n_senses] = math.log(total) + top[r]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def full_expected(sums, mass, scale, exponents):
+    """Turn exponents (T K, V) into scale times the words expected, ``mass`` (K, T) in each row."""
+    n, n_words = exponents.shape
+    n_senses = mass.shape[0]
+    for r in range(n):
+        c = scale * mass[r % n_senses, r // n_senses] / sums[r]
+        for v in range(n_words):
+            exponents[r, v] *= c
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -247,12 +280,11 @@ def chains_prior(diagonal, off, x, gradient):
     n, m = x.shape
     value = 0.0
     for t in range(n):
+        here = diagonal[t]
+        before, after = off[t - 1] if t > 0 else 0.0, off[t] if t < n - 1 else 0.0
+        previous, following = x[max(t - 1, 0)], x[min(t + 1, n - 1)]
         for j in range(m):
-            p = diagonal[t] * x[t, j]
-            if t > 0:
-                p += off[t - 1] * x[t - 1, j]
-            if t < n - 1:
-                p += off[t] * x[t + 1, j]
+            p = here * x[t, j] + before * previous[j] + after * following[j]
             value -= 0.5 * x[t, j] * p
             gradient[t, j] -= p
     return value
@@ -291,58 +323,4 @@ def pull_chain(frame, x, gradient, levels, out):
     value = narrow_levels(x.reshape(levels), narrowing, gradient.reshape(levels))
     value += chains_prior(diagonal, off, x, gradient)
     chains_pull(inverse, below, gradient, out)
-    return value
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def additive_posterior(theta, out, frames, data, totals, snippets, power):
-    """Log posterior of the additive model and its gradient by coordinates: all steps in one call.
-
-    What `SenseModel.logp_and_grad` does step by step for other models: chains that run in threads
-    would wait for each other between the steps.
-    """
-    of_chi, of_theta, of_phi = frames
-    indptr, words, counts, periods, genres, labels, lengths = data
-    n_periods, n_words = totals.shape
-    n_genres = snippets.shape[0]
-    n_senses = of_chi[0].size // n_words
-    a, b = n_senses * n_words, (n_senses + n_periods) * n_words
-    flat_chi, flat_phi = (1, a), (n_periods, n_senses * n_genres)
-    chi, th, phi = np.empty(flat_chi), np.empty((n_periods, n_words)), np.empty(flat_phi)
-    chains_from(of_chi[0], of_chi[1], of_chi[2], theta[:a].reshape(flat_chi), chi)
-    chains_from(of_theta[0], of_theta[1], of_theta[2], theta[a:b].reshape(th.shape), th)
-    chains_from(of_phi[0], of_phi[1], of_phi[2], theta[b:].reshape(flat_phi), phi)
-    rows = chi.reshape((n_senses, n_words))
-    log_prev = np.empty((n_genres, n_periods, n_senses))
-    log_prevalence(phi.reshape((n_periods, n_senses, n_genres)), log_prev)
-    exp_chi, exp_theta = np.empty_like(rows), np.empty_like(th)
-    top_chi, top_theta = np.empty(n_senses), np.empty(n_periods)
-    exp_rows(rows, exp_chi, top_chi)
-    exp_rows(th, exp_theta, top_theta)
-    sums, log_sum = np.empty((n_senses, n_periods)), np.empty((n_senses, n_periods))
-    additive_sums(exp_chi, exp_theta, top_chi, top_theta, sums, log_sum)
-    weights = np.empty((n_senses, periods.size))
-    snippet_logits(indptr, words, counts, rows, None, weights)
-    top, total = np.empty(periods.size), np.empty(periods.size)
-    value = responsibilities(
-        weights, periods, genres, labels, lengths, log_prev, log_sum, top, total
-    )
-    for t in range(n_periods):
-        for v in range(n_words):
-            value += totals[t, v] * th[t, v]
-    mass, cells = np.zeros((n_senses, n_periods)), np.zeros(log_prev.shape)
-    of_sense = np.zeros((n_senses, n_words))
-    cell_sums(weights, periods, genres, lengths, mass, cells)
-    counts_by_sense(indptr, words, counts, weights, None, of_sense)
-    by_phi = np.empty((n_periods, n_senses, n_genres))
-    prevalence_gradient(log_prev, cells, snippets, power, by_phi)
-    by_chi, by_theta = np.empty_like(rows), np.empty_like(th)
-    additive_gradient(exp_chi, exp_theta, sums, mass, of_sense, totals, power, by_chi, by_theta)
-    value *= power
-    levels = (1, n_senses, n_words, 1)
-    value += pull_chain(of_chi, chi, by_chi.reshape(flat_chi), levels, out[:a].reshape(flat_chi))
-    levels = (n_periods, 1, n_words, 1)
-    value += pull_chain(of_theta, th, by_theta, levels, out[a:b].reshape(th.shape))
-    levels = (n_periods, 1, n_senses, n_genres)
-    value += pull_chain(of_phi, phi, by_phi.reshape(flat_phi), levels, out[b:].reshape(flat_phi))
     return value

@@ -2,64 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
+from ..inference.mode_gaussian import ModeGaussian
 
-from ..inference.krylov import inverse_root
-
-# Relative error of a draw, most products it may take, and draws made in step.
-_TOL, _MAX_PRODUCTS, _TOGETHER = 1e-3, 500, 16
-# Root mean square of the change of the coordinates in a difference of gradients.
-_STEP = 1e-4
-
-
-class ModeGaussian:
-    """N(mode, H^-1), H the negative Hessian of the log posterior there.
-
-    Products with H are differences of gradients, and draws come from a Lanczos process on them: in
-    the coordinates of the model H is near the identity, and few products do.
-
-    Parameters
-    ----------
-    model : LogDensity
-    mean : ndarray of shape (n_parameters,)
-        The mode.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (n_parameters,)
-    """
-
-    def __init__(self, model, mean):
-        self._model, self.mean = model, mean
-        self._up, self._down = np.empty((2, mean.size))
-
-    def product(self, rows):
-        """H times each row of ``rows`` (m, n_parameters)."""
-        out = np.empty_like(rows)
-        for row, target in zip(rows, out, strict=True):
-            size = np.sqrt(np.mean(row**2))
-            if size == 0:
-                target[:] = 0
-                continue
-            step = _STEP / size
-            self._model.logp_and_grad(self.mean + step * row, self._up)
-            self._model.logp_and_grad(self.mean - step * row, self._down)
-            np.subtract(self._down, self._up, out=target)
-            target /= 2 * step
-        return out
-
-    def sample(self, n, rng):
-        """Independent draws: ndarray of shape (n, n_parameters).
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            If H is not positive definite: the mode was not reached.
-        """
-        noise = rng.standard_normal((n, self.mean.size))
-        for start in range(0, n, _TOGETHER):
-            rows = slice(start, start + _TOGETHER)
-            noise[rows] = inverse_root(self.product, noise[rows], tol=_TOL, max_iter=_MAX_PRODUCTS)[
-                0
-            ]
-        return self.mean + noise
+__all__ = ["ModeGaussian"]

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inference.align import match
+from . import density_kernels as density
 from . import kernels
-from .frame import Chains, constant
+from .deviations import Deviations
+from .frame import Chains, Effects
 
 
 class SenseModel:
@@ -49,20 +51,14 @@ class SenseModel:
             psi = Chains("psi", shape, *of_psi)
             self.chains = [psi, phi]
         else:
-            chi = Chains("chi", (1, n_senses, n_words), constant(prior.kappa_chi), 2)
-            shape = (n_periods, n_words)
-            theta = Chains("theta", shape, prior.theta_precision(n_periods), 1)
-            self.chains = [chi, theta, phi]
+            of_theta = prior.theta_precision(n_periods)
+            self.chains = [Effects(n_senses, n_words, prior.kappa_chi, of_theta), phi]
             if prior.kind == "interaction":
-                shape = (n_periods, n_senses, n_words)
-                precision = prior.deviation_precision(n_periods)
-                self.chains.insert(0, Chains("deviation", shape, precision, None))
-        # parameters beside the logits, after them in the flat vector: name to shape
-        self.scalars = {"log_kappa_phi": ()} if prior.walks else {}
-        if prior.kind == "interaction":
-            self.scalars = {"log_tau": (), "log_lambda": (n_words,)}
-        n_logits = sum(c.size for c in self.chains)
-        self.n_parameters = n_logits + sum(int(np.prod(s)) for s in self.scalars.values())
+                of_deviation = prior.deviation_precision(n_periods)
+                scales = prior.interaction_scale, prior.slab
+                self.chains.insert(0, Deviations(n_senses, n_words, of_deviation, *scales))
+        # random walks learn kappa_phi, whose logarithm is the last coordinate
+        self.n_parameters = sum(c.size for c in self.chains) + prior.walks
         self.scale = np.ones(self.n_parameters)
         self.inform()
 
@@ -76,40 +72,33 @@ class SenseModel:
         arrays : dict, optional
             Posterior means, or one state.
         information : dict, optional
-            Expected information of every logit, as of `information_at`.
+            Expected information of ``phi`` and ``psi``, as of `information_at`.
         """
         if information is None:
             information = self._information_of_counts()
         for c in self.chains:
-            center = None if arrays is None else arrays[c.name]
-            of_data = information.get(c.name, np.zeros(c.shape))
-            c.inform(self.power * of_data, center)
+            c.inform(information, self.power, arrays)
         self._frames = tuple(c.arrays for c in self.chains)
 
     def _information_of_counts(self):
         """As if every snippet were of every sense alike: no sense is told from another."""
         k = self.n_senses
         share = (1 - 1 / k) / k
-        out = {"phi": np.repeat(self.snippets.T[:, None, :] * share, k, axis=1)}
-        if self.prior.walks:
-            out["psi"] = np.repeat(self.totals[:, None, :] / k, k, axis=1)
-        else:
-            out["chi"] = np.repeat(self.totals.sum(axis=0)[None, None] / k, k, axis=1)
-            out["theta"] = self.totals
-        return out
+        phi = np.repeat(self.snippets.T[:, None, :] * share, k, axis=1)
+        return {"phi": phi, "psi": np.repeat(self.totals[:, None, :] / k, k, axis=1)}
 
     def information_at(self, arrays):
-        """Expected information of the complete data about every logit, as a dict."""
+        """Expected information of the complete data, about ``phi`` and word logits: dict.
+
+        Of ``"interaction"`` also what `Deviations` take.
+        """
         words, prevalence = self.word_proba(arrays), self.prevalence(arrays)
-        mass = self._sums(arrays).mass
-        counts = mass.T[:, :, None] * words
         n = self.snippets.T[:, None, :]
         prevalence = prevalence.transpose(1, 2, 0)
-        out = {"phi": n * prevalence * (1 - prevalence)}
-        if self.prior.walks:
-            out["psi"] = counts
-        else:
-            out["chi"], out["theta"] = counts.sum(axis=0)[None], counts.sum(axis=1)
+        psi = self._sums(arrays).mass.T[:, :, None] * words
+        out = {"phi": n * prevalence * (1 - prevalence), "psi": psi}
+        if self.prior.kind == "interaction":
+            out |= self.chains[0].information(arrays, psi)
         return out
 
     def pack(self, arrays):
@@ -117,74 +106,38 @@ class SenseModel:
         out = np.empty(self.n_parameters)
         at = 0
         for c in self.chains:
-            c.coordinates(arrays[c.name], out[at : at + c.size])
+            c.coordinates(arrays, out[at : at + c.size])
             at += c.size
-        for name, shape in self.scalars.items():
-            size = int(np.prod(shape))
-            out[at : at + size] = arrays[name]
-            at += size
+        if self.prior.walks:
+            out[-1] = arrays["log_kappa_phi"]
         return out
 
     def unpack(self, theta):
         """Dict of named arrays of flat coordinates."""
         arrays, at = {}, 0
         for c in self.chains:
-            arrays[c.name] = c.logits(theta[at : at + c.size])
+            arrays |= c.logits(theta[at : at + c.size])
             at += c.size
-        for name, shape in self.scalars.items():
-            size = int(np.prod(shape))
-            arrays[name] = theta[at : at + size].reshape(shape)
-            at += size
+        if self.prior.walks:
+            arrays["log_kappa_phi"] = float(theta[-1])
         return arrays
 
     # density
 
     def logp_and_grad(self, theta, out):
         """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
+        given = self._frames, self._data
         if self.prior.kind == "disc":
-            return kernels.additive_posterior(
-                theta,
-                out,
-                self._frames,
-                self._data,
-                self.totals,
-                self.snippets,
-                self.power,
+            return density.additive_posterior(
+                theta, out, *given, self.totals, self.snippets, self.power
             )
-        arrays = self.unpack(theta)
-        value, gradients = self._likelihood(arrays)
-        value *= self.power
-        at = 0
-        for c in self.chains:
-            x, part = arrays[c.name], out[at : at + c.size]
-            own = c.name != "phi" or not self.prior.walks
-            if not own:
-                added, out[-1] = self._walk_prior(x, gradients["phi"], theta[-1])
-                value += added
-            value += c.pull(x, gradients[c.name], part, prior=own)
-            at += c.size
         if self.prior.kind == "interaction":
-            value += self._size_prior(arrays, gradients["log_size"], out[at:])
-        return value
-
-    def _size_prior(self, arrays, by_size, out):
-        """Log prior of the sizes of deviations; the gradient, the likelihood's added, in ``out``.
-
-        Half-Cauchy on the logarithmic scale: log x - log(1 + x^2).
-        """
-        log_tau = arrays["log_tau"] - math.log(self.prior.interaction_scale)
-        logs = np.concatenate([[log_tau], arrays["log_lambda"]])
-        out[:] = -np.tanh(logs)
-        out[0] += by_size.sum()
-        out[1:] += by_size
-        return -float(np.sum(np.logaddexp(logs, -logs)))
-
-    def _sizes(self, arrays):
-        """Deviations' sizes by word, and their derivatives by log tau lambda."""
-        squared = np.exp(2 * (arrays["log_tau"] + arrays["log_lambda"]))
-        slab = self.prior.slab
-        sizes = np.sqrt(slab * squared / (slab + squared))
-        return sizes, sizes * slab / (slab + squared)
+            return density.deviating_posterior(theta, out, *given, self.snippets, self.power)
+        p = self.prior
+        hyper = float(p.first_phi), float(p.kappa_phi_shape), float(p.kappa_phi_rate)
+        return density.full_posterior(
+            theta, out, *given, self.n_senses, hyper, self.snippets, self.power
+        )
 
     def word_logits(self, arrays):
         """Logits of words (n_periods, n_senses, n_words)."""
@@ -192,74 +145,25 @@ class SenseModel:
             return arrays["psi"]
         logits = arrays["chi"] + arrays["theta"][:, None]
         if self.prior.kind == "interaction":
-            logits += arrays["deviation"] * self._sizes(arrays)[0]
+            logits += arrays["deviation"] * self.chains[0].sizes(arrays)[0]
         return logits
 
-    def _walk_prior(self, phi, gradient, log_kappa):
-        """Log prior of phi and log kappa_phi; subtracts from the gradient of phi."""
-        prior = self.prior
-        steps = np.diff(phi, axis=0)
-        variance = 2 * math.exp(log_kappa)
-        gradient[0] -= phi[0] / prior.first_phi
-        gradient[:-1] += steps / variance
-        gradient[1:] -= steps / variance
-        squares = float(np.sum(steps**2)) / variance
-        n, a, b = steps.size, prior.kappa_phi_shape, prior.kappa_phi_rate
-        tail = b * math.exp(-log_kappa)
-        value = -0.5 * float(np.sum(phi[0] ** 2)) / prior.first_phi - 0.5 * squares
-        value += -(0.5 * n + a) * log_kappa - tail
-        return value, 0.5 * squares - 0.5 * n - a + tail
-
     def _sums(self, arrays):
-        """Log likelihood and what its gradient is made of, as a `_Sums`."""
-        d, k = self.data, self.n_senses
-        log_prev = np.empty((d.n_genres, d.n_periods, k))
-        kernels.log_prevalence(arrays["phi"], log_prev)
-        additive = self.prior.kind == "disc" and "psi" not in arrays
-        if not additive:
-            rows, of_period = self.word_logits(arrays).reshape(-1, d.n_words), d.periods
-            exponents, sums, log_sum = _row_sums(rows)
-            log_sum = np.ascontiguousarray(log_sum.reshape(d.n_periods, k).T)
-        else:
-            rows, of_period = arrays["chi"][0], None
-            exponents, sums, log_sum = _additive_sums(rows, arrays["theta"])
-        weights = np.empty((k, d.n_snippets))
-        text = d.indptr, d.words, d.counts
-        kernels.snippet_logits(*text, rows, of_period, weights)
-        room = np.empty((2, d.n_snippets))
-        value = kernels.responsibilities(
-            weights, d.periods, d.genres, d.labels, self.lengths, log_prev, log_sum, *room
-        )
-        if additive:
-            value += float(np.vdot(self.totals, arrays["theta"]))
-        mass, cells, of = np.zeros((k, d.n_periods)), np.zeros(log_prev.shape), np.zeros(rows.shape)
-        kernels.cell_sums(weights, d.periods, d.genres, self.lengths, mass, cells)
-        kernels.counts_by_sense(*text, weights, of_period, of)
-        return _Sums(value, weights, mass, cells, log_prev, of, exponents, sums)
+        """Log likelihood, probabilities of senses (K, D) and words by sense (K, T): a `_Sums`.
 
-    def _likelihood(self, arrays):
-        """Log likelihood and its gradient by the logits times the power, of word logits in full.
-
-        DiSC has `kernels.additive_posterior` in its place.
+        What is read off a state; the density has kernels of its own.
         """
-        s, power = self._sums(arrays), self.power
-        gradients = {"phi": np.empty_like(arrays["phi"])}
-        kernels.prevalence_gradient(s.log_prev, s.cells, self.snippets, power, gradients["phi"])
-        psi = np.empty_like(s.exponents)
-        kernels.full_gradient(s.exponents, s.sums, s.mass.T.ravel(), s.of_sense, power, psi)
-        psi = psi.reshape(self.data.n_periods, self.n_senses, -1)
-        gradients |= {"psi": psi} if self.prior.walks else self._by_effects(arrays, psi)
-        return s.value, gradients
-
-    def _by_effects(self, arrays, gradient):
-        """Gradients by main effects, deviations and their sizes, of that by word logits."""
-        sizes, slopes = self._sizes(arrays)
-        return {
-            "chi": gradient.sum(axis=0, keepdims=True),
-            "theta": gradient.sum(axis=1),
-            "log_size": slopes * np.einsum("tkv,tkv->v", gradient, arrays["deviation"]),
-            "deviation": gradient * sizes,
-        }
+        d, k = self.data, self.n_senses
+        psi = np.ascontiguousarray(self.word_logits(arrays)).reshape(-1, d.n_words)
+        exponents, (top, sums) = np.empty_like(psi), np.empty((2, len(psi)))
+        mass, log_sum = np.empty((2, k, d.n_periods))
+        kernels.exp_rows(psi, exponents, top)
+        kernels.full_sums(exponents, top, sums, log_sum)
+        log_prev, cells = np.empty((2, d.n_genres, d.n_periods, k))
+        weights = np.empty((k, d.n_snippets))
+        of_gradient = log_prev, weights, mass, cells
+        value = kernels.mixture(self._data, arrays["phi"], psi, d.periods, log_sum, *of_gradient)
+        return _Sums(value, weights, mass)
 
     def order_of(self, reference, weights):
         """Which senses of ``weights`` are which of ``reference`` (K, D); labels are binding."""
@@ -285,12 +189,11 @@ class SenseModel:
 
     def draw_prior(self, rng):
         """Arrays drawn from the prior."""
-        arrays = {c.name: c.draw(rng) for c in self.chains}
+        arrays = {}
+        for c in self.chains:
+            arrays |= c.draw(rng)
         if self.prior.walks:
             arrays["log_kappa_phi"] = math.log(self.prior.mean_kappa_phi)
-        if self.prior.kind == "interaction":
-            arrays["log_tau"] = math.log(self.prior.interaction_scale)
-            arrays["log_lambda"] = np.zeros(self.data.n_words)
         return arrays
 
     def observe(self, theta):
@@ -336,32 +239,6 @@ class SenseModel:
 
 
 class _Sums(NamedTuple):
-    """What `SenseModel._sums` finds: ``weights`` (K, D) are probabilities of senses."""
-
     value: float
     weights: np.ndarray
     mass: np.ndarray
-    cells: np.ndarray
-    log_prev: np.ndarray
-    of_sense: np.ndarray
-    exponents: object
-    sums: np.ndarray
-
-
-def _row_sums(rows):
-    """exp of rows less their largest entries, its sums, and the log-sums of the rows."""
-    exponents, top = np.empty_like(rows), np.empty(len(rows))
-    kernels.exp_rows(rows, exponents, top)
-    sums = exponents.sum(axis=1)
-    return exponents, sums, np.log(sums) + top
-
-
-def _additive_sums(chi, theta):
-    """The same of ``chi[k] + theta[t]``: exponents of both, sums and log-sums (K, T)."""
-    exponents = np.empty_like(chi), np.empty_like(theta)
-    tops = np.empty(len(chi)), np.empty(len(theta))
-    kernels.exp_rows(chi, exponents[0], tops[0])
-    kernels.exp_rows(theta, exponents[1], tops[1])
-    sums, log_sum = np.empty((2, len(chi), len(theta)))
-    kernels.additive_sums(*exponents, *tops, sums, log_sum)
-    return exponents, sums, log_sum

@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import check_choice, check_integer
+from ..base import DocumentFeaturesMixin, check_choice, check_integer
 from ..random import seed_sequence
 from ..text import materialise
 from . import fitting, inputs, predict
@@ -19,9 +19,7 @@ from .reading import ReadingMixin
 from .streaming import StreamingMixin, fit_passes, online_training
 
 
-class BayesianSGNS(
-    StreamingMixin, ReadingMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
@@ -400,35 +398,9 @@ class BayesianSGNS(
         rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
         return loo(self.posterior_, training.counts, max_pairs=max_pairs, rng=rng)
 
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns of ``transform``.
-
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of str
-        """
-        check_is_fitted(self, "posterior_")
-        names = super().get_feature_names_out(input_features)
-        k = self.rho_.shape[1]
-        if len(names) > k:
-            names = np.array([*names[:k], *(f"{name}_std" for name in names[:k])], dtype=object)
-        return names
-
     @property
-    def _n_features_out(self):
-        return self.rho_.shape[1] * (2 if self.features == "mean_std" else 1)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.positive_only = True
-        return tags
+    def _n_means(self):
+        return self.rho_.shape[1]
 
 
 __all__ = ["BayesianSGNS", "PairCounts"]

@@ -6,10 +6,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
 
+from ..base import Learned, learns_online
 from ..inference.chains import Units
 from ..inference.threads import OneBlasThread
 from ..random import seed_sequence
-from ..text import analyzer_of, encode, keep_tokens, materialise
+from ..text import analyzer_of, distinct_words, encode, keep_tokens, materialise
 from . import fitting, inputs
 from .batches import CorpusBatches, MatrixBatches, PairBatches
 from .checks import check_parameters, check_words
@@ -80,7 +81,7 @@ class Stream:
             _, self.words = inputs.named_matrix(estimator, X)
             self.columns = np.arange(self.words.size)
         elif vocabulary is not None:
-            self.words = _checked_vocabulary(vocabulary)
+            self.words = distinct_words(vocabulary)
         else:
             self.words = online_training(estimator, X).words
         inputs.check_vocabulary(estimator, self.words.size)
@@ -129,27 +130,18 @@ class Stream:
         )
 
 
-def _checked_vocabulary(vocabulary):
-    words = list(vocabulary) if not isinstance(vocabulary, str) else []
-    if not words or not all(isinstance(w, str) for w in words) or len(set(words)) != len(words):
-        raise ValueError(f"vocabulary must be a list of different words, got {vocabulary!r:.60}.")
-    return np.asarray(words, dtype=str)
-
-
-def _learns_online(estimator):
-    """Whether there is a ``partial_fit``; scikit-learn asks before it looks for the method."""
-    if estimator.solver != "vi":
-        raise AttributeError(
-            f"partial_fit is available with solver='vi' only, got solver={estimator.solver!r}: "
-            "use fit."
-        )
-    return True
-
-
 class StreamingMixin:
     """``partial_fit``, and fitted attributes that are worked out when they are looked at."""
 
-    @available_if(_learns_online)
+    anchors_ = Learned()
+    n_iter_ = Learned()
+    posterior_ = Learned()
+    rho_ = Learned()
+    alpha_ = Learned()
+    approximation_ = Learned()
+    elbo_ = Learned()
+
+    @available_if(learns_online)
     def partial_fit(self, X, y=None, *, vocabulary=None):
         """Learn from one more batch of a stream, by stochastic variational inference.
 
@@ -214,41 +206,7 @@ class StreamingMixin:
         if hasattr(approximation, "elbo"):
             self._fitted["elbo_"] = approximation.elbo
 
-    def _learned(self, name):
-        """A fitted attribute; worked out anew after ``partial_fit``."""
-        if self.__dict__.get("_fitted") is None and self.__dict__.get("_stream") is not None:
-            posterior = self._stream.posterior(self)
-            n_batches = max(1, self._stream.online.n_batches)
-            self._set_fitted(fitting.Fitted(posterior, None, n_batches))
-        found = self.__dict__.get("_fitted") or {}
-        if name not in found:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return found[name]
-
-    @property
-    def anchors_(self):
-        return self._learned("anchors_")
-
-    @property
-    def n_iter_(self):
-        return self._learned("n_iter_")
-
-    @property
-    def posterior_(self):
-        return self._learned("posterior_")
-
-    @property
-    def rho_(self):
-        return self._learned("rho_")
-
-    @property
-    def alpha_(self):
-        return self._learned("alpha_")
-
-    @property
-    def approximation_(self):
-        return self._learned("approximation_")
-
-    @property
-    def elbo_(self):
-        return self._learned("elbo_")
+    def _read_stream(self):
+        posterior = self._stream.posterior(self)
+        n_batches = max(1, self._stream.online.n_batches)
+        self._set_fitted(fitting.Fitted(posterior, None, n_batches))

@@ -201,7 +201,9 @@ def block_metric(rng, n):
     return metric, s
 
 
-INTEGRATORS = pytest.mark.parametrize("integrator", ["leapfrog", "two-stage"])
+INTEGRATORS = pytest.mark.parametrize(
+    "integrator", ["leapfrog", "two-stage", "gaussian", "gaussian-two-stage"]
+)
 
 
 @INTEGRATORS

@@ -256,7 +256,18 @@ def test_samples_in_the_columns_of_fit(data):
             {"solver": "gibbs", "model": "interaction"},
             "solver='gibbs' is not available for DiSCSenseModel with model='interaction': use",
         ),
-        ({"kernel": "auto"}, "kernel must be one of .*'polya-gamma', 'uniform', 'approximate'"),
+        ({"kernel": "slice"}, "kernel must be one of 'auto', 'hmc', 'nuts', .*'approximate', got"),
+        (
+            {"kernel": "polya-gamma"},
+            "kernel='polya-gamma' is not available for DiSCSenseModel with solver='hmc': use "
+            "'auto' or 'hmc' or 'nuts' or 'blockwise'",
+        ),
+        ({"kernel": "nuts", "solver": "gibbs"}, "kernel='nuts' is not .* solver='gibbs': use"),
+        ({"kernel": "hmc", "solver": "map"}, "kernel='hmc' is not .* solver='map': use 'auto'"),
+        (
+            {"kernel": "blockwise", "model": "interaction"},
+            "kernel='blockwise' is not available for DiSCSenseModel with model='interaction'",
+        ),
         ({"alpha_phi": 1.0}, "alpha_phi must be a number > -1 and < 1, got 1.0"),
         ({"kappa_theta": "a"}, "kappa_theta must be a number > 0"),
         ({"first_psi": 0}, "first_psi must be a number > 0"),

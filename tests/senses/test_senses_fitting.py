@@ -21,7 +21,7 @@ K, T, G, V, D = 2, 3, 2, 12, 150
 def options(**changes):
     """What `solve` reads of an estimator."""
     given = {
-        "solver": "hmc", "kernel": "metropolis", "n_senses": K, "n_starts": 3, "n_jobs": 1,
+        "solver": "hmc", "kernel": "auto", "n_senses": K, "n_starts": 3, "n_jobs": 1,
         "draws": 30, "warmup": 20, "chains": 2, "thin": 1, "keep_draws": "auto",
         "target_accept": 0.8, "max_iter": 400, "tol": 1e-8, "verbose": 0,
     }  # fmt: skip
@@ -46,6 +46,18 @@ def run(data, kind="disc", seed=0, **changes):
         # thirty draws do not mix
         warnings.simplefilter("ignore", ConvergenceWarning)
         return solve(options(**changes), data, SensePrior(kind), np.random.SeedSequence(seed))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind"), [("nuts", "disc"), ("blockwise", "disc"), ("blockwise", "gasc")]
+)
+def test_other_kernels_of_hmc_run_from_the_mode(data, kernel, kind):
+    posterior = run(data, kind, kernel=kernel, warmup=100).posterior
+    assert posterior["prevalence"].shape == (2, 30, G, T, K)
+    assert not posterior.stats["switched"].any()
+    # of Hamiltonian trajectories only, and of NUTS deeper than none
+    assert posterior.stats.get("tree_depth", np.zeros(1)).any() == (kernel == "nuts")
+    assert posterior.stats["acceptance"].mean() > 0.4
 
 
 @pytest.mark.parametrize("solver", ["map", "hmc", "gibbs", "vi", "laplace"])

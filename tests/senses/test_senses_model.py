@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.special import log_softmax, logsumexp, softmax
 
+from skbayesembed.precision import Tridiagonal
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import SensePrior
@@ -67,22 +68,30 @@ def slow_log_likelihood(model, arrays):
     return total, np.array(chances)
 
 
+# Axis of the softmax of each array of logits.
+SOFTMAX_AXES = {"chi": 2, "theta": 1, "phi": 1, "psi": 2}
+
+
 def take_out_levels(model, arrays):
-    for chain in model.chains:
-        if chain.axis is not None:
-            arrays[chain.name] -= arrays[chain.name].mean(axis=chain.axis, keepdims=True)
+    for name, axis in SOFTMAX_AXES.items():
+        if name in arrays:
+            arrays[name] -= arrays[name].mean(axis=axis, keepdims=True)
 
 
 def slow_log_prior(model, arrays):
     """Up to a constant, from dense precisions."""
     prior, total = model.prior, 0.0
-    for chain in model.chains:
-        x = arrays[chain.name]
-        kappa = np.exp(arrays["log_kappa_phi"]) if chain.name == "phi" and prior.walks else None
-        if chain.name == "phi":
-            precision = prior.phi_precision(x.shape[0], kappa)
-        else:
-            precision = chain.precision
+    precisions = {
+        "chi": lambda n, _: Tridiagonal(np.full(1, 1 / prior.kappa_chi), np.empty(0)),
+        "theta": lambda n, _: prior.theta_precision(n),
+        "phi": prior.phi_precision,
+        "psi": lambda n, _: prior.psi_precision(n),
+        "deviation": lambda n, _: prior.deviation_precision(n),
+    }
+    for name in precisions.keys() & arrays.keys():
+        x = arrays[name]
+        kappa = np.exp(arrays["log_kappa_phi"]) if name == "phi" and prior.walks else None
+        precision = precisions[name](x.shape[0], kappa)
         flat = x.reshape(x.shape[0], -1)
         total -= 0.5 * np.einsum("tm,ts,sm->", flat, precision.dense(), flat)
         if kappa is not None:
@@ -108,6 +117,13 @@ def test_likelihood_and_probabilities_against_slow_sums(kind, labelled):
     np.testing.assert_allclose(model.sense_proba(arrays), chances, atol=1e-12)
 
 
+def scalars(model):
+    """Shapes of the parameters beside the logits."""
+    if model.prior.walks:
+        return {"log_kappa_phi": ()}
+    return {"log_tau": (), "log_lambda": N_WORDS} if model.prior.kind == "interaction" else {}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("power", [1.0, 0.3])
 def test_density_against_slow_sums(kind, power):
@@ -118,7 +134,7 @@ def test_density_against_slow_sums(kind, power):
     for _ in range(4):
         arrays = model.draw_prior(rng)
         take_out_levels(model, arrays)
-        for name, shape in model.scalars.items():
+        for name, shape in scalars(model).items():
             arrays[name] = rng.normal(size=shape)
         values.append(model.logp_and_grad(model.pack(arrays), gradient))
         likelihood, _ = slow_log_likelihood(model, arrays)
@@ -176,33 +192,87 @@ def test_frames_change_the_density_of_levels_only(kind):
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-8)
 
 
-def test_levels_are_independent_of_what_a_softmax_sees():
+@pytest.mark.parametrize("name", ["chi", "theta", "phi"])
+def test_levels_are_independent_of_what_a_softmax_sees(name):
     """In the posterior's Hessian: no cross terms between levels and what is left without them."""
     model, theta = model_of("disc")
-    arrays = model.unpack(theta)
     base, room = np.empty(theta.size), np.empty(theta.size)
     model.logp_and_grad(theta, base)
-    for chain in model.chains:
-        shifted = dict(arrays)
-        level = np.ones_like(arrays[chain.name])
-        shifted[chain.name] = arrays[chain.name] + 0.5 * level
-        model.logp_and_grad(model.pack(shifted), room)
-        change, at = room - base, 0
-        for other in model.chains:
-            part = change[at : at + other.size]
-            at += other.size
-            # the gradient by logits is L times that by coordinates
-            moved = _gradient_by_logits(other, part)
-            moved = moved - moved.mean(axis=other.axis, keepdims=True)
-            np.testing.assert_allclose(moved, 0, atol=1e-9)
+    arrays = model.unpack(theta)
+    arrays[name] = arrays[name] + 0.5
+    model.logp_and_grad(model.pack(arrays), room)
+    change = room - base
+    # moves that leave every level where it is: the gradient along them must not change
+    rng, origin = np.random.default_rng(1), model.unpack(np.zeros_like(theta))
+    for _ in range(5):
+        moved = {key: value + rng.normal(size=value.shape) for key, value in origin.items()}
+        for key, axis in SOFTMAX_AXES.items():
+            if key in moved:
+                shift = moved[key] - origin[key]
+                moved[key] = moved[key] - shift.mean(axis=axis, keepdims=True)
+        direction = model.pack(moved)
+        assert abs(change @ direction) < 1e-9 * np.linalg.norm(direction) * np.abs(base).max()
 
 
-def _gradient_by_logits(chain, gradient):
-    """Undo `chains_pull`: L times the gradient by coordinates."""
-    flat = gradient.reshape(chain.shape[0], -1)
-    out = flat / chain.inverse
-    out[1:] += chain.below[:-1] * flat[:-1]
-    return out.reshape(chain.shape)
+def test_the_frame_of_effects_is_the_cholesky_factor_of_each_word():
+    """Dense precisions of chi and theta together, of prior and information."""
+    model, theta = model_of("disc")
+    arrays = model.unpack(theta)
+    information = model.information_at(arrays)
+    model.inform(arrays, information)
+    n, n_periods = information["psi"], model.data.n_periods
+    rng, effects = np.random.default_rng(2), model.chains[0]
+    y = rng.normal(size=effects.size)
+    here, origin = effects.logits(y), effects.logits(np.zeros_like(y))
+    x = np.concatenate([here["theta"] - origin["theta"], (here["chi"] - origin["chi"])[0]])
+    y = y.reshape(-1, model.data.n_words)
+    y = np.concatenate([y[N_SENSES:], y[:N_SENSES]])
+    for v in range(model.data.n_words):
+        dense = np.zeros((n_periods + N_SENSES,) * 2)
+        dense[:n_periods, :n_periods] = model.prior.theta_precision(n_periods).dense()
+        dense[n_periods:, n_periods:] = np.eye(N_SENSES) / model.prior.kappa_chi
+        for t, k in product(range(n_periods), range(N_SENSES)):
+            seen = np.zeros(n_periods + N_SENSES)
+            seen[[t, n_periods + k]] = 1
+            dense += n[t, k, v] * np.outer(seen, seen)
+        np.testing.assert_allclose(np.linalg.cholesky(dense).T @ x[:, v], y[:, v], atol=1e-10)
+
+
+def test_the_frame_of_sizes_is_the_inverse_root_of_their_precision():
+    """Dense precision of log tau and log lambda, of prior and information."""
+    model, theta = model_of("interaction")
+    arrays = model.unpack(theta)
+    information = model.information_at(arrays)
+    model.inform(arrays, information)
+    deviations = model.chains[0]
+    # sizes' coordinates come last
+    origin, moves = np.zeros(deviations.size), np.empty((N_WORDS + 1,) * 2)
+    places = deviations.logits(origin)
+    for j in range(N_WORDS + 1):
+        y = origin.copy()
+        y[j - N_WORDS - 1] = 1.0
+        here = deviations.logits(y)
+        moves[0, j] = here["log_tau"] - places["log_tau"]
+        moves[1:, j] = here["log_lambda"] - places["log_lambda"]
+    about = information["log_size"]
+    dense = 0.5 * np.eye(N_WORDS + 1) + np.diag(np.concatenate([[about.sum()], about]))
+    dense[0, 1:] = dense[1:, 0] = about
+    np.testing.assert_allclose(moves.T @ dense @ moves, np.eye(N_WORDS + 1), atol=1e-10)
+
+
+def test_information_about_deviations_and_their_sizes():
+    """Of psi, times the squares of its derivatives, by differences."""
+    model, theta = model_of("interaction")
+    arrays = model.unpack(theta)
+    information = model.information_at(arrays)
+    step = 1e-5
+    for name, found in (("deviation", "deviation"), ("log_lambda", "log_size")):
+        up, down = (arrays | {name: arrays[name] + sign * step} for sign in (1, -1))
+        slopes = (model.word_logits(up) - model.word_logits(down)) / (2 * step)
+        expected = information["psi"] * slopes**2
+        if name == "log_lambda":
+            expected = expected.sum(axis=(0, 1))
+        np.testing.assert_allclose(information[found], expected, rtol=1e-6)
 
 
 def test_information_is_that_of_complete_data():
@@ -214,13 +284,12 @@ def test_information_is_that_of_complete_data():
     data = model.data
     words = softmax(arrays["chi"] + arrays["theta"][:, None], axis=2)
     prevalence = softmax(arrays["phi"], axis=1)
-    expected = {name: np.zeros_like(arrays[name]) for name in ("phi", "chi", "theta")}
+    expected = {"phi": np.zeros_like(arrays["phi"]), "psi": np.zeros_like(words)}
     for d, k in product(range(data.n_snippets), range(N_SENSES)):
         t, g = data.periods[d], data.genres[d]
         p = words[t, k]
         seen = chances[d, k] * data.lengths[d]
-        expected["chi"][0, k] += seen * p
-        expected["theta"][t] += seen * p
+        expected["psi"][t, k] += seen * p
         q = prevalence[t, k, g]
         expected["phi"][t, k, g] += q * (1 - q)
     for name, value in expected.items():

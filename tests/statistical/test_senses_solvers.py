@@ -9,6 +9,7 @@ from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.inference.hmc import HamiltonianOptions, sample_hmc
 from skbayesembed.inference.reparam import mean_field
+from skbayesembed.senses.blockwise import SenseBlocks
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs import SenseGibbs
 from skbayesembed.senses.model import SenseModel
@@ -17,6 +18,8 @@ from skbayesembed.summary import ess
 
 OPTIONS = HamiltonianOptions(method="hmc", path_length=4.0, integrator="gaussian", metric="given")
 NUTS = HamiltonianOptions()
+# small steps: the frame knows nothing of the deviations before a mode has been explored
+GIVEN = HamiltonianOptions(metric="given", target_accept=0.95)
 PRIOR = {"disc": SensePrior(), "gasc": SensePrior("gasc"), "interaction": SensePrior("interaction")}
 
 
@@ -92,12 +95,38 @@ def test_hmc_agrees_with_gibbs(kind, labelled):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["disc", "interaction"])
-def test_hmc_agrees_with_nuts(kind):
-    """Trajectories of fixed length in the model's frame, against an adapted metric."""
+@pytest.mark.parametrize("options", [NUTS, GIVEN], ids=["adapted", "given"])
+def test_hmc_agrees_with_nuts(kind, options):
+    """Trajectories of fixed length in the model's frame, against NUTS in that or its own."""
     data = snippets()
     a = identified(sample(kind, data, OPTIONS, 1500).draws)
-    b = identified(sample(kind, data, NUTS, 1500).draws)
+    b = identified(sample(kind, data, options, 1500).draws)
     assert np.abs(z_scores(a, b)).max() < 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "labelled"),
+    [
+        ("disc", True),
+        pytest.param("disc", False, marks=pytest.mark.slow),
+        pytest.param("gasc", True, marks=pytest.mark.slow),
+    ],
+)
+def test_hmc_agrees_with_blocks(kind, labelled):
+    """The sampler of the paper, in its coordinates and with its moves."""
+    data = snippets(labelled=labelled)
+    a = identified(sample(kind, data, OPTIONS, 500).draws)
+    found = sample_gibbs(
+        SenseBlocks(SenseModel(data, 2, PRIOR[kind])),
+        Settings(draws=1000, warmup=150, thin=1 if labelled else 4),
+        n_chains=2,
+        seeds=np.random.SeedSequence(3),
+    )
+    b = identified(found.draws)
+    assert np.abs(z_scores(a, b)).max() < 5
+    ratio = a.std(axis=(0, 1)) / b.std(axis=(0, 1))
+    error = np.sqrt(0.5 / ess(a) + 0.5 / ess(b))
+    assert np.all(np.abs(np.log(ratio)) < 6 * error + 0.02)
 
 
 def test_independent_gaussians_are_near():
@@ -105,6 +134,10 @@ def test_independent_gaussians_are_near():
     data = snippets(labelled=True)
     model = SenseModel(data, 2, PRIOR["disc"])
     found, _ = mean_field(model, np.zeros(model.n_parameters), np.random.default_rng(3))
+    # once more in the frame of what was found: it couples parameters that the first one leaves
+    arrays = model.unpack(found.mean)
+    model.inform(arrays, model.information_at(arrays))
+    found, _ = mean_field(model, model.pack(arrays), np.random.default_rng(3))
     draws = [model.observe(theta) for theta in found.sample(2000, np.random.default_rng(4))]
     draws = {name: np.stack([d[name] for d in draws])[None] for name in draws[0]}
     exact = identified(sample("disc", data, OPTIONS, 500).draws)

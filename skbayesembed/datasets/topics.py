@@ -1,0 +1,192 @@
+"""Documents simulated from topics that are Gaussians over word vectors, with the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.utils import Bunch
+
+from ..base import check_integer, check_real
+from ..random import generators, seed_sequence
+from ..text import document_counts
+from .senses import draw_categories
+
+
+def make_topics(
+    n_documents=200,
+    n_words=300,
+    n_topics=5,
+    *,
+    n_dims=5,
+    mean_length=50.0,
+    alpha=0.2,
+    separation=3.0,
+    degrees_of_freedom=None,
+    likelihood_power=1.0,
+    random_state=None,
+):
+    """Simulate documents whose topics are Gaussians over word vectors.
+
+    Topics have covariances Sigma_k from an inverse Wishart distribution with mean I, and means
+    mu_k from N(0, ``separation``^2 Sigma_k). Document d has shares theta_d of the topics from a
+    Dirichlet distribution and a Poisson number of tokens, each of a topic z from theta_d. Then
+
+    - with ``n_words=None``, the model of Das et al. (2015) itself: every token is a word of its
+      own, with a vector from N(mu_z, Sigma_z).
+    - with a vocabulary of ``n_words``, as in text: each word has a vector from one of the topics,
+      all equally, and a token of topic k is word w with a probability proportional to
+      N(v_w; mu_k, Sigma_k)^likelihood_power.
+
+    Parameters
+    ----------
+    n_documents : int, default=200
+    n_words : int or None, default=300
+        Size of the vocabulary, V. Some words may occur in no document.
+    n_topics : int, default=5
+        Number of topics, K.
+    n_dims : int, default=5
+        Length of the vectors, E.
+    mean_length : float, default=50.0
+        Expected number of tokens of a document. A document may be empty.
+    alpha : float or array-like of shape (n_topics,), default=0.2
+        Parameters of the Dirichlet distribution of shares.
+    separation : float, default=3.0
+        Spread of the means, in standard deviations of a topic.
+    degrees_of_freedom : float or None, default=None
+        Of the inverse Wishart distribution, above ``n_dims + 1``; None is ``n_dims + 10``.
+    likelihood_power : float, default=1.0
+        At most 1; below, words of a vocabulary tell less of their topic.
+    random_state : int, RandomState instance or None, default=None
+        An int gives the same data every time; with it, topics and vectors of a vocabulary are the
+        same for all numbers and lengths of documents.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        Dictionary-like, with the attributes
+
+        counts : csr_array of shape (n_documents, n_words)
+            How often each word occurs in each document.
+        vectors : ndarray of shape (n_words, n_dims)
+            Vectors of the words, the embedding.
+        means : ndarray of shape (n_topics, n_dims)
+        covariances : ndarray of shape (n_topics, n_dims, n_dims)
+            True topics.
+        theta : ndarray of shape (n_documents, n_topics)
+            True shares of topics.
+        topic_counts : ndarray of shape (n_documents, n_topics), dtype int64
+            True numbers of tokens of each topic.
+        word_counts : ndarray of shape (n_topics, n_words), dtype int64
+            The same by word.
+        word_proba : ndarray of shape (n_topics, n_words) or None
+            True probabilities of the words; None where every token is a word of its own.
+        alpha : ndarray of shape (n_topics,)
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    Das, Zaheer & Dyer (2015). Gaussian LDA for Topic Models with Word Embeddings. ACL.
+
+    Examples
+    --------
+    >>> from skbayesembed.datasets import make_topics
+    >>> simulation = make_topics(n_documents=20, n_words=50, n_topics=3, random_state=0)
+    >>> simulation.counts.shape, simulation.vectors.shape, simulation.theta.shape
+    ((20, 50), (50, 5), (20, 3))
+    """
+    own_words = n_words is None
+    alpha, freedom = _check(
+        n_documents, n_words, n_topics, n_dims, mean_length, alpha, separation,
+        degrees_of_freedom, likelihood_power,
+    )  # fmt: skip
+    topics_rng, words_rng, theta_rng, length_rng, z_rng, tokens_rng = generators(
+        seed_sequence(random_state), 6
+    )
+    means, roots = _topics(n_topics, n_dims, separation, freedom, topics_rng)
+    theta = theta_rng.dirichlet(alpha, size=n_documents)
+    lengths = length_rng.poisson(mean_length, size=n_documents)
+    documents = np.repeat(np.arange(n_documents), lengths)
+    z = draw_categories(theta, documents, z_rng)
+    proba = None
+    if own_words:
+        vectors, words = _vectors(means, roots, z, tokens_rng), np.arange(z.size)
+    else:
+        of_words = np.arange(n_words) % n_topics
+        vectors = _vectors(means, roots, of_words, words_rng)
+        proba = _word_proba(means, roots, vectors, likelihood_power)
+        words = draw_categories(proba, z, tokens_rng)
+    n_types = len(vectors)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return Bunch(
+        counts=document_counts(words, offsets, n_types),
+        vectors=vectors,
+        means=means,
+        covariances=roots @ roots.transpose(0, 2, 1),
+        theta=theta,
+        topic_counts=_table(documents, z, (n_documents, n_topics)),
+        word_counts=_table(z, words, (n_topics, n_types)),
+        word_proba=proba,
+        alpha=alpha,
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _check(n_documents, n_words, n_topics, n_dims, mean_length, alpha, separation, freedom, power):
+    """Checked ``alpha`` (n_topics,) and degrees of freedom."""
+    for name, value in (("n_documents", n_documents), ("n_topics", n_topics), ("n_dims", n_dims)):
+        check_integer(name, value, 1)
+    if n_words is not None:
+        check_integer("n_words", n_words, 1)
+    check_real("mean_length", mean_length, 0)
+    check_real("separation", separation, 0, strict=False)
+    check_real("likelihood_power", power, 0, high=1.0)
+    freedom = n_dims + 10 if freedom is None else freedom
+    check_real("degrees_of_freedom", freedom, n_dims + 1)
+    values = np.asarray(alpha)
+    good = values.dtype.kind in "iuf" and values.shape in ((), (n_topics,))
+    if not good or not np.isfinite(values).all() or not np.all(values > 0):
+        raise ValueError(f"alpha must be a number > 0 or {n_topics} of them, got {alpha!r}.")
+    return np.array(np.broadcast_to(values, n_topics), dtype=float), float(freedom)
+
+
+def _topics(n_topics, n_dims, separation, freedom, rng):
+    """Means and roots R, Sigma = R R', of the covariances of topics."""
+    # Bartlett: the Wishart matrix A A' with A lower triangular; its inverse is scaled to mean I
+    factor = np.tril(rng.standard_normal((n_topics, n_dims, n_dims)), -1)
+    diagonal = np.arange(n_dims)
+    factor[:, diagonal, diagonal] = np.sqrt(
+        rng.chisquare(freedom - diagonal, size=(n_topics, n_dims))
+    )
+    roots = np.sqrt(freedom - n_dims - 1) * np.linalg.inv(factor).transpose(0, 2, 1)
+    noise = rng.standard_normal((n_topics, n_dims, 1))
+    return separation * (roots @ noise)[..., 0], roots
+
+
+def _vectors(means, roots, topics, rng):
+    """A vector from the topic of each word."""
+    noise = rng.standard_normal((topics.size, means.shape[1]))
+    out = np.empty_like(noise)
+    for k in range(len(means)):
+        chosen = topics == k
+        out[chosen] = means[k] + noise[chosen] @ roots[k].T
+    return out
+
+
+def _word_proba(means, roots, vectors, power):
+    """Powered densities normalised over words, (n_topics, n_words)."""
+    out = np.empty((len(means), len(vectors)))
+    for k, (mean, root) in enumerate(zip(means, roots, strict=True)):
+        white = np.linalg.solve(root, (vectors - mean).T)
+        out[k] = -0.5 * power * np.sum(white**2, axis=0)
+    return np.exp(out - logsumexp(out, axis=1, keepdims=True))
+
+
+def _table(rows, columns, shape):
+    """How often each pair of row and column occurs."""
+    return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)

@@ -1,0 +1,131 @@
+"""Measures of topics: coherence of their words in a reference corpus."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..base import check_choice, check_integer
+from ..text import build_corpus, document_counts, input_kind, make_analyzer, materialise
+from .checks import check_numbers
+
+
+def coherence(topics, X_ref, *, measure="npmi", n=10, vocabulary=None):
+    """Coherence of the words of topics, by how often they occur in the same documents.
+
+    The mean over pairs of a topic's words of
+
+        pmi:   log(p(w, v) / (p(w) p(v)))
+        npmi:  pmi / -log p(w, v)
+
+    where p(w) is the share of reference documents with word w, p(w, v) that with both (Newman et
+    al. 2010; Bouma 2009). A pair that never meets has npmi -1, its limit, and in pmi counts as
+    though one document held both. Pairs with a word that no reference document has are left out.
+
+    Parameters
+    ----------
+    topics : array-like of shape (n_topics, n_words), or list of lists
+        Words of each topic, the most important first: strings, or columns of ``X_ref``.
+    X_ref : count matrix or documents
+        The reference corpus: (n_documents, n_columns) counts, sparse or dense, or documents as
+        strings or token lists. Strings are cut as by `sklearn`'s CountVectorizer.
+    measure : {"npmi", "pmi"}, default="npmi"
+    n : int, default=10
+        Words of each topic that are looked at, at most.
+    vocabulary : dict of str to int or list of str, optional
+        Columns of the words of ``topics``, where these are strings and ``X_ref`` holds counts; by
+        default the names of the columns of a DataFrame.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        NaN for a topic without a pair of words that both occur.
+
+    Raises
+    ------
+    ValueError
+        If words cannot be told from columns, or there are no reference documents.
+
+    References
+    ----------
+    Newman, Lau, Grieser & Baldwin (2010). Automatic Evaluation of Topic Coherence. NAACL.
+    Bouma (2009). Normalized (Pointwise) Mutual Information in Collocation Extraction. GSCL.
+
+    Examples
+    --------
+    >>> from skbayesembed.metrics import coherence
+    >>> documents = ["cat dog", "dog cat hen", "tin iron", "iron tin zinc"]
+    >>> coherence([["cat", "dog"], ["cat", "tin"]], documents).round(2)
+    array([ 1., -1.])
+    """
+    check_choice("measure", measure, ("npmi", "pmi"))
+    check_integer("n", n, 2)
+    topics = [list(topic)[:n] for topic in topics]
+    counts, columns = _reference(topics, X_ref, vocabulary)
+    places = {column: i for i, column in enumerate(columns)}
+    met = _documents_in_common(counts[:, columns])
+    out = np.full(len(topics), np.nan)
+    for k, topic in enumerate(topics):
+        index = [places[column] for column in topic if column in places]
+        values = _pairs(met[np.ix_(index, index)], counts.shape[0], measure)
+        if values.size:
+            out[k] = values.mean()
+    return out
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+def _reference(topics, X_ref, vocabulary):
+    """Counts, and the columns in use; topics become lists of columns, in place."""
+    X_ref = materialise(X_ref)
+    kind = input_kind(X_ref)
+    named = any(isinstance(word, str) for topic in topics for word in topic)
+    if kind == "counts":
+        if vocabulary is None and named:
+            vocabulary = getattr(X_ref, "columns", None)
+            if vocabulary is None:
+                raise ValueError(
+                    "vocabulary must be given where topics are words and X_ref is a count matrix."
+                )
+        counts = X_ref if sparse.issparse(X_ref) else check_numbers(X_ref, "X_ref")
+        counts = sparse.csr_array(counts)
+    else:
+        if not named:
+            raise ValueError("topics must be words where X_ref holds documents, got columns.")
+        corpus = build_corpus(X_ref, make_analyzer() if kind == "text" else None)
+        counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
+        vocabulary = corpus.words.tolist()
+    if named:
+        if not hasattr(vocabulary, "get"):
+            vocabulary = {str(word): i for i, word in enumerate(vocabulary)}
+        for topic in topics:
+            topic[:] = [vocabulary.get(str(word), -1) for word in topic]
+    used = {int(column) for topic in topics for column in topic}
+    if used and max(used) >= counts.shape[1]:
+        raise ValueError(
+            f"topics must be columns of X_ref, from 0 to {counts.shape[1] - 1}, got {max(used)}."
+        )
+    return counts, sorted(column for column in used if column >= 0)
+
+
+def _documents_in_common(counts):
+    """Number of documents with both of every two words, dense (n, n)."""
+    seen = sparse.csc_array(counts > 0, dtype=np.float64)
+    return (seen.T @ seen).toarray()
+
+
+def _pairs(met, n_documents, measure):
+    """The measure of every pair of words that both occur."""
+    i, j = np.triu_indices(len(met), 1)
+    single, both = np.diag(met), met[i, j]
+    there = (single[i] > 0) & (single[j] > 0)
+    i, j, both = i[there], j[there], both[there]
+    share = np.maximum(both, 1.0) / n_documents
+    pmi = np.log(share * n_documents**2 / (single[i] * single[j]))
+    if measure == "pmi":
+        return pmi
+    # words in every document tell nothing
+    npmi = np.divide(pmi, -np.log(share), out=np.zeros_like(pmi), where=share < 1)
+    npmi[both == 0] = -1.0
+    return npmi

@@ -1,0 +1,266 @@
+"""Log posterior densities of the sense models and their gradients: one call each.
+
+Steps called one by one from Python would have chains that run in threads wait for each other. All
+take flat coordinates ``theta`` and put the gradient by them in ``out``; ``frames`` are the
+``arrays`` of the model's chains (see `frame` and `deviations`), ``data`` the snippets, ``snippets``
+(G, T) their numbers. The likelihood is raised to ``power``. Only softmaxes and priors run over all
+K T V word logits: what comes from the snippets runs over their words alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ..elementwise import FAST
+from .effect_kernels import logits_of, pull_effects
+from .kernels import (
+    additive_gradient,
+    additive_sums,
+    chains_from,
+    chains_prior,
+    chains_pull,
+    counts_by_sense,
+    exp_rows,
+    full_expected,
+    full_sums,
+    mixture,
+    prevalence_gradient,
+    pull_chain,
+)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def phi_of(frame, theta, n_senses):
+    """Logits of prevalence (T, K, G) of their coordinates."""
+    center, inverse, below = frame[:3]
+    phi = np.empty(center.shape)
+    chains_from(center, inverse, below, theta.reshape(center.shape), phi)
+    return phi.reshape((center.shape[0], n_senses, center.shape[1] // n_senses))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def effects_of(frame, theta):
+    """Main effects (K + T, V) of their coordinates."""
+    center, inverse, below, cross, lower = frame[:5]
+    effects = np.empty(center.shape)
+    logits_of(center, inverse, below, cross, lower, theta.reshape(center.shape), effects)
+    return effects
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def pull_phi(frame, phi, gradient, out):
+    """`pull_chain` of logits of prevalence."""
+    n_periods, n_senses, n_genres = phi.shape
+    flat = (n_periods, n_senses * n_genres)
+    levels = (n_periods, 1, n_senses, n_genres)
+    return pull_chain(frame, phi.reshape(flat), gradient.reshape(flat), levels, out.reshape(flat))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def additive_likelihood(logits, phi, data, totals, snippets, power, by_words, by_phi):
+    """Log likelihood, and power times its gradients, of main effects ``logits`` (K + T, V)."""
+    n_periods, n_senses, n_genres = phi.shape
+    indptr, words, counts, periods = data[:4]
+    chi, theta = logits[:n_senses], logits[n_senses:]
+    exp_chi, exp_theta = np.empty_like(chi), np.empty_like(theta)
+    top_chi, top_theta = np.empty(n_senses), np.empty(n_periods)
+    exp_rows(chi, exp_chi, top_chi)
+    exp_rows(theta, exp_theta, top_theta)
+    sums, log_sum = np.empty((n_senses, n_periods)), np.empty((n_senses, n_periods))
+    additive_sums(exp_chi, exp_theta, top_chi, top_theta, sums, log_sum)
+    log_prev, cells = np.empty((2, n_genres, n_periods, n_senses))
+    weights, mass = np.empty((n_senses, periods.size)), np.empty((n_senses, n_periods))
+    value = mixture(data, phi, chi, None, log_sum, log_prev, weights, mass, cells)
+    for t in range(n_periods):
+        for v in range(chi.shape[1]):
+            value += totals[t, v] * theta[t, v]
+    of_sense = np.zeros_like(chi)
+    counts_by_sense(indptr, words, counts, weights, None, 1.0, of_sense)
+    by_chi, by_theta = by_words[:n_senses], by_words[n_senses:]
+    additive_gradient(exp_chi, exp_theta, sums, mass, of_sense, totals, power, by_chi, by_theta)
+    prevalence_gradient(log_prev, cells, snippets, power, by_phi)
+    return value
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi):
+    """Log likelihood, and power times its gradients, of word logits ``psi`` (T K, V)."""
+    n_periods, n_senses, n_genres = phi.shape
+    indptr, words, counts, periods = data[:4]
+    top, sums, log_sum = np.empty(len(psi)), np.empty(len(psi)), np.empty((n_senses, n_periods))
+    exp_rows(psi, by_psi, top)
+    full_sums(by_psi, top, sums, log_sum)
+    log_prev, cells = np.empty((2, n_genres, n_periods, n_senses))
+    weights, mass = np.empty((n_senses, periods.size)), np.empty((n_senses, n_periods))
+    value = mixture(data, phi, psi, periods, log_sum, log_prev, weights, mass, cells)
+    full_expected(sums, mass, -power, by_psi)
+    counts_by_sense(indptr, words, counts, weights, periods, power, by_psi)
+    prevalence_gradient(log_prev, cells, snippets, power, by_phi)
+    return value
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def additive_posterior(theta, out, frames, data, totals, snippets, power):
+    """Of DiSC: word logits ``chi[k] + theta[t]``."""
+    of_words, of_phi = frames
+    shape = of_words[0].shape
+    a, n_senses = of_words[0].size, shape[0] - snippets.shape[1]
+    logits, by_words = effects_of(of_words, theta[:a]), np.empty(shape)
+    phi = phi_of(of_phi, theta[a:], n_senses)
+    by_phi = np.empty_like(phi)
+    value = power * additive_likelihood(
+        logits, phi, data, totals, snippets, power, by_words, by_phi
+    )
+    value += pull_effects(of_words, logits, by_words, out[:a].reshape(shape))
+    return value + pull_phi(of_phi, phi, by_phi, out[a:])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
+    """Of random walks: word logits ``psi[t, k]``, and log kappa_phi the last coordinate.
+
+    ``hyper`` holds the variance of phi in the first period, and shape and rate of kappa_phi.
+    """
+    of_psi, of_phi = frames
+    center, inverse, below = of_psi[:3]
+    n_periods, a = center.shape[0], center.size
+    n_words = center.shape[1] // n_senses
+    rows = (n_periods * n_senses, n_words)
+    psi, by_psi = np.empty(center.shape), np.empty(center.shape)
+    chains_from(center, inverse, below, theta[:a].reshape(center.shape), psi)
+    phi = phi_of(of_phi, theta[a:-1], n_senses)
+    by_phi = np.empty_like(phi)
+    value = power * full_likelihood(
+        psi.reshape(rows), phi, data, snippets, power, by_psi.reshape(rows), by_phi
+    )
+    levels = (n_periods, n_senses, n_words, 1)
+    value += pull_chain(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
+    added, out[-1] = kappa_prior(phi, theta[-1], hyper)
+    frame = walk_frame(of_phi, hyper[0], 2 * math.exp(theta[-1]))
+    return value + added + pull_phi(frame, phi, by_phi, out[a:-1])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def walk_frame(frame, first, variance):
+    """``frame`` with the prior of a random walk with other steps (see `Tridiagonal.walk`)."""
+    center, inverse, below, diagonal, off, narrowing = frame
+    n = diagonal.size
+    diagonal, off = np.full(n, 2 / variance), np.full(n - 1, -1 / variance)
+    diagonal[-1] = 1 / variance
+    diagonal[0] = (1 / variance if n > 1 else 0.0) + 1 / first
+    return center, inverse, below, diagonal, off, narrowing
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def kappa_prior(phi, log_kappa, hyper):
+    """What log kappa_phi adds to the log prior beside -x'P x / 2 of `pull_chain`, and its slope."""
+    _, shape, rate = hyper
+    squares = 0.0
+    for t in range(1, phi.shape[0]):
+        for k in range(phi.shape[1]):
+            for g in range(phi.shape[2]):
+                squares += (phi[t, k, g] - phi[t - 1, k, g]) ** 2
+    degrees = shape + 0.5 * phi[1:].size
+    value = -degrees * log_kappa - rate * math.exp(-log_kappa)
+    return value, (0.25 * squares + rate) * math.exp(-log_kappa) - degrees
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def deviating_posterior(theta, out, frames, data, snippets, power):
+    """Of main effects and deviations: word logits ``chi[k] + theta[t] + size deviation[t, k]``."""
+    of_deviation, of_words, of_phi = frames
+    (center, inverse, below, diagonal, off, _), of_sizes, scale, slab = of_deviation
+    flat, shape = center.shape, of_words[0].shape
+    n_periods, n_words = flat[0], shape[1]
+    n_senses = shape[0] - n_periods
+    rows = (n_periods * n_senses, n_words)
+    a, b = inverse.size, inverse.size + 1 + n_words
+    c = b + of_words[0].size
+    logs = np.empty(1 + n_words)
+    sizes, slopes, by_size = np.empty((3, n_words))
+    log_sizes_of(of_sizes, theta[a:b], logs)
+    sizes_of(logs, slab, sizes, slopes)
+    deviation, gradient = np.empty(flat), np.empty(flat)
+    chains_from(center, inverse, below, theta[:a].reshape(flat), deviation)
+    effects = effects_of(of_words, theta[b:c])
+    phi = phi_of(of_phi, theta[c:], n_senses)
+    psi, by_effects, by_phi = np.empty(rows), np.empty(shape), np.empty_like(phi)
+    deviating_logits(effects, deviation.reshape(rows), sizes, n_senses, psi)
+    by_psi = gradient.reshape(rows)
+    value = power * full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi)
+    by_parts(by_psi, deviation.reshape(rows), sizes, n_senses, by_effects, by_size)
+    value += chains_prior(diagonal, off, deviation, gradient)
+    chains_pull(inverse, below, gradient, out[:a].reshape(flat))
+    value += pull_sizes(of_sizes, scale, logs, by_size * slopes, out[a:b])
+    value += pull_effects(of_words, effects, by_effects, out[b:c].reshape(shape))
+    return value + pull_phi(of_phi, phi, by_phi, out[c:])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def log_sizes_of(frame, y, logs):
+    """log tau and log lambda (V,) of coordinates (1 + V,), of which the first moves all."""
+    places, widths, turns = frame
+    first = widths[0] * y[0]
+    logs[0] = places[0] + first
+    for v in range(turns.size):
+        logs[1 + v] = places[1 + v] + widths[1 + v] * y[1 + v] + turns[v] * first
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sizes_of(logs, slab, sizes, slopes):
+    """Sizes of the deviations of words (V,), and their derivatives by log (tau lambda)."""
+    for v in range(sizes.size):
+        squared = math.exp(min(2 * (logs[0] + logs[1 + v]), 700.0))
+        share = slab / (slab + squared)
+        sizes[v] = math.sqrt(squared * share)
+        slopes[v] = sizes[v] * share
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def pull_sizes(frame, scale, logs, gradient, out):
+    """Coordinates' gradient of that by log (tau lambda), prior added; log density of the prior.
+
+    Half-Cauchy on the logarithmic scale, ``scale`` that of tau: log x - log(1 + x^2).
+    """
+    _, widths, turns = frame
+    log_tau = logs[0] - math.log(scale)
+    value = -math.log(2 * math.cosh(log_tau))
+    by_tau = -math.tanh(log_tau)
+    for v in range(gradient.size):
+        x = abs(logs[1 + v])
+        value -= x + math.log1p(math.exp(-2 * x))
+        by_lambda = gradient[v] - math.tanh(logs[1 + v])
+        by_tau += gradient[v] + turns[v] * by_lambda
+        out[1 + v] = widths[1 + v] * by_lambda
+    out[0] = widths[0] * by_tau
+    return value
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def deviating_logits(effects, deviation, sizes, n_senses, psi):
+    """psi (T K, V): main effects (K + T, V), plus deviations (T K, V) times sizes (V,)."""
+    for r in range(psi.shape[0]):
+        of_sense, of_period = effects[r % n_senses], effects[n_senses + r // n_senses]
+        for v in range(sizes.size):
+            psi[r, v] = of_sense[v] + of_period[v] + sizes[v] * deviation[r, v]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def by_parts(gradient, deviation, sizes, n_senses, by_effects, by_size):
+    """From the gradient by psi (T K, V) to those by the parts of `deviating_logits`.
+
+    That by deviations replaces ``gradient``.
+    """
+    by_effects[:] = 0.0
+    by_size[:] = 0.0
+    for r in range(gradient.shape[0]):
+        of_sense, of_period = by_effects[r % n_senses], by_effects[n_senses + r // n_senses]
+        for v in range(sizes.size):
+            g = gradient[r, v]
+            of_sense[v] += g
+            of_period[v] += g
+            by_size[v] += g * deviation[r, v]
+            gradient[r, v] = g * sizes[v]

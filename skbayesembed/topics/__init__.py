@@ -1,0 +1,1 @@
+"""Topics as Gaussians over word vectors: `GaussianLDA`."""

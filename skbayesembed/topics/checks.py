@@ -1,0 +1,153 @@
+"""Checks of the parameters of `GaussianLDA`, before any work."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+
+from ..base import (
+    check_bool,
+    check_chain_length,
+    check_choice,
+    check_integer,
+    check_jobs,
+    check_real,
+    check_solver,
+    check_verbose,
+)
+from .gibbs import TOPIC_KERNELS
+
+SOLVERS = ("gibbs", "vi", "hmc", "laplace", "map")
+WORD_MODELS = ("count", "density")
+LEARNED = ("symmetric", "asymmetric")
+
+
+def check_parameters(estimator):
+    """Raise a ValueError for the first parameter that is not allowed whatever the data."""
+    e = estimator
+    check_integer("n_components", e.n_components, 1)
+    check_solver(e, e.solver, SOLVERS)
+    check_choice("kernel", e.kernel, ("auto", *TOPIC_KERNELS))
+    if e.normalize is not None:
+        check_choice("normalize", e.normalize, ("unit", "center"))
+    _check_power(e.likelihood_power)
+    _check_topic_prior(e)
+    _check_vector_priors(e)
+    check_choice("word_model", e.word_model, WORD_MODELS)
+    check_choice("learning_method", e.learning_method, ("batch", "online"))
+    if e.learning_method == "online" and e.solver != "vi":
+        raise ValueError(
+            f"learning_method='online' is available with solver='vi' only, got {e.solver!r}."
+        )
+    check_integer("batch_size", e.batch_size, 1)
+    check_real("learning_offset", e.learning_offset, 0, strict=False)
+    check_real("learning_decay", e.learning_decay, 0.5, high=1.0)
+    check_integer("n_passes", e.n_passes, 1)
+    check_choice("features", e.features, ("mean", "mean_std"))
+    check_bool("lowercase", e.lowercase)
+    check_integer("min_count", e.min_count, 1)
+    if e.max_features is not None:
+        check_integer("max_features", e.max_features, 1)
+    check_chain_length(e)
+    if not isinstance(e.keep_draws, str) or e.keep_draws not in ("auto", "all"):
+        raise ValueError(f"keep_draws must be 'auto' or 'all', got {e.keep_draws!r}.")
+    check_real("target_accept", e.target_accept, 0, high=0.999)
+    check_integer("max_iter", e.max_iter, 1)
+    check_real("tol", e.tol, 0)
+    check_verbose(e.verbose)
+    check_jobs(e.n_jobs)
+
+
+def _check_power(power):
+    good = isinstance(power, str) and power == "auto"
+    if isinstance(power, Real) and not isinstance(power, bool):
+        good = 0 < power <= 1
+    if not good:
+        raise ValueError(
+            f"likelihood_power must be 'auto' or a number > 0 and <= 1, got {power!r}."
+        )
+
+
+def _check_topic_prior(e):
+    learned = e.learn_doc_topic_prior
+    if learned is not False and not (isinstance(learned, str) and learned in LEARNED):
+        raise ValueError(
+            "learn_doc_topic_prior must be False, 'symmetric' or 'asymmetric', got "
+            f"{e.learn_doc_topic_prior!r}."
+        )
+    if learned is not False and e.solver not in ("gibbs", "vi"):
+        raise ValueError(
+            f"learn_doc_topic_prior={learned!r} is not available with solver={e.solver!r}: use "
+            "solver='gibbs' or 'vi'."
+        )
+    topic_prior(e)
+
+
+def topic_prior(estimator):
+    """Parameters (K,) of the Dirichlet prior of documents; ValueError where they are none."""
+    value, k = estimator.doc_topic_prior, estimator.n_components
+    if isinstance(value, str) and value == "auto":
+        return np.full(k, 1.0 / k)
+    alpha = _numbers("doc_topic_prior", value)
+    if alpha.shape not in ((), (k,)) or not alpha.min() > 0:
+        raise ValueError(
+            "doc_topic_prior must be 'auto', a number > 0 or n_components="
+            f"{k} of them, got {value!r}."
+        )
+    return np.array(np.broadcast_to(alpha, k))
+
+
+def _check_vector_priors(e):
+    for name in ("mean_precision_prior", "degrees_of_freedom_prior"):
+        if getattr(e, name) is not None:
+            check_real(name, getattr(e, name), 0)
+    if e.mean_prior is not None and _numbers("mean_prior", e.mean_prior).ndim != 1:
+        raise ValueError(
+            f"mean_prior must be None or an array of shape (n_dims,), got {e.mean_prior!r}."
+        )
+    if e.covariance_prior is not None:
+        scale = _numbers("covariance_prior", e.covariance_prior)
+        good = scale.ndim in (0, 2)
+        if scale.ndim == 0:
+            good = scale > 0
+        elif scale.ndim == 2:
+            good = scale.shape[0] == scale.shape[1] and np.allclose(scale, scale.T)
+            good = good and np.linalg.eigvalsh(scale).min() > 0
+        if not good:
+            raise ValueError(
+                "covariance_prior must be None, a number > 0 or a symmetric positive definite "
+                f"matrix (n_dims, n_dims), got {e.covariance_prior!r}."
+            )
+
+
+def _numbers(name, value):
+    """A float array of finite numbers."""
+    try:
+        out = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        out = np.full(1, np.nan)
+    if isinstance(value, str | bool) or not np.isfinite(out).all() or not out.size:
+        raise ValueError(f"{name} must hold finite numbers, got {value!r}.")
+    return out
+
+
+def check_dimensions(estimator, n_dims):
+    """Raise a ValueError where the priors of topics do not fit vectors of length ``n_dims``."""
+    e = estimator
+    for name, shape in (("mean_prior", (n_dims,)), ("covariance_prior", (n_dims, n_dims))):
+        value = getattr(e, name)
+        got = () if value is None else np.shape(value)
+        if got and got != shape:
+            raise ValueError(
+                f"{name} must have shape {shape}, as the vectors have length {n_dims}, got {got}."
+            )
+    freedom = e.degrees_of_freedom_prior
+    # without a covariance of its own the prior's mean of covariances must exist
+    least = n_dims - 1 if e.covariance_prior is not None else n_dims + 1
+    if freedom is not None and freedom <= least:
+        raise ValueError(
+            f"degrees_of_freedom_prior must be > {least} for vectors of length {n_dims}"
+            + ("" if e.covariance_prior is not None else " without a covariance_prior")
+            + f", got {freedom!r}."
+        )

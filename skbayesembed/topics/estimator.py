@@ -1,0 +1,434 @@
+"""`GaussianLDA`: topics as Gaussians over word vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import DocumentFeaturesMixin, check_choice
+from ..random import seed_sequence
+from ..text import materialise
+from . import inputs
+from .checks import WORD_MODELS, check_parameters
+from .fitting import solve
+from .predict import FoldIn, TopicDraws, completion, topic_features
+from .reading import TopicReadingMixin
+from .streaming import TopicStreamingMixin
+
+
+class GaussianLDA(
+    TopicStreamingMixin,
+    TopicReadingMixin,
+    DocumentFeaturesMixin,
+    BaseEstimator,
+):
+    r"""Posterior of topics that are Gaussians over word vectors.
+
+    As in latent Dirichlet allocation, a document is a mixture of topics. A topic is no list of
+    probabilities of words, but a Gaussian in the space of word vectors, so that words never seen
+    in training have a topic if they have a vector (Das et al. 2015):
+
+        theta_d ~ Dirichlet(alpha),   z ~ theta_d,   p(w | z = k) ~ N(v_w; mu_k, Sigma_k)^tau
+
+    with normal-inverse-Wishart priors of the topics. In many dimensions the likelihood of a single
+    word outweighs all the rest of its document; ``likelihood_power`` tau tames it.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of topics K.
+    embedding : mapping, fitted estimator or array
+        Vectors of the words: a dict or gensim's KeyedVectors; a fitted `BayesianSGNS`, wrapped in
+        scikit-learn's FrozenEstimator where this estimator is cloned, which stands for its
+        posterior means ``rho_``; or, for count matrices, an array with a row for each column. A
+        mapping finds the columns of a count matrix by their names (x0, x1, ... without names).
+    solver : {"gibbs", "vi", "hmc", "laplace", "map"}, default="gibbs"
+        ``"gibbs"`` samples the posterior, ``"vi"`` approximates it by independent factors.
+        ``"hmc"``, ``"laplace"`` and ``"map"``, for small data, sum over the topics of tokens.
+    kernel : {"auto", "sampled", "alias", "reference"}, default="auto"
+        Of ``"gibbs"``; all are exact. ``"sampled"`` draws means and covariances and sums over
+        theta; ``"alias"`` and ``"reference"`` sum over all three, and update topics token by
+        token: from proposals, or straight. ``"auto"`` is ``"sampled"``, the fastest.
+    normalize : {"unit", "center"} or None, default="unit"
+        ``"center"`` takes from all vectors the mean of those of the training words; ``"unit"``
+        scales them to unit length besides. New vectors are treated with the mean of training.
+    likelihood_power : float in (0, 1] or "auto", default=1.0
+        Power tau of the Gaussian likelihood of a word. At 1 this is the model of Das et al.;
+        below, it is no density, and documents weigh more. ``"auto"`` takes that of 0.02, 0.05,
+        0.1, 0.2, 0.5 and 1 with which a fifth of the documents (1,000 at most) is completed best.
+    doc_topic_prior : "auto", float or array-like of shape (n_components,), default="auto"
+        Dirichlet parameters alpha; ``"auto"`` is ``1 / n_components``.
+    learn_doc_topic_prior : {False, "symmetric", "asymmetric"}, default=False
+        Learn alpha from the documents (Minka 2000), starting from ``doc_topic_prior``.
+    mean_prior : array-like of shape (n_dims,) or None, default=None
+        Prior mean of the topics' means; None: the mean of the vectors over all tokens.
+    mean_precision_prior : float or None, default=None
+        kappa: mu_k ~ N(mean_prior, Sigma_k / kappa); None is 1.
+    degrees_of_freedom_prior : float or None, default=None
+        nu of the inverse Wishart prior of covariances; None is ``n_dims + 2``.
+    covariance_prior : array-like of shape (n_dims, n_dims), float or None, default=None
+        Scale matrix Psi, a number standing for a multiple of the identity. With None the prior
+        mean of covariances is that of the vectors over all tokens, a tenth of it made spherical.
+    word_model : {"count", "density"}, default="count"
+        Where ``components_``, ``transform`` and ``score`` have the probabilities of words from: the
+        tokens that a topic holds, as in plain LDA, and its powered density only for words that
+        training has no tokens of; or the powered density for all words, normalised over the
+        vocabulary. Words differ in more than their vectors, which counts know of: in
+        20 Newsgroups they complete documents better and tell newsgroups better apart.
+    learning_method : {"batch", "online"}, default="batch"
+        Of ``"vi"``: all documents in every iteration, or minibatches.
+    batch_size : int, default=128
+        Documents of a minibatch, also of ``partial_fit``.
+    learning_offset, learning_decay : float, default=10.0, 0.7
+        Minibatch t has the weight ``(learning_offset + t) ** -learning_decay``.
+    n_passes : int, default=5
+        How often ``learning_method="online"`` reads the documents.
+    features : {"mean", "mean_std"}, default="mean"
+        What ``transform`` returns: posterior means of theta, or also their standard deviations.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        scikit-learn's analyzer for documents given as strings.
+    lowercase : bool, default=True
+        Part of the analyzer.
+    stop_words : {"english"}, list of str or None, default=None
+        Part of the analyzer.
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
+        Part of the analyzer.
+    min_count : int, default=1
+        Words seen less often are dropped in training. With 1 every column of a count matrix
+        stays, seen or not, so that folds of the data have the same words.
+    max_features : int or None, default=None
+        Train on the most frequent words only.
+    draws, warmup, chains, thin : int, default=100, 200, 2, 1
+        ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart. All
+        start from the same k-means clusters of the words.
+    keep_draws : {"auto", "all"}, default="auto"
+        ``"auto"`` records evenly spaced draws up to 256 MiB.
+    target_accept : float, default=0.8
+        Of ``"hmc"``: acceptance that the step size is adapted to.
+    max_iter : int, default=500
+        Most sweeps of ``"vi"``, most iterations of the search for a mode.
+    tol : float, default=1e-8
+        Tolerance of that search, relative to the gradient at the start. ``"vi"`` ends when a
+        sweep raises the bound by less than 100 times this share of it.
+    random_state : int, RandomState instance or None, default=None
+        The same seed gives the same draws for every ``n_jobs`` and joblib backend.
+    n_jobs : int or None, default=None
+        Chains run in parallel; of ``transform``, documents.
+    verbose : int, default=0
+        1 shows the progress.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+        Draws of ``mean`` (chain, draw, n_components, n_dims), ``covariance`` (..., n_components,
+        n_dims, n_dims), ``counts`` (..., n_components, n_words), the tokens of each word in each
+        topic, and ``alpha`` (..., n_components). Topics are aligned across draws and chains, the
+        largest first.
+    components_ : ndarray of shape (n_components, n_words)
+        Posterior means of the probabilities of words by ``word_model``.
+    topic_means_ : ndarray of shape (n_components, n_dims)
+        Posterior means of mu, in the coordinates of ``normalize``.
+    topic_covariances_ : ndarray of shape (n_components, n_dims, n_dims)
+        Posterior means of Sigma.
+    doc_topic_prior_ : ndarray of shape (n_components,)
+        Dirichlet parameters, posterior means where they are learned.
+    likelihood_power_ : float
+        As given or chosen.
+    likelihood_power_scores_ : dict
+        Of ``likelihood_power="auto"``: the held-out score of each power that was tried.
+    embedding_mean_ : ndarray of shape (n_dims,)
+        What ``normalize`` takes from every vector.
+    words_ : ndarray of str of shape (n_words,)
+        Most frequent first, except for count matrices, which keep their order.
+    vocabulary_ : dict
+        Word to place in ``words_``.
+    n_dropped_words_, n_dropped_tokens_ : int
+        Words of the training documents without a vector, which are dropped; their occurrences.
+    n_iter_ : int
+        Iterations of ``"vi"`` (passes where online) and of searches for a mode; 1 of samplers.
+    approximation_ : object
+        Of ``"vi"`` and ``"laplace"``: the approximation itself.
+    elbo_ : ndarray of shape (n_iter,)
+        Of ``"vi"``: the bound on the log evidence after every sweep.
+    n_features_in_, feature_names_in_
+        As in scikit-learn, where fitted on a count matrix.
+
+    Raises
+    ------
+    ValueError
+        For a parameter or input that is not allowed, before any work: vectors that do not match
+        the columns or are not finite, a column without a vector, more topics than words.
+    MemoryError
+        If the draws would not fit.
+
+    See Also
+    --------
+    skbayesembed.metrics.coherence : Coherence of the words of any topics.
+
+    References
+    ----------
+    Das, Zaheer & Dyer (2015). Gaussian LDA for Topic Models with Word Embeddings. ACL.
+    Ozaki & Kobayashi (2022). A Study on Stochastic Variational Inference for Topic Modeling with
+    Word Embeddings. Computación y Sistemas 26(3).
+
+    Examples
+    --------
+    >>> from skbayesembed import GaussianLDA
+    >>> from skbayesembed.datasets import make_topics
+    >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+    >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+    >>> model.fit_transform(data.counts).shape
+    (40, 2)
+    >>> model.components_.shape
+    (2, 60)
+    """
+
+    def __init__(
+        self,
+        n_components=20,
+        *,
+        embedding=None,
+        solver="gibbs",
+        kernel="auto",
+        normalize="unit",
+        likelihood_power=1.0,
+        doc_topic_prior="auto",
+        learn_doc_topic_prior=False,
+        mean_prior=None,
+        mean_precision_prior=None,
+        degrees_of_freedom_prior=None,
+        covariance_prior=None,
+        word_model="count",
+        learning_method="batch",
+        batch_size=128,
+        learning_offset=10.0,
+        learning_decay=0.7,
+        n_passes=5,
+        features="mean",
+        analyzer="word",
+        lowercase=True,
+        stop_words=None,
+        token_pattern=r"(?u)\b\w\w+\b",
+        min_count=1,
+        max_features=None,
+        draws=100,
+        warmup=200,
+        chains=2,
+        thin=1,
+        keep_draws="auto",
+        target_accept=0.8,
+        max_iter=500,
+        tol=1e-8,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.embedding = embedding
+        self.solver = solver
+        self.kernel = kernel
+        self.normalize = normalize
+        self.likelihood_power = likelihood_power
+        self.doc_topic_prior = doc_topic_prior
+        self.learn_doc_topic_prior = learn_doc_topic_prior
+        self.mean_prior = mean_prior
+        self.mean_precision_prior = mean_precision_prior
+        self.degrees_of_freedom_prior = degrees_of_freedom_prior
+        self.covariance_prior = covariance_prior
+        self.word_model = word_model
+        self.learning_method = learning_method
+        self.batch_size = batch_size
+        self.learning_offset = learning_offset
+        self.learning_decay = learning_decay
+        self.n_passes = n_passes
+        self.features = features
+        self.analyzer = analyzer
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.min_count = min_count
+        self.max_features = max_features
+        self.draws = draws
+        self.warmup = warmup
+        self.chains = chains
+        self.thin = thin
+        self.keep_draws = keep_draws
+        self.target_accept = target_accept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Learn the posterior.
+
+        Parameters
+        ----------
+        X : list of str, list of lists of str or (n_documents, n_words) counts
+            Documents as strings, as token lists, or as a count matrix (sparse, dense, DataFrame).
+            Words of documents without a vector are dropped. A document may be empty.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        UserWarning
+            If more than half of the tokens have no vector, or counts are rounded.
+        ConvergenceWarning
+            If the chains have not mixed, or a topic holds no tokens.
+        """
+        check_parameters(self)
+        training = inputs.training_data(self, X)
+        found = solve(self, training, seed_sequence(self.random_state))
+        self._stream = None
+        self._note(training)
+        self._set_fitted(found)
+        return self
+
+    def fit_transform(self, X, y=None):
+        """Fit to X, then transform it.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit``
+            An iterator is read once.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+        """
+        X = materialise(X)
+        return self.fit(X, y).transform(X)
+
+    def transform(self, X, embedding=None):
+        """Shares of the topics in documents.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit``
+        embedding : mapping, fitted estimator or array, optional
+            Vectors of words, of the same space as those of training. For documents they come
+            before those of training, which stay known; for counts they stand for the columns of
+            X, which may be other words than those of training.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+            Posterior means of theta, averaged over evenly spaced draws of the topics; rows sum to
+            one. Twice as many columns for ``features="mean_std"``: the means, then the posterior
+            standard deviations. An empty document gets the mean of the prior.
+
+        Notes
+        -----
+        Every word that has a vector counts, also one that ``fit`` has not seen or has dropped as
+        rare. Given a draw of the topics, with probabilities of words by ``word_model``, those of a
+        document's tokens are found by collapsed variational inference, which is deterministic.
+        """
+        check_is_fitted(self, "posterior_")
+        check_choice("features", self.features, ("mean", "mean_std"))
+        return topic_features(
+            self._fold(inputs.reading(self, X, embedding)), self.features == "mean_std"
+        )
+
+    def score(self, X, y=None, *, sample_weight=None):
+        """Held-out log probability per token, by document completion.
+
+        Every other token of a document, in the order of the vocabulary, is held out, and theta is
+        found from the others.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit``
+        y : None
+            Ignored.
+        sample_weight : None
+            Present for scikit-learn's sake; anything else is refused.
+
+        Returns
+        -------
+        float
+            Mean over tokens of log sum_k theta_dk p(w | k), where the mean over draws is taken
+            inside the logarithm and p(w | k) is that of ``word_model``. Words outside the
+            vocabulary are left out: scores compare between models with the same words.
+
+        Raises
+        ------
+        ValueError
+            If no document has two tokens.
+        """
+        check_is_fitted(self, "posterior_")
+        if sample_weight is not None:
+            raise ValueError("sample_weight is not supported: got an array, allowed is None.")
+        first, second = inputs.halves(inputs.known_counts(self, X))
+        fold = self._fold(inputs.vocabulary_reading(self, first))
+        draws = fold.draws
+        return self._completed(
+            fold, second, lambda s: draws.word_proba(s, self.word_model, self._vectors).T
+        )
+
+    def perplexity(self, X):
+        """``exp(-score(X))``: as uncertain as this many equally probable words.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit``
+
+        Returns
+        -------
+        float
+        """
+        return float(np.exp(-self.score(X)))
+
+    def log_density(self, X, embedding=None):
+        """Held-out log density of the words' vectors, per token, by document completion.
+
+        Parameters
+        ----------
+        X, embedding
+            As in `transform`.
+
+        Returns
+        -------
+        float
+            Mean over tokens of log sum_k theta_dk N(v_w; mu_k, Sigma_k), with halves as in
+            `score`, and theta by densities. Vectors are those of ``normalize``, whose densities
+            differ in scale.
+
+        Raises
+        ------
+        ValueError
+            If no document has two tokens.
+        """
+        check_is_fitted(self, "posterior_")
+        reading = inputs.reading(self, X, embedding)
+        first, second = inputs.halves(reading.counts)
+        fold = self._fold(inputs.Reading(first, reading.vectors, reading.places), "density")
+        tables = [fold.draws.log_density(s, reading.vectors) for s in range(len(fold.draws))]
+        top = np.max([table.max(axis=1) for table in tables], axis=0)
+        found = self._completed(fold, second, lambda s: np.exp(tables[s] - top[:, None]))
+        return found + float(np.average(top[second.indices], weights=second.data))
+
+    def _completed(self, fold, second, proba_of):
+        if second.data.sum() == 0:
+            raise ValueError("X has no document with two known tokens, to complete it from one.")
+        return completion(fold, second, proba_of)
+
+    def _fold(self, reading, by=None):
+        check_choice("word_model", self.word_model, WORD_MODELS)
+        draws = TopicDraws(self.posterior_, self.likelihood_power_)
+        return FoldIn(reading, draws, self.word_model if by is None else by, self.n_jobs)
+
+    @property
+    def _n_means(self):
+        return len(self.components_)
+
+
+__all__ = ["GaussianLDA"]

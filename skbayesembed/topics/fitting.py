@@ -1,0 +1,285 @@
+"""From documents to a posterior of topics: likelihood power, solvers, aligned labels, diagnoses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from ..alerts import warn_user
+from ..base import COORDINATE_RHAT_LIMIT, chain_settings, warn_unless_mixed
+from ..inference.align import match, similarity
+from ..inference.chains import Units
+from ..inference.threads import OneBlasThread
+from ..posterior import Posterior
+from ..summary import rhat
+from .checks import check_dimensions, topic_prior
+from .data import Documents
+from .inputs import Reading, halves
+from .marginal import check_size
+from .niw import NIW
+from .predict import FoldIn, TopicDraws, completion
+from .solvers import TABLE, Problem, ascend
+from .starts import kmeans_assignment
+from .vi import TopicApproximation
+
+# Draws recorded whole up to this many bytes unless all are asked for: they are copied once.
+TOPIC_BUDGET = 2**28
+# Likelihood powers that "auto" tries, and the data it tries them on.
+POWER_GRID = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+POWER_TRAINING, POWER_HELD_OUT, POWER_SWEEPS = 3000, 1000, 40
+_FEWEST_DOCUMENTS = 5
+# Chains whose topics resemble each other less than this are in different modes.
+SAME = 0.8
+_APPROXIMATE = ("laplace", "vi", "map")
+_MARGINAL = ("hmc", "laplace", "map")
+_DIMS = {
+    "mean": ("topic", "dimension"),
+    "covariance": ("topic", "dimension", "dimension_2"),
+    "counts": ("topic", "word"),
+    "alpha": ("topic",),
+}
+
+
+@dataclass
+class Fitted:
+    """What a solver leaves."""
+
+    posterior: Posterior
+    n_iter: int
+    power: float
+    power_scores: dict | None = None
+
+
+def solve(estimator, training, seeds):
+    """Run the estimator's solver.
+
+    Parameters
+    ----------
+    estimator : GaussianLDA
+    training : inputs.Training
+    seeds : numpy.random.SeedSequence
+
+    Returns
+    -------
+    Fitted
+    """
+    n_dims = training.vectors.shape[1]
+    check_dimensions(estimator, n_dims)
+    if estimator.solver in _MARGINAL:
+        check_size(estimator.solver, training.counts.shape[0], estimator.n_components, n_dims)
+    of_start, of_power, of_solver = seeds.spawn(3)
+    settings = plan_draws(estimator, training.vectors.shape)
+    counts = training.counts
+    if estimator.solver == "gibbs":
+        counts = whole_tokens(counts)
+    power, scores = estimator.likelihood_power, None
+    if isinstance(power, str):
+        power, scores = choose_power(estimator, training, of_power)
+    problem = pose(estimator, Documents.of(counts, training.vectors), float(power), of_start)
+    result = TABLE[estimator.solver](estimator, problem, settings, of_solver)
+    posterior = assemble(estimator, result, settings, problem.power, training.words)
+    return Fitted(posterior, max(1, int(result.facts.get("n_iter", 1))), problem.power, scores)
+
+
+def pose(estimator, documents, power, seeds):
+    """The `Problem` of some documents, with a start by k-means on the word types."""
+    return Problem(
+        documents,
+        estimator.n_components,
+        vector_prior(estimator, documents.vectors, documents.totals),
+        topic_prior(estimator),
+        power,
+        estimator.learn_doc_topic_prior or None,
+        kmeans_assignment(
+            documents.vectors,
+            documents.totals,
+            estimator.n_components,
+            np.random.default_rng(seeds),
+        ),
+    )
+
+
+def vector_prior(estimator, vectors, totals):
+    """The NIW prior of topics that the estimator's parameters ask for."""
+    kappa = estimator.mean_precision_prior
+    return NIW.from_vectors(
+        vectors,
+        totals,
+        mean=estimator.mean_prior,
+        kappa=1.0 if kappa is None else kappa,
+        nu=estimator.degrees_of_freedom_prior,
+        scale=estimator.covariance_prior,
+    )
+
+
+def plan_draws(estimator, shape):
+    """Number of draws and what is recorded of them, after a look at the memory it takes.
+
+    Whole draws are far apart where there are many: nothing is gained by running moments.
+    """
+    n_words, n_dims = shape
+    size = estimator.n_components * (n_words + n_dims + n_dims**2 + 1)
+    chains = 1 if estimator.solver in _APPROXIMATE else None
+    settings = chain_settings(estimator, 8 * size, 0, 80, chains=chains, budget=TOPIC_BUDGET)
+    return replace(settings, moments=False)
+
+
+def whole_tokens(counts):
+    """Counts rounded to whole tokens, with a warning where they were none."""
+    rounded = np.rint(counts.data)
+    if np.array_equal(rounded, counts.data):
+        return counts
+    warn_user(
+        "X has counts that are no whole numbers; solver='gibbs' gives a topic to every token and "
+        "takes them rounded. solver='vi' takes them as they are.",
+        UserWarning,
+    )
+    counts = sparse.csr_array((rounded, counts.indices, counts.indptr), shape=counts.shape)
+    if not rounded.any():
+        raise ValueError("X has no tokens: all its counts are below one half.")
+    counts.eliminate_zeros()
+    return counts
+
+
+# Likelihood power ---------------------------------------------------------------------------------
+
+
+def choose_power(estimator, training, seeds):
+    """The power of `POWER_GRID` whose topics complete documents best.
+
+    A fifth of the documents with two tokens or more, at most ``POWER_HELD_OUT``, is held out; at
+    most ``POWER_TRAINING`` of the others are fitted by ``POWER_SWEEPS`` variational sweeps, with
+    each power from the same start.
+
+    Returns
+    -------
+    power : float
+    scores : dict of float to float
+        Mean log probability per held-out token.
+    """
+    of_split, of_start = seeds.spawn(2)
+    lengths = np.asarray(training.counts.sum(axis=1)).ravel()
+    usable = np.random.default_rng(of_split).permutation(np.flatnonzero(lengths >= 2))
+    n_held = min(usable.size // 5, POWER_HELD_OUT)
+    if usable.size < _FEWEST_DOCUMENTS:
+        raise ValueError(
+            f"likelihood_power='auto' needs {_FEWEST_DOCUMENTS} documents with two tokens or more "
+            f"to hold some out, got {usable.size}: give a number."
+        )
+    held = np.sort(usable[:n_held])
+    rest = np.sort(usable[n_held:][:POWER_TRAINING])
+    documents = Documents.of(training.counts[rest], training.vectors)
+    start = pose(estimator, documents, 1.0, of_start)
+    first, second = halves(training.counts[held])
+    reading = Reading(first, training.vectors, np.arange(first.shape[1]))
+    scores = {}
+    for power in POWER_GRID:
+        with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+            _, q, facts = ascend(
+                replace(start, power=power), run, max_iter=POWER_SWEEPS, tol=1e-6, warn=False
+            )
+        if facts["interrupted"]:
+            raise KeyboardInterrupt("interrupted before likelihood_power was chosen")
+        found = TopicApproximation(q)
+        draws = {"mean": found.mean("mean"), "covariance": found.mean("covariance")}
+        draws |= {"counts": found.counts, "alpha": found.alpha}
+        posterior = Posterior({name: value[None, None] for name, value in draws.items()})
+        draws = TopicDraws(posterior, power)
+        fold = FoldIn(reading, draws, estimator.word_model, estimator.n_jobs)
+        scores[power] = completion(fold, second, _tables(draws, estimator.word_model, reading))
+    return max(scores, key=scores.get), scores
+
+
+def _tables(draws, by, reading):
+    return lambda s: draws.word_proba(s, by, reading.vectors).T
+
+
+# Posterior ----------------------------------------------------------------------------------------
+
+
+def assemble(estimator, result, settings, power, words):
+    """Draws with their labels aligned as a `Posterior`, after a look at how they were made."""
+    align_topics(result.draws)
+    attrs = {
+        "solver": estimator.solver,
+        "likelihood_power": power,
+        "stride": settings.stride,
+        "interrupted": bool(result.facts.get("interrupted", False)),
+    }
+    for name in ("n_iter", "converged", "divergences", "saturated", "logp"):
+        if name in result.facts:
+            attrs[name] = result.facts[name]
+    posterior = Posterior(
+        result.draws,
+        stats=result.stats,
+        dims={name: dims for name, dims in _DIMS.items() if name in result.draws},
+        coords={"word": words, "topic": np.arange(estimator.n_components)},
+        attrs=attrs,
+    )
+    posterior.approximation = result.facts.get("approximation")
+    check_topics(posterior)
+    return posterior
+
+
+def align_topics(draws):
+    """Match the topics of all draws by their word distributions, in place; largest topic first.
+
+    Each draw is matched with the sum of those before it, which starts from the last of the first
+    chain, where the chain has come to rest.
+    """
+    counts = draws["counts"]
+    total = _directions(counts[0, -1])
+    orders = np.empty(counts.shape[:3], dtype=np.int64)
+    sizes = np.zeros(counts.shape[2])
+    for place in np.ndindex(counts.shape[:2]):
+        weights = _directions(counts[place])
+        orders[place] = match(total, weights)
+        total += weights[orders[place]]
+        sizes += counts[place].sum(axis=1)[orders[place]]
+    orders = orders[..., np.argsort(-sizes, kind="stable")]
+    unmoved = np.arange(len(sizes))
+    for place in np.ndindex(counts.shape[:2]):
+        if not np.array_equal(orders[place], unmoved):
+            for values in draws.values():
+                values[place] = values[place][orders[place]]
+
+
+def _directions(counts):
+    """Rows of unit length; zero for a topic without tokens."""
+    length = np.linalg.norm(counts, axis=1, keepdims=True)
+    return np.divide(counts, length, out=np.zeros(counts.shape), where=length > 0)
+
+
+def check_topics(posterior):
+    """Warnings of topics without tokens, chains in different modes, chains that have not mixed."""
+    counts = posterior["counts"]
+    sizes = counts.sum(axis=-1)
+    empty = np.flatnonzero(sizes.mean(axis=(0, 1)) < 1)
+    posterior.attrs["n_empty"] = int(empty.size)
+    if empty.size:
+        warn_user(
+            f"{empty.size} of {sizes.shape[-1]} topics hold less than one token on average: lower "
+            "n_components.",
+            ConvergenceWarning,
+        )
+    if posterior.attrs["solver"] in _APPROXIMATE:
+        return
+    if posterior.n_chains > 1:
+        means = [_directions(chain.mean(axis=0)) for chain in counts]
+        least = min(similarity(means[0], other) for other in means[1:])
+        posterior.attrs["chain_similarity"] = least
+        if least < SAME:
+            warn_user(
+                "The chains are in different modes of the posterior (the topics of two of them "
+                f"have a cosine of {least:.2f}): their draws together are no posterior. Raise "
+                "warmup, or take chains=1 or another n_components.",
+                ConvergenceWarning,
+            )
+    shares = sizes / sizes.sum(axis=-1, keepdims=True)
+    posterior.attrs["max_rhat"] = warn_unless_mixed(
+        rhat(shares), "the shares of the topics in the tokens", COORDINATE_RHAT_LIMIT
+    )

@@ -1,0 +1,277 @@
+"""What `GaussianLDA` accepts, turned into counts of words and the vectors of these words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ..alerts import warn_user
+from ..matrices import check_kind, column_names, count_matrix, forget_columns, frequent_columns
+from ..text import (
+    analyzer_of,
+    build_corpus,
+    distinct_words,
+    document_counts,
+    encode,
+    input_kind,
+    keep_tokens,
+    materialise,
+    restrict,
+)
+from .vectors import (
+    Normaliser,
+    source_of_words,
+    vectors_of_columns,
+)
+
+
+@dataclass(frozen=True)
+class Training:
+    """Documents for a fit, and what their numbers stand for.
+
+    Attributes
+    ----------
+    counts : csr_array of shape (n_documents, n_words), float64
+    vectors : ndarray of shape (n_words, n_dims)
+        Centred and scaled.
+    words : ndarray of str of shape (n_words,)
+    columns : ndarray of int of shape (n_words,) or None
+        Columns of the count matrix that are the words; None where fitted on text.
+    normaliser : Normaliser
+    n_dropped_words, n_dropped_tokens : int
+        Words without a vector and their occurrences.
+    """
+
+    counts: sparse.csr_array
+    vectors: np.ndarray
+    words: np.ndarray
+    columns: np.ndarray | None
+    normaliser: Normaliser
+    n_dropped_words: int = 0
+    n_dropped_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Documents for a fitted model.
+
+    Attributes
+    ----------
+    counts : csr_array of shape (n_documents, n_words)
+        Of those words only that occur.
+    vectors : ndarray of shape (n_words, n_dims)
+    places : ndarray of int of shape (n_words,)
+        Place in the vocabulary of training, -1 for words that are not in it, or have a vector of
+        their own.
+    """
+
+    counts: sparse.csr_array
+    vectors: np.ndarray
+    places: np.ndarray
+
+
+def training_data(estimator, X, vocabulary=None):
+    """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix.
+
+    Words of documents are those of ``vocabulary``, where one is given.
+    """
+    X = materialise(X)
+    kind = input_kind(X)
+    if kind == "counts":
+        if vocabulary is not None:
+            raise ValueError("vocabulary is for text: the words of a count matrix are its columns.")
+        training = _training_matrix(estimator, X)
+    elif vocabulary is not None:
+        training = _given_words(estimator, X, kind, vocabulary)
+    else:
+        forget_columns(estimator)
+        training = _training_text(estimator, X, kind)
+    n_types = np.unique(training.counts.indices).size
+    if n_types == 0:
+        raise ValueError("X has no tokens: every document is empty, or none of its words is kept.")
+    if estimator.n_components > n_types:
+        raise ValueError(
+            f"n_components={estimator.n_components} is larger than the number of different words "
+            f"that occur in X, {n_types}: choose at most {n_types}."
+        )
+    return training
+
+
+def _training_matrix(estimator, X):
+    counts = count_matrix(estimator, X, reset=True)
+    names = column_names(counts.shape[1], getattr(X, "columns", None))
+    vectors = vectors_of_columns(estimator.embedding, names)
+    columns = frequent_columns(estimator, counts)
+    counts, vectors = counts[:, columns], vectors[columns]
+    normaliser = Normaliser.learn(estimator.normalize, vectors)
+    return Training(counts, normaliser(vectors), names[columns], columns, normaliser)
+
+
+def _training_text(estimator, X, kind):
+    """Counts of documents; words without a vector go before ``max_features`` is looked at."""
+    source = source_of_words(estimator.embedding)
+    corpus = build_corpus(X, analyzer_of(estimator, kind))
+    words = corpus.words.tolist()
+    vectors, found = source.find(words)
+    n_tokens = int(corpus.frequency.sum())
+    lost = int(corpus.frequency[~found].sum())
+    if vectors is None:
+        raise ValueError(
+            f"embedding has no vector for any of the {len(words)} words of X, such as "
+            f"{words[:3]}: are they cut and lower-cased as its own?"
+        )
+    if 2 * lost > n_tokens:
+        warn_user(
+            f"{100 * lost / n_tokens:.0f} % of the tokens of X ({int((~found).sum())} of "
+            f"{len(words)} words) have no vector in the embedding and are left out.",
+            UserWarning,
+        )
+    place = np.cumsum(found) - 1
+    ids, offsets = keep_tokens(corpus.ids, corpus.offsets, found[corpus.ids])
+    known = type(corpus)(place[ids], offsets, corpus.words[found], corpus.frequency[found])
+    known = restrict(known, min_count=estimator.min_count, max_features=estimator.max_features)
+    vectors = vectors[: known.words.size]
+    normaliser = Normaliser.learn(estimator.normalize, vectors)
+    return Training(
+        document_counts(known.ids, known.offsets, known.words.size),
+        normaliser(vectors),
+        np.asarray(known.words, dtype=str),
+        None,
+        normaliser,
+        int((~found).sum()),
+        lost,
+    )
+
+
+def _given_words(estimator, X, kind, vocabulary):
+    """Counts of the words of a vocabulary that have a vector."""
+    forget_columns(estimator)
+    words = distinct_words(vocabulary)
+    vectors, found = source_of_words(estimator.embedding).find(words.tolist())
+    if vectors is None:
+        raise ValueError(f"embedding has no vector for any of the {words.size} words given.")
+    normaliser = Normaliser.learn(estimator.normalize, vectors)
+    kept = words[found]
+    places = {word: i for i, word in enumerate(kept.tolist())}
+    ids, offsets = encode(X, analyzer_of(estimator, kind), places)
+    return Training(
+        document_counts(ids, offsets, kept.size),
+        normaliser(vectors),
+        kept,
+        None,
+        normaliser,
+        int((~found).sum()),
+    )
+
+
+def known_counts(estimator, X):
+    """Counts of the vocabulary's words in each document, csr (n_documents, n_words)."""
+    X = materialise(X)
+    kind = input_kind(X)
+    check_kind(estimator, kind)
+    if kind == "counts":
+        return count_matrix(estimator, X)[:, estimator._columns]
+    ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
+    return document_counts(ids, offsets, estimator.words_.size)
+
+
+def reading(estimator, X, embedding=None):
+    """`Reading` of documents, with whatever words have a vector.
+
+    Words of documents are looked up in ``embedding``, where one is given, then among those of
+    training, then in the estimator's own. The columns of a count matrix are those of training, or
+    those that a given embedding has vectors for.
+    """
+    X = materialise(X)
+    kind = input_kind(X)
+    if kind == "counts" and embedding is not None:
+        counts = count_matrix(estimator, X, reset=None)
+        names = column_names(counts.shape[1], getattr(X, "columns", None))
+        vectors = estimator._normaliser(vectors_of_columns(embedding, names))
+        return _occurring(counts, vectors, np.full(len(names), -1))
+    check_kind(estimator, kind)
+    if kind == "counts":
+        return vocabulary_reading(estimator, known_counts(estimator, X))
+    return _text_reading(estimator, X, kind, embedding)
+
+
+def vocabulary_reading(estimator, counts):
+    """`Reading` of counts of the vocabulary's words."""
+    return _occurring(counts, estimator._vectors, np.arange(counts.shape[1]))
+
+
+def _text_reading(estimator, X, kind, embedding):
+    corpus = build_corpus(X, analyzer_of(estimator, kind))
+    words = corpus.words.tolist()
+    places = np.array([estimator.vocabulary_.get(word, -1) for word in words], dtype=np.int64)
+    vectors = np.empty((len(words), estimator._vectors.shape[1]))
+    vectors[places >= 0] = estimator._vectors[places[places >= 0]]
+    known = places >= 0
+    if embedding is not None:
+        given = np.zeros(len(words), dtype=bool)
+        _fill(estimator, source_of_words(embedding), words, ~given, vectors, given)
+        # with a vector of their own they are no longer those of training
+        places[given] = -1
+        known |= given
+    _fill(estimator, source_of_words(estimator.embedding), words, ~known, vectors, known)
+    # in an order that does not depend on the other documents
+    index = np.flatnonzero(known)
+    index = np.array(sorted(index, key=lambda i: (places[i] < 0, places[i], words[i])), dtype=int)
+    column = np.full(len(words), -1)
+    column[index] = np.arange(index.size)
+    counts = document_counts(column[corpus.ids], corpus.offsets, index.size)
+    return Reading(counts, vectors[index], places[index])
+
+
+def _fill(estimator, source, words, asked, vectors, known):
+    """Look up the vectors of those words that are asked for; note which are known now."""
+    index = np.flatnonzero(asked)
+    found, there = source.find([words[i] for i in index])
+    if found is not None:
+        vectors[index[there]] = estimator._normaliser(found)
+        known[index[there]] = True
+
+
+def _occurring(counts, vectors, places):
+    """`Reading` without the words that do not occur."""
+    used = np.unique(counts.indices)
+    return Reading(sparse.csr_array(counts[:, used]), vectors[used], places[used])
+
+
+def halves(counts):
+    """Cut documents into two halves: every other token, in the order of the columns.
+
+    The same for every model, and for a document whatever the others are. Of a fractional count the
+    even units of the line on which a document's counts follow each other are in the first half.
+
+    Parameters
+    ----------
+    counts : csr_array of shape (n_documents, n_words)
+
+    Returns
+    -------
+    first, second : csr_array of shape (n_documents, n_words)
+    """
+    counts = sparse.csr_array(counts)
+    counts.sort_indices()
+    total = np.concatenate([[0.0], np.cumsum(counts.data)])
+    start = np.repeat(total[counts.indptr[:-1]], np.diff(counts.indptr))
+    low, high = total[:-1] - start, total[1:] - start
+    of_first = _even_units(high) - _even_units(low)
+    parts = []
+    for data in (of_first, counts.data - of_first):
+        # rounding of the sums leaves crumbs
+        data = np.where(data > 1e-9 * (1 + high), data, 0.0)
+        part = sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+        part = part.copy()
+        part.eliminate_zeros()
+        parts.append(part)
+    return parts
+
+
+def _even_units(x):
+    """Length of what of [0, x) lies in [0, 1), [2, 3), [4, 5) and so on."""
+    whole = np.floor(x / 2)
+    return whole + np.minimum(x - 2 * whole, 1.0)

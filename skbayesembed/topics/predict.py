@@ -1,0 +1,241 @@
+"""Topics of documents and probabilities of their words, under draws of a posterior of topics."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.special import logsumexp
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..inference.threads import OneBlasThread
+from .data import Documents
+from .niw import log_density_table
+from .predict_kernels import fold_in, mixture_probabilities
+
+# Topics of documents are averaged over at most this many evenly spaced draws.
+PREDICTIVE_DRAWS = 10
+# Tokens that each topic's word probabilities are given besides those counted.
+WORD_SMOOTHING = 0.01
+_MAX_ITER = 100
+_TOLERANCE = 1e-3
+# Tokens that a unit of work is made of.
+_UNIT = 65_536
+
+
+class TopicDraws:
+    """Evenly spaced draws of the topics of a fitted estimator.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        With draws of ``mean``, ``covariance``, ``counts`` and ``alpha``.
+    power : float
+        Likelihood power.
+    most : int
+        Most draws.
+    """
+
+    def __init__(self, posterior, power, most=PREDICTIVE_DRAWS):
+        n = posterior.n_chains * posterior.n_draws
+        self.chosen = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
+        self.power = float(power)
+        self._posterior = posterior
+
+    def __len__(self):
+        return self.chosen.size
+
+    def _draw(self, name, s):
+        return np.ascontiguousarray(self._posterior.flat(name)[self.chosen[s]], dtype=np.float64)
+
+    def alpha(self, s):
+        """Parameters of the Dirichlet prior of documents, (K,)."""
+        return self._draw("alpha", s)
+
+    def log_density(self, s, vectors):
+        """log N(v; mu_k, Sigma_k), ndarray of shape (n_words, K)."""
+        return log_density_table(self._draw("mean", s), self._draw("covariance", s), vectors)
+
+    def weights(self, s, reading, by):
+        """Likelihoods of words under the topics, relative to each word's largest, (n_words, K).
+
+        With ``by="count"`` those of words that training has tokens of are their probabilities by
+        counts; all others are powered densities.
+        """
+        if by == "density":
+            return self._relative_densities(s, reading.vectors)
+        counts = self._draw("counts", s)
+        smooth = counts[:, reading.places] + WORD_SMOOTHING
+        smooth /= counts.sum(axis=1, keepdims=True) + WORD_SMOOTHING * counts.shape[1]
+        out = np.ascontiguousarray((smooth / smooth.max(axis=0)).T)
+        unseen = (reading.places < 0) | ~counts[:, reading.places].any(axis=0)
+        if unseen.any():
+            out[unseen] = self._relative_densities(s, reading.vectors[unseen])
+        return out
+
+    def _relative_densities(self, s, vectors):
+        table = self.log_density(s, vectors)
+        table -= table.max(axis=1, keepdims=True)
+        table *= self.power
+        return np.exp(table, out=table)
+
+    def counted_proba(self, s):
+        """Probabilities of the vocabulary's words under each topic, by counts, (K, n_words)."""
+        return counted_proba(self._draw("counts", s))
+
+    def density_proba(self, s, vectors):
+        """The same by powered densities, normalised over the words of ``vectors``, (K, n_words)."""
+        table = self.power * self.log_density(s, vectors)
+        table -= logsumexp(table, axis=0)
+        return np.exp(table.T)
+
+    def word_proba(self, s, by, vectors):
+        """Probabilities of the vocabulary's words ``by`` "count" or "density", (K, n_words)."""
+        return self.counted_proba(s) if by == "count" else self.density_proba(s, vectors)
+
+
+def counted_proba(counts):
+    """Smoothed shares of the words in the tokens of each topic, for counts (..., n_words)."""
+    smooth = counts + WORD_SMOOTHING
+    return smooth / smooth.sum(axis=-1, keepdims=True)
+
+
+class FoldIn:
+    """Topics of documents, for one draw of the topics after the other.
+
+    Parameters
+    ----------
+    reading : inputs.Reading
+    draws : TopicDraws
+    by : {"count", "density"}
+        Where the likelihoods of words come from.
+    n_jobs : int or None
+    """
+
+    def __init__(self, reading, draws, by, n_jobs=None):
+        self.reading, self.draws, self.by, self.n_jobs = reading, draws, by, n_jobs
+        self.documents = Documents.of(reading.counts, reading.vectors)
+        self.counts = self.documents.counts.astype(np.float64)
+        self.lengths = self.documents.lengths.astype(np.float64)
+        self.units = self.documents.units(_UNIT)
+
+    def __iter__(self):
+        """Yield mean and variance of theta, each (n_documents, K), under every draw.
+
+        Tokens start from the topics that they had under the draw before, mostly close by.
+        """
+        n = None
+        for s in range(len(self.draws)):
+            alpha = self.draws.alpha(s)
+            if n is None:
+                n = np.zeros((self.documents.n_documents, alpha.size))
+            n, spread = self._tokens(s, alpha, n)
+            yield dirichlet_moments(n, spread, self.lengths, alpha)
+
+    def _tokens(self, s, alpha, start):
+        """Mean and variance of the tokens of each topic under draw ``s``."""
+        documents = self.documents
+        weights = self.draws.weights(s, self.reading, self.by)
+        shared = documents.indptr, documents.words, self.counts, weights, alpha, start
+        jobs = min(effective_n_jobs(self.n_jobs), len(self.units))
+        parts = Parallel(n_jobs=jobs, prefer="threads", max_nbytes=None)(
+            delayed(_fold_unit)(*shared, first, last) for first, last in self.units
+        )
+        return tuple(np.concatenate([part[i] for part in parts]) for i in (0, 1))
+
+
+def _fold_unit(indptr, words, counts, weights, alpha, start, first, last):
+    n_topics = alpha.size
+    most = int(np.diff(indptr[first : last + 1]).max(initial=0))
+    shares, room = np.empty((most, n_topics)), np.empty((3, n_topics))
+    topics, spread = np.empty((2, last - first, n_topics))
+    fold_in(
+        indptr, words, counts, weights, alpha, start, first, last, _MAX_ITER, _TOLERANCE,
+        shares, room, topics, spread,
+    )  # fmt: skip
+    return topics, spread
+
+
+def dirichlet_moments(n, spread, lengths, alpha):
+    """Mean and variance of theta where tokens n of each topic are uncertain.
+
+    theta given n is Dirichlet(alpha + n); n has the mean ``n`` and the variances ``spread``.
+
+    Parameters
+    ----------
+    n, spread : ndarray of shape (n_documents, K)
+    lengths : ndarray of shape (n_documents,)
+    alpha : ndarray of shape (K,)
+
+    Returns
+    -------
+    mean, variance : ndarray of shape (n_documents, K)
+        Of the prior where a document is empty.
+    """
+    total = (lengths + alpha.sum())[:, None]
+    mean = alpha + n
+    mean /= mean.sum(axis=1, keepdims=True)
+    of_mean = spread / total**2
+    within = np.maximum(mean * (1 - mean) - of_mean, 0.0) / (total + 1)
+    return mean, within + of_mean
+
+
+def topic_features(fold, with_std):
+    """Posterior means of theta; their standard deviations beside them where asked for.
+
+    Parameters
+    ----------
+    fold : FoldIn
+    with_std : bool
+
+    Returns
+    -------
+    ndarray of shape (n_documents, K) or (n_documents, 2 K)
+    """
+    total = square = within = 0.0
+    with OneBlasThread():
+        for mean, variance in fold:
+            total = total + mean
+            if with_std:
+                square = square + mean**2
+                within = within + variance
+    n = len(fold.draws)
+    theta = total / n
+    theta /= theta.sum(axis=1, keepdims=True)
+    if not with_std:
+        return theta
+    between = np.maximum(square / n - theta**2, 0.0)
+    return np.hstack([theta, np.sqrt(within / n + between)])
+
+
+def completion(fold, second, proba_of):
+    """Mean log probability per token of second halves, given the first.
+
+    The log of the mean over draws of sum_k theta_dk p(w | k), where theta is that of the first
+    half.
+
+    Parameters
+    ----------
+    fold : FoldIn
+        Of the first halves.
+    second : csr_array of shape (n_documents, n_words)
+    proba_of : callable
+        ``proba_of(s)`` gives the table (n_words, K) under draw ``s``.
+
+    Returns
+    -------
+    float
+        NaN where there is no token.
+    """
+    counts = second.data
+    if counts.sum() == 0:
+        return float("nan")
+    indptr, words = second.indptr.astype(np.int64), second.indices.astype(np.int64)
+    total, out = np.zeros(counts.size), np.empty(counts.size)
+    with OneBlasThread():
+        for s, (theta, _) in enumerate(fold):
+            proba = np.ascontiguousarray(proba_of(s))
+            mixture_probabilities(indptr, words, theta, proba, 0, len(theta), out)
+            total += out
+    with np.errstate(divide="ignore"):
+        logs = np.log(total / len(fold.draws))
+    return float(np.average(logs, weights=counts))

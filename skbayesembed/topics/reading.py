@@ -1,0 +1,373 @@
+"""Reading the posterior of topics: words, tables, intervals, coherence, pyLDAvis."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import check_bool, check_choice, check_integer
+from ..metrics.topics import coherence
+from ..summary import check_prob, hdi_interval
+from .checks import WORD_MODELS
+from .inputs import known_counts, vocabulary_reading
+from .predict import FoldIn, TopicDraws, counted_proba, topic_features
+
+# Word probabilities of a topic are summarised over at most this many draws.
+_MOST_DRAWS = 200
+
+
+def frame_of(columns):
+    """A pandas DataFrame of named columns (pandas must be installed)."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("to_frame needs pandas: pip install pandas") from error
+    return pd.DataFrame(columns)
+
+
+class TopicWords:
+    """The most probable words of each topic, with what is known of each.
+
+    Attributes
+    ----------
+    words : ndarray of str of shape (n_topics, n)
+        Ordered by posterior mean probability, largest first.
+    mean : ndarray of shape (n_topics, n)
+        Posterior mean of their probabilities.
+    interval : ndarray of shape (n_topics, n, 2)
+        Highest density intervals.
+    prob_top : ndarray of shape (n_topics, n)
+        Stability: the share of draws in which the word is among the topic's ``n`` first.
+    by : {"count", "density"}
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
+    """
+
+    def __init__(self, words, mean, interval, prob_top, by, prob, n_draws):
+        self.words = words
+        self.mean = mean
+        self.interval = interval
+        self.prob_top = prob_top
+        self.by = by
+        self.prob = prob
+        self.n_draws = n_draws
+
+    def __len__(self):
+        return len(self.words)
+
+    def __repr__(self):
+        n = self.words.shape[1]
+        lines = [f"words of each topic by {self.by}, {100 * self.prob:g} % intervals, P(top {n})"]
+        width = max((len(word) for word in self.words.ravel()), default=0)
+        for k, words in enumerate(self.words):
+            lines.append(f"topic {k}")
+            rows = zip(words, self.mean[k], self.interval[k], self.prob_top[k], strict=True)
+            for word, m, (low, high), top in rows:
+                lines.append(f"  {word:<{width}}  {m:.4f}  [{low:.4f}, {high:.4f}]  {top:.2f}")
+        if self.n_draws == 1:
+            lines.append("(a point estimate: one draw, intervals without width)")
+        return "\n".join(lines)
+
+    def to_frame(self):
+        """The table as a pandas DataFrame (pandas must be installed)."""
+        return frame_of(
+            {
+                "topic": np.repeat(np.arange(len(self.words)), self.words.shape[1]),
+                "word": self.words.ravel(),
+                "mean": self.mean.ravel(),
+                "low": self.interval[..., 0].ravel(),
+                "high": self.interval[..., 1].ravel(),
+                "prob_top": self.prob_top.ravel(),
+            }
+        )
+
+
+class TopicTable:
+    """The topics in rows.
+
+    Attributes
+    ----------
+    share : ndarray of shape (n_topics,)
+        Posterior mean of each topic's share of the training tokens.
+    interval : ndarray of shape (n_topics, 2)
+        Highest density intervals of the shares.
+    n_words : ndarray of shape (n_topics,)
+        Effective number of words, the exponential of the entropy of their probabilities.
+    spread : ndarray of shape (n_topics,)
+        Root mean square distance of the topic's vectors from its mean, posterior mean.
+    stability : ndarray of shape (n_topics,)
+        Mean over the first words of the share of draws in which they are among the first.
+    coherence : ndarray of shape (n_topics,)
+        NPMI of the first words in the training documents; NaN where these are not kept.
+    words : ndarray of str of shape (n_topics, n)
+        First words.
+    prob : float
+        Probability of the intervals.
+    """
+
+    columns = ("share", "low", "high", "n_words", "spread", "stability", "coherence")
+
+    def __init__(self, share, interval, n_words, spread, stability, coherence, words, prob):
+        self.share, self.interval = share, interval
+        self.n_words, self.spread = n_words, spread
+        self.stability, self.coherence = stability, coherence
+        self.words, self.prob = words, prob
+
+    def __len__(self):
+        return len(self.share)
+
+    def __getitem__(self, column):
+        if column in ("low", "high"):
+            return self.interval[:, int(column == "high")]
+        if column not in self.columns:
+            raise KeyError(f"unknown column {column!r}; available: {', '.join(self.columns)}")
+        return getattr(self, column)
+
+    def __repr__(self):
+        head = "topic   share  interval          words  spread  stability  coherence  first words"
+        lines = [head]
+        for k, words in enumerate(self.words):
+            low, high = self.interval[k]
+            lines.append(
+                f"{k:5d}  {self.share[k]:6.3f}  [{low:.3f}, {high:.3f}]  {self.n_words[k]:7.0f}  "
+                f"{self.spread[k]:6.3f}  {self.stability[k]:9.2f}  {self.coherence[k]:9.2f}  "
+                + " ".join(words[:6])
+            )
+        lines.append(f"(intervals hold {100 * self.prob:g} % of the posterior of the share)")
+        return "\n".join(lines)
+
+    def to_frame(self):
+        """The table as a pandas DataFrame (pandas must be installed)."""
+        words = {"words": [" ".join(row) for row in self.words]}
+        return frame_of({column: self[column] for column in self.columns} | words)
+
+
+def top_words(estimator, n, by, prob):
+    """The ``n`` most probable words of every topic, by counts or by density."""
+    check_integer("n", n, 1)
+    check_prob(prob)
+    check_choice("by", by, WORD_MODELS)
+    n = min(n, estimator.words_.size)
+    draws = TopicDraws(estimator.posterior_, estimator.likelihood_power_, _MOST_DRAWS)
+    if by == "density":
+        # a table costs as much as a sweep of the fast samplers
+        draws = TopicDraws(estimator.posterior_, estimator.likelihood_power_)
+    mean = estimator._word_proba(by)
+    order = np.argsort(-mean, axis=1, kind="stable")[:, :n]
+    values, top = np.empty((len(draws), *order.shape)), np.zeros(order.shape)
+    for s in range(len(draws)):
+        proba = draws.word_proba(s, by, estimator._vectors)
+        values[s] = np.take_along_axis(proba, order, axis=1)
+        # as many words are more probable as come before it
+        least = np.partition(proba, proba.shape[1] - n, axis=1)[:, [proba.shape[1] - n]]
+        top += values[s] >= least
+    return TopicWords(
+        estimator.words_[order],
+        np.take_along_axis(mean, order, axis=1),
+        hdi_interval(values, prob, axis=0),
+        top / len(draws),
+        by,
+        prob,
+        len(draws),
+    )
+
+
+def mean_word_proba(estimator, by):
+    """Posterior means of word probabilities, (n_topics, n_words)."""
+    posterior = estimator.posterior_
+    total = 0.0
+    if by == "count":
+        draws = posterior.flat("counts")
+        for counts in draws:
+            total = total + counted_proba(counts)
+        return total / len(draws)
+    draws = TopicDraws(posterior, estimator.likelihood_power_)
+    for s in range(len(draws)):
+        total = total + draws.density_proba(s, estimator._vectors)
+    return total / len(draws)
+
+
+def topic_table(estimator, n, prob):
+    """`TopicTable` of a fitted estimator."""
+    words = top_words(estimator, n, estimator.word_model, prob)
+    tokens = estimator.posterior_.flat("counts").sum(axis=-1)
+    share = tokens / tokens.sum(axis=1, keepdims=True)
+    proba = estimator.components_
+    entropy = -np.sum(proba * np.log(np.maximum(proba, 1e-300)), axis=1)
+    trace = np.trace(estimator.posterior_.flat("covariance"), axis1=-2, axis2=-1)
+    if estimator._training is None:
+        coherent = np.full(len(words), np.nan)
+    else:
+        coherent = _coherence(estimator, words.words, estimator._training, "npmi")
+    return TopicTable(
+        share.mean(axis=0),
+        hdi_interval(share, prob, axis=0),
+        np.exp(entropy),
+        np.sqrt(trace).mean(axis=0),
+        words.prob_top.mean(axis=1),
+        coherent,
+        words.words,
+        prob,
+    )
+
+
+def _coherence(estimator, words, counts, measure):
+    return coherence(
+        words, counts, measure=measure, n=max(2, words.shape[1]), vocabulary=estimator.vocabulary_
+    )
+
+
+class TopicReadingMixin:
+    """Methods of estimators whose posterior has topics with words and Gaussians."""
+
+    def _word_proba(self, by):
+        """Posterior means of word probabilities ``by`` "count" or "density"."""
+        return self.components_ if by == self._components_by else mean_word_proba(self, by)
+
+    def top_words(self, n=10, *, by=None, prob=0.9):
+        """The most probable words of each topic, with intervals and their stability.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Words of each topic.
+        by : {"count", "density"} or None, default=None
+            Probabilities by the tokens that the topic holds, or by the topic's density at the
+            word's vector, normalised over the vocabulary; None takes ``word_model``.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        TopicWords
+            ``words``, ``mean`` and ``prob_top`` (n_topics, n), ``interval`` (n_topics, n, 2);
+            prints as a table.
+        """
+        check_is_fitted(self, "posterior_")
+        return top_words(self, n, self.word_model if by is None else by, prob)
+
+    def topic_info(self, n=10, *, prob=0.9):
+        """A table of the topics: sizes with intervals, spread, stability, coherence and words.
+
+        Parameters
+        ----------
+        n : int, default=10
+            First words of each topic that are looked at.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        TopicTable
+        """
+        check_is_fitted(self, "posterior_")
+        check_integer("n", n, 1)
+        return topic_table(self, n, prob)
+
+    def topic_interval(self, prob=0.9):
+        """Highest density intervals of the topics' Gaussians.
+
+        Parameters
+        ----------
+        prob : float, default=0.9
+            Probability in each interval.
+
+        Returns
+        -------
+        Bunch
+            ``mean`` (n_topics, n_dims, 2), of the means; ``sd`` (n_topics, n_dims, 2), of the
+            standard deviations, the roots of the diagonals of the covariances.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        variances = np.diagonal(self.posterior_.flat("covariance"), axis1=-2, axis2=-1)
+        return Bunch(
+            mean=hdi_interval(self.posterior_.flat("mean"), prob),
+            sd=hdi_interval(np.sqrt(variances), prob),
+        )
+
+    def coherence(self, X_ref=None, *, measure="npmi", n=10, by=None):
+        """Coherence of the first words of each topic.
+
+        Parameters
+        ----------
+        X_ref : documents or counts, as in ``fit``, optional
+            Reference corpus; the training documents by default.
+        measure : {"npmi", "pmi"}, default="npmi"
+        n : int, default=10
+            Words of each topic.
+        by : {"count", "density"} or None, default=None
+            As in `top_words`.
+
+        Returns
+        -------
+        ndarray of shape (n_topics,)
+
+        Raises
+        ------
+        ValueError
+            If there is no reference: ``partial_fit`` keeps no documents.
+
+        See Also
+        --------
+        skbayesembed.metrics.coherence : The formulas.
+        """
+        check_is_fitted(self, "posterior_")
+        check_choice("measure", measure, ("npmi", "pmi"))
+        check_integer("n", n, 2)
+        words = top_words(self, n, self.word_model if by is None else by, 0.9).words
+        return _coherence(self, words, self._documents(X_ref, "X_ref"), measure)
+
+    def to_pyldavis(self, X=None, *, prepare=False, **options):
+        """What pyLDAvis shows.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit``, optional
+            The training documents by default. Empty ones are left out.
+        prepare : bool, default=False
+            Call ``pyLDAvis.prepare`` (pyLDAvis must be installed).
+        **options
+            For ``pyLDAvis.prepare``.
+
+        Returns
+        -------
+        dict or pyLDAvis.PreparedData
+            The arguments of ``pyLDAvis.prepare``: ``topic_term_dists``, ``doc_topic_dists``,
+            ``doc_lengths``, ``vocab`` and ``term_frequency``.
+        """
+        check_is_fitted(self, "posterior_")
+        check_bool("prepare", prepare)
+        counts = self._documents(X, "X")
+        counts = counts[np.asarray(counts.sum(axis=1)).ravel() > 0]
+        fold = FoldIn(
+            vocabulary_reading(self, counts),
+            TopicDraws(self.posterior_, self.likelihood_power_),
+            self.word_model,
+            self.n_jobs,
+        )
+        data = {
+            "topic_term_dists": self.components_,
+            "doc_topic_dists": topic_features(fold, False),
+            "doc_lengths": np.asarray(counts.sum(axis=1)).ravel(),
+            "vocab": self.words_.tolist(),
+            "term_frequency": np.asarray(counts.sum(axis=0)).ravel(),
+        }
+        if not prepare:
+            return data
+        try:
+            import pyLDAvis
+        except ImportError as error:
+            raise ImportError("prepare=True needs pyLDAvis: pip install pyLDAvis") from error
+        return pyLDAvis.prepare(**data, **options)
+
+    def _documents(self, X, name):
+        """Counts of the vocabulary's words in the documents given, or in those of training."""
+        if X is not None:
+            return known_counts(self, X)
+        if self._training is None:
+            raise ValueError(f"{name} must be given: partial_fit keeps no documents.")
+        return self._training

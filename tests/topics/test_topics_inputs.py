@@ -1,0 +1,296 @@
+"""What `GaussianLDA` accepts: documents, counts, embeddings; what it refuses, before any work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+
+from skbayesembed import BayesianSGNS, GaussianLDA
+from skbayesembed.topics import estimator as estimator_module
+from skbayesembed.topics import inputs
+from skbayesembed.topics.vectors import Normaliser, check_vectors, source_of, vectors_of_columns
+
+ANIMALS = {"cat": [2.0, 0.1], "dog": [2.1, -0.2], "cow": [1.9, 0.3]}
+METALS = {"tin": [-2.0, 0.2], "iron": [-2.2, -0.1], "zinc": [-1.8, 0.0]}
+TABLE = {word: np.array(vector) for word, vector in (ANIMALS | METALS).items()}
+TEXTS = ["cat dog cat qqq", "tin iron zinc", "dog cow the", "iron tin tin", "cat cow tin"]
+WORDS = list(TABLE)
+VECTORS = np.array(list(TABLE.values()))
+
+
+class KeyedVectors:
+    """What gensim's class offers."""
+
+    def __init__(self, table):
+        self.key_to_index = {word: i for i, word in enumerate(table)}
+        self.vectors = np.array(list(table.values()), dtype=np.float32)
+
+    def __getitem__(self, word):
+        return self.vectors[self.key_to_index[word]]
+
+
+class Word2Vec:
+    def __init__(self, table):
+        self.wv = KeyedVectors(table)
+
+
+def make(**parameters):
+    defaults = {"embedding": TABLE, "solver": "vi", "normalize": None, "draws": 3}
+    return GaussianLDA(2, random_state=0, **(defaults | parameters))
+
+
+def counts_of(texts=TEXTS):
+    return np.array([[text.split().count(word) for word in WORDS] for text in texts], dtype=float)
+
+
+@pytest.fixture(scope="module")
+def sgns():
+    texts = ["cat dog cow cat dog cow", "tin iron zinc tin iron zinc"] * 5
+    return BayesianSGNS(2, solver="map", min_count=1, window=2, prior_precision=0.1,
+                        random_state=0).fit(texts)  # fmt: skip
+
+
+# -- embeddings ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrap", [dict, KeyedVectors, Word2Vec], ids=["dict", "keyed", "model"])
+def test_mappings(wrap):
+    vectors, found = source_of(wrap(TABLE)).find(["dog", "qqq", "tin"])
+    assert found.tolist() == [True, False, True]
+    np.testing.assert_allclose(vectors, [TABLE["dog"], TABLE["tin"]], atol=1e-6)
+    nothing, found = source_of(wrap(TABLE)).find(["qqq"])
+    assert nothing is None and not found.any()
+
+
+def test_fitted_embeddings(sgns):
+    for embedding in (sgns, FrozenEstimator(sgns)):
+        vectors, found = source_of(embedding).find(["cat", "qqq"])
+        np.testing.assert_array_equal(vectors[0], sgns.rho_[sgns.vocabulary_["cat"]])
+        assert found.tolist() == [True, False]
+    model = GaussianLDA(2, embedding=FrozenEstimator(sgns), solver="vi", random_state=0)
+    theta = model.fit(TEXTS).transform(["cat dog cow dog", "iron tin zinc"])
+    assert theta.argmax(axis=1)[0] != theta.argmax(axis=1)[1]
+    with pytest.raises(NotFittedError):
+        make(embedding=BayesianSGNS(2)).fit(TEXTS)
+
+
+def test_arrays():
+    np.testing.assert_array_equal(vectors_of_columns(VECTORS.tolist(), WORDS), VECTORS)
+    np.testing.assert_array_equal(vectors_of_columns(pd.DataFrame(VECTORS), WORDS), VECTORS)
+    np.testing.assert_array_equal(vectors_of_columns(TABLE, WORDS), VECTORS)
+    given = VECTORS.copy()
+    checked = check_vectors(given)
+    checked[:] = 0
+    np.testing.assert_array_equal(given, VECTORS, "the user's array is left alone")
+
+
+@pytest.mark.parametrize(
+    ("embedding", "error", "message"),
+    [
+        (None, ValueError, "embedding must be given: a mapping"),
+        (3, TypeError, "embedding must be a mapping .* got int"),
+        (VECTORS[:5], ValueError, "a row for each of the 6 columns of X, got 5 rows"),
+        (VECTORS[:, 0], ValueError, r"must be a 2-D array .* got shape \(6,\)"),
+        (np.where(VECTORS == 0.3, np.nan, VECTORS), ValueError, "NaN or infinity in 1 .* row 2"),
+        (TABLE | {"cow": [np.inf, 0]}, ValueError, "NaN or infinity in 1 vector.*'cow'"),
+        (TABLE | {"cow": [1.0]}, ValueError, "must have vectors of one length"),
+        (TABLE | {"cow": ["a", "b"]}, ValueError, "must hold vectors of numbers"),
+        ({"cat": [1.0, 2.0]}, ValueError, r"no vector for 5 of the 6 columns.*'dog'"),
+    ],
+)  # fmt: skip
+def test_bad_embeddings_for_counts(embedding, error, message):
+    frame = pd.DataFrame(counts_of(), columns=WORDS)
+    with pytest.raises(error, match=message):
+        make(embedding=embedding).fit(frame)
+
+
+def test_bad_embeddings_for_text():
+    with pytest.raises(ValueError, match="must be a mapping from words .* where X holds documents"):
+        make(embedding=VECTORS).fit(TEXTS)
+    with pytest.raises(ValueError, match="no vector for any of the 1 words of X, such as"):
+        make().fit(["qqq qqq"])
+    with pytest.raises(ValueError, match="NaN or infinity in 1 vector"):
+        make(embedding=TABLE | {"cow": [np.nan, 0]}).fit(TEXTS)
+
+
+# -- normalisation -------------------------------------------------------------------------------
+
+
+def test_normalisation():
+    assert not Normaliser.learn(None, VECTORS).centre.any()
+    centred = Normaliser.learn("center", VECTORS)(VECTORS)
+    np.testing.assert_allclose(centred.mean(axis=0), 0, atol=1e-15)
+    unit = Normaliser.learn("unit", VECTORS)
+    np.testing.assert_allclose(np.linalg.norm(unit(VECTORS), axis=1), 1)
+    np.testing.assert_allclose(unit(VECTORS.mean(axis=0)[None]), 0, atol=1e-15)
+    with pytest.raises(ValueError, match="vectors of length 2, as in fit, got 3"):
+        unit(np.ones((1, 3)))
+
+
+def test_new_vectors_are_centred_as_in_training():
+    model = make(normalize="unit", embedding=VECTORS).fit(counts_of())
+    np.testing.assert_allclose(model.embedding_mean_, VECTORS.mean(axis=0))
+    shifted = make(normalize="unit", embedding=VECTORS + 5.0).fit(counts_of())
+    np.testing.assert_allclose(shifted._vectors, model._vectors, atol=1e-12)
+    new = inputs.reading(model, np.ones((1, 1)), [[3.0, 0.0]])
+    away = np.array([3.0, 0.0]) - model.embedding_mean_
+    np.testing.assert_allclose(new.vectors[0], away / np.linalg.norm(away))
+
+
+# -- words ---------------------------------------------------------------------------------------
+
+
+def test_words_without_a_vector_are_dropped_and_counted():
+    model = make().fit(TEXTS)
+    assert set(model.words_) == set(WORDS)
+    assert (model.n_dropped_words_, model.n_dropped_tokens_) == (2, 2)
+    assert not hasattr(model, "n_features_in_")
+    assert make(embedding=VECTORS).fit(counts_of()).n_dropped_words_ == 0
+
+
+def test_most_tokens_dropped_is_worth_a_warning():
+    with pytest.warns(UserWarning, match=r"70 % of the tokens of X \(7 of 10 words\)"):
+        make().fit(["cat tin dog aa bb cc dd ee ff gg"])
+
+
+def test_rare_words_go_after_those_without_a_vector():
+    model = make(max_features=3).fit(["the the the the"] + TEXTS)
+    assert model.words_.tolist() == ["tin", "cat", "cow"]
+    assert make(min_count=3).fit(TEXTS).words_.tolist() == ["tin", "cat"]
+    frame = make(min_count=3).fit(pd.DataFrame(counts_of(), columns=WORDS))
+    assert frame.words_.tolist() == ["cat", "tin"]
+    assert frame.transform(pd.DataFrame(counts_of(), columns=WORDS)).shape == (5, 2)
+
+
+def test_text_and_counts_give_the_same_topics():
+    """The same words, whose order differs: k-means has six points and finds the two groups."""
+    text = make().fit(TEXTS)
+    tokens = make().fit([text.split() for text in TEXTS])
+    frame = make().fit(pd.DataFrame(counts_of(), columns=WORDS))
+    np.testing.assert_array_equal(
+        text.transform(TEXTS), tokens.transform([t.split() for t in TEXTS])
+    )
+    theta = frame.transform(pd.DataFrame(counts_of(), columns=WORDS))
+    np.testing.assert_allclose(np.sort(theta), np.sort(text.transform(TEXTS)), atol=0.05)
+
+
+@pytest.mark.parametrize(
+    "form", [sparse.csr_matrix, sparse.csc_array, np.asarray, np.ndarray.tolist, pd.DataFrame]
+)
+def test_forms_of_counts(form):
+    first = make(embedding=VECTORS).fit(counts_of())
+    other = make(embedding=VECTORS).fit(form(counts_of()))
+    np.testing.assert_array_equal(first.components_, other.components_)
+    assert other.n_features_in_ == 6
+
+
+def test_stored_zeros_and_unsorted_columns_change_nothing():
+    dense = counts_of()
+    messy = sparse.csr_array(dense + 1)
+    messy.data -= 1
+    first, other = (make(embedding=VECTORS).fit(X) for X in (dense, messy))
+    np.testing.assert_array_equal(first.components_, other.components_)
+    assert messy.nnz == dense.size, "the user's matrix is left alone"
+
+
+def test_columns_that_never_occur_stay():
+    counts = counts_of()
+    counts[:, 2] = 0
+    model = make(embedding=VECTORS).fit(counts)
+    assert model.components_.shape == (2, 6)
+    assert np.all(model.components_[:, 2] < model.components_.max(axis=1) / 10)
+    assert np.isfinite(model.score(counts_of()))
+
+
+# -- documents to be read ------------------------------------------------------------------------
+
+
+def test_unseen_words_with_a_vector_count():
+    """Of training's mapping, of one that is given, and as columns of their own."""
+    model = make(embedding=TABLE | {"horse": [2.0, 0.0], "lead": [-2.0, 0.0]}).fit(TEXTS)
+    animals, metals = model.transform(["cat dog cow", "tin iron zinc"]).argmax(axis=1)
+    assert animals != metals
+    assert model.transform(["horse horse", "lead lead"]).argmax(axis=1).tolist() == [
+        animals,
+        metals,
+    ]
+    more = {"hen": np.array([1.8, 0.1]), "brass": np.array([-1.9, 0.1])}
+    theta = model.transform(["hen cat", "brass tin", "hen", "brass"], embedding=more)
+    assert theta.argmax(axis=1).tolist() == [animals, metals, animals, metals]
+    np.testing.assert_allclose(model.transform(["hen brass"])[0], 0.5)
+    model = make(embedding=VECTORS).fit(counts_of())
+    animals = model.transform(counts_of()[[0]]).argmax()
+    theta = model.transform([[2, 0, 0], [0, 1, 2]], embedding=[[2.0, 0], [-2.0, 0], [-1.9, 0]])
+    assert theta.argmax(axis=1).tolist() == [animals, 1 - animals]
+
+
+def test_given_vectors_come_first():
+    model = make().fit(TEXTS)
+    swapped = model.transform(["cat cat"], embedding={"cat": TABLE["tin"]})
+    np.testing.assert_allclose(swapped, model.transform(["tin tin"]), atol=0.02)
+
+
+def test_bad_vectors_for_transform():
+    model = make(embedding=VECTORS).fit(counts_of())
+    with pytest.raises(ValueError, match="a row for each of the 2 columns of X, got 3 rows"):
+        model.transform([[1, 1]], embedding=VECTORS[:3])
+    with pytest.raises(ValueError, match="vectors of length 2, as in fit, got 1"):
+        model.transform([[1, 1]], embedding=VECTORS[:2, :1])
+    with pytest.raises(ValueError, match="NaN"):
+        model.transform([[1, 1]], embedding=[[1.0, np.nan], [0, 0]])
+    with pytest.raises(ValueError, match="X has 2 features, but GaussianLDA is expecting 6"):
+        model.transform([[1, 1]])
+    with pytest.raises(ValueError, match="X is text, but the estimator was fitted on a count"):
+        model.transform(TEXTS)
+    with pytest.raises(ValueError, match="fitted on text or tokens"):
+        make().fit(TEXTS).transform(counts_of())
+
+
+def test_bad_counts():
+    for value, message in ((-1, "Negative values in data passed to GaussianLDA"), (np.nan, "NaN")):
+        counts = counts_of()
+        counts[0, 0] = value
+        with pytest.raises(ValueError, match=message):
+            make(embedding=VECTORS).fit(counts)
+    with pytest.raises(ValueError, match="X has no tokens"):
+        make(embedding=VECTORS).fit(np.zeros((3, 6)))
+    with pytest.raises(ValueError, match="n_components=7 is larger than the number of different"):
+        make(embedding=VECTORS).set_params(n_components=7).fit(counts_of())
+
+
+def test_checks_come_before_work(monkeypatch):
+    def never(*args):
+        raise AssertionError("work was begun")
+
+    monkeypatch.setattr(estimator_module, "solve", never)
+    for bad in ({"embedding": None}, {"embedding": VECTORS[1:]}, {"likelihood_power": 0}):
+        with pytest.raises(ValueError):
+            make(**bad).fit(counts_of())
+
+
+# -- halves --------------------------------------------------------------------------------------
+
+
+def test_halves():
+    counts = sparse.csr_array([[3.0, 0, 1, 2], [0, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 1]])
+    first, second = inputs.halves(counts)
+    np.testing.assert_array_equal(
+        first.toarray(), [[2, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0]]
+    )
+    np.testing.assert_array_equal((first + second).toarray(), counts.toarray())
+    again = inputs.halves(counts[[3, 0]])[0]
+    np.testing.assert_array_equal(again.toarray(), first.toarray()[[3, 0]])
+
+
+def test_halves_of_fractions():
+    rng = np.random.default_rng(0)
+    counts = sparse.csr_array(rng.gamma(0.3, size=(20, 8)) * (rng.random((20, 8)) < 0.7))
+    first, second = inputs.halves(counts)
+    np.testing.assert_allclose((first + second).toarray(), counts.toarray(), atol=1e-8)
+    assert first.data.min() > 0 and second.data.min() > 0
+    sizes = np.asarray(first.sum(axis=1) - second.sum(axis=1)).ravel()
+    assert np.all(np.abs(sizes) <= 1 + 1e-8)

@@ -1,0 +1,188 @@
+"""Reading topics: words, tables, intervals, coherence, pyLDAvis."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skbayesembed import GaussianLDA
+from skbayesembed.datasets import make_topics
+from skbayesembed.metrics import coherence
+
+K, V = 3, 60
+
+pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_topics(
+        120, V, K, n_dims=3, separation=1.5, mean_length=30, likelihood_power=0.5, random_state=2
+    )
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    return GaussianLDA(
+        K, embedding=data.vectors, normalize=None, likelihood_power=0.5, draws=40, warmup=40,
+        chains=2, random_state=0,
+    ).fit(data.counts)  # fmt: skip
+
+
+def test_components(model):
+    assert model.components_.shape == (K, V)
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1)
+    counts = model.posterior_.flat("counts") + 0.01
+    expected = (counts / counts.sum(axis=-1, keepdims=True)).mean(axis=0)
+    np.testing.assert_allclose(model.components_, expected)
+    density = GaussianLDA(**model.get_params()).set_params(word_model="density")
+    density.fit(model._training)
+    np.testing.assert_allclose(density.components_.sum(axis=1), 1)
+    assert not np.allclose(density.components_, model.components_)
+
+
+def test_topics_come_largest_first(model):
+    share = model.topic_info().share
+    assert np.all(np.diff(share) <= 0) and share.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("by", ["count", "density", None])
+def test_top_words(model, by):
+    found = model.top_words(5, by=by)
+    assert found.words.shape == found.mean.shape == found.prob_top.shape == (K, 5)
+    assert found.interval.shape == (K, 5, 2) and len(found) == K
+    assert np.all(np.diff(found.mean, axis=1) <= 0)
+    assert np.all(found.interval[..., 0] <= found.interval[..., 1])
+    assert np.all((found.prob_top > 0) & (found.prob_top <= 1))
+    assert found.by == (by or "count")
+    proba = model._word_proba(found.by)
+    for k in range(K):
+        order = [model.vocabulary_[word] for word in found.words[k]]
+        np.testing.assert_allclose(found.mean[k], proba[k, order])
+        assert found.mean[k, -1] >= np.sort(proba[k])[-5] - 1e-12
+
+
+def test_stability_is_a_share_of_draws(model):
+    found = model.top_words(5, by="count")
+    counts = model.posterior_.flat("counts")
+    top = np.argsort(-counts, axis=-1)[..., :5]
+    for k in range(K):
+        for j, word in enumerate(found.words[k]):
+            # ties at the edge count as being among them
+            index = model.vocabulary_[word]
+            least = np.take_along_axis(counts[:, k], top[:, k, [-1]], axis=1)[:, 0]
+            assert found.prob_top[k, j] == pytest.approx(np.mean(counts[:, k, index] >= least))
+
+
+def test_printing_and_frames(model):
+    words = model.top_words(4)
+    text = repr(words)
+    assert "words of each topic by count, 90 % intervals, P(top 4)" in text
+    assert text.count("\ntopic ") == K and str(words.words[0, 0]) in text
+    frame = words.to_frame()
+    assert list(frame.columns) == ["topic", "word", "mean", "low", "high", "prob_top"]
+    assert len(frame) == 4 * K
+    info = model.topic_info(4)
+    assert repr(info).count("\n") == K + 1
+    frame = info.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == [*info.columns, "words"] and len(info) == len(frame) == K
+    with pytest.raises(KeyError, match="unknown column 'size'; available: share"):
+        info["size"]
+    model_map = GaussianLDA(**model.get_params()).set_params(solver="vi", draws=1)
+    model_map.fit(model._training)
+    assert "(a point estimate: one draw" in repr(model_map.top_words(2))
+
+
+def test_topic_info(model):
+    info = model.topic_info(5)
+    assert np.all((info["low"] <= info.share + 1e-9) & (info.share <= info["high"] + 1e-9))
+    assert np.all((info.n_words > 1) & (info.n_words <= V))
+    assert np.all(info.spread > 0)
+    np.testing.assert_allclose(info.stability, model.top_words(5).prob_top.mean(axis=1))
+    np.testing.assert_allclose(info.coherence, model.coherence(n=5))
+
+
+def test_intervals_of_gaussians(model):
+    found = model.topic_interval(0.8)
+    assert found.mean.shape == found.sd.shape == (K, 3, 2)
+    assert np.all(found.mean[..., 0] <= model.topic_means_)
+    assert np.all(found.mean[..., 1] >= model.topic_means_)
+    sd = np.sqrt(np.diagonal(model.topic_covariances_, axis1=1, axis2=2))
+    assert np.all((found.sd[..., 0] < sd * 1.02) & (found.sd[..., 1] > sd * 0.98))
+    wider = model.topic_interval(0.99)
+    assert np.all(np.ptp(wider.mean, axis=-1) >= np.ptp(found.mean, axis=-1))
+
+
+@pytest.mark.parametrize("measure", ["npmi", "pmi"])
+def test_coherence(model, data, measure):
+    index = np.argsort(-model.components_, axis=1, kind="stable")[:, :6]
+    expected = coherence(index, data.counts, measure=measure)
+    np.testing.assert_allclose(model.coherence(measure=measure, n=6), expected)
+    half = data.counts[:60]
+    np.testing.assert_allclose(
+        model.coherence(half, measure=measure, n=6), coherence(index, half, measure=measure)
+    )
+    by_density = model.coherence(half, n=6, by="density")
+    assert by_density.shape == (K,)
+
+
+def test_true_topics_cohere(model, data):
+    """Words of a topic meet more often than any words do."""
+    rng = np.random.default_rng(0)
+    anyhow = coherence(rng.integers(V, size=(20, 6)), data.counts)
+    assert model.coherence(n=6).mean() > np.nanmean(anyhow) + 0.1
+
+
+def test_pyldavis(model, data, monkeypatch):
+    given = model.to_pyldavis()
+    n_full = int((np.asarray(data.counts.sum(axis=1)) > 0).sum())
+    assert given["topic_term_dists"].shape == (K, V)
+    assert given["doc_topic_dists"].shape == (n_full, K)
+    np.testing.assert_allclose(given["topic_term_dists"].sum(axis=1), 1)
+    np.testing.assert_allclose(given["doc_topic_dists"].sum(axis=1), 1)
+    assert len(given["vocab"]) == V and given["doc_lengths"].sum() == data.counts.sum()
+    np.testing.assert_array_equal(given["term_frequency"], data.counts.sum(axis=0))
+    empty = data.counts[:10].copy()
+    empty.data[: empty.indptr[2]] = 0
+    assert len(model.to_pyldavis(empty)["doc_lengths"]) == 8
+    module = types.ModuleType("pyLDAvis")
+    module.prepare = lambda **options: options
+    monkeypatch.setitem(sys.modules, "pyLDAvis", module)
+    prepared = model.to_pyldavis(prepare=True, mds="mmds")
+    assert prepared["mds"] == "mmds" and prepared["vocab"] == given["vocab"]
+    monkeypatch.setitem(sys.modules, "pyLDAvis", None)
+    with pytest.raises(ImportError, match="prepare=True needs pyLDAvis: pip install pyLDAvis"):
+        model.to_pyldavis(prepare=True)
+
+
+def test_streams_keep_no_documents(data):
+    model = GaussianLDA(K, embedding=data.vectors, solver="vi", normalize=None, random_state=0)
+    model.partial_fit(data.counts)
+    for call in (model.coherence, model.to_pyldavis):
+        with pytest.raises(ValueError, match="must be given: partial_fit keeps no documents"):
+            call()
+    assert np.isnan(model.topic_info().coherence).all()
+    assert np.isfinite(model.coherence(data.counts)).all()
+
+
+def test_refusals(model):
+    for name, arguments, message in (
+        ("top_words", {"n": 0}, "n must be an integer >= 1"),
+        ("top_words", {"by": "tokens"}, "by must be one of 'count', 'density'"),
+        ("top_words", {"prob": 1}, "prob must be a number between 0 and 1"),
+        ("topic_info", {"n": 0}, "n must be an integer >= 1"),
+        ("topic_interval", {"prob": 0}, "prob must be"),
+        ("coherence", {"measure": "umass"}, "measure must be one of"),
+        ("coherence", {"n": 1}, "n must be an integer >= 2"),
+        ("to_pyldavis", {"prepare": 1}, "prepare must be True or False"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            getattr(model, name)(**arguments)
+        with pytest.raises(NotFittedError):
+            getattr(GaussianLDA(), name)()
