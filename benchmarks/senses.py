@@ -156,7 +156,7 @@ def fit(counts, given, seed, options, **parameters):
         model.fit(counts, times=times, genres=genres)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return model, {
-        "draws": model.draws, "warmup": model.warmup, "chains": model.chains,
+        "draws": model.draws, "warmup": model.warmup, "chains": model.chains, "thin": model.thin,
         "n_starts": model.n_starts, "wall": wall, "cpu": cpu, "cpu_modes": clock.seconds,
         "warnings": sorted({str(w.message)[:200] for w in caught}),
     }  # fmt: skip
@@ -272,7 +272,8 @@ def speed(options, item):
     found, _ = result_of(model, cost, counts, given)
     draws = model.posterior_["prevalence"], word_draws(model.posterior_)
     chains = cost["cpu"] - cost["cpu_modes"]
-    after = chains * cost["draws"] / (cost["draws"] + cost["warmup"])
+    moves = cost["draws"] * cost["thin"]
+    after = chains * moves / (moves + cost["warmup"])
     return found | {
         "whole": rates(*draws, cost["cpu"]),
         "after_warmup": rates(*draws, after),

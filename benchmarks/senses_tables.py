@@ -60,8 +60,10 @@ def select(results, part):
 
 def lengths(result):
     """How long the chains of a result are, in words."""
+    thin = result.get("thin", 1)
+    apart = f" draws {thin} apart" if thin > 1 else ""
     return (
-        f"{result['chains']} chains of {result['warmup']} + {result['draws']}, "
+        f"{result['chains']} chains of {result['warmup']} + {result['draws']}{apart}, "
         f"{result['n_starts']} starts"
     )
 

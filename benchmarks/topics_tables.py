@@ -170,7 +170,9 @@ def quality_section(results):
         if "auto" in name:
             name += f" ({r['tau']:g})"
         rows.append([
-            r["item"]["K"], name if "LDA" in name else f"`{name}`",
+            r["item"]["K"],
+            (name if "LDA" in name else f"`{name}`")
+            + (f", seed {r['item']['seed']}" if r["item"]["seed"] else ""),
             number(r["npmi"]), number(r.get("npmi_density")), number(r["npmi_report"]),
             number(r["score_count"]), number(r.get("score_density"), 2),
             number(r.get("density"), 2), number(r["accuracy"]), f"{r['smallest']:,.0f}",
@@ -189,7 +191,7 @@ def quality_section(results):
 
 The documents with two tokens or more are split at random: 70 % to fit, 15 % to tune, 15 % to
 report. Chains are one of {lengths} sweeps, from clusters of word vectors by k-means unless a
-random start is named, seed 0. In brackets what is asked for at K = 20.
+random start is named. In brackets what is asked for at K = 20.
 
 - *NPMI*: of the ten first words of each topic, by counts and by density, with documents of the
   fit as reference; and by counts with the report documents, fewer and unseen, where words that
@@ -217,6 +219,7 @@ def chosen(found):
             tried = [
                 r for r in found
                 if r["item"]["K"] == k and r["item"]["name"].startswith(f"{solver}, tau=")
+                and r["item"]["seed"] == 0
                 and r["item"]["name"].count(",") == 1 and "auto" not in r["item"]["name"]
             ]  # fmt: skip
             if len(tried) < 2:

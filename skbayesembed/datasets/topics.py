@@ -28,8 +28,9 @@ def make_topics(
     """Simulate documents whose topics are Gaussians over word vectors.
 
     Topics have covariances Sigma_k from an inverse Wishart distribution with mean I, and means
-    mu_k from N(0, ``separation``^2 Sigma_k). Document d has shares theta_d of the topics from a
-    Dirichlet distribution and a Poisson number of tokens, each of a topic z from theta_d. Then
+    mu_k from N(0, s^2 Sigma_k), s being ``separation``. Document d has shares theta_d of the topics
+    from a Dirichlet distribution and a Poisson number of tokens, each of a topic z from theta_d.
+    Then
 
     - with ``n_words=None``, the model of Das et al. (2015) itself: every token is a word of its
       own, with a vector from N(mu_z, Sigma_z).
@@ -70,8 +71,9 @@ def make_topics(
         vectors : ndarray of shape (n_words, n_dims)
             Vectors of the words, the embedding.
         means : ndarray of shape (n_topics, n_dims)
+            True means of the topics.
         covariances : ndarray of shape (n_topics, n_dims, n_dims)
-            True topics.
+            True covariances of the topics.
         theta : ndarray of shape (n_documents, n_topics)
             True shares of topics.
         topic_counts : ndarray of shape (n_documents, n_topics), dtype int64
@@ -81,6 +83,7 @@ def make_topics(
         word_proba : ndarray of shape (n_topics, n_words) or None
             True probabilities of the words; None where every token is a word of its own.
         alpha : ndarray of shape (n_topics,)
+            Parameters of the Dirichlet distribution.
 
     Raises
     ------

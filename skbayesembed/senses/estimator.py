@@ -94,7 +94,7 @@ class DiSCSenseModel(
         not, so that folds of the data have the same words.
     max_features : int or None, default=None
         Keep only the most frequent words.
-    draws, warmup, chains, thin : int, default=1000, 200, 4, 1
+    draws, warmup, chains, thin : int, default=1000, 200, 4, 2
         ``chains`` chains of ``warmup`` transitions and ``draws`` draws made ``thin`` apart.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
@@ -215,7 +215,7 @@ class DiSCSenseModel(
         draws=1000,
         warmup=200,
         chains=4,
-        thin=1,
+        thin=2,
         keep_draws="auto",
         target_accept=None,
         max_iter=1000,

@@ -14,6 +14,7 @@ from ..inference.chains import ChainRecord, gather
 from ..inference.gibbs import sample_gibbs
 from ..inference.hmc import HamiltonianOptions, sample_hmc
 from ..inference.mode import find_mode
+from ..inference.mode_gaussian import ModeGaussian
 from ..inference.reparam import mean_field
 from ..inference.threads import OneBlasThread
 from ..posterior import Posterior
@@ -21,7 +22,6 @@ from ..random import generators
 from ..summary import rhat
 from .blockwise import SenseBlocks
 from .checks import kernel_of
-from .laplace import ModeGaussian
 from .model import SenseModel
 from .starts import SAME, find_modes, order_of_labels, permuted
 

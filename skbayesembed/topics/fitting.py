@@ -203,7 +203,14 @@ def _tables(draws, by, reading):
 
 def assemble(estimator, result, settings, power, words):
     """Draws with their labels aligned as a `Posterior`, after a look at how they were made."""
-    align_topics(result.draws)
+    approximation = result.facts.get("approximation")
+    if estimator.solver in _APPROXIMATE:
+        # draws of one approximation: its labels never change places
+        order = sort_topics(result.draws)
+        if isinstance(approximation, TopicApproximation):
+            approximation.reorder(order)
+    else:
+        align_topics(result.draws)
     attrs = {
         "solver": estimator.solver,
         "likelihood_power": power,
@@ -220,7 +227,7 @@ def assemble(estimator, result, settings, power, words):
         coords={"word": words, "topic": np.arange(estimator.n_components)},
         attrs=attrs,
     )
-    posterior.approximation = result.facts.get("approximation")
+    posterior.approximation = approximation
     check_topics(posterior)
     return posterior
 
@@ -240,9 +247,20 @@ def align_topics(draws):
         orders[place] = match(total, weights)
         total += weights[orders[place]]
         sizes += counts[place].sum(axis=1)[orders[place]]
-    orders = orders[..., np.argsort(-sizes, kind="stable")]
-    unmoved = np.arange(len(sizes))
-    for place in np.ndindex(counts.shape[:2]):
+    _reorder(draws, orders[..., np.argsort(-sizes, kind="stable")])
+
+
+def sort_topics(draws):
+    """Put the largest topic of all draws together first, in place; returns the order (K,)."""
+    counts = draws["counts"]
+    order = np.argsort(-counts.sum(axis=(0, 1, 3)), kind="stable")
+    _reorder(draws, np.broadcast_to(order, counts.shape[:3]))
+    return order
+
+
+def _reorder(draws, orders):
+    unmoved = np.arange(orders.shape[2])
+    for place in np.ndindex(orders.shape[:2]):
         if not np.array_equal(orders[place], unmoved):
             for values in draws.values():
                 values[place] = values[place][orders[place]]

@@ -91,10 +91,13 @@ def training_data(estimator, X, vocabulary=None):
     n_types = np.unique(training.counts.indices).size
     if n_types == 0:
         raise ValueError("X has no tokens: every document is empty, or none of its words is kept.")
+    if vocabulary is not None:  # others may come in later batches
+        n_types = training.words.size
     if estimator.n_components > n_types:
         raise ValueError(
             f"n_components={estimator.n_components} is larger than the number of different words "
-            f"that occur in X, {n_types}: choose at most {n_types}."
+            f"{'that occur in X' if vocabulary is None else 'given'}, {n_types}: choose at most "
+            f"{n_types}."
         )
     return training
 

@@ -152,10 +152,11 @@ class OnlineTopics:
             share = q.counts / np.where(total > 0, total, 1.0)[:, None]
             share[total == 0] = 1.0 / self.n_components
             share /= share.sum(axis=1, keepdims=True)
-            whole = np.rint(np.floor(total + 1e-6)).astype(np.int64)
+            whole = np.floor(total + 1e-6).astype(np.int64)
+            rest = np.maximum(total - whole, 0.0)
             for i in range(n):
                 drawn = rng.multinomial(whole, share)
-                draws["counts"][i] = (drawn + (total - whole)[:, None] * share).T
+                draws["counts"][i] = (drawn + rest[:, None] * share).T
         return draws
 
     # ---------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..inference.threads import OneBlasThread
 from .data import Documents
 from .niw import log_density_table
-from .predict_kernels import fold_in, mixture_probabilities
+from .predict_kernels import couple_spread, fold_in, mixture_probabilities
 
 # Topics of documents are averaged over at most this many evenly spaced draws.
 PREDICTIVE_DRAWS = 10
@@ -119,39 +119,46 @@ class FoldIn:
         self.units = self.documents.units(_UNIT)
 
     def __iter__(self):
+        """Yield the mean of theta (n_documents, K) under every draw."""
+        return (mean for mean, _ in self.moments(coupled=False))
+
+    def moments(self, coupled=True):
         """Yield mean and variance of theta, each (n_documents, K), under every draw.
 
-        Tokens start from the topics that they had under the draw before, mostly close by.
+        Tokens start from the topics that they had under the draw before, mostly close by. Unless
+        ``coupled`` variances are those of tokens that vary independently, too small.
         """
         n = None
         for s in range(len(self.draws)):
             alpha = self.draws.alpha(s)
             if n is None:
                 n = np.zeros((self.documents.n_documents, alpha.size))
-            n, spread = self._tokens(s, alpha, n)
+            n, spread = self._tokens(s, alpha, n, coupled)
             yield dirichlet_moments(n, spread, self.lengths, alpha)
 
-    def _tokens(self, s, alpha, start):
+    def _tokens(self, s, alpha, start, coupled):
         """Mean and variance of the tokens of each topic under draw ``s``."""
         documents = self.documents
         weights = self.draws.weights(s, self.reading, self.by)
         shared = documents.indptr, documents.words, self.counts, weights, alpha, start
         jobs = min(effective_n_jobs(self.n_jobs), len(self.units))
         parts = Parallel(n_jobs=jobs, prefer="threads", max_nbytes=None)(
-            delayed(_fold_unit)(*shared, first, last) for first, last in self.units
+            delayed(_fold_unit)(*shared, coupled, first, last) for first, last in self.units
         )
         return tuple(np.concatenate([part[i] for part in parts]) for i in (0, 1))
 
 
-def _fold_unit(indptr, words, counts, weights, alpha, start, first, last):
+def _fold_unit(indptr, words, counts, weights, alpha, start, coupled, first, last):
     n_topics = alpha.size
     most = int(np.diff(indptr[first : last + 1]).max(initial=0))
-    shares, room = np.empty((most, n_topics)), np.empty((3, n_topics))
+    shares, room = np.empty((most, n_topics)), np.empty((2, n_topics))
     topics, spread = np.empty((2, last - first, n_topics))
     fold_in(
         indptr, words, counts, weights, alpha, start, first, last, _MAX_ITER, _TOLERANCE,
         shares, room, topics, spread,
     )  # fmt: skip
+    if coupled:
+        couple_spread(indptr, words, counts, weights, alpha, first, last, topics, spread)
     return topics, spread
 
 
@@ -193,7 +200,7 @@ def topic_features(fold, with_std):
     """
     total = square = within = 0.0
     with OneBlasThread():
-        for mean, variance in fold:
+        for mean, variance in fold.moments(with_std):
             total = total + mean
             if with_std:
                 square = square + mean**2
@@ -232,7 +239,7 @@ def completion(fold, second, proba_of):
     indptr, words = second.indptr.astype(np.int64), second.indices.astype(np.int64)
     total, out = np.zeros(counts.size), np.empty(counts.size)
     with OneBlasThread():
-        for s, (theta, _) in enumerate(fold):
+        for s, theta in enumerate(fold):
             proba = np.ascontiguousarray(proba_of(s))
             mixture_probabilities(indptr, words, theta, proba, 0, len(theta), out)
             total += out

@@ -253,9 +253,18 @@ class TopicApproximation:
     """
 
     def __init__(self, q, elbo=()):
+        self._hold(q)
+        self.elbo = np.asarray(elbo, dtype=float)
+
+    def _hold(self, q):
         self._q = q
         self.niw, self.alpha, self.counts = q.niw, q.alpha, q.counts.T
-        self.elbo = np.asarray(elbo, dtype=float)
+
+    def reorder(self, order):
+        """Give the topics other numbers: those of ``order`` (K,), in this order."""
+        q = self._q
+        niw = NIW(q.niw.mean[order], q.niw.kappa[order], q.niw.nu[order], q.niw.scale[order])
+        self._hold(TopicFactors(niw, q.gamma[:, order], q.counts[:, order], q.alpha[order]))
 
     def mean(self, name):
         """E[mu] for ``"mean"`` (K, E), E[Sigma] for ``"covariance"`` (K, E, E)."""
