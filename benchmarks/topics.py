@@ -69,21 +69,21 @@ SPEED = ("gibbs, reference", "gibbs, alias", "gibbs, sampled", "vi", "scikit-lea
 QUALITY = {
     "gibbs, tau=1": {"likelihood_power": 1.0},
     "gibbs, tau=0.3": {"likelihood_power": 0.3},
+    "gibbs, tau=0.2": {"likelihood_power": 0.2},
     "gibbs, tau=0.1": {"likelihood_power": 0.1},
-    "gibbs, tau=0.05": {"likelihood_power": 0.05},
     "gibbs, tau='auto'": {"likelihood_power": "auto"},
     "vi, tau=1": {"solver": "vi", "likelihood_power": 1.0},
     "vi, tau=0.3": {"solver": "vi", "likelihood_power": 0.3},
+    "vi, tau=0.2": {"solver": "vi", "likelihood_power": 0.2},
     "vi, tau=0.1": {"solver": "vi", "likelihood_power": 0.1},
-    "vi, tau=0.05": {"solver": "vi", "likelihood_power": 0.05},
     "vi, tau='auto'": {"solver": "vi", "likelihood_power": "auto"},
-    "gibbs, tau=0.1, random start": {"likelihood_power": 0.1, "start": "random"},
-    "gibbs, tau=1, random start": {"likelihood_power": 1.0, "start": "random"},
-    "gibbs, tau=0.1, raw vectors": {"likelihood_power": 0.1, "normalize": None},
+    "gibbs, tau=1, start from words": {"likelihood_power": 1.0, "init": "words"},
+    "gibbs, tau=0.1, start from words": {"likelihood_power": 0.1, "init": "words"},
+    "vi, tau=0.1, start from words": {"solver": "vi", "likelihood_power": 0.1, "init": "words"},
+    "gibbs, tau=0.1, random start": {"likelihood_power": 0.1, "init": "random"},
     "gibbs, tau=1, raw vectors": {"likelihood_power": 1.0, "normalize": None},
-    "vi, tau=1, raw vectors": {"solver": "vi", "likelihood_power": 1.0, "normalize": None},
-    "gibbs, tau=0.1, alpha learned": {
-        "likelihood_power": 0.1, "learn_doc_topic_prior": "asymmetric",
+    "gibbs, tau=0.2, alpha learned": {
+        "likelihood_power": 0.2, "learn_doc_topic_prior": "asymmetric",
     },
     "scikit-learn LDA": {},
     "tomotopy LDA": {},
@@ -329,13 +329,15 @@ def quality(options, item):
 def gaussian(item, parts, vectors, labels, options):
     """`GaussianLDA` with the settings of an item."""
     settings = dict(QUALITY[item["name"]])
-    start = settings.pop("start", "kmeans")
+    at_random = settings.get("init") == "random"
+    if at_random:
+        settings["init"] = "words"
     model = GaussianLDA(
         item["K"], embedding=vectors, random_state=item["seed"], chains=1,
         draws=options.draws, warmup=options.warmup, tol=1e-8, **settings,
     )  # fmt: skip
     cpu = time.process_time()
-    with random_start(start == "random"), warnings.catch_warnings(record=True) as caught:
+    with random_start(at_random), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(parts[0])
     cpu = time.process_time() - cpu

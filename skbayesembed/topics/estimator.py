@@ -70,6 +70,11 @@ class GaussianLDA(
     covariance_prior : array-like of shape (n_dims, n_dims), float or None, default=None
         Scale matrix Psi, a number standing for a multiple of the identity. With None the prior
         mean of covariances is that of the vectors over all tokens, a tenth of it made spherical.
+    init : {"documents", "words"}, default="documents"
+        What k-means clusters for the topics to start from: documents, by their words' vectors, or
+        word types, as it is too where fewer documents than topics have words, and of
+        ``learning_method="online"``. On 20 Newsgroups documents lead to topics that complete
+        documents better, are more coherent and tell newsgroups better apart.
     word_model : {"count", "density"}, default="count"
         Where ``components_``, ``transform`` and ``score`` have the probabilities of words from: the
         tokens that a topic holds, as in plain LDA, and its powered density only for words that
@@ -101,7 +106,7 @@ class GaussianLDA(
         Train on the most frequent words only.
     draws, warmup, chains, thin : int, default=100, 200, 2, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart. All
-        start from the same k-means clusters of the words.
+        start from the same k-means clusters.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records evenly spaced draws up to 256 MiB.
     target_accept : float, default=0.8
@@ -132,7 +137,7 @@ class GaussianLDA(
     topic_covariances_ : ndarray of shape (n_components, n_dims, n_dims)
         Posterior means of Sigma.
     doc_topic_prior_ : ndarray of shape (n_components,)
-        Dirichlet parameters, posterior means where they are learned.
+        Dirichlet parameters; where they are learned, means of the estimates of the chains.
     likelihood_power_ : float
         As given or chosen.
     likelihood_power_scores_ : dict
@@ -200,6 +205,7 @@ class GaussianLDA(
         mean_precision_prior=None,
         degrees_of_freedom_prior=None,
         covariance_prior=None,
+        init="documents",
         word_model="count",
         learning_method="batch",
         batch_size=128,
@@ -237,6 +243,7 @@ class GaussianLDA(
         self.mean_precision_prior = mean_precision_prior
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
+        self.init = init
         self.word_model = word_model
         self.learning_method = learning_method
         self.batch_size = batch_size

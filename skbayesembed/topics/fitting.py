@@ -23,7 +23,7 @@ from .marginal import check_size
 from .niw import NIW
 from .predict import FoldIn, TopicDraws, completion
 from .solvers import TABLE, Problem, ascend
-from .starts import kmeans_assignment
+from .starts import document_clusters, kmeans_assignment
 from .vi import TopicApproximation
 
 # Draws recorded whole up to this many bytes unless all are asked for: they are copied once.
@@ -86,20 +86,18 @@ def solve(estimator, training, seeds):
 
 
 def pose(estimator, documents, power, seeds):
-    """The `Problem` of some documents, with a start by k-means on the word types."""
+    """The `Problem` of some documents, with a start by k-means of documents or word types."""
+    k, rng = estimator.n_components, np.random.default_rng(seeds)
+    clusters = document_clusters(documents, k, rng) if estimator.init == "documents" else None
     return Problem(
         documents,
-        estimator.n_components,
+        k,
         vector_prior(estimator, documents.vectors, documents.totals),
         topic_prior(estimator),
         power,
         estimator.learn_doc_topic_prior or None,
-        kmeans_assignment(
-            documents.vectors,
-            documents.totals,
-            estimator.n_components,
-            np.random.default_rng(seeds),
-        ),
+        kmeans_assignment(documents.vectors, documents.totals, k, rng),
+        clusters,
     )
 
 
@@ -185,13 +183,19 @@ def choose_power(estimator, training, seeds):
         if facts["interrupted"]:
             raise KeyboardInterrupt("interrupted before likelihood_power was chosen")
         found = TopicApproximation(q)
-        draws = {"mean": found.mean("mean"), "covariance": found.mean("covariance")}
+        draws = {"mean": found.mean("mean"), "covariance": _covariances(found.niw)}
         draws |= {"counts": found.counts, "alpha": found.alpha}
         posterior = Posterior({name: value[None, None] for name, value in draws.items()})
         draws = TopicDraws(posterior, power)
         fold = FoldIn(reading, draws, estimator.word_model, estimator.n_jobs)
         scores[power] = completion(fold, second, _tables(draws, estimator.word_model, reading))
     return max(scores, key=scores.get), scores
+
+
+def _covariances(niw):
+    """Means of the covariances; where there is none, the inverse of that of the precision."""
+    rest = niw.nu - niw.n_dims - 1
+    return niw.scale / np.where(rest > 0, rest, niw.nu)[:, None, None]
 
 
 def _tables(draws, by, reading):

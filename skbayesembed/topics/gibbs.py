@@ -111,6 +111,8 @@ class TopicGibbs:
     start : ndarray of shape (V,), optional
         Topic of each word with which all chains start; k-means of the vectors, another for each
         chain, where None.
+    clusters : ndarray of shape (M,), optional
+        Topic of each document with which its tokens start in place of those of their words.
     learn_alpha : {False, None, "symmetric", "asymmetric"}, default=False
         Whether alpha is estimated in warm-up by Minka's fixed point. It is the geometric mean of
         the estimates in the second half of warm-up and frozen then: draws are exact given it, and
@@ -120,7 +122,7 @@ class TopicGibbs:
     ------
     ValueError
         If the counts are not whole numbers, ``power`` is not in (0, 1], ``alpha`` is not above 0
-        or of another shape, ``start`` is of another shape or has a topic that is not there.
+        or of another shape, ``start`` or ``clusters`` are or have a topic that is not there.
 
     Notes
     -----
@@ -132,7 +134,7 @@ class TopicGibbs:
 
     def __init__(
         self, documents, n_components, prior, alpha, power=1.0, kernel="auto", start=None,
-        learn_alpha=False,
+        clusters=None, learn_alpha=False,
     ):  # fmt: skip
         check_choice("kernel", kernel, ("auto", *TOPIC_KERNELS))
         if learn_alpha not in (None, False):
@@ -152,7 +154,8 @@ class TopicGibbs:
         self.alpha = alpha
         self.power = float(power)
         self.kernel = "sampled" if kernel == "auto" else kernel
-        self.start = None if start is None else self._checked(start)
+        self.start = self._checked("start", start, documents.n_words)
+        self.clusters = self._checked("clusters", clusters, documents.n_documents)
         self.learn_alpha = learn_alpha
         self.ends = documents.ends
         self.units = documents.units()
@@ -160,15 +163,15 @@ class TopicGibbs:
         self._all = np.arange(documents.n_documents)
         self._width = -(-k // _PAD) * _PAD
 
-    def _checked(self, start):
-        start = np.array(start, dtype=np.int64)
-        if start.shape != (self.documents.n_words,):
-            raise ValueError(
-                f"start must have shape ({self.documents.n_words},), got {start.shape}."
-            )
-        if start.size and not (start.min() >= 0 and start.max() < self.n_components):
-            raise ValueError(f"start must be topics from 0 to {self.n_components - 1}.")
-        return start
+    def _checked(self, name, topics, n):
+        if topics is None:
+            return None
+        topics = np.array(topics, dtype=np.int64)
+        if topics.shape != (n,):
+            raise ValueError(f"{name} must have shape ({n},), got {topics.shape}.")
+        if n and not (topics.min() >= 0 and topics.max() < self.n_components):
+            raise ValueError(f"{name} must be topics from 0 to {self.n_components - 1}.")
+        return topics
 
     @property
     def _entries(self):
@@ -177,8 +180,10 @@ class TopicGibbs:
         return data.indptr, data.words, data.counts, self.ends
 
     def init_state(self, rng):
-        """Every token in the topic of its word in ``start``."""
+        """Every token in the topic of its document in ``clusters``, or its word in ``start``."""
         data = self.documents
+        if self.clusters is not None:
+            return self.state_of(np.repeat(self.clusters, data.lengths).astype(np.int32))
         start = self.start
         if start is None:
             start = kmeans_assignment(data.vectors, data.totals, self.n_components, rng[0])

@@ -63,8 +63,8 @@ class MarginalTopics:
         Dirichlet prior of the topics of a document.
     power : float, default=1.0
         tau, the power of the word likelihood.
-    start : ndarray of int of shape (n_words,)
-        A topic for each word type, as from `kmeans_assignment`.
+    start : dict
+        Where these factors start, as of `TopicVI.init_q`.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class MarginalTopics:
         self.scale = np.ones(self.n_parameters)
         self.n_logits = n * (n_components - 1)
         variational = TopicVI(documents, n_components, prior, self.alpha, power=self.power)
-        q = variational.init_q({"assignment": start})
+        q = variational.init_q(start)
         coordinate_ascent(variational, q, _SERIAL, max_iter=_SWEEPS, tol=1e-7, warn=False)
         self._frame_documents(q.gamma)
         self._frame_topics(q.niw)

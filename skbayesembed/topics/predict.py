@@ -18,6 +18,8 @@ PREDICTIVE_DRAWS = 10
 WORD_SMOOTHING = 0.01
 _MAX_ITER = 100
 _TOLERANCE = 1e-3
+# Smallest log probability of a word by density.
+_LEAST_LOG = -700.0
 # Tokens that a unit of work is made of.
 _UNIT = 65_536
 
@@ -86,7 +88,8 @@ class TopicDraws:
         """The same by powered densities, normalised over the words of ``vectors``, (K, n_words)."""
         table = self.power * self.log_density(s, vectors)
         table -= logsumexp(table, axis=0)
-        return np.exp(table.T)
+        # above zero, so that a single far word does not make a score infinite
+        return np.exp(np.maximum(table, _LEAST_LOG).T)
 
     def word_proba(self, s, by, vectors):
         """Probabilities of the vocabulary's words ``by`` "count" or "density", (K, n_words)."""

@@ -114,7 +114,7 @@ def fold_in(
 _OWN_STEPS = 8
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def inverse_diagonal(matrix, least, out):
     """Diagonal of the inverse of ``matrix``, of which the lower triangle is overwritten.
 
@@ -143,7 +143,7 @@ def inverse_diagonal(matrix, least, out):
             out[j] += column[a] * column[a]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def couple_spread(indptr, words, counts, weights, alpha, first, last, topics, spread):
     """Variances of n with the covariances of tokens, which share a theta, by linear response.
 
@@ -151,8 +151,9 @@ def couple_spread(indptr, words, counts, weights, alpha, first, last, topics, sp
 
         Cov(n) = S B^-1 S - S,   S = diag(alpha + n),   B = diag(alpha) + sum_w c r r'
 
-    (Opper & Winther 2001, for CVB0 without the token's own part). Not below the variances of
-    independent tokens, in ``spread`` until they are overwritten, nor above the largest possible.
+    (variational linear response, Opper & Winther 2004, for CVB0 without the token's own part). Not
+    below the variances of independent tokens, in ``spread`` until they are overwritten, nor above
+    the largest possible.
     """
     k_all = alpha.size
     matrix, least = np.empty((k_all, k_all)), np.empty(k_all)

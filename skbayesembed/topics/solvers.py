@@ -21,6 +21,7 @@ from .gibbs import TopicGibbs
 from .marginal import MarginalTopics
 from .niw import NIW
 from .online import OnlineTopics, learn_passes
+from .starts import cluster_counts
 from .vi import TopicApproximation, TopicVI
 
 # Of the bound, relative to the tolerance of the search for a mode.
@@ -41,6 +42,8 @@ class Problem:
     learn_alpha : {None, "symmetric", "asymmetric"}
     assignment : ndarray of int of shape (n_words,)
         Topic of each word type that solvers start from.
+    clusters : ndarray of int of shape (n_documents,) or None
+        Topic of each document that they start from in its place.
     """
 
     documents: Documents
@@ -50,11 +53,19 @@ class Problem:
     power: float
     learn_alpha: str | None
     assignment: np.ndarray
+    clusters: np.ndarray | None = None
 
     @property
     def model(self):
         """Documents, number of topics and priors, as every model takes them first."""
         return self.documents, self.n_components, self.prior, self.alpha
+
+    @property
+    def start(self):
+        """Where factors start, as `TopicVI.init_q` takes it."""
+        if self.clusters is None:
+            return {"assignment": self.assignment}
+        return {"counts": cluster_counts(self.documents, self.clusters, self.n_components)}
 
 
 def gibbs(estimator, problem, settings, seeds):
@@ -64,6 +75,7 @@ def gibbs(estimator, problem, settings, seeds):
         power=problem.power,
         kernel=estimator.kernel,
         start=problem.assignment,
+        clusters=problem.clusters,
         learn_alpha=problem.learn_alpha or False,
     )
     return sample_gibbs(
@@ -100,7 +112,7 @@ def ascend(problem, run, **options):
         power=problem.power,
         learn_alpha=problem.learn_alpha,
     )
-    q = model.init_q({"assignment": problem.assignment}, run)
+    q = model.init_q(problem.start, run)
     return model, q, coordinate_ascent(model, q, run, **options)
 
 
@@ -146,7 +158,7 @@ def _marginal(problem):
     return MarginalTopics(
         *problem.model,
         power=problem.power,
-        start=problem.assignment,
+        start=problem.start,
     )
 
 

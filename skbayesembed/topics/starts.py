@@ -1,14 +1,52 @@
-"""Where topics start: clusters of word vectors."""
+"""Where topics start: clusters of documents, or of words."""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 from threadpoolctl import threadpool_limits
 
 # Words clustered to find the centres: the heaviest ones; the rest only join the nearest centre.
 _MOST_WORDS = 30_000
+
+
+def document_clusters(documents, n_components, rng):
+    """A topic for every document, by k-means on what its words mean on average.
+
+    A document is the sum of its words' vectors times the square roots of their counts and the
+    logarithms of how few documents have them, at unit length: what is common counts little.
+
+    Parameters
+    ----------
+    documents : Documents
+    n_components : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_documents,), or None
+        None where there are fewer documents with words than clusters.
+    """
+    d = documents
+    filled = d.lengths > 0
+    if np.count_nonzero(filled) < n_components:
+        return None
+    rarity = np.log((1 + d.n_documents) / np.maximum(np.bincount(d.words, minlength=d.n_words), 1))
+    weights = np.sqrt(d.counts.astype(float)) * rarity[d.words]
+    table = sparse.csr_array((weights, d.words, d.indptr), shape=(d.n_documents, d.n_words))
+    means = table @ d.vectors
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-300)
+    return kmeans_assignment(means, filled.astype(float), n_components, rng, n_init=2)
+
+
+def cluster_counts(documents, clusters, n_components):
+    """Tokens of each word in documents of each cluster: ndarray of shape (n_components, V)."""
+    of_entry = np.repeat(clusters, np.diff(documents.indptr))
+    place = of_entry * documents.n_words + documents.words
+    flat = np.bincount(place, documents.counts, n_components * documents.n_words)
+    return flat.reshape(n_components, documents.n_words)
 
 
 def kmeans_assignment(vectors, totals, n_components, rng, *, n_init=1):
@@ -51,7 +89,9 @@ def kmeans_assignment(vectors, totals, n_components, rng, *, n_init=1):
     if used.size < n_components:
         used, weights = np.arange(len(vectors)), np.ones(len(vectors))
     if used.size > _MOST_WORDS:
-        used = np.sort(used[np.argsort(-weights[used], kind="stable")[:_MOST_WORDS]])
+        # a choice by lot among those alike, as documents are
+        order = np.lexsort((rng.random(used.size), -weights[used]))
+        used = np.sort(used[order[:_MOST_WORDS]])
     different = np.unique(vectors[used], axis=0)
     if len(different) <= n_components:  # k-means would warn
         labels = pairwise_distances_argmin(vectors, different)

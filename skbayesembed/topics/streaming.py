@@ -93,6 +93,8 @@ class TopicStreamingMixin:
     def partial_fit(self, X, y=None, *, vocabulary=None, total_samples=None):
         """Learn from more documents of a stream, by stochastic variational inference.
 
+        A call after ``fit`` starts a stream of its own.
+
         Parameters
         ----------
         X : documents or counts, as in ``fit``

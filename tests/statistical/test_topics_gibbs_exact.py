@@ -9,8 +9,13 @@ from topic_twins import batch_error, chain, enumerated, planted, sampler, tiny
 from skbayesembed.topics.gibbs import TOPIC_KERNELS
 from skbayesembed.topics.niw import NIW
 
-# Scores have t tails of 39 degrees of freedom: the largest of 50 is above this once in 1500 runs.
+# Scores have t tails of 39 degrees of freedom: the largest of 50 is above this once in 1500 runs,
+# once in 200 runs of all eight tests.
 ALLOWED = 5.0
+# The mean square of the 45 or 53 scores sees biases spread over many assignments. Scores vary
+# together, as 15 to 20 independent ones: expected 1.05 (39/37), standard deviation some 0.3. In 40
+# runs of the exact samplers it was 0.5 to 1.8.
+MEAN_SQUARE = 2.2
 
 
 def numbers(model, draws, warmup, seed):
@@ -42,6 +47,11 @@ def scores(numbers, exact):
     return (seen.mean(axis=0) - expected) / error
 
 
+def check(z):
+    assert np.all(np.abs(z) < ALLOWED), np.abs(z).max()
+    assert np.mean(z**2) < MEAN_SQUARE, np.mean(z**2)
+
+
 @pytest.mark.parametrize("power", [1.0, 0.3])
 @pytest.mark.parametrize(("kernel", "warmup"), CASES)
 def test_frequencies_of_assignments(kernel, warmup, power):
@@ -53,8 +63,7 @@ def test_frequencies_of_assignments(kernel, warmup, power):
     exact = enumerated(documents, prior, alpha, power)
     n = 1200 if (kernel, warmup) == ("alias", 0) else 2000
     draws = numbers(sampler(documents, prior, alpha, power, kernel), n, warmup, seed=1)
-    z = scores(draws, exact)
-    assert np.all(np.abs(z) < ALLOWED), np.abs(z).max()
+    check(scores(draws, exact))
 
 
 @pytest.mark.slow
@@ -64,11 +73,9 @@ def test_frequencies_of_assignments_at_length(kernel, warmup, power):
     documents, prior, alpha = tiny()
     exact = enumerated(documents, prior, alpha, power)
     draws = numbers(sampler(documents, prior, alpha, power, kernel), 40_000, warmup, seed=2)
-    z = scores(draws, exact)
-    assert np.all(np.abs(z) < ALLOWED), np.abs(z).max()
+    check(scores(draws, exact))
 
 
-@pytest.mark.slow
 def test_rebuilding_the_table_from_all_tokens_would_be_seen():
     """The test above notices a table built from the tokens that it proposes for."""
     documents, prior, alpha = tiny()
@@ -80,8 +87,8 @@ def test_rebuilding_the_table_from_all_tokens_would_be_seen():
         return model._propose(state, model._all, table, rng)[1]
 
     model._alias = adaptive
-    z = scores(numbers(model, 20_000, 0, seed=1), exact)
-    assert np.abs(z).max() > 1.5 * ALLOWED
+    z = scores(numbers(model, 2000, 0, seed=1), exact)
+    assert np.mean(z**2) > 2 * MEAN_SQUARE
 
 
 @pytest.mark.parametrize("kernel", TOPIC_KERNELS)

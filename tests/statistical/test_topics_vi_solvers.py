@@ -78,7 +78,9 @@ class Watched(MarginalTopics):
 def test_hmc_against_enumeration(method, power):
     docs = tiny(0.0)
     exact = same_topic(docs, power)
-    model = Watched(docs, K, PRIOR, ALPHA, power=power, start=np.array([0, 0, 1, 1]))
+    model = Watched(
+        docs, K, PRIOR, ALPHA, power=power, start={"assignment": np.array([0, 0, 1, 1])}
+    )
     found = sample_hmc(
         model,
         Settings(draws=1500, warmup=500),
@@ -131,7 +133,7 @@ def test_hmc_agrees_with_gibbs(power):
     docs, topic = planted()
     prior = NIW.from_vectors(docs.vectors, docs.totals)
     settings, seeds = Settings(draws=1000, warmup=300), np.random.SeedSequence(5)
-    model = MarginalTopics(docs, 3, prior, 0.4, power=power, start=topic)
+    model = MarginalTopics(docs, 3, prior, 0.4, power=power, start={"assignment": topic})
     hmc = sample_hmc(model, settings, n_chains=2, seeds=seeds).draws
     chains = TopicGibbs(docs, 3, prior, np.full(3, 0.4), power=power, kernel="sampled", start=topic)
     settings = Settings(draws=4000, warmup=500)
@@ -153,7 +155,7 @@ def test_laplace_and_vi_are_near_hmc():
     """Means of topics that are apart: the three are within a part of the posterior's width."""
     docs, topic = planted(apart=4.0)
     prior = NIW.from_vectors(docs.vectors, docs.totals)
-    model = MarginalTopics(docs, 3, prior, 0.4, start=topic)
+    model = MarginalTopics(docs, 3, prior, 0.4, start={"assignment": topic})
     settings, seeds = Settings(draws=300, warmup=200), np.random.SeedSequence(5)
     exact = sample_hmc(model, settings, n_chains=1, seeds=seeds).draws["mean"][0]
     width = exact.std(axis=0)

@@ -30,7 +30,9 @@ def model_of(k=3, e=2, power=1.0, fractional=False, seed=0, alpha=0.6):
     docs = Documents.of(sparse.csr_array(counts), rng.normal(size=(V, e)) + 2.0)
     prior = NIW.from_vectors(docs.vectors, docs.totals, kappa=0.7, nu=e + 3.5)
     alpha = alpha * np.linspace(1, 2, k)
-    model = MarginalTopics(docs, k, prior, alpha, power=power, start=np.arange(V) % k)
+    model = MarginalTopics(
+        docs, k, prior, alpha, power=power, start={"assignment": np.arange(V) % k}
+    )
     return model, 0.7 * rng.normal(size=model.n_parameters)
 
 

@@ -202,6 +202,6 @@ def test_the_models_offer_what_the_solvers_need(data):
     start = np.arange(V) % K
     require(TopicGibbs(documents, K, prior, 0.2, start=start), Conditionals, "gibbs")
     require(TopicVI(documents, K, prior, 0.2), Variational, "vi")
-    marginal = MarginalTopics(documents, K, prior, 0.2, start=start)
+    marginal = MarginalTopics(documents, K, prior, 0.2, start={"assignment": start})
     for contract, solver in ((LogDensity, "map"), (HamiltonianModel, "hmc")):
         require(marginal, contract, solver)

@@ -328,6 +328,19 @@ def test_power_is_chosen():
         model.fit(data.counts[:4])
 
 
+@pytest.mark.parametrize("word_model", ["count", "density"])
+@pytest.mark.filterwarnings("ignore:. of 8 topics hold less than one token")
+def test_power_is_chosen_where_covariances_have_no_mean(word_model):
+    """Few degrees of freedom and small topics: E[Sigma] is infinite at small powers."""
+    data = make_topics(15, 10, 2, n_dims=2, mean_length=8, random_state=1)
+    model = GaussianLDA(8, embedding=data.vectors, solver="vi", likelihood_power="auto", draws=3,
+                        word_model=word_model, degrees_of_freedom_prior=1.5,
+                        covariance_prior=0.1, random_state=0)  # fmt: skip
+    scores = model.fit(data.counts).likelihood_power_scores_
+    assert np.isfinite(list(scores.values())).all()
+    assert model.likelihood_power_ == max(scores, key=scores.get)
+
+
 def test_large_problems_are_refused_by_solvers_of_the_marginal(monkeypatch):
     monkeypatch.setattr(marginal, "MAX_PARAMETERS", 60)
     for solver in ("hmc", "laplace", "map"):
@@ -466,9 +479,12 @@ def test_the_approximation_has_the_topics_in_the_order_of_the_posterior(method, 
     """k-means numbers the topics in another order for some of the seeds."""
     data = make_topics(60, 40, 3, n_dims=3, random_state=0)
     orders, sort = [], fitting.sort_topics
-    monkeypatch.setattr(
-        fitting, "sort_topics", lambda draws: orders.append(sort(draws)) or orders[-1]
-    )
+
+    def noted(draws):
+        orders.append(sort(draws))
+        return orders[-1]
+
+    monkeypatch.setattr(fitting, "sort_topics", noted)
     for seed in range(4):
         model = GaussianLDA(3, embedding=data.vectors, solver="vi", draws=50, random_state=seed)
         model.set_params(learning_method="batch" if method == "batch" else "online")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from topic_twins import chain, corpus, log_joint, planted, random_corpus, sampler, tiny
 
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
+from skbayesembed.random import generators
+from skbayesembed.topics.data import Documents
 from skbayesembed.topics.gibbs import TOPIC_KERNELS, TopicGibbs
 from skbayesembed.topics.niw import NIW
 
@@ -178,3 +181,14 @@ def test_fractional_counts_are_refused(prior):
     documents = corpus(np.array([[0.5, 1.0]]), np.eye(2, 3))
     with pytest.raises(ValueError, match="whole counts.*solver='vi'"):
         TopicGibbs(documents, 2, prior, 0.5)
+
+
+def test_tokens_start_with_their_documents():
+    counts = sparse.csr_array(np.array([[2.0, 0, 1], [0, 3, 0], [1, 1, 1]]))
+    documents = Documents.of(counts, np.eye(3))
+    prior = NIW.from_vectors(documents.vectors, documents.totals)
+    model = TopicGibbs(documents, 2, prior, 0.5, start=np.zeros(3, int), clusters=[1, 0, 1])
+    state = model.init_state(generators(np.random.SeedSequence(0), model.n_streams))
+    np.testing.assert_array_equal(model.document_counts(state), [[0, 3], [3, 0], [0, 3]])
+    with pytest.raises(ValueError, match=r"clusters must have shape \(3,\)"):
+        TopicGibbs(documents, 2, prior, 0.5, clusters=[0, 1])

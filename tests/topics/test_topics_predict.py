@@ -215,6 +215,21 @@ def test_weights_and_probabilities(posterior):
     )
 
 
+def test_a_word_far_from_all_topics_has_a_score(posterior):
+    vectors = np.vstack([np.random.default_rng(5).normal(size=(5, 2)), [[0.0, 90.0]]])
+    draws = TopicDraws(posterior, 1.0)
+    proba = draws.word_proba(0, "density", vectors)
+    assert np.all(proba[:, 5] > 0) and np.all(proba[:, 5] < 1e-300)
+    reading = Reading(sparse.csr_array(np.ones((1, 6))), vectors, np.arange(6))
+    second = sparse.csr_array(np.eye(6)[[5]])
+    found = completion(
+        FoldIn(reading, draws, "density"),
+        second,
+        lambda s: draws.word_proba(s, "density", vectors).T,
+    )
+    assert found == pytest.approx(-700.0, abs=3)
+
+
 def test_documents_in_units_and_threads(posterior, monkeypatch):
     counts = np.random.default_rng(6).poisson(1.0, size=(50, 6)).astype(float)
     reading = reading_of(counts)
