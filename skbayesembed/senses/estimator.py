@@ -101,7 +101,7 @@ class DiSCSenseModel(
         over all.
     target_accept : float or None, default=None
         Of ``"hmc"``: acceptance that the step size is adapted to; ``"blockwise"`` has its own. None
-        is 0.65, and 0.8 for ``model="interaction"`` and for ``kernel="nuts"``.
+        is 0.65, and 0.8 for other models than ``"disc"`` and for ``kernel="nuts"``.
     max_iter : int, default=1000
         Most iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
     tol : float, default=1e-8

@@ -28,8 +28,8 @@ from .starts import SAME, find_modes, order_of_labels, permuted
 # Some directions in which words change their senses together are many times as wide as the rest
 # of the posterior. The trajectories of NUTS turn as the rest does; these are longer.
 _PATH, _JITTER = 12.0, 0.3
-# Acceptance aimed at where nothing is asked: steps so long cost least a draw, but the sizes of the
-# deviations of "interaction" make narrow places.
+# Acceptance aimed at where nothing is asked: steps so long cost least a draw, but other models than
+# DiSC have narrow places.
 _BOLD, _CAREFUL = 0.65, 0.8
 # A second mode with more than this share of the posterior is reported.
 _WORTH_NAMING = 0.01
@@ -196,7 +196,7 @@ def _hmc(estimator, data, prior, mode, settings, seeds):
         moves = {"method": "nuts"}
     target = estimator.target_accept
     if target is None and kernel == "hmc":
-        target = _CAREFUL if prior.kind == "interaction" else _BOLD
+        target = _BOLD if prior.kind == "disc" else _CAREFUL
     options = HamiltonianOptions(**moves, target_accept=target, metric="given")
     return sample_hmc(model, settings, options, **run)
 

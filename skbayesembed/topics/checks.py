@@ -35,7 +35,7 @@ def check_parameters(estimator):
     _check_topic_prior(e)
     _check_vector_priors(e)
     check_choice("word_model", e.word_model, WORD_MODELS)
-    check_choice("init", e.init, ("documents", "words"))
+    check_choice("init", e.init, ("auto", "documents", "words"))
     check_choice("learning_method", e.learning_method, ("batch", "online"))
     if e.learning_method == "online" and e.solver != "vi":
         raise ValueError(

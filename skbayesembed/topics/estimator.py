@@ -70,11 +70,14 @@ class GaussianLDA(
     covariance_prior : array-like of shape (n_dims, n_dims), float or None, default=None
         Scale matrix Psi, a number standing for a multiple of the identity. With None the prior
         mean of covariances is that of the vectors over all tokens, a tenth of it made spherical.
-    init : {"documents", "words"}, default="documents"
+    init : {"auto", "documents", "words"}, default="auto"
         What k-means clusters for the topics to start from: documents, by their words' vectors, or
         word types, as it is too where fewer documents than topics have words, and of
-        ``learning_method="online"``. On 20 Newsgroups documents lead to topics that complete
-        documents better, are more coherent and tell newsgroups better apart.
+        ``learning_method="online"``. Posteriors of topics have many modes, and no solver leaves
+        that of its start in a large corpus: ``"auto"`` takes the start from which a few
+        variational sweeps reach the higher bound, whose mode has more of the posterior. On
+        20 Newsgroups at powers of 0.1 and 0.2 the lighter mode that ``"documents"`` leads to
+        completes documents better, is more coherent and tells newsgroups better apart.
     word_model : {"count", "density"}, default="count"
         Where ``components_``, ``transform`` and ``score`` have the probabilities of words from: the
         tokens that a topic holds, as in plain LDA, and its powered density only for words that
@@ -106,7 +109,7 @@ class GaussianLDA(
         Train on the most frequent words only.
     draws, warmup, chains, thin : int, default=100, 200, 2, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart. All
-        start from the same k-means clusters.
+        start from the same k-means clusters: that they agree says nothing of other modes.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records evenly spaced draws up to 256 MiB.
     target_accept : float, default=0.8
@@ -205,7 +208,7 @@ class GaussianLDA(
         mean_precision_prior=None,
         degrees_of_freedom_prior=None,
         covariance_prior=None,
-        init="documents",
+        init="auto",
         word_model="count",
         learning_method="batch",
         batch_size=128,
@@ -340,7 +343,7 @@ class GaussianLDA(
         rare. Given a draw of the topics, with probabilities of words by ``word_model``, those of a
         document's tokens are found by collapsed variational inference, which is deterministic. The
         standard deviations are those of its linear response, with the covariances of tokens: a few
-        per cent, and up to a fifth where words tell little of their topics, too large.
+        per cent, and up to a quarter where words tell little of their topics, too large.
         """
         check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))

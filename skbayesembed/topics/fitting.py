@@ -31,6 +31,8 @@ TOPIC_BUDGET = 2**28
 # Likelihood powers that "auto" tries, and the data it tries them on.
 POWER_GRID = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 POWER_TRAINING, POWER_HELD_OUT, POWER_SWEEPS = 3000, 1000, 40
+# Sweeps after which two starts are compared.
+START_SWEEPS = 10
 _FEWEST_DOCUMENTS = 5
 # Chains whose topics resemble each other less than this are in different modes.
 SAME = 0.8
@@ -88,8 +90,7 @@ def solve(estimator, training, seeds):
 def pose(estimator, documents, power, seeds):
     """The `Problem` of some documents, with a start by k-means of documents or word types."""
     k, rng = estimator.n_components, np.random.default_rng(seeds)
-    clusters = document_clusters(documents, k, rng) if estimator.init == "documents" else None
-    return Problem(
+    problem = Problem(
         documents,
         k,
         vector_prior(estimator, documents.vectors, documents.totals),
@@ -97,8 +98,24 @@ def pose(estimator, documents, power, seeds):
         power,
         estimator.learn_doc_topic_prior or None,
         kmeans_assignment(documents.vectors, documents.totals, k, rng),
-        clusters,
     )
+    online = estimator.solver == "vi" and estimator.learning_method == "online"
+    if estimator.init == "words" or online:
+        return problem
+    other = replace(problem, clusters=document_clusters(documents, k, rng))
+    if estimator.init == "documents" or other.clusters is None:
+        return other
+    with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+        # ties to the words, as where there is one topic
+        return max((problem, other), key=lambda one: _bound_nearby(one, run))
+
+
+def _bound_nearby(problem, run):
+    """The bound that a few sweeps reach from the start of a problem."""
+    facts = ascend(problem, run, max_iter=START_SWEEPS, tol=0.0, warn=False)[2]
+    if facts["interrupted"]:
+        raise KeyboardInterrupt("interrupted before the start was chosen")
+    return facts["elbo"][-1]
 
 
 def vector_prior(estimator, vectors, totals):
@@ -151,7 +168,7 @@ def choose_power(estimator, training, seeds):
 
     A fifth of the documents with two tokens or more, at most ``POWER_HELD_OUT``, is held out; at
     most ``POWER_TRAINING`` of the others are fitted by ``POWER_SWEEPS`` variational sweeps, with
-    each power from the same start.
+    each power from the same clusters.
 
     Returns
     -------
@@ -171,15 +188,13 @@ def choose_power(estimator, training, seeds):
     held = np.sort(usable[:n_held])
     rest = np.sort(usable[n_held:][:POWER_TRAINING])
     documents = Documents.of(training.counts[rest], training.vectors)
-    start = pose(estimator, documents, 1.0, of_start)
     first, second = halves(training.counts[held])
     reading = Reading(first, training.vectors, np.arange(first.shape[1]))
     scores = {}
     for power in POWER_GRID:
         with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
-            _, q, facts = ascend(
-                replace(start, power=power), run, max_iter=POWER_SWEEPS, tol=1e-6, warn=False
-            )
+            problem = pose(estimator, documents, power, of_start)
+            _, q, facts = ascend(problem, run, max_iter=POWER_SWEEPS, tol=1e-6, warn=False)
         if facts["interrupted"]:
             raise KeyboardInterrupt("interrupted before likelihood_power was chosen")
         found = TopicApproximation(q)

@@ -49,7 +49,8 @@ class OnlineTopics:
     n_documents : int, optional
         M, documents of the whole corpus; where None, those seen so far.
     totals : ndarray of shape (n_words,), optional
-        Occurrences of words in the whole corpus; where None, those seen so far.
+        Occurrences of words in the whole corpus; where None, those seen so far, at as many
+        a document in the whole corpus.
     n_inner : int
         Most updates of a document's factors in a batch.
 
@@ -84,8 +85,10 @@ class OnlineTopics:
 
     @property
     def totals(self):
-        """Occurrences of words in those documents."""
-        return self.seen if self._totals is None else self._totals
+        """Occurrences of words in those documents, estimated from those seen."""
+        if self._totals is not None:
+            return self._totals
+        return self.seen * (self.n_documents / max(1, self.n_seen))
 
     def learn(self, documents, run):
         """Take in a batch.

@@ -431,7 +431,7 @@ def test_interrupted_ascent_keeps_what_it_has(monkeypatch):
 
     monkeypatch.setattr(TopicVI, "update", update)
     with pytest.warns(RuntimeWarning, match="Interrupted: the approximation is that of 1 sweeps"):
-        model = small(solver="vi").fit(TEXTS)
+        model = small(solver="vi", init="words").fit(TEXTS)
     assert model.n_iter_ == 1 and model.posterior_.attrs["interrupted"]
 
 
@@ -536,7 +536,8 @@ def test_partial_fit():
 
 def test_partial_fit_of_counts_and_of_a_vocabulary():
     stream = small(solver="vi", embedding=VECTORS).partial_fit(COUNTS, total_samples=1000)
-    assert stream.posterior_["counts"][0, 0].sum() == pytest.approx(COUNTS.sum(), rel=0.01)
+    expected = COUNTS.sum() * 1000 / len(TEXTS)
+    assert stream.posterior_["counts"][0, 0].sum() == pytest.approx(expected, rel=0.01)
     with pytest.raises(ValueError, match="fitted on a count matrix"):
         stream.partial_fit(TEXTS)
     given = small(solver="vi").partial_fit(["cat"], vocabulary=[*GROUPS[0], *GROUPS[1], "qqq"])
@@ -557,3 +558,14 @@ def test_partial_fit_of_counts_and_of_a_vocabulary():
 def test_partial_fit_refusals(parameters, arguments, error, message):
     with pytest.raises(error, match=message):
         small(**parameters).partial_fit(TEXTS, **arguments)
+
+
+def test_the_start_of_the_higher_bound_is_taken(monkeypatch):
+    monkeypatch.setattr(fitting, "START_SWEEPS", 2)
+    ascended = {}
+    for init in ("words", "documents", "auto"):
+        model = small(solver="vi", init=init, max_iter=2, tol=1e-30)
+        with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+            ascended[init] = model.fit(TEXTS).elbo_[-1]
+    assert ascended["words"] != ascended["documents"]
+    assert ascended["auto"] == max(ascended["words"], ascended["documents"])

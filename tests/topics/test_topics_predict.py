@@ -128,7 +128,7 @@ def test_coupled_spread(problem):
 def test_fold_in_against_enumeration(power):
     """3^6 assignments: CVB0's means within 0.08, sds by linear response within 30 %.
 
-    They are at most a fifth to a quarter too wide where words tell little (power 0.05), where those
+    They are at most a quarter too wide where words tell little (power 0.05), where those
     of independent tokens are a quarter and, in longer documents, much more too narrow.
     """
     rng = np.random.default_rng(1)

@@ -110,6 +110,20 @@ def test_planted_topics_whatever_the_step(options):
     assert len(set(best)) == K
 
 
+def test_a_stream_of_known_length_stands_for_all_of_it():
+    """Counts, like the topics' factors, are those of M documents, seen or not, or seen twice."""
+    docs, _, _ = planted()
+    for n_documents in (30, M, 1000):
+        online = online_of(docs, known=False, n_documents=n_documents)
+        online.learn(docs, serial)
+        found = online.result()
+        tokens = docs.n_tokens * n_documents / M
+        assert found.counts.sum() == pytest.approx(tokens)
+        assert (found.niw.kappa - online.prior.kappa).sum() == pytest.approx(tokens)
+        draws = online.sample_q(found, 2, np.random.default_rng(0))
+        np.testing.assert_allclose(draws["counts"].sum(axis=(1, 2)), tokens)
+
+
 def test_a_stream_counts_what_it_has_seen():
     docs, _, _ = planted()
     online = online_of(docs, known=False, power=0.5)
