@@ -8,6 +8,7 @@ from itertools import product
 from numbers import Integral, Real
 
 import numpy as np
+from scipy.special import log_softmax
 
 # Entries are worked on in blocks of about this size, which bounds the memory of the copies.
 _BLOCK_BYTES = 2**23
@@ -111,6 +112,33 @@ def mcse(draws):
     from arviz_stats.base import array_stats
 
     return _by_entry(draws, lambda x: array_stats.mcse(x, method="mean"))
+
+
+def smoothed_weights(density, efficiency):
+    """Log weights of leave-one-out by Pareto-smoothed importance sampling, and shapes of tails.
+
+    Parameters
+    ----------
+    density : ndarray of shape (n, n_draws)
+        Log densities of what is left out.
+    efficiency : float
+        Effective draws per draw.
+
+    Returns
+    -------
+    log_weights : ndarray of shape (n, n_draws)
+        Normalised. Where the fit of a tail has no positive scale, those of plain importance
+        sampling.
+    pareto_k : ndarray of shape (n,)
+    """
+    from arviz_stats.base import array_stats
+
+    # the fit of a tail passes through infinities that it knows how to drop
+    with np.errstate(all="ignore"):
+        log_weights, pareto_k = array_stats.psislw(density, r_eff=efficiency)
+    failed = ~np.isfinite(log_weights).all(axis=1)
+    log_weights[failed] = log_softmax(-density[failed], axis=1)
+    return log_weights, pareto_k
 
 
 def _by_entry(draws, statistic):

@@ -8,6 +8,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..alerts import warn_user
+from ..summary import smoothed_weights
 from .inputs import Places, training_again
 from .prediction import SnippetReader
 
@@ -100,16 +101,13 @@ def _blocks(estimator, places, labels):
 
 def _psis(density, shape):
     """Smoothed importance-sampling estimates and shapes of the tails of the weights."""
-    from arviz_stats.base import array_stats
-
     efficiency = _relative_efficiency(density, shape)
     # a snippet without words has the same density under every draw: its weights have no tail
     constant = np.ptp(density, axis=1) <= 1e-12
     elpd, pareto_k = density.mean(axis=1), np.full(len(density), np.nan)
     moving = density[~constant]
     if len(moving):
-        with np.errstate(all="ignore"):
-            log_weights, pareto_k[~constant] = array_stats.psislw(moving, r_eff=efficiency)
+        log_weights, pareto_k[~constant] = smoothed_weights(moving, efficiency)
         elpd[~constant] = logsumexp(log_weights + moving, axis=1)
     pareto_k[constant] = -np.inf
     return elpd, pareto_k

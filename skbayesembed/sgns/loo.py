@@ -20,6 +20,7 @@ from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils import Bunch
 
 from ..alerts import warn_user
+from ..summary import smoothed_weights
 from .counts import RankOne
 from .predict import logit_draws, predictive
 
@@ -245,8 +246,6 @@ def pointwise(posterior, rows, columns, sign, n):
         The same given all.
     pareto_k : ndarray of shape (n_pairs,)
     """
-    from arviz_stats.base import array_stats
-
     rho, alpha = logit_draws(posterior, np.inf)
     efficiency = _relative_efficiency(posterior, rho, alpha, rows, columns, sign)
     elpd, lpd, pareto_k = np.empty((3, rows.size))
@@ -255,9 +254,7 @@ def pointwise(posterior, rows, columns, sign, n):
         block = slice(start, start + step)
         density = _log_density(rho, alpha, rows[block], columns[block], sign[block])
         ratio = np.minimum(n[block], 1.0)[:, None] * density
-        # the fit of a tail passes through infinities that it knows how to drop
-        with np.errstate(all="ignore"):
-            log_weights, pareto_k[block] = array_stats.psislw(ratio, r_eff=efficiency)
+        log_weights, pareto_k[block] = smoothed_weights(ratio, efficiency)
         elpd[block] = logsumexp(log_weights + density, axis=1)
         lpd[block] = logsumexp(density, axis=1) - np.log(len(rho))
     return elpd, lpd, pareto_k

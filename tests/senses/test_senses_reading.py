@@ -12,6 +12,7 @@ from scipy.special import logsumexp, softmax
 from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import make_senses
 from skbayesembed.posterior import Posterior, hdi_interval
+from skbayesembed.summary import smoothed_weights
 
 N, V, K, T, G = 90, 12, 2, 3, 2
 YEARS = np.array([1810, 1820, 1830])
@@ -302,3 +303,22 @@ def test_the_posterior_is_saved_with_its_labels(fitted, tmp_path):
     np.testing.assert_array_equal(again["prevalence"], fitted.posterior_["prevalence"])
     for name, values in fitted.posterior_.coords.items():
         assert again.coords[name].tolist() == list(values)
+
+
+def test_a_tail_that_cannot_be_smoothed_is_taken_as_it_is(monkeypatch):
+    """A fit of a tail without a positive scale leaves NaN for weights."""
+    from arviz_stats.base import array_stats
+
+    density = np.random.default_rng(0).normal(size=(3, 200))
+    kept = array_stats.psislw
+
+    def psislw(x, **options):
+        weights, shapes = kept(x, **options)
+        weights[1, :20] = np.nan
+        return weights, shapes
+
+    expected = smoothed_weights(density, 1.0)[0]
+    monkeypatch.setattr(array_stats, "psislw", psislw)
+    found = smoothed_weights(density, 1.0)[0]
+    np.testing.assert_array_equal(found[[0, 2]], expected[[0, 2]])
+    np.testing.assert_allclose(found[1], -density[1] - logsumexp(-density[1]))

@@ -36,7 +36,9 @@ def test_geweke(sampling, kernel_and_layout, units):
     assert np.all(np.abs(z) < 4.5), z
 
 
-@pytest.mark.parametrize("kernel", ["metropolis", "polya-gamma"])
+@pytest.mark.parametrize(
+    "kernel", ["metropolis", pytest.param("polya-gamma", marks=pytest.mark.slow)]
+)
 def test_simulation_based_calibration(sampling, kernel):
     """Ranks of the true P(w, v) among posterior draws without anchors are uniform."""
     rng = np.random.default_rng(6)
