@@ -158,7 +158,7 @@ def test_wrong_analyzer(parameters, message):
         (5, TypeError, "got int"),
         ({"a": "b"}, TypeError, "got a dict"),
         ([], ValueError, "X has no documents"),
-        (iter(()), ValueError, "X has no documents"),
+        pytest.param(iter(()), ValueError, "X has no documents", id="an empty iterator"),
         (["text", None], ValueError, r"X\[1\] is missing"),
         (["text", ["a", "token"]], ValueError, "X mixes kinds"),
         ([["a", "b"], [1, 2]], ValueError, "X mixes kinds"),
