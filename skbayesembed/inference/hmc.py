@@ -103,6 +103,14 @@ class State:
 
     __slots__ = ("theta", "gradient", "logp", "u", "p", "force", "energy")
 
+    @classmethod
+    def like(cls, other):
+        """Room for a state of as many parameters."""
+        new = cls()
+        for name in ("theta", "gradient", "u", "p", "force"):
+            setattr(new, name, np.empty_like(other.theta))
+        return new
+
 
 @dataclass
 class _Tree:
@@ -201,26 +209,20 @@ class Trajectories:
         """What kicks the momentum: the gradient, less the Gaussian's where that is followed."""
         self.metric.pull_back(state.gradient, state.force)
         if self._gaussian:
-            state.force += state.u
+            kernels.add(state.u, state.force)
 
-    def leap(self, start, step):
-        """One step of the integrator from ``start``: a new state."""
-        new = State()
-        new.theta, new.gradient, new.u, new.p, new.force = (
-            np.empty_like(start.theta) for _ in range(5)
-        )
-        u, p, force = start.u, start.p, start.force
+    def leap(self, start, step, new=None):
+        """One step of the integrator from ``start``: a new state, or ``new`` written over."""
+        new = State.like(start) if new is None else new
+        new.u[:], new.p[:], force = start.u, start.p, start.force
+        flow = kernels.kick_and_turn if self._gaussian else kernels.kick_and_drift
         for kick, drift in zip(self._kicks[:-1], self._drifts, strict=True):
-            kick, drift = kick * step, drift * step
-            if self._gaussian:
-                kernels.kick_and_turn(kick, drift, u, p, force, new.u, new.p)
-            else:
-                kernels.kick_and_drift(kick, drift, u, p, force, new.u, new.p)
+            flow(kick * step, drift * step, new.u, new.p, force)
             self.metric.to_parameters(new.u, new.theta)
             new.logp = self.model.logp_and_grad(new.theta, new.gradient)
             self._set_force(new)
-            u, p, force = new.u, new.p, new.force
-        new.energy = kernels.last_kick(self._kicks[-1] * step, force, p) - new.logp
+            force = new.force
+        new.energy = kernels.last_kick(self._kicks[-1] * step, force, new.p) - new.logp
         return new
 
     def refresh(self, state):
@@ -262,9 +264,10 @@ class Trajectories:
         if options.method == "hmc":
             spread = options.jitter * (2 * self.rng.random() - 1)
             n_steps = max(1, round(options.path_length * (1 + spread) / self.step))
-        end = start
+        # nobody looks back at the states between: two take turns
+        end, room = start, [State.like(start) for _ in range(min(n_steps, 2))]
         for i in range(n_steps):
-            end = self.leap(end, self.step)
+            end = self.leap(end, self.step, room[i % 2])
             change = start.energy - end.energy
             if not change > -_DIVERGENT:
                 return Transition(start, 0.0, self._cost(i + 1), True, 0)

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numba import njit
 
-FAST = {"reassoc", "contract", "nsz", "arcp"}
+from ..elementwise import FAST
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -43,6 +43,23 @@ def turn_moves(rows, a):
     return np.dot(rows, turn)
 
 
+# Few arrays a loop, all from their first entries on: compilers make others no vector instructions.
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def scaled(scale, x, out):
+    """out = scale x."""
+    for i in range(x.size):
+        out[i] = scale[i] * x[i]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def add(x, out):
+    """out += x."""
+    for i in range(x.size):
+        out[i] += x[i]
+
+
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def to_parameters(center, scale, factor, rows, spread, u, theta):
     """theta = center + S u."""
@@ -53,8 +70,9 @@ def to_parameters(center, scale, factor, rows, spread, u, theta):
             for j in range(i + 1):
                 s += factor[b, i, j] * u[b * k + j]
             theta[b * k + i] = s
-    for i in range(n_blocks * k, u.size):
-        theta[i] = center[i] + scale[i] * u[i]
+    n = n_blocks * k
+    scaled(scale[n:], u[n:], theta[n:])
+    add(center[n:], theta[n:])
     if rows.size > 0:
         a = np.empty(spread.shape[0])
         turn_coordinates(rows, u / scale, a)
@@ -99,8 +117,8 @@ def pull_back(scale, factor, rows, spread, gradient, out):
             for i in range(j, k):
                 s += factor[b, i, j] * gradient[b * k + i]
             out[b * k + j] = s
-    for i in range(n_blocks * k, out.size):
-        out[i] = scale[i] * gradient[i]
+    n = n_blocks * k
+    scaled(scale[n:], gradient[n:], out[n:])
     if rows.size > 0:
         a = np.empty(spread.shape[0])
         turn_coordinates(rows, gradient, a)
@@ -110,22 +128,21 @@ def pull_back(scale, factor, rows, spread, gradient, out):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def kick_and_drift(kick, drift, u, p, force, u_new, p_new):
-    """p_new = p + kick force, u_new = u + drift p_new; the arrays may be the same."""
+def kick_and_drift(kick, drift, u, p, force):
+    """p += kick force, u += drift p."""
     for i in range(u.size):
-        momentum = p[i] + kick * force[i]
-        p_new[i] = momentum
-        u_new[i] = u[i] + drift * momentum
+        p[i] += kick * force[i]
+        u[i] += drift * p[i]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def kick_and_turn(kick, angle, u, p, force, u_new, p_new):
+def kick_and_turn(kick, angle, u, p, force):
     """The flow of a standard Gaussian in place of the drift: (u, p + kick force) turned."""
     cosine, sine = math.cos(angle), math.sin(angle)
     for i in range(u.size):
         place, momentum = u[i], p[i] + kick * force[i]
-        u_new[i] = cosine * place + sine * momentum
-        p_new[i] = cosine * momentum - sine * place
+        u[i] = cosine * place + sine * momentum
+        p[i] = cosine * momentum - sine * place
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

@@ -42,8 +42,9 @@ def mean_field(model, start, rng, *, max_iter=2000, verbose=0):
     """Fit `MeanField` to a model in coordinates in which its posterior is about standard normal.
 
     Every iteration takes the gradient of the bound at a draw and its mirror image (Kucukelbir et
-    al. 2017, eqs. 7-9), and a step of Adam. The search ends when a window has not raised the
-    bound by more than two standard errors; what is returned is the average over the last window.
+    al. 2017, eqs. 7-9), with the entropy at the draw too (Roeder et al. 2017), and a step of
+    Adam. The search ends when a window has not raised the bound by more than two standard errors;
+    what is returned is the average over the last window.
 
     Parameters
     ----------
@@ -103,12 +104,14 @@ def _bound(model, x, rng, room, gradient):
     n = model.n_parameters
     mean, deviation = x[:n], np.exp(x[n:])
     noise = rng.standard_normal(n)
-    value = 0.0
+    # the entropy at this draw in place of its mean: it moves against the log density, so that
+    # bound and gradient lose their noise as the Gaussian comes to fit
+    value, squares = 0.0, noise**2
     gradient[:] = 0.0
     for sign in (0.5, -0.5):
         value += 0.5 * model.logp_and_grad(mean + 2 * sign * deviation * noise, room)
         gradient[:n] += 0.5 * room
         gradient[n:] += sign * room * noise
     gradient[n:] *= deviation
-    gradient[n:] += 1.0
-    return value + float(np.sum(x[n:])) + 0.5 * n * (1 + math.log(2 * math.pi))
+    gradient[n:] += squares
+    return value + float(np.sum(x[n:]) + 0.5 * squares.sum()) + 0.5 * n * math.log(2 * math.pi)

@@ -44,9 +44,9 @@ def phi_of(frame, theta, n_senses):
 @njit(nogil=True, cache=True, error_model="numpy")
 def effects_of(frame, theta):
     """Main effects (K + T, V) of their coordinates."""
-    center, inverse, below, cross, lower = frame[:5]
-    effects = np.empty(center.shape)
-    logits_of(center, inverse, below, cross, lower, theta.reshape(center.shape), effects)
+    shift, inverse, below, cross, lower = frame[:5]
+    effects = np.empty(shift.shape)
+    logits_of(shift, inverse, below, cross, lower, theta.reshape(shift.shape), effects)
     return effects
 
 
@@ -57,6 +57,16 @@ def pull_phi(frame, phi, gradient, out):
     flat = (n_periods, n_senses * n_genres)
     levels = (n_periods, 1, n_senses, n_genres)
     return pull_chain(frame, phi.reshape(flat), gradient.reshape(flat), levels, out.reshape(flat))
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def inner(a, b):
+    """Sum of the products of the entries of two matrices."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            total += a[i, j] * b[i, j]
+    return total
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -74,9 +84,7 @@ def additive_likelihood(logits, phi, data, totals, snippets, power, by_words, by
     log_prev, cells = np.empty((2, n_genres, n_periods, n_senses))
     weights, mass = np.empty((n_senses, periods.size)), np.empty((n_senses, n_periods))
     value = mixture(data, phi, chi, None, log_sum, log_prev, weights, mass, cells)
-    for t in range(n_periods):
-        for v in range(chi.shape[1]):
-            value += totals[t, v] * theta[t, v]
+    value += inner(totals, theta)
     of_sense = np.zeros_like(chi)
     counts_by_sense(indptr, words, counts, weights, None, 1.0, of_sense)
     by_chi, by_theta = by_words[:n_senses], by_words[n_senses:]

@@ -142,6 +142,9 @@ class Effects:
         if arrays is not None:
             center = self._stacked(arrays)
             self.center = center - center.mean(axis=1, keepdims=True)
+        self._shift = np.empty(self._rows)
+        no_shift = np.zeros(self._rows)
+        effects.coordinates_of(no_shift, *self.factor, self.center, self._shift)
 
     def _factored(self, n):
         """Inverse diagonal, and what is below it, of the Cholesky factors of the words."""
@@ -162,19 +165,19 @@ class Effects:
     def arrays(self):
         """Coordinates, prior and narrowing as `effect_kernels.pull_effects` takes them."""
         p = self.precision
-        return self.center, *self.factor, p.diagonal, p.off, 1 / self.variance, self.narrowing
+        return self._shift, *self.factor, p.diagonal, p.off, 1 / self.variance, self.narrowing
 
     def logits(self, y):
         """Logits of coordinates, in a dict."""
         x = np.empty(self._rows)
-        effects.logits_of(self.center, *self.factor, y.reshape(self._rows), x)
+        effects.logits_of(self._shift, *self.factor, y.reshape(self._rows), x)
         n_senses = self.shape[1]
         return {"chi": x[None, :n_senses], "theta": x[n_senses:]}
 
     def coordinates(self, arrays, out):
         """Coordinates of logits, into ``out``, flat."""
         x = self._stacked(arrays)
-        effects.coordinates_of(self.center, *self.factor, x, out.reshape(self._rows))
+        effects.coordinates_of(self._shift, *self.factor, x, out.reshape(self._rows))
 
     def log_volume(self):
         """As of `Chains`."""

@@ -49,6 +49,15 @@ def log_prevalence(phi, out):
                 out[g, t, k] = phi[t, k, g] - top
 
 
+@njit(inline="always")
+def three(first, n):
+    """``first`` and the two that follow it, the last of ``n`` again where there are no more.
+
+    Three senses at a time share the walk over snippets, whose short loops cost more than the sums.
+    """
+    return first, min(first + 1, n - 1), min(first + 2, n - 1)
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def snippet_logits(indptr, words, counts, rows, of_period, out):
     """out_kd = sum_v c_dv rows[r, v], with row r = k, or t K + k of its period (T,) ``of_period``.
@@ -56,25 +65,66 @@ def snippet_logits(indptr, words, counts, rows, of_period, out):
     ``of_period`` is None where rows do not depend on periods.
     """
     n_senses, n = out.shape
-    for k in range(n_senses):
+    for first in range(0, n_senses, 3):
+        i, j, k = three(first, n_senses)
         for d in range(n):
-            row = k if of_period is None else of_period[d] * n_senses + k
-            total = 0.0
-            for i in range(indptr[d], indptr[d + 1]):
-                total += counts[i] * rows[row, words[i]]
-            out[k, d] = total
+            row = 0 if of_period is None else of_period[d] * n_senses
+            a = b = c = 0.0
+            for at in range(indptr[d], indptr[d + 1]):
+                word, count = words[at], counts[at]
+                a += count * rows[row + i, word]
+                b += count * rows[row + j, word]
+                c += count * rows[row + k, word]
+            out[i, d], out[j, d], out[k, d] = a, b, c
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def counts_by_sense(indptr, words, counts, weights, of_period, scale, rows):
     """Add scale c_dv weights_kd to rows[r, v]: the transpose of `snippet_logits`."""
     n_senses, n = weights.shape
-    for k in range(n_senses):
+    for first in range(0, n_senses, 3):
+        i, j, k = three(first, n_senses)
+        # what is repeated counts once
+        second, third = (scale if j > i else 0.0), (scale if k > j else 0.0)
         for d in range(n):
-            row = k if of_period is None else of_period[d] * n_senses + k
-            weight = scale * weights[k, d]
-            for i in range(indptr[d], indptr[d + 1]):
-                rows[row, words[i]] += counts[i] * weight
+            row = 0 if of_period is None else of_period[d] * n_senses
+            a, b, c = scale * weights[i, d], second * weights[j, d], third * weights[k, d]
+            for at in range(indptr[d], indptr[d + 1]):
+                word, count = words[at], counts[at]
+                rows[row + i, word] += count * a
+                rows[row + j, word] += count * b
+                rows[row + k, word] += count * c
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_cells(a, periods, genres, lengths, log_prev, log_sum):
+    """Add log prevalence and what normalises the words to the logits of `snippet_logits`."""
+    n_senses, n = a.shape
+    for first in range(0, n_senses, 3):
+        i, j, k = three(first, n_senses)
+        for d in range(n):
+            g, t, length = genres[d], periods[d], lengths[d]
+            a[i, d] += log_prev[g, t, i] - length * log_sum[i, t]
+            if j > i:
+                a[j, d] += log_prev[g, t, j] - length * log_sum[j, t]
+            if k > j:
+                a[k, d] += log_prev[g, t, k] - length * log_sum[k, t]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def rule_out(a, labels):
+    """Leave the known senses of snippets alone."""
+    n_senses, n = a.shape
+    for d in range(n):
+        if labels[d] >= 0:
+            for k in range(n_senses):
+                if k != labels[d]:
+                    # no probability, and far enough below the known sense to leave no trace
+                    a[k, d] = -1e300
+
+
+# Totals of at most K senses' shares whose product is no overflow: sums of logs of products.
+_PRODUCT = 690.0
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -84,26 +134,28 @@ def responsibilities(a, periods, genres, labels, lengths, log_prev, log_sum, top
     ``top`` and ``total`` (D,) are room to work in. Returns the sum of the log likelihoods.
     """
     n_senses, n = a.shape
+    add_cells(a, periods, genres, lengths, log_prev, log_sum)
+    rule_out(a, labels)
     for d in range(n):
-        top[d] = -np.inf
+        top[d] = a[0, d]
         total[d] = 0.0
-    for k in range(n_senses):
+    for k in range(1, n_senses):
         for d in range(n):
-            t = periods[d]
-            known = labels[d]
-            if known >= 0 and known != k:
-                # no probability, and far enough below the known sense to leave no trace
-                a[k, d] = -1e300
-            else:
-                a[k, d] += log_prev[genres[d], t, k] - lengths[d] * log_sum[k, t]
             top[d] = max(top[d], a[k, d])
     for k in range(n_senses):
         for d in range(n):
             a[k, d] = exp_negative(a[k, d] - top[d])
             total[d] += a[k, d]
     value = 0.0
+    # every total lies between 1 and K
+    run = int(_PRODUCT / math.log(n_senses + 1.0))
+    for start in range(0, n, run):
+        product = 1.0
+        for d in range(start, min(start + run, n)):
+            value += top[d]
+            product *= total[d]
+        value += math.log(product)
     for d in range(n):
-        value += top[d] + math.log(total[d])
         total[d] = 1.0 / total[d]
     for k in range(n_senses):
         for d in range(n):
@@ -114,10 +166,19 @@ def responsibilities(a, periods, genres, labels, lengths, log_prev, log_sum, top
 @njit(nogil=True, cache=True, error_model="numpy")
 def cell_sums(weights, periods, genres, lengths, mass, cells):
     """Add to ``mass`` (K, T) the words and to ``cells`` (G, T, K) the snippets by sense."""
-    for k in range(weights.shape[0]):
+    n_senses = weights.shape[0]
+    for first in range(0, n_senses, 3):
+        i, j, k = three(first, n_senses)
+        second, third = (1.0 if j > i else 0.0), (1.0 if k > j else 0.0)
         for d in range(periods.size):
-            mass[k, periods[d]] += lengths[d] * weights[k, d]
-            cells[genres[d], periods[d], k] += weights[k, d]
+            g, t, length = genres[d], periods[d], lengths[d]
+            a, b, c = weights[i, d], second * weights[j, d], third * weights[k, d]
+            mass[i, t] += length * a
+            mass[j, t] += length * b
+            mass[k, t] += length * c
+            cells[g, t, i] += a
+            cells[g, t, j] += b
+            cells[g, t, k] += c
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -486,7 +486,7 @@ def test_statistics(method):
 
 def test_divergences_are_counted_and_warned_about():
     with pytest.warns(ConvergenceWarning, match=r"diverged.*Raise target_accept"):
-        result = sample(Funnel(10), 400, 300, seed=2, n_chains=2)
+        result = sample(Funnel(10), 400, 300, {"target_accept": 0.5}, seed=2, n_chains=2)
     assert result.facts["divergences"] == result.stats["divergent"].sum() > 0
 
 

@@ -36,7 +36,7 @@ def test_means_and_deviations_of_a_gaussian():
     assert facts["converged"]
     expected = np.diag(model.precision) ** -0.5
     # the average of a window of Adam's steps is within a few hundredths of its end
-    np.testing.assert_allclose(found.mean, model.mean, atol=0.1)
+    np.testing.assert_allclose(found.mean, model.mean, atol=0.03)
     np.testing.assert_allclose(found.deviation, expected, rtol=0.1)
 
 
