@@ -46,6 +46,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from parts import append, read
 from scipy import sparse
 
 from skbayesembed import BayesianSGNS, PairCounts, Posterior
@@ -291,9 +292,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()
     path = args.out / f"heldout_{args.data}.jsonl"
-    done = []
-    if path.exists():
-        done = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    done = read(path)
     if args.table:
         show(done, args.data)
         return
@@ -308,8 +307,7 @@ def main():
             if n > observations.n_train or (k, n, seed) in there:
                 continue
             result = study(args.data, k, n, seed, observations, args)
-            with open(path, "a", encoding="utf-8") as file:
-                file.write(json.dumps(result) + "\n")
+            append(path, [result])
             print(json.dumps(result), flush=True)
 
 

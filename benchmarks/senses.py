@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import os
 import sys
 import time
@@ -41,6 +40,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from parts import parser_of, run
 from scipy import sparse
 from scipy.special import softmax
 from senses_mala import BlockwiseMALA
@@ -438,11 +438,7 @@ def items(part, options):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="part", default=[])
-    parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--table", action="store_true", help="print the page of the study")
-    parser.add_argument("--limit", type=int, help="items to do in this run")
+    parser = parser_of(__doc__, PARTS)
     parser.add_argument("--seeds", type=int, default=10, help="of modes")
     parser.add_argument("--sets", nargs="+", default=SYNTHETIC, choices=SYNTHETIC)
     parser.add_argument("--models", nargs="+", default=MODELS, choices=MODELS)
@@ -462,30 +458,7 @@ def arguments():
 
 
 def main():
-    options = arguments()
-    path = options.out / "senses.jsonl"
-    results = []
-    if path.exists():
-        results = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    if options.table:
-        print(page(results), end="")
-        return
-    options.out.mkdir(parents=True, exist_ok=True)
-    done = [(r["part"], r["item"]) for r in results]
-    todo = [
-        (part, item)
-        for part in options.parts
-        for item in items(part, options)
-        if (part, item) not in done
-    ]
-    if todo:
-        warm({})
-    for part, item in todo[: options.limit]:
-        found = PARTS[part](options, item)
-        line = {"part": part, "item": item, "date": time.strftime("%Y-%m-%d")} | found
-        with path.open("a", encoding="utf-8") as out:
-            out.write(json.dumps(line) + "\n")
-        print(part, item, {k: v for k, v in found.items() if not isinstance(v, list)}, flush=True)
+    run(arguments(), "senses.jsonl", PARTS, items, page, lambda: warm({}))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ first half dropped.
 from __future__ import annotations
 
 import numpy as np
+from parts import table
 
 # Effective draws per CPU hour, CPU seconds per 1000 iterations, and the fewest of 5000 draws.
 R_CODE = {"prevalence": 423, "words": 627, "seconds": 169, "draws": 5000, "ess_min": 10.6}
@@ -44,12 +45,6 @@ all threads together, on a machine that other work shared; numba's compilation i
 split R-hat, rank-normalised, the largest over all prevalences; ESS is of the bulk, over all chains
 together.
 """
-
-
-def table(head, rows):
-    """A Markdown table."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
 
 
 def select(results, part):

@@ -23,7 +23,6 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
-import json
 import lzma
 import os
 import time
@@ -31,6 +30,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from parts import append, read
 from scipy import sparse
 from scipy.sparse.linalg import svds
 from sklearn.exceptions import ConvergenceWarning
@@ -228,10 +228,9 @@ def main():
             for r in results:
                 print(f"{r['method']}: ws353 {r['ws353']:.3f}, {r['seconds']:.0f} s")
             continue
-        with open(path, "a", encoding="utf-8") as file:
-            file.writelines(json.dumps(r) + "\n" for r in results)
+        append(path, results)
     if path.exists() and not args.dev:
-        show([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])
+        show(read(path))
 
 
 if __name__ == "__main__":

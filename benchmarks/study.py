@@ -28,13 +28,13 @@ Of each cell the file holds
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from parts import append, read
 from scipy.special import expit
 
 from skbayesembed import BayesianSGNS
@@ -232,18 +232,6 @@ def compile_kernels(solvers):
             fit(cell, make_sgns(12, 3, 5_000, random_state=0).pairs)
         except (ValueError, RuntimeError) as error:
             print(f"{solver}: {error}")
-
-
-def read(path):
-    """Results of a file of JSON lines."""
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def append(path, results):
-    with open(path, "a", encoding="utf-8") as file:
-        file.writelines(json.dumps(r) + "\n" for r in results)
 
 
 def main():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+from parts import table
 
 NAMES = ("gibbs", "gibbs free", "hmc", "laplace", "vi full", "vi diag")
 PAPER_METHODS = ("gibbs", "hmc", "laplace", "mfvi")
@@ -83,11 +84,6 @@ def described(values, scale=100.0, digits=1):
         return ""
     error = "" if error is None else f" ± {scale * error:.{digits}f}"
     return f"{scale * mean:.{digits}f}{error} ({n})"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
 
 
 def shapes_of(results):

@@ -37,9 +37,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from parts import parser_of, run
 from scipy import sparse
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.linear_model import LogisticRegression
+from topics_lda import fit_sklearn, fit_tomotopy, shares, tomotopy, tomotopy_model
 from topics_tables import page
 
 from skbayesembed import GaussianLDA
@@ -52,15 +54,9 @@ from skbayesembed.topics.data import Documents
 from skbayesembed.topics.gibbs import TopicGibbs
 from skbayesembed.topics.inputs import halves
 from skbayesembed.topics.niw import NIW
-from skbayesembed.topics.predict_kernels import fold_in
 from skbayesembed.topics.starts import kmeans_assignment
 from skbayesembed.topics.vectors import Normaliser
 from skbayesembed.topics.vi import TopicVI
-
-try:
-    import tomotopy
-except ImportError:
-    tomotopy = None
 
 # Documents of 20 Newsgroups for the slow programs of the speed part.
 SLOW_DOCUMENTS = {"gibbs, reference": 750, "scikit-learn LDA": 1500}
@@ -376,24 +372,10 @@ def plain(item, parts, labels, options):
     if item["name"].startswith("tomotopy"):
         if tomotopy is None:
             return {"error": "tomotopy is not installed"}
-        model = tomotopy_model(parts[0], k)
-        model.train(500, workers=1)
-        proba = np.zeros((k, parts[0].shape[1]))
-        names = [int(word) for word in model.used_vocabs]
-        for topic in range(k):
-            proba[topic, names] = model.get_topic_word_dist(topic)
-        length, alpha = "500 sweeps", np.asarray(model.alpha, dtype=float)
-        alpha = np.broadcast_to(alpha, k).copy()
+        proba, alpha, length = fit_tomotopy(parts[0], k)
     else:
-        model = LatentDirichletAllocation(
-            k, doc_topic_prior=1 / k, topic_word_prior=0.01, learning_method="online",
-            batch_size=256, max_iter=10, random_state=item["seed"],
-        ).fit(sparse.csr_matrix(parts[0]))  # fmt: skip
-        proba = model.components_
-        length, alpha = "10 passes", np.full(k, 1 / k)
+        proba, alpha, length = fit_sklearn(parts[0], k, item["seed"])
     cpu = time.process_time() - cpu
-    proba = proba + 1e-7 * proba.sum(axis=1, keepdims=True) / proba.shape[1]
-    proba /= proba.sum(axis=1, keepdims=True)
     first, second = halves(parts[2])
     theta = shares(first, proba, alpha)
     entries = second.tocoo()
@@ -408,33 +390,6 @@ def plain(item, parts, labels, options):
         "pmi": float(coherence(top, parts[0], measure="pmi").mean()),
         "score_count": float(np.average(np.log(mixed), weights=entries.data)),
     } | accuracy(theta, labels)  # fmt: skip
-
-
-def shares(counts, proba, alpha):
-    """Shares of topics (D, K) by the fold-in of `GaussianLDA`, from probabilities (K, V)."""
-    n, k = counts.shape[0], len(proba)
-    documents = Documents.of(counts, np.empty((counts.shape[1], 1)))
-    most = int(np.diff(documents.indptr).max())
-    topics, spread = np.empty((n, k)), np.empty((n, k))
-    fold_in(
-        documents.indptr, documents.words, documents.counts.astype(float),
-        np.ascontiguousarray(proba.T), alpha, np.zeros((n, k)), 0, n, 100, 5e-4,
-        np.empty((most, k)), np.empty((2, k)), topics, spread,
-    )  # fmt: skip
-    theta = topics + alpha
-    return theta / theta.sum(axis=1, keepdims=True)
-
-
-def tomotopy_model(counts, k):
-    """tomotopy's LDA with the documents, and the priors of the others."""
-    model = tomotopy.LDAModel(k=k, alpha=1 / k, eta=0.01, seed=1)
-    model.optim_interval = 0
-    for d in range(counts.shape[0]):
-        row = slice(*counts.indptr[d : d + 2])
-        words = np.repeat(counts.indices[row], counts.data[row])
-        if words.size:
-            model.add_doc([str(word) for word in words])
-    return model
 
 
 # NIPS ------------------------------------------------------------------------------------------
@@ -507,11 +462,7 @@ def items(part, options):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], metavar="part", default=[])
-    parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--table", action="store_true", help="print the page of the study")
-    parser.add_argument("--limit", type=int, help="items to do in this run")
+    parser = parser_of(__doc__, PARTS)
     parser.add_argument("--topics", nargs="+", type=int, default=[20, 40], help="not of nips")
     parser.add_argument("--powers", nargs="+", type=float, default=[1.0, 0.1], help="speed, nips")
     parser.add_argument("--names", nargs="+", default=list(QUALITY), choices=QUALITY)
@@ -532,27 +483,7 @@ def main():
     if options.alone:
         alone(options.alone)
         return
-    path = options.out / "topics.jsonl"
-    results = []
-    if path.exists():
-        results = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    if options.table:
-        print(page(results), end="")
-        return
-    options.out.mkdir(parents=True, exist_ok=True)
-    done = [(r["part"], r["item"]) for r in results]
-    todo = [
-        (part, item)
-        for part in options.parts
-        for item in items(part, options)
-        if (part, item) not in done
-    ]
-    for part, item in todo[: options.limit]:
-        found = PARTS[part](options, item)
-        line = {"part": part, "item": item, "date": time.strftime("%Y-%m-%d")} | found
-        with path.open("a", encoding="utf-8") as out:
-            out.write(json.dumps(line) + "\n")
-        print(part, item, {k: v for k, v in found.items() if not isinstance(v, list)}, flush=True)
+    run(options, "topics.jsonl", PARTS, items, page)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ their Figure 2 come without numbers.
 from __future__ import annotations
 
 import numpy as np
+from parts import table
 
 # Tokens per CPU-second at K = 20 and 40.
 PEERS = {
@@ -46,12 +47,6 @@ where nothing else is said; numba's compilation is left out. Other work shared t
 cores, with a load of {load} at the start of the runs: seconds are CPU seconds, and ratios within
 a run are worth more than absolute numbers.
 """
-
-
-def table(head, rows):
-    """A Markdown table."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
 
 
 def select(results, part):

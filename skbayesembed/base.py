@@ -72,12 +72,46 @@ def check_solver(estimator, solver, supported):
         )
 
 
+def check_word_filters(estimator):
+    """Check ``lowercase``, ``min_count`` and ``max_features`` of an estimator."""
+    check_bool("lowercase", estimator.lowercase)
+    check_integer("min_count", estimator.min_count, 1)
+    if estimator.max_features is not None:
+        check_integer("max_features", estimator.max_features, 1)
+
+
 def check_chain_length(estimator):
     """Check ``draws``, ``warmup``, ``chains`` and ``thin`` of an estimator."""
     check_integer("draws", estimator.draws, 1)
     check_integer("warmup", estimator.warmup, 0)
     check_integer("chains", estimator.chains, 1)
     check_integer("thin", estimator.thin, 1)
+
+
+def check_keep_draws(keep_draws):
+    """Raise a ValueError unless ``keep_draws`` is ``"auto"`` or ``"all"``."""
+    if not isinstance(keep_draws, str) or keep_draws not in ("auto", "all"):
+        raise ValueError(f"keep_draws must be 'auto' or 'all', got {keep_draws!r}.")
+
+
+def check_iterations(estimator):
+    """Check ``max_iter``, ``tol``, ``verbose`` and ``n_jobs`` of an estimator."""
+    check_integer("max_iter", estimator.max_iter, 1)
+    check_real("tol", estimator.tol, 0)
+    check_verbose(estimator.verbose)
+    check_jobs(estimator.n_jobs)
+
+
+def check_learning(estimator):
+    """Check ``learning_method``, ``batch_size`` and ``n_passes`` of an estimator."""
+    method, solver = estimator.learning_method, estimator.solver
+    check_choice("learning_method", method, ("batch", "online"))
+    if method == "online" and solver != "vi":
+        raise ValueError(
+            f"learning_method='online' is available with solver='vi' only, got {solver!r}."
+        )
+    check_integer("batch_size", estimator.batch_size, 1)
+    check_integer("n_passes", estimator.n_passes, 1)
 
 
 def readable(n_bytes):
@@ -225,7 +259,18 @@ def learns_online(estimator):
     return True
 
 
-class DocumentFeaturesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Estimators that transform documents, given as text or as counts."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class DocumentFeaturesMixin(DocumentTransformerMixin):
     """Estimators that turn documents into features: posterior means, or also their spread.
 
     They have the parameter ``features`` and, once fitted, ``_n_means``, the number of means.
@@ -253,10 +298,3 @@ class DocumentFeaturesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     @property
     def _n_features_out(self):
         return self._n_means * (2 if self.features == "mean_std" else 1)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.positive_only = True
-        return tags

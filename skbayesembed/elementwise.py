@@ -12,6 +12,8 @@ _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 _TO_LAST_BITS = 6755399441055744.0  # 1.5 * 2**52
+_MANTISSA, _ONE = 0x000FFFFFFFFFFFFF, 0x3FF0000000000000
+_TWO_52, _TWO_52_BITS = 4503599627370496.0, 0x4330000000000000
 
 
 @njit(inline="always", fastmath=FAST, error_model="numpy")
@@ -61,3 +63,77 @@ def log1p_unit(u):
     p = p * q + 1.0 / 3.0
     p = p * q + 1.0
     return 2.0 * s * p
+
+
+@njit(inline="always", fastmath=FAST, error_model="numpy")
+def log_positive(x):
+    """log(x) for normal x > 0, in a form the compiler turns into vector code (error below 1e-15).
+
+    x = 2^n m with m in [2/3, 4/3), log m = 2 artanh((m - 1) / (m + 1)).
+    """
+    bits = np.float64(x).view(np.int64)
+    # n + 1023 moves into the last bits of 2^52, from where it is a number
+    n = np.int64((bits >> np.int64(52)) | np.int64(_TWO_52_BITS)).view(np.float64) - _TWO_52
+    m = np.int64((bits & np.int64(_MANTISSA)) | np.int64(_ONE)).view(np.float64)
+    large = m > 4.0 / 3.0
+    m = m * (0.5 if large else 1.0)
+    n = n - (1022.0 if large else 1023.0)
+    s = (m - 1.0) / (m + 1.0)
+    q = s * s
+    p = 1.0 / 23.0
+    p = p * q + 1.0 / 21.0
+    p = p * q + 1.0 / 19.0
+    p = p * q + 1.0 / 17.0
+    p = p * q + 1.0 / 15.0
+    p = p * q + 1.0 / 13.0
+    p = p * q + 1.0 / 11.0
+    p = p * q + 1.0 / 9.0
+    p = p * q + 1.0 / 7.0
+    p = p * q + 1.0 / 5.0
+    p = p * q + 1.0 / 3.0
+    return n * 0.6931471805599453 + (2.0 * s + 2.0 * s * q * p)
+
+
+@njit(inline="always", fastmath=FAST, error_model="numpy")
+def shift_by_eight(x):
+    """Product and sum of reciprocals of x, x + 1, ..., x + 7."""
+    t = x * (x + 7.0)
+    a, b = t * (t + 6.0), (t + 10.0) * (t + 12.0)
+    slope = (2.0 * t + 6.0) * b + a * (2.0 * t + 22.0)
+    product = a * b
+    return product, (2.0 * x + 7.0) * slope / product
+
+
+@njit(inline="always", fastmath=FAST, error_model="numpy")
+def digamma(x):
+    """Derivative of log Gamma for x > 0: recurrence to x + 8, then Stirling's series."""
+    _, reciprocals = shift_by_eight(x)
+    y = x + 8.0
+    u = 1.0 / y
+    q = u * u
+    p = -1.0 / 12.0
+    p = p * q + 691.0 / 32760.0
+    p = p * q - 1.0 / 132.0
+    p = p * q + 1.0 / 240.0
+    p = p * q - 1.0 / 252.0
+    p = p * q + 1.0 / 120.0
+    p = p * q - 1.0 / 12.0
+    return log_positive(y) - 0.5 * u + p * q - reciprocals
+
+
+@njit(inline="always", fastmath=FAST, error_model="numpy")
+def log_gamma(x):
+    """log Gamma(x) for 0 < x < 1e30, as in `digamma`."""
+    product, _ = shift_by_eight(x)
+    y = x + 8.0
+    u = 1.0 / y
+    q = u * u
+    p = 1.0 / 156.0
+    p = p * q - 691.0 / 360360.0
+    p = p * q + 1.0 / 1188.0
+    p = p * q - 1.0 / 1680.0
+    p = p * q + 1.0 / 1260.0
+    p = p * q - 1.0 / 360.0
+    p = p * q + 1.0 / 12.0
+    half_log_2pi = 0.9189385332046727
+    return (y - 0.5) * log_positive(y) - y + half_log_2pi + p * u - log_positive(product)

@@ -24,6 +24,15 @@ def check_prob(prob):
         raise ValueError(f"prob must be a number between 0 and 1 (exclusive), got {prob!r}.")
 
 
+def frame_of(columns, index=None):
+    """A pandas DataFrame of named columns; an ImportError that says so where there is no pandas."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("to_frame needs pandas: pip install pandas") from error
+    return pd.DataFrame(columns, index=index)
+
+
 def hdi_interval(x, prob=0.9, axis=0):
     """Highest density interval of draws: the narrowest one that holds ``prob`` of them.
 
@@ -241,11 +250,7 @@ class Summary:
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("Summary.to_frame needs pandas: pip install pandas") from error
-        return pd.DataFrame({c: self[c] for c in self.columns}, index=self.labels)
+        return frame_of({c: self[c] for c in self.columns}, index=self.labels)
 
     def to_string(self, max_rows=20):
         """Return the table as text.

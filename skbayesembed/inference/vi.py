@@ -1,4 +1,4 @@
-"""The loop of coordinate-ascent variational inference; the updates belong to the model."""
+"""The loops of variational inference; the updates belong to the model."""
 
 from __future__ import annotations
 
@@ -71,5 +71,51 @@ def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):
         "elbo": bounds,
         "n_iter": len(bounds),
         "converged": converged,
+        "interrupted": interrupted,
+    }
+
+
+def repeat_passes(online, read, *, n_passes, verbose=0):
+    """Read data several times by stochastic variational inference.
+
+    Parameters
+    ----------
+    online : object
+        What learns from batches; counts them in ``n_batches``.
+    read : callable
+        Makes one pass, without arguments.
+    n_passes : int
+    verbose : int
+        Above zero, a line a pass.
+
+    Returns
+    -------
+    facts : dict
+        ``n_iter`` (passes begun), ``n_batches``, ``converged`` (True unless interrupted),
+        ``interrupted``.
+
+    Warns
+    -----
+    RuntimeWarning
+        If interrupted; before the end of the first batch the interruption is raised.
+    """
+    done, interrupted = 0, False
+    try:
+        for done in range(1, n_passes + 1):
+            read()
+            if verbose:
+                print(f"vi: pass {done} of {n_passes}, {online.n_batches} batches")
+    except KeyboardInterrupt:
+        if online.n_batches == 0:
+            raise
+        interrupted = True
+        warn_user(
+            f"Interrupted in pass {done} of {n_passes}, after {online.n_batches} batches.",
+            RuntimeWarning,
+        )
+    return {
+        "n_iter": done,
+        "n_batches": online.n_batches,
+        "converged": not interrupted,
         "interrupted": interrupted,
     }

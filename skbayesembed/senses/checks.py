@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ..base import (
-    check_bool,
     check_chain_length,
     check_choice,
     check_integer,
-    check_jobs,
+    check_iterations,
+    check_keep_draws,
     check_real,
     check_solver,
-    check_verbose,
+    check_word_filters,
 )
 from .gibbs import SENSE_KERNELS
 from .priors import KINDS, SensePrior
@@ -39,19 +39,12 @@ def check_parameters(estimator):
     _check_kernel(e)
     prior_of(e)
     check_integer("n_starts", e.n_starts, 1)
-    check_bool("lowercase", e.lowercase)
-    check_integer("min_count", e.min_count, 1)
-    if e.max_features is not None:
-        check_integer("max_features", e.max_features, 1)
+    check_word_filters(e)
     check_chain_length(e)
-    if not isinstance(e.keep_draws, str) or e.keep_draws not in ("auto", "all"):
-        raise ValueError(f"keep_draws must be 'auto' or 'all', got {e.keep_draws!r}.")
+    check_keep_draws(e.keep_draws)
     if e.target_accept is not None:
         check_real("target_accept", e.target_accept, 0, high=0.999)
-    check_integer("max_iter", e.max_iter, 1)
-    check_real("tol", e.tol, 0)
-    check_verbose(e.verbose)
-    check_jobs(e.n_jobs)
+    check_iterations(e)
 
 
 def _check_kernel(e):

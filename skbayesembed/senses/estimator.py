@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import check_integer
+from ..base import DocumentTransformerMixin, check_integer
 from ..random import seed_sequence
 from ..text import document_counts
 from . import inputs
@@ -20,13 +20,7 @@ from .reading import SenseReadingMixin
 _COVARIATES = {"times": True, "genres": True}
 
 
-class DiSCSenseModel(
-    SenseReadingMixin,
-    ComparisonMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixin, BaseEstimator):
     r"""Posterior of the senses of one word over time and genre.
 
     A snippet, the words around one use of the word, has one sense z. Senses have prevalences that
@@ -473,13 +467,6 @@ class DiSCSenseModel(
     @property
     def _n_features_out(self):
         return self.posterior_["prevalence"].shape[-1]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.positive_only = True
-        return tags
 
 
 __all__ = ["DiSCSenseModel"]

@@ -56,29 +56,37 @@ class Fitted:
 class SenseChain(SenseModel):
     """The model of a chain within one mode: starts in it, and keeps its names of senses."""
 
+    # the last draw looked at, its log likelihood and order; chains overwrite each other's
+    _last = None
+
     def enter(self, mode):
         """Take starts, frame and reference from a mode; returns self."""
-        self.mode = mode
+        self.mode, self._last = mode, None
         return mode.frame(self)
 
     def init(self, rng):
         """Flat start of a chain: one of the states that the mode was explored through."""
         return self.pack(self.mode.states[rng.integers(len(self.mode.states))])
 
-    def _order(self, theta):
-        """Which of its senses is which of the mode's."""
-        return self.order_of(self.mode.weights, self.sense_proba(self.unpack(theta)).T)
+    def _matched(self, theta):
+        """Log likelihood of a draw, and which of its senses is which of the mode's."""
+        last = self._last
+        if last is None or not np.array_equal(last[0], theta):
+            sums = self.sums(self.unpack(theta))
+            order = self.order_of(self.mode.weights, sums.weights)
+            last = self._last = theta.copy(), sums.value, order
+        return last[1:]
 
     def observe(self, theta):
         """As the model's, with senses matched to those of the mode."""
-        order = self._order(theta)
+        _, order = self._matched(theta)
         return reordered(super().observe(theta), order)
 
     def trace(self, theta):
         """As the model's, and whether senses had changed their places."""
-        order = self._order(theta)
+        log_likelihood, order = self._matched(theta)
         switched = float(np.any(order != np.arange(order.size)))
-        return super().trace(theta) | {"switched": switched}
+        return self.statistics(theta, log_likelihood) | {"switched": switched}
 
 
 def reordered(values, order):

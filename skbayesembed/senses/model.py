@@ -87,15 +87,22 @@ class SenseModel:
         phi = np.repeat(self.snippets.T[:, None, :] * share, k, axis=1)
         return {"phi": phi, "psi": np.repeat(self.totals[:, None, :] / k, k, axis=1)}
 
-    def information_at(self, arrays):
+    def information_at(self, arrays, sums=None):
         """Expected information of the complete data, about ``phi`` and word logits: dict.
 
         Of ``"interaction"`` also what `Deviations` take.
+
+        Parameters
+        ----------
+        arrays : dict
+        sums : Sums, optional
+            Those of ``arrays``, where they are known.
         """
+        sums = self.sums(arrays) if sums is None else sums
         words, prevalence = self.word_proba(arrays), self.prevalence(arrays)
         n = self.snippets.T[:, None, :]
         prevalence = prevalence.transpose(1, 2, 0)
-        psi = self._sums(arrays).mass.T[:, :, None] * words
+        psi = sums.mass.T[:, :, None] * words
         out = {"phi": n * prevalence * (1 - prevalence), "psi": psi}
         if self.prior.kind == "interaction":
             out |= self.chains[0].information(arrays, psi)
@@ -148,11 +155,8 @@ class SenseModel:
             logits += arrays["deviation"] * self.chains[0].sizes(arrays)[0]
         return logits
 
-    def _sums(self, arrays):
-        """Log likelihood, probabilities of senses (K, D) and words by sense (K, T): a `_Sums`.
-
-        What is read off a state; the density has kernels of its own.
-        """
+    def sums(self, arrays):
+        """What is read off a state, a `Sums`; the density has kernels of its own."""
         d, k = self.data, self.n_senses
         psi = np.ascontiguousarray(self.word_logits(arrays)).reshape(-1, d.n_words)
         exponents, (top, sums) = np.empty_like(psi), np.empty((2, len(psi)))
@@ -163,7 +167,7 @@ class SenseModel:
         weights = np.empty((k, d.n_snippets))
         of_gradient = log_prev, weights, mass, cells
         value = kernels.mixture(self._data, arrays["phi"], psi, d.periods, log_sum, *of_gradient)
-        return _Sums(value, weights, mass)
+        return Sums(value, weights, mass)
 
     def order_of(self, reference, weights):
         """Which senses of ``weights`` are which of ``reference`` (K, D); labels are binding."""
@@ -171,11 +175,11 @@ class SenseModel:
 
     def sense_proba(self, arrays):
         """Probabilities of senses of the snippets: ndarray of shape (n_snippets, n_senses)."""
-        return self._sums(arrays).weights.T
+        return self.sums(arrays).weights.T
 
     def log_likelihood(self, theta):
         """Log likelihood, not raised to the power, with the senses of snippets summed out."""
-        return self._sums(self.unpack(theta)).value
+        return self.sums(self.unpack(theta)).value
 
     def at_power(self, power):
         """The same model with another power of the likelihood, in a frame made for it."""
@@ -206,8 +210,11 @@ class SenseModel:
 
     def trace(self, theta):
         """Statistics recorded for every draw."""
-        arrays = self.unpack(theta)
-        out = {"log_likelihood": self._sums(arrays).value}
+        return self.statistics(theta, self.log_likelihood(theta))
+
+    def statistics(self, theta, log_likelihood):
+        """As `trace`, where the log likelihood is known."""
+        out, arrays = {"log_likelihood": log_likelihood}, self.unpack(theta)
         if self.prior.walks:
             out["kappa_phi"] = math.exp(arrays["log_kappa_phi"])
         if self.prior.kind == "interaction":
@@ -238,7 +245,23 @@ class SenseModel:
         return psi / psi.sum(axis=2, keepdims=True)
 
 
-class _Sums(NamedTuple):
+class Sums(NamedTuple):
+    """Sums over the words and the senses of snippets.
+
+    Attributes
+    ----------
+    value : float
+        Log likelihood, not raised to the power.
+    weights : ndarray of shape (n_senses, n_snippets)
+        Probabilities of senses.
+    mass : ndarray of shape (n_senses, n_periods)
+        Expected words of each sense.
+    """
+
     value: float
     weights: np.ndarray
     mass: np.ndarray
+
+    def permuted(self, order):
+        """The same with the senses in another order."""
+        return Sums(self.value, self.weights[order], self.mass[order])

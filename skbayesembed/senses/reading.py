@@ -7,7 +7,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_integer, check_real
-from ..summary import check_prob, hdi_interval
+from ..summary import check_prob, frame_of, hdi_interval
 from .inputs import genre_index
 from .prediction import WordDraws
 
@@ -119,11 +119,7 @@ class SenseWords:
 
     def to_frame(self):
         """The table as a pandas DataFrame (pandas must be installed)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas") from error
-        return pd.DataFrame(
+        return frame_of(
             {
                 "sense": np.repeat(np.arange(len(self.words)), self.words.shape[1]),
                 "word": self.words.ravel(),

@@ -133,12 +133,11 @@ def explore(mode, data, n_senses, prior, rng):
             if 4 * i < n_moves:
                 continue
             arrays = model.unpack(walker.state.theta)
-            probabilities = model.sense_proba(arrays).T
+            sums = model.sums(arrays)
             # a chain may exchange two senses that are alike
-            order = model.order_of(mode.weights, probabilities)
+            order = model.order_of(mode.weights, sums.weights)
             arrays |= permuted(arrays, order)
-            value = model.log_likelihood(walker.state.theta)
-            seen.add(arrays, model.information_at(arrays), probabilities[order], value)
+            seen.add(model, arrays, sums.permuted(order))
             if i % max(1, n_moves // _KEPT) == 0:
                 seen.states.append(arrays)
         mode.arrays, mode.states = arrays, seen.states
@@ -156,16 +155,17 @@ class _Averages:
         self.n, self.weights, self.value = 0, 0.0, 0.0
         self.arrays, self.information, self.states = {}, {}, []
 
-    def add(self, arrays, information, weights, value):
+    def add(self, model, arrays, sums):
         self.n += 1
-        self.weights = self.weights + weights
-        self.value += value
-        for sums, values in ((self.arrays, arrays), (self.information, information)):
+        self.weights = self.weights + sums.weights
+        self.value += sums.value
+        information = model.information_at(arrays, sums)
+        for totals, values in ((self.arrays, arrays), (self.information, information)):
             for name, x in values.items():
-                sums[name] = sums.get(name, 0.0) + x
+                totals[name] = totals.get(name, 0.0) + x
 
-    def mean(self, sums):
-        return {name: total / self.n for name, total in sums.items()}
+    def mean(self, totals):
+        return {name: total / self.n for name, total in totals.items()}
 
 
 def weigh(mode, data, n_senses, prior, rng, n_moves):

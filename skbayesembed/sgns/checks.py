@@ -12,10 +12,11 @@ from ..base import (
     check_chain_length,
     check_choice,
     check_integer,
-    check_jobs,
+    check_iterations,
+    check_learning,
     check_real,
     check_solver,
-    check_verbose,
+    check_word_filters,
 )
 from .priors import LEARNED, SPECIFICATIONS, InformativePrior
 
@@ -29,13 +30,12 @@ def check_parameters(estimator):
     check_solver(e, e.solver, SOLVERS)
     check_choice("kernel", e.kernel, ("auto", "metropolis", "polya-gamma"))
     check_choice("covariance", e.covariance, ("full", "diag"))
-    check_choice("learning_method", e.learning_method, ("batch", "online"))
+    check_learning(e)
     check_bool("biases", e.biases)
-    check_integer("batch_size", e.batch_size, 1)
-    check_integer("n_passes", e.n_passes, 1)
+    if e.biases and e.solver != "vi":
+        raise ValueError(f"biases=True is available with solver='vi' only, got {e.solver!r}.")
     check_real("target_accept", e.target_accept, 0, high=0.999)
     _check_prior(e)
-    _check_only_vi(e)
     check_choice("features", e.features, ("mean", "mean_std"))
     check_integer("window", e.window, 1)
     check_choice("window_weights", e.window_weights, ("linear", "dynamic", "uniform"))
@@ -44,14 +44,8 @@ def check_parameters(estimator):
     check_real("ns_exponent", e.ns_exponent, 0, strict=False)
     if e.subsample is not None:
         check_real("subsample", e.subsample, 0)
-    check_integer("min_count", e.min_count, 1)
-    if e.max_features is not None:
-        check_integer("max_features", e.max_features, 1)
-    check_bool("lowercase", e.lowercase)
-    check_integer("max_iter", e.max_iter, 1)
-    check_real("tol", e.tol, 0)
-    check_verbose(e.verbose)
-    check_jobs(e.n_jobs)
+    check_word_filters(e)
+    check_iterations(e)
     check_chain_length(e)
     _check_anchors(e.anchors, e.n_components)
     _check_keep_draws(e.keep_draws)
@@ -103,18 +97,6 @@ def _check_hyperprior(value):
     if not good or not all(0 < v < np.inf for v in value):
         raise ValueError(
             f"hyperprior must be None or a pair (shape, rate) of numbers > 0, got {value!r}."
-        )
-
-
-def _check_only_vi(e):
-    """Options of ``solver="vi"`` that other solvers would ignore silently."""
-    if e.solver == "vi":
-        return
-    if e.biases:
-        raise ValueError(f"biases=True is available with solver='vi' only, got {e.solver!r}.")
-    if e.learning_method == "online":
-        raise ValueError(
-            f"learning_method='online' is available with solver='vi' only, got {e.solver!r}."
         )
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_integer
 from ..metrics.words import unit_vectors
-from ..summary import check_prob, hdi_interval
+from ..summary import check_prob, frame_of, hdi_interval
 from .predict import with_biases
 
 
@@ -135,11 +135,7 @@ class Neighbours:
 
     def to_frame(self):
         """The table as a pandas DataFrame (pandas must be installed)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas") from error
-        return pd.DataFrame(
+        return frame_of(
             {
                 "word": self.words,
                 "mean": self.mean,

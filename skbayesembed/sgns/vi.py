@@ -8,12 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..alerts import warn_user
 from ..base import check_memory
 from ..inference.chains import Units
 from ..inference.protocol import Result
 from ..inference.threads import OneBlasThread
-from ..inference.vi import coordinate_ascent
+from ..inference.vi import coordinate_ascent, repeat_passes
 from ..moments import RunningMoments
 from . import fitting
 from .online import OnlineVI
@@ -204,28 +203,18 @@ def online_posterior(estimator, source, prior, words, settings, seeds, *, batch_
     start_seed, order_seed, draw_seed = seeds.spawn(3)
     rng = np.random.default_rng(order_seed)
     online = start_online(estimator, words.size, prior, start_seed)
-    done, interrupted = 0, False
     with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
-        try:
-            for done in range(1, n_passes + 1):
-                for batch in source.batches(batch_size, rng):
-                    learn = online.learn_pairs if isinstance(batch, PairCounts) else online.learn
-                    learn(batch, run)
-                online.end_pass()
-                if estimator.verbose:
-                    print(f"vi: pass {done} of {n_passes}, {online.n_batches} batches")
-        except KeyboardInterrupt:
-            if online.n_batches == 0:
-                raise
-            interrupted = True
-            warn_user(
-                f"Interrupted in pass {done} of {n_passes}, after {online.n_batches} batches.",
-                RuntimeWarning,
-            )
+
+        def read():
+            for batch in source.batches(batch_size, rng):
+                learn = online.learn_pairs if isinstance(batch, PairCounts) else online.learn
+                learn(batch, run)
+            online.end_pass()
+
+        facts = repeat_passes(online, read, n_passes=n_passes, verbose=estimator.verbose)
     if online.n_batches == 0:
         raise ValueError("X has no pair of words: every document has fewer than two.")
-    attrs = {"n_iter": done, "converged": not interrupted, "interrupted": interrupted}
-    return stream_posterior(estimator, online, words, settings, draw_seed, attrs)
+    return stream_posterior(estimator, online, words, settings, draw_seed, facts)
 
 
 def start_online(estimator, n_words, prior, seeds):

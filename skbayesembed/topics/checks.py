@@ -7,14 +7,15 @@ from numbers import Real
 import numpy as np
 
 from ..base import (
-    check_bool,
     check_chain_length,
     check_choice,
     check_integer,
-    check_jobs,
+    check_iterations,
+    check_keep_draws,
+    check_learning,
     check_real,
     check_solver,
-    check_verbose,
+    check_word_filters,
 )
 from .gibbs import TOPIC_KERNELS
 
@@ -36,28 +37,15 @@ def check_parameters(estimator):
     _check_vector_priors(e)
     check_choice("word_model", e.word_model, WORD_MODELS)
     check_choice("init", e.init, ("auto", "documents", "words"))
-    check_choice("learning_method", e.learning_method, ("batch", "online"))
-    if e.learning_method == "online" and e.solver != "vi":
-        raise ValueError(
-            f"learning_method='online' is available with solver='vi' only, got {e.solver!r}."
-        )
-    check_integer("batch_size", e.batch_size, 1)
+    check_learning(e)
     check_real("learning_offset", e.learning_offset, 0, strict=False)
     check_real("learning_decay", e.learning_decay, 0.5, high=1.0)
-    check_integer("n_passes", e.n_passes, 1)
     check_choice("features", e.features, ("mean", "mean_std"))
-    check_bool("lowercase", e.lowercase)
-    check_integer("min_count", e.min_count, 1)
-    if e.max_features is not None:
-        check_integer("max_features", e.max_features, 1)
+    check_word_filters(e)
     check_chain_length(e)
-    if not isinstance(e.keep_draws, str) or e.keep_draws not in ("auto", "all"):
-        raise ValueError(f"keep_draws must be 'auto' or 'all', got {e.keep_draws!r}.")
+    check_keep_draws(e.keep_draws)
     check_real("target_accept", e.target_accept, 0, high=0.999)
-    check_integer("max_iter", e.max_iter, 1)
-    check_real("tol", e.tol, 0)
-    check_verbose(e.verbose)
-    check_jobs(e.n_jobs)
+    check_iterations(e)
 
 
 def _check_power(power):

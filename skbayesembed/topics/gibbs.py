@@ -285,7 +285,7 @@ class TopicGibbs:
         state.gaussians = state.posterior.sample(rng[0])
         logs = state.gaussians.log_density(data.vectors, run)
         table = np.empty((data.n_words, self._width))
-        relative_weights(logs, self.power, _NO_FLOOR, table)
+        relative_weights(logs, self.power, _NO_FLOOR, table, None)
         alpha = np.zeros(self._width)
         alpha[: self.n_components] = state.alpha
         moved = np.zeros(len(self.units), np.int64)
@@ -362,6 +362,6 @@ class TopicGibbs:
         logs = posterior.log_predictive(self.documents.vectors, self.power, run)
         table, mass = np.empty((n_words, self._width)), np.empty(n_words)
         share, other = np.empty((n_words, k)), np.empty((n_words, k), np.int32)
-        relative_weights(logs, 1.0, _FLOOR, table)
+        relative_weights(logs, 1.0, _FLOOR, table, None)
         alias_kernels.alias_tables(table, alpha, mass, share, other)
         return table, mass, share, other

@@ -23,15 +23,20 @@ def add_squares(y, offset, out):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def relative_weights(table, power, least, out):
-    """out[v, k] = exp(max(least, power (table[v, k] - max_k table[v]))); other columns are 0."""
+def relative_weights(table, power, least, out, top):
+    """out[v, k] = exp(max(power (table[v, k] - max_k table[v]), least)); other columns are 0.
+
+    ``top`` (V,) becomes power max_k table[v]; it may be None.
+    """
     n, k_all = table.shape
     for v in range(n):
-        top = table[v, 0]
+        largest = table[v, 0]
         for k in range(1, k_all):
-            top = max(top, table[v, k])
+            largest = max(largest, table[v, k])
+        if top is not None:
+            top[v] = power * largest
         for k in range(k_all):
-            out[v, k] = exp_negative(max(least, power * (table[v, k] - top)))
+            out[v, k] = exp_negative(max(power * (table[v, k] - largest), least))
         for k in range(k_all, out.shape[1]):
             out[v, k] = 0.0
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..alerts import warn_user
+from ..inference.vi import repeat_passes
 from .data import Documents
 from .starts import kmeans_assignment
 from .vi import LocalFactors, TopicFactors, best_alpha, sample_topics
@@ -215,35 +215,14 @@ def learn_passes(online, documents, *, batch_size, n_passes, rng, run, verbose=0
     Returns
     -------
     dict
-        ``n_iter`` (passes), ``n_batches``, ``converged`` (True unless interrupted),
-        ``interrupted``.
-
-    Warns
-    -----
-    RuntimeWarning
-        If interrupted; before the end of the first batch the interruption is raised.
+        As from `repeat_passes`.
     """
-    done, interrupted = 0, False
-    try:
-        for done in range(1, n_passes + 1):
-            for batch in batches(documents, batch_size, rng):
-                online.learn(batch, run)
-            if verbose:
-                print(f"vi: pass {done} of {n_passes}, {online.n_batches} batches")
-    except KeyboardInterrupt:
-        if online.n_batches == 0:
-            raise
-        interrupted = True
-        warn_user(
-            f"Interrupted in pass {done} of {n_passes}, after {online.n_batches} batches.",
-            RuntimeWarning,
-        )
-    return {
-        "n_iter": done,
-        "n_batches": online.n_batches,
-        "converged": not interrupted,
-        "interrupted": interrupted,
-    }
+
+    def read():
+        for batch in batches(documents, batch_size, rng):
+            online.learn(batch, run)
+
+    return repeat_passes(online, read, n_passes=n_passes, verbose=verbose)
 
 
 def batches(documents, size, rng=None):

@@ -8,22 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_bool, check_choice, check_integer
 from ..metrics.topics import coherence
-from ..summary import check_prob, hdi_interval
+from ..summary import check_prob, frame_of, hdi_interval
 from .checks import WORD_MODELS
 from .inputs import known_counts, vocabulary_reading
 from .predict import FoldIn, TopicDraws, counted_proba, topic_features
 
 # Word probabilities of a topic are summarised over at most this many draws.
 _MOST_DRAWS = 200
-
-
-def frame_of(columns):
-    """A pandas DataFrame of named columns (pandas must be installed)."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("to_frame needs pandas: pip install pandas") from error
-    return pd.DataFrame(columns)
 
 
 class TopicWords:

@@ -188,10 +188,6 @@ class TopicVI:
         """True: no factor is held back."""
         return True
 
-    def document_counts(self, q):
-        """Expected tokens of each document in each topic, ndarray of shape (n_documents, K)."""
-        return q.gamma - q.alpha
-
     def sample_q(self, q, n, rng, names=("mean", "covariance", "counts", "alpha")):
         """Independent draws.
 

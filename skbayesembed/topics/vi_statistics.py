@@ -15,6 +15,7 @@ from scipy.special import digamma
 
 from . import vi_kernels as kernels
 from .niw import lower_inverses
+from .niw_kernels import relative_weights
 
 # Numbers in a block of features, and units of work that words are cut into.
 _BLOCK, _UNITS = 2**19, 8
@@ -66,7 +67,7 @@ class WordFeatures:
 
         def part(a, b):
             for rows, block in self._blocks(a, b):
-                kernels.table_weights(block @ factor, power, weights[rows], top[rows])
+                relative_weights(block @ factor, power, -np.inf, weights[rows], top[rows])
 
         run(part, self.units)
         return weights, top

@@ -127,6 +127,24 @@ def test_permuting_a_mode_leaves_its_density(data):
     np.testing.assert_allclose(model.sense_proba(mode.arrays), weights[:, ::-1], atol=1e-10)
 
 
+def test_a_draw_is_matched_once(data, monkeypatch):
+    mode = run(data).modes[0]
+    chain = fitting.SenseChain(data, K, SensePrior()).enter(mode)
+    theta, calls, sums = chain.pack(mode.arrays), [], chain.sums
+    monkeypatch.setattr(chain, "sums", lambda arrays: calls.append(1) or sums(arrays))
+    seen, trace = chain.observe(theta), chain.trace(theta)
+    assert len(calls) == 1 and trace["switched"] == 0
+    assert trace["log_likelihood"] == chain.log_likelihood(theta)
+    # the same array with another draw in it; a mode that names its senses otherwise
+    theta += 0.01
+    assert chain.trace(theta)["log_likelihood"] != trace["log_likelihood"]
+    mode.weights = mode.weights[::-1]
+    chain.enter(mode)
+    assert chain.trace(theta)["switched"] == 1
+    theta -= 0.01
+    np.testing.assert_allclose(chain.observe(theta)["chi"], seen["chi"][::-1], atol=1e-6)
+
+
 def test_equal_modes_share_equally_and_are_named():
     """Two ways of splitting the same words: by symmetry each has half of the posterior."""
     counts = np.zeros((160, 4))

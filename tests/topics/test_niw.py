@@ -212,10 +212,14 @@ def test_lower_inverses(rng):
 def test_relative_weights(rng):
     logs = 20 * rng.standard_normal((6, 3))
     out = np.full((6, 5), 7.0)
-    relative_weights(logs, 0.5, -9.0, out)
+    relative_weights(logs, 0.5, -9.0, out, None)
     expected = np.exp(np.maximum(0.5 * (logs - logs.max(axis=1, keepdims=True)), -9.0))
     np.testing.assert_allclose(out[:, :3], expected)
     assert not out[:, 3:].any()
+    top = np.empty(6)
+    relative_weights(logs, 0.5, -np.inf, out, top)
+    np.testing.assert_allclose(out[:, :3], np.exp(0.5 * logs - top[:, None]))
+    np.testing.assert_allclose(top, 0.5 * logs.max(axis=1))
 
 
 def test_root_weighted_rows(rng, vectors):
