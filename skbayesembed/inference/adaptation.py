@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -112,6 +113,12 @@ class Metric:
             self.factor = np.empty((0, 1, 1))
         if self.rows is None:
             self.rows, self.spread, self.inverse = np.empty((0, 1)), *np.empty((2, 0, 0))
+
+    @functools.cached_property
+    def identity(self):
+        """Whether parameters and whitened coordinates are the same."""
+        plain = not self.factor.size and not self.rows.size
+        return plain and bool(np.all(self.scale == 1.0) and not np.any(self.center))
 
     def to_parameters(self, u, theta):
         """Parameters of whitened coordinates, into ``theta``."""

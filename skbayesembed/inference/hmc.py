@@ -107,8 +107,9 @@ class State:
     def like(cls, other):
         """Room for a state of as many parameters."""
         new = cls()
-        for name in ("theta", "gradient", "u", "p", "force"):
+        for name in ("theta", "gradient", "p", "force"):
             setattr(new, name, np.empty_like(other.theta))
+        new.u = new.theta if other.u is other.theta else np.empty_like(other.u)
         return new
 
 
@@ -202,12 +203,18 @@ class Trajectories:
     def enter(self, state):
         """Give a state its coordinates in the present metric."""
         state.u, state.force = np.empty_like(state.theta), np.empty_like(state.theta)
-        self.metric.to_whitened(state.theta, state.u)
+        if self.metric.identity:
+            state.u = state.theta  # one array: whoever moves the first moves the second
+        else:
+            self.metric.to_whitened(state.theta, state.u)
         self._set_force(state)
 
     def _set_force(self, state):
         """What kicks the momentum: the gradient, less the Gaussian's where that is followed."""
-        self.metric.pull_back(state.gradient, state.force)
+        if self.metric.identity:
+            state.force[:] = state.gradient
+        else:
+            self.metric.pull_back(state.gradient, state.force)
         if self._gaussian:
             kernels.add(state.u, state.force)
 
@@ -218,7 +225,8 @@ class Trajectories:
         flow = kernels.kick_and_turn if self._gaussian else kernels.kick_and_drift
         for kick, drift in zip(self._kicks[:-1], self._drifts, strict=True):
             flow(kick * step, drift * step, new.u, new.p, force)
-            self.metric.to_parameters(new.u, new.theta)
+            if not self.metric.identity:
+                self.metric.to_parameters(new.u, new.theta)
             new.logp = self.model.logp_and_grad(new.theta, new.gradient)
             self._set_force(new)
             force = new.force
