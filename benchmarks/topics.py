@@ -45,7 +45,7 @@ from topics_lda import fit_sklearn, fit_tomotopy, shares, tomotopy, tomotopy_mod
 from topics_tables import page
 
 from skbayesembed import GaussianLDA
-from skbayesembed.inference.chains import Units
+from skbayesembed.inference.chains import Units, serial
 from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.metrics import coherence
 from skbayesembed.random import generators, seed_sequence
@@ -136,12 +136,6 @@ def documents_of(counts, vectors, normalize="unit"):
 
 
 # Speed -----------------------------------------------------------------------------------------
-
-
-def serial(function, tasks):
-    """Run units of work one after the other."""
-    for task in tasks:
-        function(*task)
 
 
 class Sweeps:

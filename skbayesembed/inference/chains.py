@@ -123,6 +123,12 @@ class Control:
         self._stop.set()
 
 
+def serial(function, tasks):
+    """Run units of work one after the other; where threads are wanted, pass `Units`."""
+    for task in tasks:
+        function(*task)
+
+
 class Units:
     """Map a function over units of work, in threads of this process where there are several.
 
@@ -146,8 +152,7 @@ class Units:
 
     def __call__(self, function, tasks):
         if self._executor is None or len(tasks) == 1:
-            for task in tasks:
-                function(*task)
+            serial(function, tasks)
         else:
             futures = [self._executor.submit(function, *task) for task in tasks]
             for future in futures:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..inference.chains import serial
 from ..inference.krylov import KrylovRoot, Refined
 from ..inference.laplace import (
     BipartiteGaussian,
@@ -18,7 +19,7 @@ from ..inference.laplace import (
     newton_mode,
     whitening,
 )
-from .hessian import Hessian, free_entries, serial
+from .hessian import Hessian, free_entries
 from .soft import SoftMaps, worthwhile
 
 # Bytes of matrices up to which the Hessian is factorised; beyond, it is seen through products.

@@ -15,6 +15,7 @@ import copy
 
 import numpy as np
 
+from ..inference.chains import serial
 from .hessian_kernels import (
     blocks_dense,
     blocks_sparse,
@@ -25,12 +26,6 @@ from .hessian_kernels import (
 
 # Rows of a dense table that a product takes at a time: long enough for BLAS, short enough for cache
 _DENSE_ROWS = 128
-
-
-def serial(function, tasks):
-    """Run the tasks one after the other; where threads are wanted, pass `chains.Units`."""
-    for task in tasks:
-        function(*task)
 
 
 def free_entries(model):

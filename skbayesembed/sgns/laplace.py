@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 
 from ..alerts import warn_user
 from ..base import check_memory
-from ..inference.chains import Units
+from ..inference.chains import Units, serial
 from ..inference.laplace import apply_blocks, whitening
 from ..inference.protocol import Result
 from ..inference.threads import OneBlasThread
@@ -26,7 +26,7 @@ from ..moments import RunningMoments
 from ..random import generators
 from .curvature import bytes_needed, choose_method, gaussian_at, seek_mode
 from .fitting import assemble
-from .hessian import Hessian, free_entries, serial
+from .hessian import Hessian, free_entries
 from .orbits import canonical_frame
 from .soft import worthwhile
 

@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base import check_choice, check_real
+from ..inference.chains import serial
 from . import alias_kernels, collapsed_kernels
 from . import gibbs_kernels as kernels
 from .alpha import learn_alpha
@@ -60,8 +61,8 @@ class TopicState:
     z : ndarray of shape (n_tokens,), int32
         Topics of tokens in the order of the documents' entries.
     alpha : ndarray of shape (K,)
-    counts : ndarray of shape (n_words, K), int32
-        Tokens of each word in each topic.
+    counts, other_counts : ndarray of shape (n_words, K), int32
+        Tokens of each word in each topic; room for those of half of the documents.
     posterior : NIW
         Of the K topics given ``z``, from moments summed anew after every sweep.
     gaussians : Gaussians or None
@@ -80,6 +81,7 @@ class TopicState:
     z: np.ndarray
     alpha: np.ndarray
     counts: np.ndarray
+    other_counts: np.ndarray
     posterior: NIW = None
     gaussians: Gaussians | None = None
     fast: bool = False
@@ -161,6 +163,7 @@ class TopicGibbs:
         self.units = documents.units()
         self.n_streams = 1 + len(self.units)
         self._all = np.arange(documents.n_documents)
+        self._halves = np.array_split(self._all, 2)
         self._width = -(-k // _PAD) * _PAD
 
     def _checked(self, name, topics, n):
@@ -193,8 +196,9 @@ class TopicGibbs:
 
     def state_of(self, z):
         """The state with these assignments, which become its own."""
-        counts = np.zeros((self.documents.n_words, self.n_components), np.int32)
-        state = TopicState(z, self.alpha.copy(), counts)
+        shape = self.documents.n_words, self.n_components
+        counts = (np.empty(shape, np.int32) for _ in range(2))
+        state = TopicState(z, self.alpha.copy(), *counts)
         if self.kernel != "sampled":
             state.levels = np.full(self.documents.n_tokens + 1, np.nan)
         self._refresh(state)
@@ -272,8 +276,10 @@ class TopicGibbs:
 
     def _refresh(self, state, run=None):
         """Counts and posterior of the current assignments."""
-        state.counts[:] = 0
-        kernels.count_assignments(self._all, *self._entries, state.z, state.counts, 1)
+        parts = state.counts, state.other_counts
+        tasks = [(d, *self._entries, state.z, c) for d, c in zip(self._halves, parts, strict=True)]
+        (run or serial)(kernels.count_anew, tasks)
+        state.counts += state.other_counts
         state.posterior = self._posterior(state.counts, run)
 
     def _posterior(self, counts, run=None):

@@ -83,6 +83,13 @@ def count_assignments(documents, indptr, words, counts, ends, z, out, sign):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def count_anew(documents, indptr, words, counts, ends, z, out):
+    """`count_assignments` into ``out`` set to 0."""
+    out[:] = 0
+    count_assignments(documents, indptr, words, counts, ends, z, out, 1)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def assign_by_word(indptr, words, counts, ends, start, z):
     """z = start[word] for every token."""
     for d in range(indptr.size - 1):

@@ -15,10 +15,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtrtri
 from scipy.special import digamma, gammaln, multigammaln
 
+from ..inference.chains import serial
 from .niw_kernels import add_squares, root_weighted_rows
 
 # Share of a sphere in the default prior covariance, so that it is definite for any vectors.
@@ -352,7 +352,7 @@ def squared_distances(vectors, centres, whiteners, run=None):
         (vectors[a : a + step], origin, parts, out[a : a + step])
         for a in range(0, vectors.shape[0], step)
     ]
-    _map(run, _distances, tasks)
+    (run or serial)(_distances, tasks)
     return out
 
 
@@ -390,7 +390,7 @@ def topic_moments(vectors, weights, run=None):
     k, e = weights.shape[0], vectors.shape[1]
     n, mean, scatter = np.zeros(k), np.zeros((k, e)), np.zeros((k, e, e))
     tasks = [(vectors, weights[i], n[i : i + 1], mean[i], scatter[i]) for i in range(k)]
-    _map(run, _moments, tasks)
+    (run or serial)(_moments, tasks)
     return n, mean, scatter
 
 
@@ -403,9 +403,8 @@ def _moments(vectors, weights, n, mean, scatter):
     mean[:] = weights @ vectors[rows] / n[0]
     scaled = np.empty((rows.size, mean.size))
     root_weighted_rows(vectors, rows, weights, mean, scaled)
-    half = dsyrk(1.0, scaled.T)  # the upper triangle
-    scatter[:] = half
-    scatter += np.triu(half, 1).T
+    # half the work, as numpy sees that it is symmetric, and other threads go on
+    np.matmul(scaled.T, scaled, out=scatter)
 
 
 def _default_covariance(deviations, share):
@@ -424,14 +423,6 @@ def _check_scale(scale, n_dims):
         raise ValueError("scale must be symmetric.")
     if not np.all(np.linalg.eigvalsh(scale) > 0):
         raise ValueError("scale must be positive definite.")
-
-
-def _map(run, function, tasks):
-    if run is None or len(tasks) == 1:
-        for task in tasks:
-            function(*task)
-    else:
-        run(function, tasks)
 
 
 def _outer(x):
