@@ -203,6 +203,18 @@ def described_modes(model, labels):
     ]
 
 
+def brier_of_parts(model, counts, given, kind, parts=10):
+    """Brier scores of the means over tenths of each chain, from every tenth draw."""
+    data = Snippets.of(counts, given["times"], given["genres"])
+    reader = SenseModel(data, model.n_senses, SensePrior(kind=kind))
+    labels, scores = scored_labels(counts, given), []
+    for chain in range(model.posterior_.n_chains):
+        for part in np.array_split(np.arange(model.posterior_.n_draws), parts):
+            weights = [reader.weights_of(model.posterior_, chain, i) for i in part[::10]]
+            scores.append(brier(np.mean(weights, axis=0).T, labels))
+    return scores
+
+
 def result_of(model, cost, counts, given):
     """What is kept of a fit, and its probabilities of senses."""
     covariates = {"times": given["times"], "genres": given["genres"]}
@@ -339,6 +351,7 @@ def kosmos_models(options, item):
     warm({"model": name})
     model, cost = fit(counts, given, 0, options, n_senses=n_senses, model=name)
     found, _ = result_of(model, cost, counts, given)
+    found["brier_of_parts"] = brier_of_parts(model, counts, given, name)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         loo = model.loo(counts, times=given["times"], genres=given["genres"])
