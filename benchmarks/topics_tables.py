@@ -185,8 +185,8 @@ def quality_section(results):
 ## Quality on 20 Newsgroups
 
 The documents with two tokens or more are split at random: 70 % to fit, 15 % to tune, 15 % to
-report. Chains are one of {lengths} sweeps. Unless a start is named, it is the one of two with the
-higher variational bound (`init="auto"`). In brackets what is asked for at K = 20.
+report. Chains are one of {lengths} sweeps. Unless a start is named, it is what
+`init="auto"` chooses among the documents of the fit. In brackets what is asked for at K = 20.
 
 - *NPMI*: of the ten first words of each topic, by counts and by density, with documents of the
   fit as reference; and by counts with the report documents, fewer and unseen, where words that

@@ -5,35 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..alerts import warn_user
 from ..base import COORDINATE_RHAT_LIMIT, chain_settings, warn_unless_mixed
 from ..inference.align import match, similarity
-from ..inference.chains import Units
-from ..inference.threads import OneBlasThread
 from ..posterior import Posterior
 from ..summary import rhat
-from .checks import check_dimensions, topic_prior
+from .checks import check_dimensions
+from .choice import choose, pose
 from .data import Documents
-from .inputs import Reading, halves
 from .marginal import check_size
-from .niw import NIW
-from .predict import FoldIn, TopicDraws, completion
-from .solvers import TABLE, Problem, ascend
-from .starts import document_clusters, kmeans_assignment
+from .solvers import TABLE
 from .vi import TopicApproximation
 
 # Draws recorded whole up to this many bytes unless all are asked for: they are copied once.
 TOPIC_BUDGET = 2**28
-# Likelihood powers that "auto" tries, and the data it tries them on.
-POWER_GRID = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-POWER_TRAINING, POWER_HELD_OUT, POWER_SWEEPS = 3000, 1000, 40
-# Sweeps after which two starts are compared.
-START_SWEEPS = 10
-_FEWEST_DOCUMENTS = 5
 # Chains whose topics resemble each other less than this are in different modes.
 SAME = 0.8
 _APPROXIMATE = ("laplace", "vi", "map")
@@ -73,62 +61,19 @@ def solve(estimator, training, seeds):
     check_dimensions(estimator, n_dims)
     if estimator.solver in _MARGINAL:
         check_size(estimator.solver, training.counts.shape[0], estimator.n_components, n_dims)
-    of_start, of_power, of_solver = seeds.spawn(3)
+    of_start, of_choice, of_solver = seeds.spawn(3)
     settings = plan_draws(estimator, training.vectors.shape)
     counts = training.counts
     if estimator.solver == "gibbs":
         counts = whole_tokens(counts)
-    power, scores = estimator.likelihood_power, None
-    if isinstance(power, str):
-        power, scores = choose_power(estimator, training, of_power)
-    problem = pose(estimator, Documents.of(counts, training.vectors), float(power), of_start)
+    choice = choose(estimator, training, of_choice)
+    documents = Documents.of(counts, training.vectors)
+    problem = pose(estimator, documents, choice.power, choice.init, of_start)
     result = TABLE[estimator.solver](estimator, problem, settings, of_solver)
     posterior = assemble(estimator, result, settings, problem.power, training.words)
-    return Fitted(posterior, max(1, int(result.facts.get("n_iter", 1))), problem.power, scores)
-
-
-def pose(estimator, documents, power, seeds):
-    """The `Problem` of some documents, with a start by k-means of documents or word types."""
-    k, rng = estimator.n_components, np.random.default_rng(seeds)
-    problem = Problem(
-        documents,
-        k,
-        vector_prior(estimator, documents.vectors, documents.totals),
-        topic_prior(estimator),
-        power,
-        estimator.learn_doc_topic_prior or None,
-        kmeans_assignment(documents.vectors, documents.totals, k, rng),
-    )
-    online = estimator.solver == "vi" and estimator.learning_method == "online"
-    if estimator.init == "words" or online:
-        return problem
-    other = replace(problem, clusters=document_clusters(documents, k, rng))
-    if estimator.init == "documents" or other.clusters is None:
-        return other
-    with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
-        # ties to the words, as where there is one topic
-        return max((problem, other), key=lambda one: _bound_nearby(one, run))
-
-
-def _bound_nearby(problem, run):
-    """The bound that a few sweeps reach from the start of a problem."""
-    facts = ascend(problem, run, max_iter=START_SWEEPS, tol=0.0, warn=False)[2]
-    if facts["interrupted"]:
-        raise KeyboardInterrupt("interrupted before the start was chosen")
-    return facts["elbo"][-1]
-
-
-def vector_prior(estimator, vectors, totals):
-    """The NIW prior of topics that the estimator's parameters ask for."""
-    kappa = estimator.mean_precision_prior
-    return NIW.from_vectors(
-        vectors,
-        totals,
-        mean=estimator.mean_prior,
-        kappa=1.0 if kappa is None else kappa,
-        nu=estimator.degrees_of_freedom_prior,
-        scale=estimator.covariance_prior,
-    )
+    posterior.attrs["init"] = "words" if problem.clusters is None else "documents"
+    n_iter = max(1, int(result.facts.get("n_iter", 1)))
+    return Fitted(posterior, n_iter, problem.power, choice.scores)
 
 
 def plan_draws(estimator, shape):
@@ -158,63 +103,6 @@ def whole_tokens(counts):
         raise ValueError("X has no tokens: all its counts are below one half.")
     counts.eliminate_zeros()
     return counts
-
-
-# Likelihood power ---------------------------------------------------------------------------------
-
-
-def choose_power(estimator, training, seeds):
-    """The power of `POWER_GRID` whose topics complete documents best.
-
-    A fifth of the documents with two tokens or more, at most ``POWER_HELD_OUT``, is held out; at
-    most ``POWER_TRAINING`` of the others are fitted by ``POWER_SWEEPS`` variational sweeps, with
-    each power from the same clusters.
-
-    Returns
-    -------
-    power : float
-    scores : dict of float to float
-        Mean log probability per held-out token.
-    """
-    of_split, of_start = seeds.spawn(2)
-    lengths = np.asarray(training.counts.sum(axis=1)).ravel()
-    usable = np.random.default_rng(of_split).permutation(np.flatnonzero(lengths >= 2))
-    n_held = min(usable.size // 5, POWER_HELD_OUT)
-    if usable.size < _FEWEST_DOCUMENTS:
-        raise ValueError(
-            f"likelihood_power='auto' needs {_FEWEST_DOCUMENTS} documents with two tokens or more "
-            f"to hold some out, got {usable.size}: give a number."
-        )
-    held = np.sort(usable[:n_held])
-    rest = np.sort(usable[n_held:][:POWER_TRAINING])
-    documents = Documents.of(training.counts[rest], training.vectors)
-    first, second = halves(training.counts[held])
-    reading = Reading(first, training.vectors, np.arange(first.shape[1]))
-    scores = {}
-    for power in POWER_GRID:
-        with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
-            problem = pose(estimator, documents, power, of_start)
-            _, q, facts = ascend(problem, run, max_iter=POWER_SWEEPS, tol=1e-6, warn=False)
-        if facts["interrupted"]:
-            raise KeyboardInterrupt("interrupted before likelihood_power was chosen")
-        found = TopicApproximation(q)
-        draws = {"mean": found.mean("mean"), "covariance": _covariances(found.niw)}
-        draws |= {"counts": found.counts, "alpha": found.alpha}
-        posterior = Posterior({name: value[None, None] for name, value in draws.items()})
-        draws = TopicDraws(posterior, power)
-        fold = FoldIn(reading, draws, estimator.word_model, estimator.n_jobs)
-        scores[power] = completion(fold, second, _tables(draws, estimator.word_model, reading))
-    return max(scores, key=scores.get), scores
-
-
-def _covariances(niw):
-    """Means of the covariances; where there is none, the inverse of that of the precision."""
-    rest = niw.nu - niw.n_dims - 1
-    return niw.scale / np.where(rest > 0, rest, niw.nu)[:, None, None]
-
-
-def _tables(draws, by, reading):
-    return lambda s: draws.word_proba(s, by, reading.vectors).T
 
 
 # Posterior ----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ..random import seed_sequence
 from ..text import materialise
 from . import fitting, inputs
 from .checks import check_dimensions, check_parameters, topic_prior
+from .choice import vector_prior
 from .data import Documents
 from .online import OnlineTopics, batches
 from .reading import mean_word_proba
@@ -44,7 +45,7 @@ class Stream:
         self.online = OnlineTopics(
             training.vectors,
             estimator.n_components,
-            fitting.vector_prior(estimator, training.vectors, totals),
+            vector_prior(estimator, training.vectors, totals),
             topic_prior(estimator),
             np.random.default_rng(of_start),
             power=float(estimator.likelihood_power),

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
-from skbayesembed.topics import fitting, marginal
+from skbayesembed.topics import choice, fitting, marginal
 from skbayesembed.topics.gibbs import TopicGibbs
 from skbayesembed.topics.vi import TopicVI
 
@@ -452,7 +452,7 @@ def test_partial_fit_refusals(parameters, arguments, error, message):
 
 
 def test_the_start_of_the_higher_bound_is_taken(monkeypatch):
-    monkeypatch.setattr(fitting, "START_SWEEPS", 2)
+    monkeypatch.setattr(choice, "START_SWEEPS", 2)
     ascended = {}
     for init in ("words", "documents", "auto"):
         model = small(solver="vi", init=init, max_iter=2, tol=1e-30)

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
-from skbayesembed.topics import fitting
+from skbayesembed.topics import choice, fitting
 
 
 def test_power_is_chosen():
@@ -20,7 +20,7 @@ def test_power_is_chosen():
                         normalize=None, random_state=0)  # fmt: skip
     model.fit(data.counts)
     scores = model.likelihood_power_scores_
-    assert list(scores) == list(fitting.POWER_GRID)
+    assert list(scores) == list(choice.POWER_GRID)
     assert model.likelihood_power_ == max(scores, key=scores.get) < 1
     assert model.posterior_.attrs["likelihood_power"] == model.likelihood_power_
     again = clone(model).set_params(solver="gibbs", draws=3, warmup=3).fit(data.counts)
@@ -29,6 +29,37 @@ def test_power_is_chosen():
         clone(model).set_params(likelihood_power=1.0).fit(data.counts).likelihood_power_scores_  # noqa: B018
     with pytest.raises(ValueError, match="needs 5 documents with two tokens or more"):
         model.fit(data.counts[:4])
+
+
+def test_below_power_one_documents_choose_the_start(monkeypatch):
+    """The start whose topics complete held-out documents best, whatever the bounds."""
+    data = make_topics(60, 40, 3, n_dims=4, mean_length=15, random_state=0)
+    found = {}
+    for better in choice.STARTS:
+
+        def score(split, estimator, problem, better=better):
+            start = "words" if problem.clusters is None else "documents"
+            return -1.0 if start == better else -2.0
+
+        monkeypatch.setattr(choice.Split, "score", score)
+        for power in (0.5, "auto"):
+            model = GaussianLDA(3, embedding=data.vectors, solver="vi", likelihood_power=power,
+                                random_state=0).fit(data.counts)  # fmt: skip
+            assert model.posterior_.attrs["init"] == better
+            named = clone(model).set_params(init=better, likelihood_power=model.likelihood_power_)
+            found[better] = named.fit(data.counts).elbo_
+            np.testing.assert_array_equal(model.elbo_, found[better])
+    assert found["words"][0] != found["documents"][0]
+
+
+@pytest.mark.parametrize("power", [1.0, 0.5])
+def test_few_documents_leave_the_start_to_the_bound(power):
+    data = make_topics(4, 30, 2, n_dims=3, mean_length=15, random_state=0)
+    model = GaussianLDA(2, embedding=data.vectors, solver="vi", likelihood_power=power,
+                        random_state=0)  # fmt: skip
+    start = model.fit(data.counts).posterior_.attrs["init"]
+    elbo = {s: clone(model).set_params(init=s).fit(data.counts).elbo_ for s in choice.STARTS}
+    np.testing.assert_array_equal(model.elbo_, elbo[start])
 
 
 @pytest.mark.parametrize("word_model", ["count", "density"])

@@ -1,0 +1,199 @@
+"""What is chosen before a fit: the likelihood power, and where topics start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from ..inference.chains import Units
+from ..inference.threads import OneBlasThread
+from ..posterior import Posterior
+from .checks import topic_prior
+from .data import Documents
+from .inputs import Reading, halves
+from .niw import NIW
+from .predict import FoldIn, TopicDraws, completion
+from .solvers import Problem, ascend
+from .starts import document_clusters, kmeans_assignment
+from .vi import TopicApproximation
+
+# Likelihood powers that "auto" tries, and the data it tries them on.
+POWER_GRID = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+POWER_TRAINING, POWER_HELD_OUT, POWER_SWEEPS = 3000, 1000, 40
+# Sweeps after which the bounds of two starts are compared.
+START_SWEEPS = 10
+STARTS = ("words", "documents")
+_FEWEST_DOCUMENTS = 5
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Power and start of a fit.
+
+    Attributes
+    ----------
+    power : float
+    init : {"auto", "documents", "words"}
+        ``"auto"`` where the bound is to decide.
+    scores : dict of float to float, or None
+        Held-out score of every power, where the power was chosen.
+    """
+
+    power: float
+    init: str
+    scores: dict | None = None
+
+
+def choose(estimator, training, seeds):
+    """Choose the power, where it is ``"auto"``, and below 1 the start, where that is.
+
+    By the completion of held-out documents: at power 1 the posterior itself decides between
+    starts, by their bounds; a powered likelihood is no density, and its bound says less of the
+    documents than they do.
+
+    Parameters
+    ----------
+    estimator : GaussianLDA
+    training : inputs.Training
+    seeds : numpy.random.SeedSequence
+
+    Returns
+    -------
+    Choice
+
+    Raises
+    ------
+    ValueError
+        If ``likelihood_power="auto"`` and documents are too few to hold some out.
+    """
+    of_split, of_start = seeds.spawn(2)
+    power, init = estimator.likelihood_power, starts_asked(estimator)
+    asked = isinstance(power, str)
+    if not asked and (init != "auto" or power == 1):
+        return Choice(float(power), init)
+    split = Split.of(training, np.random.default_rng(of_split))
+    if split is None:
+        if not asked:
+            return Choice(float(power), init)
+        raise ValueError(
+            f"likelihood_power='auto' needs {_FEWEST_DOCUMENTS} documents with two tokens or more "
+            "to hold some out, got fewer: give a number."
+        )
+    scores = {}
+    for p in POWER_GRID if asked else (float(power),):
+        for start in STARTS if init == "auto" and p < 1 else (init,):
+            problem = pose(estimator, split.documents, p, start, of_start)
+            scores[p, start] = split.score(estimator, problem)
+    power, init = max(scores, key=scores.get)
+    best = {p: max(s for (q, _), s in scores.items() if q == p) for p, _ in scores}
+    return Choice(power, init, best if asked else None)
+
+
+def starts_asked(estimator):
+    """The estimator's ``init``; minibatches start from words."""
+    online = estimator.solver == "vi" and estimator.learning_method == "online"
+    return "words" if online else estimator.init
+
+
+def pose(estimator, documents, power, init, seeds):
+    """The `Problem` of some documents, with a start by k-means of documents or word types."""
+    k, rng = estimator.n_components, np.random.default_rng(seeds)
+    problem = Problem(
+        documents,
+        k,
+        vector_prior(estimator, documents.vectors, documents.totals),
+        topic_prior(estimator),
+        power,
+        estimator.learn_doc_topic_prior or None,
+        kmeans_assignment(documents.vectors, documents.totals, k, rng),
+    )
+    if init == "words":
+        return problem
+    other = replace(problem, clusters=document_clusters(documents, k, rng))
+    if init == "documents" or other.clusters is None:
+        return other
+    with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+        # ties to the words, as where there is one topic
+        return max((problem, other), key=lambda one: _bound_nearby(one, run))
+
+
+def _bound_nearby(problem, run):
+    """The bound that a few sweeps reach from the start of a problem."""
+    facts = ascend(problem, run, max_iter=START_SWEEPS, tol=0.0, warn=False)[2]
+    if facts["interrupted"]:
+        raise KeyboardInterrupt("interrupted before the start was chosen")
+    return facts["elbo"][-1]
+
+
+def vector_prior(estimator, vectors, totals):
+    """The NIW prior of topics that the estimator's parameters ask for."""
+    kappa = estimator.mean_precision_prior
+    return NIW.from_vectors(
+        vectors,
+        totals,
+        mean=estimator.mean_prior,
+        kappa=1.0 if kappa is None else kappa,
+        nu=estimator.degrees_of_freedom_prior,
+        scale=estimator.covariance_prior,
+    )
+
+
+@dataclass(frozen=True)
+class Split:
+    """Documents to fit, and the two halves of others.
+
+    A fifth of the documents with two tokens or more, at most ``POWER_HELD_OUT``, is held out; at
+    most ``POWER_TRAINING`` of the others are fitted.
+
+    Attributes
+    ----------
+    documents : Documents
+    first : inputs.Reading
+        First halves of the documents held out.
+    second : scipy.sparse.csr_array
+        Their second halves.
+    """
+
+    documents: Documents
+    first: Reading
+    second: object
+
+    @classmethod
+    def of(cls, training, rng):
+        """The split of training data; None where documents are too few."""
+        lengths = np.asarray(training.counts.sum(axis=1)).ravel()
+        usable = rng.permutation(np.flatnonzero(lengths >= 2))
+        if usable.size < _FEWEST_DOCUMENTS:
+            return None
+        n_held = min(usable.size // 5, POWER_HELD_OUT)
+        held = np.sort(usable[:n_held])
+        rest = np.sort(usable[n_held:][:POWER_TRAINING])
+        first, second = halves(training.counts[held])
+        reading = Reading(first, training.vectors, np.arange(first.shape[1]))
+        return cls(Documents.of(training.counts[rest], training.vectors), reading, second)
+
+    def score(self, estimator, problem):
+        """Mean log probability of a token held out, after `POWER_SWEEPS` variational sweeps."""
+        with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+            _, q, facts = ascend(problem, run, max_iter=POWER_SWEEPS, tol=1e-6, warn=False)
+        if facts["interrupted"]:
+            raise KeyboardInterrupt("interrupted before power and start were chosen")
+        found = TopicApproximation(q)
+        draws = {"mean": found.mean("mean"), "covariance": _covariances(found.niw)}
+        draws |= {"counts": found.counts, "alpha": found.alpha}
+        posterior = Posterior({name: value[None, None] for name, value in draws.items()})
+        draws = TopicDraws(posterior, problem.power)
+        fold = FoldIn(self.first, draws, estimator.word_model, estimator.n_jobs)
+        return completion(fold, self.second, _tables(draws, estimator.word_model, self.first))
+
+
+def _covariances(niw):
+    """Means of the covariances; where there is none, the inverse of that of the precision."""
+    rest = niw.nu - niw.n_dims - 1
+    return niw.scale / np.where(rest > 0, rest, niw.nu)[:, None, None]
+
+
+def _tables(draws, by, reading):
+    return lambda s: draws.word_proba(s, by, reading.vectors).T
