@@ -49,7 +49,7 @@ from skbayesembed.inference.chains import Units, serial
 from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.metrics import coherence
 from skbayesembed.random import generators, seed_sequence
-from skbayesembed.topics import fitting
+from skbayesembed.topics import choice
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.gibbs import TopicGibbs
 from skbayesembed.topics.inputs import halves
@@ -286,15 +286,15 @@ def peak():
 @contextlib.contextmanager
 def random_start(wanted):
     """Topics of word types at random in place of k-means."""
-    kept = fitting.kmeans_assignment
+    kept = choice.kmeans_assignment
     if wanted:
-        fitting.kmeans_assignment = lambda vectors, totals, k, rng: rng.integers(
+        choice.kmeans_assignment = lambda vectors, totals, k, rng: rng.integers(
             k, size=len(vectors)
         )
     try:
         yield
     finally:
-        fitting.kmeans_assignment = kept
+        choice.kmeans_assignment = kept
 
 
 def accuracy(theta, labels):
