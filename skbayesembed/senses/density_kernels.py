@@ -32,7 +32,7 @@ from .kernels import (
 )
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def phi_of(frame, theta, n_senses):
     """Logits of prevalence (T, K, G) of their coordinates."""
     center, inverse, below = frame[:3]
@@ -41,7 +41,7 @@ def phi_of(frame, theta, n_senses):
     return phi.reshape((center.shape[0], n_senses, center.shape[1] // n_senses))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def effects_of(frame, theta):
     """Main effects (K + T, V) of their coordinates."""
     shift, inverse, below, cross, lower = frame[:5]
@@ -50,7 +50,7 @@ def effects_of(frame, theta):
     return effects
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def pull_phi(frame, phi, gradient, out):
     """`pull_chain` of logits of prevalence."""
     n_periods, n_senses, n_genres = phi.shape
@@ -59,7 +59,7 @@ def pull_phi(frame, phi, gradient, out):
     return pull_chain(frame, phi.reshape(flat), gradient.reshape(flat), levels, out.reshape(flat))
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def inner(a, b):
     """Sum of the products of the entries of two matrices."""
     total = 0.0
@@ -69,7 +69,7 @@ def inner(a, b):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def additive_likelihood(logits, phi, data, totals, snippets, power, by_words, by_phi):
     """Log likelihood, and power times its gradients, of main effects ``logits`` (K + T, V)."""
     n_periods, n_senses, n_genres = phi.shape
@@ -93,7 +93,7 @@ def additive_likelihood(logits, phi, data, totals, snippets, power, by_words, by
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi):
     """Log likelihood, and power times its gradients, of word logits ``psi`` (T K, V)."""
     n_periods, n_senses, n_genres = phi.shape
@@ -110,7 +110,7 @@ def full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi):
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def additive_posterior(theta, out, frames, data, totals, snippets, power):
     """Of DiSC: word logits ``chi[k] + theta[t]``."""
     of_words, of_phi = frames
@@ -126,7 +126,7 @@ def additive_posterior(theta, out, frames, data, totals, snippets, power):
     return value + pull_phi(of_phi, phi, by_phi, out[a:])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
     """Of random walks: word logits ``psi[t, k]``, and log kappa_phi the last coordinate.
 
@@ -151,7 +151,7 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
     return value + added + pull_phi(frame, phi, by_phi, out[a:-1])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def walk_frame(frame, first, variance):
     """``frame`` with the prior of a random walk with other steps (see `Tridiagonal.walk`)."""
     center, inverse, below, diagonal, off, narrowing = frame
@@ -162,7 +162,7 @@ def walk_frame(frame, first, variance):
     return center, inverse, below, diagonal, off, narrowing
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def kappa_prior(phi, log_kappa, hyper):
     """What log kappa_phi adds to the log prior beside -x'P x / 2 of `pull_chain`, and its slope."""
     _, shape, rate = hyper
@@ -176,7 +176,7 @@ def kappa_prior(phi, log_kappa, hyper):
     return value, (0.25 * squares + rate) * math.exp(-log_kappa) - degrees
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def deviating_posterior(theta, out, frames, data, snippets, power):
     """Of main effects and deviations: word logits ``chi[k] + theta[t] + size deviation[t, k]``."""
     of_deviation, of_words, of_phi = frames
@@ -207,7 +207,7 @@ def deviating_posterior(theta, out, frames, data, snippets, power):
     return value + pull_phi(of_phi, phi, by_phi, out[c:])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def log_sizes_of(frame, y, logs):
     """log tau and log lambda (V,) of coordinates (1 + V,), of which the first moves all."""
     places, widths, turns = frame
@@ -217,7 +217,7 @@ def log_sizes_of(frame, y, logs):
         logs[1 + v] = places[1 + v] + widths[1 + v] * y[1 + v] + turns[v] * first
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def sizes_of(logs, slab, sizes, slopes):
     """Sizes of the deviations of words (V,), and their derivatives by log (tau lambda)."""
     for v in range(sizes.size):
@@ -227,7 +227,7 @@ def sizes_of(logs, slab, sizes, slopes):
         slopes[v] = sizes[v] * share
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def pull_sizes(frame, scale, logs, gradient, out):
     """Coordinates' gradient of that by log (tau lambda), prior added; log density of the prior.
 
@@ -247,7 +247,7 @@ def pull_sizes(frame, scale, logs, gradient, out):
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def deviating_logits(effects, deviation, sizes, n_senses, psi):
     """psi (T K, V): main effects (K + T, V), plus deviations (T K, V) times sizes (V,)."""
     for r in range(psi.shape[0]):
@@ -256,7 +256,7 @@ def deviating_logits(effects, deviation, sizes, n_senses, psi):
             psi[r, v] = of_sense[v] + of_period[v] + sizes[v] * deviation[r, v]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def by_parts(gradient, deviation, sizes, n_senses, by_effects, by_size):
     """From the gradient by psi (T K, V) to those by the parts of `deviating_logits`.
 

@@ -22,7 +22,7 @@ from numba import njit
 from ..elementwise import FAST
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def factor(diagonal, off, precision, information, inverse, below, cross, lower):
     """The factors of [P + diag(sum_k n), n'; n, precision + diag(sum_t n)], n (T, K, V)."""
     n_periods, n_senses, n_words = information.shape
@@ -59,21 +59,21 @@ def factor(diagonal, off, precision, information, inverse, below, cross, lower):
                     lower[k, j, v] = d * inverse[j, v]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def subtract(a, x, out):
     """out -= a x."""
     for v in range(out.size):
         out[v] -= a[v] * x[v]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def subtract_three(a, b, c, x, y, z, out):
     """out -= a x + b y + c z: more rows at once fit into no loop of vector instructions."""
     for v in range(out.size):
         out[v] -= a[v] * x[v] + b[v] * y[v] + c[v] * z[v]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def logits_of(shift, inverse, below, cross, lower, y, x):
     """x = L^-T (y + shift) for every word; ``shift`` is L' times the centre."""
     n_senses, n_periods, n_words = cross.shape
@@ -98,7 +98,7 @@ def logits_of(shift, inverse, below, cross, lower, y, x):
             x[r, v] *= inverse[r, v]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def coordinates_of(shift, inverse, below, cross, lower, x, y):
     """y = L' x - shift: the inverse of `logits_of`."""
     n_senses, n_periods, n_words = cross.shape
@@ -119,7 +119,7 @@ def coordinates_of(shift, inverse, below, cross, lower, x, y):
                 y[r, v] += cross[k, t, v] * x[k, v]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def pull_back(inverse, below, cross, lower, gradient, out):
     """out = L^-1 gradient: the gradient by y where ``gradient`` is that by x."""
     n_senses, n_periods, n_words = cross.shape
@@ -145,7 +145,7 @@ def pull_back(inverse, below, cross, lower, gradient, out):
             out[k, v] *= inverse[k, v]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def effects_prior(diagonal, off, precision, x, pull, gradient):
     """Log density of the priors of chi and theta; its gradient, less ``pull``, is added."""
     n_periods = diagonal.size
@@ -164,7 +164,7 @@ def effects_prior(diagonal, off, precision, x, pull, gradient):
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def narrow_effects(x, narrowing, pull):
     """Log prior -V sum_tk narrowing (l_k + l_t)^2 / 2 of the mean levels l.
 
@@ -189,7 +189,7 @@ def narrow_effects(x, narrowing, pull):
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def pull_effects(frame, x, gradient, out):
     """Add the prior to the gradient, turn it into coordinates; log density of the prior.
 

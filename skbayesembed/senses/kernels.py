@@ -19,7 +19,7 @@ from numba import njit
 from ..elementwise import FAST, exp_negative
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def exp_rows(x, out, top):
     """out = exp(x - top), top the largest entry of each row."""
     n, m = x.shape
@@ -32,7 +32,7 @@ def exp_rows(x, out, top):
             out[i, j] = exp_negative(x[i, j] - largest)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def log_prevalence(phi, out):
     """out (G, T, K) = log softmax of phi (T, K, G) over senses."""
     n_periods, n_senses, n_genres = phi.shape
@@ -58,7 +58,7 @@ def three(first, n):
     return first, min(first + 1, n - 1), min(first + 2, n - 1)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def snippet_logits(indptr, words, counts, rows, of_period, out):
     """out_kd = sum_v c_dv rows[r, v], with row r = k, or t K + k of its period (T,) ``of_period``.
 
@@ -78,7 +78,7 @@ def snippet_logits(indptr, words, counts, rows, of_period, out):
             out[i, d], out[j, d], out[k, d] = a, b, c
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def counts_by_sense(indptr, words, counts, weights, of_period, scale, rows):
     """Add scale c_dv weights_kd to rows[r, v]: the transpose of `snippet_logits`."""
     n_senses, n = weights.shape
@@ -96,7 +96,7 @@ def counts_by_sense(indptr, words, counts, weights, of_period, scale, rows):
                 rows[row + k, word] += count * c
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def add_cells(a, periods, genres, lengths, log_prev, log_sum):
     """Add log prevalence and what normalises the words to the logits of `snippet_logits`."""
     n_senses, n = a.shape
@@ -111,7 +111,7 @@ def add_cells(a, periods, genres, lengths, log_prev, log_sum):
                 a[k, d] += log_prev[g, t, k] - length * log_sum[k, t]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def rule_out(a, labels):
     """Leave the known senses of snippets alone."""
     n_senses, n = a.shape
@@ -127,7 +127,7 @@ def rule_out(a, labels):
 _PRODUCT = 690.0
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def responsibilities(a, periods, genres, labels, lengths, log_prev, log_sum, top, total):
     """Turn the logits ``a`` (K, D) of `snippet_logits` into probabilities of senses.
 
@@ -163,7 +163,7 @@ def responsibilities(a, periods, genres, labels, lengths, log_prev, log_sum, top
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def cell_sums(weights, periods, genres, lengths, mass, cells):
     """Add to ``mass`` (K, T) the words and to ``cells`` (G, T, K) the snippets by sense."""
     n_senses = weights.shape[0]
@@ -181,7 +181,7 @@ def cell_sums(weights, periods, genres, lengths, mass, cells):
             cells[g, t, k] += c
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def mixture(data, phi, rows, of_period, log_sum, log_prev, weights, mass, cells):
     """Log likelihood of snippets, and what its gradient is made of, in the last four arrays.
 
@@ -200,7 +200,7 @@ def mixture(data, phi, rows, of_period, log_sum, log_prev, weights, mass, cells)
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def additive_sums(exp_chi, exp_theta, top_chi, top_theta, sums, log_sum):
     """sums (K, T) = exp_chi exp_theta'; log_sum adds what was taken out of the exponents."""
     n_senses, n_words = exp_chi.shape
@@ -213,7 +213,7 @@ def additive_sums(exp_chi, exp_theta, top_chi, top_theta, sums, log_sum):
             log_sum[k, t] = math.log(total) + top_chi[k] + top_theta[t]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def additive_gradient(
     exp_chi, exp_theta, sums, mass, of_sense, totals, scale, grad_chi, grad_theta
 ):
@@ -246,7 +246,7 @@ def additive_gradient(
             grad_theta[t, v] = scale * (totals[t, v] - grad_theta[t, v] * exp_theta[t, v])
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def full_sums(exponents, top, sums, log_sum):
     """sums (T K,) of rows of `exp_rows`, and the log-sums (K, T) of what they are exponents of."""
     n, n_words = exponents.shape
@@ -259,7 +259,7 @@ def full_sums(exponents, top, sums, log_sum):
         log_sum[r % n_senses, r // n_senses] = math.log(total) + top[r]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def full_expected(sums, mass, scale, exponents):
     """Turn exponents (T K, V) into scale times the words expected, ``mass`` (K, T) in each row."""
     n, n_words = exponents.shape
@@ -270,7 +270,7 @@ def full_expected(sums, mass, scale, exponents):
             exponents[r, v] *= c
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def prevalence_gradient(log_prev, cells, snippets, scale, gradient):
     """gradient (T, K, G) = scale (cells - snippets softmax(phi)); ``snippets`` (G, T)."""
     n_periods, n_senses, n_genres = gradient.shape
@@ -281,7 +281,7 @@ def prevalence_gradient(log_prev, cells, snippets, scale, gradient):
                 gradient[t, k, g] = scale * (cells[g, t, k] - expected)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def chains_from(center, inverse, below, y, x):
     """x = center + L^-T y in every column, all of shape (T, M).
 
@@ -298,7 +298,7 @@ def chains_from(center, inverse, below, y, x):
             x[t, j] += center[t, j]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def chains_to(center, inverse, below, x, y):
     """y = L' (x - center): the inverse of `chains_from`."""
     n, m = x.shape
@@ -310,7 +310,7 @@ def chains_to(center, inverse, below, x, y):
             y[t, j] += below[t, j] * (x[t + 1, j] - center[t + 1, j])
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def chains_pull(inverse, below, gradient, out):
     """out = L^-1 gradient: the gradient by y where ``gradient`` is that by x."""
     n, m = gradient.shape
@@ -321,7 +321,7 @@ def chains_pull(inverse, below, gradient, out):
             out[t, j] = (gradient[t, j] - below[t - 1, j] * out[t - 1, j]) * inverse[t, j]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def chains_factor(diagonal, off, information, inverse, below):
     """Cholesky factors of a tridiagonal precision plus ``information`` (T, M) on its diagonal."""
     n, m = information.shape
@@ -335,7 +335,7 @@ def chains_factor(diagonal, off, information, inverse, below):
                 below[t, j] = off[t] * inverse[t, j]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def chains_prior(diagonal, off, x, gradient):
     """Subtract P x from ``gradient`` in every column; returns the log density -x'P x / 2."""
     n, m = x.shape
@@ -351,7 +351,7 @@ def chains_prior(diagonal, off, x, gradient):
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def narrow_levels(x, narrowing, gradient):
     """Log prior -n narrowing level^2 / 2 of the mean levels over axis 2; adds its gradient.
 
@@ -373,7 +373,7 @@ def narrow_levels(x, narrowing, gradient):
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def pull_chain(frame, x, gradient, levels, out):
     """Add the prior of a chain to its gradient, turn it into coordinates; log density of the prior.
 

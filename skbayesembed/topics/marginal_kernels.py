@@ -23,7 +23,7 @@ from .vi_kernels import document_step, word_counts
 _FLOOR = -690.0
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def topics_at(theta, frame, mean, factor, whitener):
     """mu (K, E), B and U (K, E, E) of the coordinates of all topics; returns sum log U_ii."""
     centre, root, inverse, mean_spread, middle, spread, off_spread = frame
@@ -56,7 +56,7 @@ def topics_at(theta, frame, mean, factor, whitener):
     return total
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def whiten(vectors, mean, whitener, out):
     """out (E, V) = U (v_w - mu) for ``vectors`` (E, V)."""
     n_dims, n_words = vectors.shape
@@ -73,7 +73,7 @@ def whiten(vectors, mean, whitener, out):
                 row[w] += c * vectors[j, w]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def topic_proba(theta, reference, middle, spread, out, logs):
     """out_d = softmax of the logits of document d, that of topic ``reference[d]`` being zero.
 
@@ -100,7 +100,7 @@ def topic_proba(theta, reference, middle, spread, out, logs):
             logs[d, k] -= top
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def word_weights(vectors, mean, whitener, power, weights, top):
     """exp(power log N) over its largest entry of the row (V, K); power times that in ``top``."""
     n_topics, n_dims = mean.shape
@@ -127,7 +127,7 @@ def word_weights(vectors, mean, whitener, power, weights, top):
             weights[w, k] = exp_negative(table[k, w] - top[w])
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def documents_part(documents, proba, logs, weights, top, alpha, ratios, gradient):
     """Log likelihood and log prior of ``proba`` (M, K), the density by logits, up to a constant.
 
@@ -154,7 +154,7 @@ def documents_part(documents, proba, logs, weights, top, alpha, ratios, gradient
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def prior_part(mean, whitener, prior, gradient):
     """NIW prior of one topic without powers of U_ii; adds its gradient by U to ``gradient``.
 
@@ -180,7 +180,7 @@ def prior_part(mean, whitener, prior, gradient):
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def words_gradient(vectors, mean, whitener, counts, power, room, gradient):
     """Add to the rows of ``gradient`` (E + 1, E) the gradients by U, and by mu in the last.
 
@@ -202,7 +202,7 @@ def words_gradient(vectors, mean, whitener, counts, power, room, gradient):
             gradient[n_dims, j] += whitener[i, j] * total
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def pull_topic(gradient, factor, powers, frame_of_topic, out):
     """``out``: gradient by the coordinates of a topic of that by U and mu.
 
@@ -228,7 +228,7 @@ def pull_topic(gradient, factor, powers, frame_of_topic, out):
         at += i
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def log_posterior(
     theta, out, vectors, documents, columns, of_documents, frame, prior, alpha, power
 ):

@@ -53,7 +53,7 @@ def log_theta(gamma, log_e, e):
         e[k] = exp_negative(log_e[k])
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def document_step(words, counts, weights, e, sums, mass):
     """s_w of a document into ``sums``, and ``mass`` = sum_w n_w weights_w / s_w."""
     n_topics = e.size
@@ -120,7 +120,7 @@ def local_steps(
         values[d] = value - log_gamma(total_alpha + length)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def word_counts(first, last, starts, documents, entries, ratios, e, weights, out):
     """out_wk = sum_d n_dw phi_dwk of words ``first`` to ``last``.
 
