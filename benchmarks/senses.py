@@ -66,7 +66,7 @@ SYNTHETIC = (
 MODELS = ("disc", "scan", "interaction")
 SOLVERS = {
     "hmc": {},
-    "gibbs, polya-gamma": {"solver": "gibbs"},
+    "gibbs, polya-gamma": {"solver": "gibbs", "kernel": "polya-gamma"},
     "gibbs, metropolis": {"solver": "gibbs", "kernel": "metropolis"},
     "gibbs, uniform": {"solver": "gibbs", "kernel": "uniform"},
     "gibbs, approximate": {"solver": "gibbs", "kernel": "approximate"},

@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 
 # Sums may be reordered so that loops become vector instructions; NaN and infinity keep their rules.
-# A kernel with such sums that other kernels call is compiled with forceinline=True: else the process
-# that compiles both calls its first version of it, a process that loads them from the cache another,
-# and the two differ in last bits.
+# A kernel with such sums that other kernels call is compiled with forceinline=True: else the
+# process that compiles both calls its first version of it, a process that loads them from the
+# cache another, and the two differ in last bits.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 _LOG2_E = 1.4426950408889634

@@ -39,6 +39,22 @@ class Tridiagonal:
         diagonal[0] = (1 / variance if n > 1 else 0.0) + 1 / first
         return cls(diagonal, np.full(n - 1, -1 / variance))
 
+    @classmethod
+    def ornstein_uhlenbeck(cls, gaps, rate, variance):
+        """Of a stationary Ornstein-Uhlenbeck process seen at times that are ``gaps`` apart.
+
+        ``x_{t+1} = a_t x_t + N(0, variance (1 - a_t^2))``, ``a_t = exp(-rate gaps_t)``: every time
+        has the ``variance``, and a time left out leaves the law of the others as it is.
+        """
+        gaps = np.asarray(gaps, dtype=np.float64)
+        kept, fresh = np.exp(-rate * gaps), -np.expm1(-2 * rate * gaps)
+        diagonal = np.ones(gaps.size + 1)
+        # 1 / fresh, less the one that stands there already
+        excess = kept**2 / fresh
+        diagonal[1:] += excess
+        diagonal[:-1] += excess
+        return cls(diagonal / variance, -kept / fresh / variance)
+
     @property
     def n(self):
         """Number of periods."""

@@ -8,6 +8,8 @@ CASES = [
     Tridiagonal.autoregression(1, 0.5, 2.0),
     Tridiagonal.walk(5, 0.2, 2.5),
     Tridiagonal.walk(1, 0.2, 2.5),
+    Tridiagonal.ornstein_uhlenbeck([1.0, 4.0, 0.3], 0.2, 0.5),
+    Tridiagonal.ornstein_uhlenbeck([], 0.2, 0.5),
 ]
 
 
@@ -29,6 +31,27 @@ def test_walk_has_the_covariance_of_a_walk(n):
     place = np.arange(n)
     expected = 2.5 + 0.2 * np.minimum.outer(place, place)
     np.testing.assert_allclose(np.linalg.inv(precision), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("gaps", [[], [0.5], [1.0, 4.0, 0.3, 1e-3]])
+def test_ornstein_uhlenbeck_has_the_covariance_of_one(gaps):
+    """Also far below the variance, where steps are of variance 2 rate gap variance."""
+    time = np.concatenate([[0.0], np.cumsum(gaps)])
+    distance = np.abs(np.subtract.outer(time, time))
+    for rate in (0.2, 1e-5):
+        precision = Tridiagonal.ornstein_uhlenbeck(gaps, rate, 0.5).dense()
+        # the condition number is up to 1 / (rate * gap) = 1e8
+        expected = 0.5 * np.exp(-rate * distance)
+        np.testing.assert_allclose(np.linalg.inv(precision), expected, rtol=1e-7)
+
+
+def test_ornstein_uhlenbeck_without_a_time_is_that_of_the_other_times():
+    """Integrating a time out: the Schur complement of the precision."""
+    full = Tridiagonal.ornstein_uhlenbeck([1.0, 4.0, 0.3], 0.2, 0.5).dense()
+    short = Tridiagonal.ornstein_uhlenbeck([5.0, 0.3], 0.2, 0.5).dense()
+    rest = [0, 2, 3]
+    pulled = np.outer(full[rest, 1], full[1, rest]) / full[1, 1]
+    np.testing.assert_allclose(full[np.ix_(rest, rest)] - pulled, short, atol=1e-12)
 
 
 @pytest.mark.parametrize("precision", CASES)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from .dynamic import make_dynamic_sgns
 from .load import load_python_reference
 from .senses import make_senses
 from .simulate import make_sgns
 from .snippets import extract_snippets
 from .topics import make_topics
 
-__all__ = ["extract_snippets", "load_python_reference", "make_senses", "make_sgns", "make_topics"]
+__all__ = [
+    "extract_snippets",
+    "load_python_reference",
+    "make_dynamic_sgns",
+    "make_senses",
+    "make_sgns",
+    "make_topics",
+]

@@ -1,0 +1,1 @@
+"""Word embeddings that drift over time."""

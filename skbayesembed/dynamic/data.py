@@ -1,0 +1,200 @@
+"""Pair counts of every period: from documents, and laid out for the kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..sgns.counts import expected_negatives, sampled_negatives, window_pairs
+from ..sgns.pairs import PairCounts, RankOne
+from ..sgns.tables import PairTable
+
+# below, Polya-Gamma variables are zero to rounding
+_LEAST = 1e-30
+
+
+def period_counts(
+    ids, offsets, index, n_words, n_periods, *, window, negative=1.0, ns_exponent=0.75,
+    negative_sampling="expected", window_weights="linear", rng=None,
+):  # fmt: skip
+    """Count the pairs of every period over one vocabulary (Bamler & Mandt 2017, supplement, 2).
+
+    Positive pairs are `window_pairs` of the period's documents; windows end with the document, as
+    theirs end with the sentence. Negative pairs have the period's own frequencies (eqs. 1-3).
+
+    Parameters
+    ----------
+    ids : ndarray of int of shape (n_tokens,)
+        Word ids of all documents, one after the other; -1 is an unknown word.
+    offsets : ndarray of int of shape (n_documents + 1,)
+    index : ndarray of int of shape (n_documents,)
+        Period of each document, in any order. A period may have none.
+    n_words, n_periods : int
+    window : int
+        Largest distance of target and context, in tokens.
+    negative : float, default=1.0
+        Negative pairs per positive pair.
+    ns_exponent : float, default=0.75
+        Exponent of the noise distribution.
+    negative_sampling : {"expected", "sampled"}, default="expected"
+        The expected counts ``negative * (row total of w) * P'_t(v)`` as factors (`RankOne`), or
+        counts drawn from them, sparse.
+    window_weights : {"linear", "dynamic", "uniform"}, default="linear"
+        "linear" counts a pair with k words between ``max(0, 1 - k / window)``.
+    rng : numpy.random.Generator, optional
+        For what is drawn.
+
+    Returns
+    -------
+    counts : list of PairCounts
+        One for each period; all zero where the period has no pair.
+
+    Raises
+    ------
+    ValueError
+        If ``index`` does not fit the documents or the periods, or as `window_pairs`.
+    """
+    ids, offsets, index = np.asarray(ids), np.asarray(offsets), np.asarray(index)
+    if index.shape != (len(offsets) - 1,):
+        raise ValueError(
+            f"index must have one period for each of the {len(offsets) - 1} documents, "
+            f"got shape {index.shape}."
+        )
+    if index.size and (index.min() < 0 or index.max() >= n_periods):
+        raise ValueError(
+            f"index must lie between 0 and n_periods - 1 = {n_periods - 1}, "
+            f"got {index.min()} to {index.max()}."
+        )
+    lengths = np.diff(offsets)
+    token_period = np.repeat(index, lengths)
+    counts = []
+    for t in range(n_periods):
+        ends = np.concatenate([[0], np.cumsum(lengths[index == t])])
+        positive = window_pairs(
+            ids[token_period == t], ends, n_words,
+            window=window, window_weights=window_weights, rng=rng,
+        )  # fmt: skip
+        options = {"negative": negative, "ns_exponent": ns_exponent}
+        if positive.nnz == 0:
+            drawn = RankOne(np.zeros(n_words), np.zeros(n_words))
+        elif negative_sampling == "expected":
+            drawn = expected_negatives(positive, **options)
+        else:
+            drawn = sampled_negatives(positive, rng=rng, **options)
+        counts.append(PairCounts(positive, drawn))
+    return counts
+
+
+def pooled_counts(counts):
+    """The counts of all periods together, a `PairCounts`.
+
+    Expected negatives of several periods are no product any more: their sum is a whole matrix.
+    """
+    positive = sum((c.positive for c in counts[1:]), counts[0].positive)
+    left = [_seen(c.negative) for c in counts if c.negative.sum() > 0]
+    negative = sum(left[1:], left[0]) if left else np.zeros(positive.shape)
+    return PairCounts(positive, negative)
+
+
+def _seen(counts):
+    """Counts as a sparse matrix; a product is written out."""
+    if isinstance(counts, RankOne):
+        rows, columns = np.flatnonzero(counts.left), np.flatnonzero(counts.right)
+        values = np.outer(counts.left[rows], counts.right[columns]).ravel()
+        places = np.repeat(rows, columns.size), np.tile(columns, rows.size)
+        return sparse.csr_array((values, places), shape=counts.shape)
+    return counts
+
+
+class PeriodPairs(PairTable):
+    """Observed pairs of all periods, row by row: the table of the kernels.
+
+    Side 0 has targets in its rows, side 1 contexts. Row ``w * n_periods + t`` of a side holds the
+    pairs of its word w in period t, so that all pairs of a trajectory lie side by side.
+
+    Parameters
+    ----------
+    counts : list of PairCounts
+        One for each period, over the same words.
+
+    Attributes
+    ----------
+    indptr : list of two ndarray of shape (n_words * n_periods + 1,)
+    indices : list of two ndarray of shape (n_pairs,)
+        The other word of each pair.
+    n, kappa : list of two ndarray of shape (n_pairs,)
+        Observations and ``n_positive - n / 2``.
+    order : ndarray of shape (n_pairs,)
+        Places in side 0 of the pairs of side 1.
+    n_words, n_periods, n_pairs : int
+
+    Raises
+    ------
+    ValueError
+        If the periods have different numbers of words, or no pair is observed in any.
+    """
+
+    def __init__(self, counts):
+        sizes = {c.n_words for c in counts}
+        if len(sizes) != 1:
+            raise ValueError(
+                f"counts must have the same words in every period, got {len(counts)} period(s) "
+                f"with {sorted(sizes)} words."
+            )
+        self.n_words, self.n_periods = sizes.pop(), len(counts)
+        # columns t * n_words + v: a row of it is a trajectory's pairs in order of time
+        positive, negative = (
+            sparse.hstack(parts, format="csr")
+            for parts in ([c.positive for c in counts], [_seen(c.negative) for c in counts])
+        )
+        positive.data, negative.data = positive.data + 0j, negative.data * 1j
+        both = sparse.csr_array(positive + negative)
+        both.sort_indices()
+        n = both.data.real + both.data.imag
+        kappa = 0.5 * (both.data.real - both.data.imag)
+        words = np.repeat(np.arange(self.n_words), np.diff(both.indptr))
+        period, context = np.divmod(both.indices.astype(np.int64), self.n_words)
+        seen = n > _LEAST
+        if not seen.any():
+            raise ValueError("counts have no observed pair in any period.")
+        n, kappa, words, period, context = (a[seen] for a in (n, kappa, words, period, context))
+        rows = [words * self.n_periods + period, context * self.n_periods + period]
+        self.order = np.argsort(rows[1], kind="stable")
+        self.n, self.kappa = self.both_sides(n), self.both_sides(kappa)
+        self.indices = [context.astype(np.int32), words.astype(np.int32)[self.order]]
+        self.indptr = [self._ends(r) for r in rows]
+        self.n_pairs = n.size
+
+    def row_work(self, side):
+        """Work of each word."""
+        return np.diff(self.indptr[side][:: self.n_periods]).astype(float)
+
+    def observations(self, side):
+        """Number of observations of each word, in all periods."""
+        total = np.concatenate([[0.0], np.cumsum(self.n[side])])
+        return np.diff(total[self.indptr[side][:: self.n_periods]])
+
+    def both_sides(self, array):
+        """An array in the order of side 0, in the orders of both sides."""
+        return [array, array[self.order]]
+
+    def _ends(self, rows):
+        per_row = np.bincount(rows, minlength=self.n_words * self.n_periods)
+        return np.concatenate([[0], np.cumsum(per_row)]).astype(np.int64)
+
+
+def period_table_bytes(counts, chains=1):
+    """Bytes of a `PeriodPairs`, its Polya-Gamma plans and the buffers of chains, before it is made.
+
+    Expected negatives fill all pairs of their period.
+    """
+    n_pairs = 0
+    for c in counts:
+        if isinstance(c.negative, RankOne):
+            filled = np.count_nonzero(c.negative.left) * np.count_nonzero(c.negative.right)
+            n_pairs += max(filled, c.positive.nnz)
+        else:
+            n_pairs += c.positive.nnz + c.negative.nnz
+    # indices, n, kappa and a plan of two numbers on either side, the order; of every chain, logits
+    # and, where the diffusion is learned, the coefficients of their path
+    return n_pairs * (2 * (4 + 8 + 8 + 16) + 8 + 32 * chains)
