@@ -110,7 +110,7 @@ def full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi):
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def additive_posterior(theta, out, frames, data, totals, snippets, power):
     """Of DiSC: word logits ``chi[k] + theta[t]``."""
     of_words, of_phi = frames
@@ -126,7 +126,7 @@ def additive_posterior(theta, out, frames, data, totals, snippets, power):
     return value + pull_phi(of_phi, phi, by_phi, out[a:])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
     """Of random walks: word logits ``psi[t, k]``, and log kappa_phi the last coordinate.
 
@@ -176,7 +176,7 @@ def kappa_prior(phi, log_kappa, hyper):
     return value, (0.25 * squares + rate) * math.exp(-log_kappa) - degrees
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def deviating_posterior(theta, out, frames, data, snippets, power):
     """Of main effects and deviations: word logits ``chi[k] + theta[t] + size deviation[t, k]``."""
     of_deviation, of_words, of_phi = frames

@@ -228,7 +228,7 @@ def pull_topic(gradient, factor, powers, frame_of_topic, out):
         at += i
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def log_posterior(
     theta, out, vectors, documents, columns, of_documents, frame, prior, alpha, power
 ):

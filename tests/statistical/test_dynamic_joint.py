@@ -91,7 +91,9 @@ def quantities(state, positive, total):
     )
 
 
-@pytest.mark.parametrize("learned", [False, True], ids=["fixed", "learned"])
+@pytest.mark.parametrize(
+    "learned", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["fixed", "learned"]
+)
 def test_geweke(sampling, learned):
     """Prior draws with data, against alternating data given parameters and one sweep."""
     prior, rng = drift_prior(learned), np.random.default_rng(11)
