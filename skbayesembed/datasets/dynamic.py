@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 from sklearn.utils import Bunch
 
 from ..base import check_bool, check_integer
 from ..dynamic.prior import DriftPrior, check_drift
 from ..random import generators, seed_sequence
-from ..sgns.counts import PairCounts
-from .simulate import _counts, _draw_pairs, _logits
+from .simulate import draw_counts
 
 
 def make_dynamic_sgns(
@@ -103,10 +101,7 @@ def make_dynamic_sgns(
     pairs = []
     for t in range(n_periods):
         size = 0 if t in empty else n_pairs
-        targets, contexts, n = _draw_pairs(n_words, size, zipf, pairs_rng)
-        positive = signs_rng.binomial(n, expit(_logits(rho[t], alpha[t], targets, contexts)))
-        counts = (_counts(targets, contexts, k, n_words) for k in (positive, n - positive))
-        pairs.append(PairCounts(*counts))
+        pairs.append(draw_counts(rho[t], alpha[t], size, zipf, pairs_rng, signs_rng))
     return Bunch(pairs=pairs, times=times, rho=rho, alpha=alpha)
 
 

@@ -85,13 +85,19 @@ def make_sgns(n_words=100, n_components=5, n_pairs=50_000, *, zipf=False, random
     scale = 1.0 / np.sqrt(n_components)
     rho = vectors_rng.normal(scale=scale, size=(n_words, n_components))
     alpha = vectors_rng.normal(scale=scale, size=(n_words, n_components))
+    pairs = draw_counts(rho, alpha, n_pairs, zipf, pairs_rng, signs_rng)
+    return Bunch(pairs=pairs, rho=rho, alpha=alpha)
+
+
+def draw_counts(rho, alpha, n_pairs, zipf, pairs_rng, signs_rng):
+    """Counts of ``n_pairs`` pairs, each positive with the probability that the vectors give."""
+    n_words = len(rho)
     targets, contexts, n_observed = _draw_pairs(n_words, n_pairs, zipf, pairs_rng)
     n_positive = signs_rng.binomial(n_observed, expit(_logits(rho, alpha, targets, contexts)))
-    pairs = PairCounts(
+    return PairCounts(
         _counts(targets, contexts, n_positive, n_words),
         _counts(targets, contexts, n_observed - n_positive, n_words),
     )
-    return Bunch(pairs=pairs, rho=rho, alpha=alpha)
 
 
 def _draw_pairs(n_words, n_pairs, zipf, rng):

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from ..sgns.counts import expected_negatives, sampled_negatives, window_pairs
 from ..sgns.pairs import PairCounts, RankOne
-from ..sgns.tables import PairTable
+from ..sgns.tables import SparsePairs, merged
 
 # below, Polya-Gamma variables are zero to rounding
 _LEAST = 1e-30
@@ -106,7 +106,7 @@ def _seen(counts):
     return counts
 
 
-class PeriodPairs(PairTable):
+class PeriodPairs(SparsePairs):
     """Observed pairs of all periods, row by row: the table of the kernels.
 
     Side 0 has targets in its rows, side 1 contexts. Row ``w * n_periods + t`` of a side holds the
@@ -147,11 +147,7 @@ class PeriodPairs(PairTable):
             sparse.hstack(parts, format="csr")
             for parts in ([c.positive for c in counts], [_seen(c.negative) for c in counts])
         )
-        positive.data, negative.data = positive.data + 0j, negative.data * 1j
-        both = sparse.csr_array(positive + negative)
-        both.sort_indices()
-        n = both.data.real + both.data.imag
-        kappa = 0.5 * (both.data.real - both.data.imag)
+        both, n, kappa = merged(positive, negative)
         words = np.repeat(np.arange(self.n_words), np.diff(both.indptr))
         period, context = np.divmod(both.indices.astype(np.int64), self.n_words)
         seen = n > _LEAST
@@ -173,10 +169,6 @@ class PeriodPairs(PairTable):
         """Number of observations of each word, in all periods."""
         total = np.concatenate([[0.0], np.cumsum(self.n[side])])
         return np.diff(total[self.indptr[side][:: self.n_periods]])
-
-    def both_sides(self, array):
-        """An array in the order of side 0, in the orders of both sides."""
-        return [array, array[self.order]]
 
     def _ends(self, rows):
         per_row = np.bincount(rows, minlength=self.n_words * self.n_periods)

@@ -8,12 +8,12 @@ A learned diffusion is drawn given the trajectories, and once more together with
 
 from __future__ import annotations
 
-import threading
+import functools
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..inference.polyagamma import PolyaGammaDraws
+from ..inference.polyagamma import PolyaGammaDraws, UnitPlans
 from .kernels import draw_trajectories, trajectory_logits
 from .stretch import Stretch
 
@@ -42,18 +42,7 @@ class DynamicConditionals:
         self._first = [1, 1 + len(model.units[0])]
         self.n_streams = 1 + len(model.units[0]) + len(model.units[1])
         self._stretch = Stretch(model) if model.prior.learned else None
-        self._plans = {}
-        self._lock = threading.Lock()
-
-    def __getstate__(self):
-        state = self.__dict__.copy()
-        state["_plans"] = {}
-        del state["_lock"]
-        return state
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
+        self._plan = UnitPlans(functools.partial(_plan, model))
 
     def init_state(self, rng):
         """A start around the static vectors; a learned diffusion at the mode of its prior."""
@@ -93,13 +82,9 @@ class DynamicConditionals:
             seen["diffusion"] = state.diffusion
         return seen
 
-    def _plan(self, side, unit):
-        """The Polya-Gamma plan of a unit, made when first needed and shared by all chains."""
-        with self._lock:
-            if (side, unit) not in self._plans:
-                bounds = self.model.units[side][unit]
-                self._plans[side, unit] = _Plan(self.model.pairs, side, *bounds)
-            return self._plans[side, unit]
+
+def _plan(model, side, unit):
+    return _Plan(model.pairs, side, *model.units[side][unit])
 
 
 class _Plan:

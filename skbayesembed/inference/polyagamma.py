@@ -38,6 +38,8 @@ about a hundred times as long as rejection, and the default falls into the first
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 from polyagamma import random_polyagamma
 
@@ -45,6 +47,35 @@ from . import pg_kernels as kernels
 
 SMALLEST_SHAPE = 1e-30
 LARGEST_SHAPE = 1e12
+
+
+class UnitPlans:
+    """Plans of units of work, made when first needed and shared by the threads of all chains.
+
+    Parameters
+    ----------
+    make : callable
+        Takes a side and a unit, returns the plan; can be pickled.
+
+    Notes
+    -----
+    A copy that goes to another process leaves the plans behind and makes its own.
+    """
+
+    def __init__(self, make):
+        self._make = make
+        self._plans = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, side, unit):
+        """The plan, made by the first who asks."""
+        with self._lock:
+            if (side, unit) not in self._plans:
+                self._plans[side, unit] = self._make(side, unit)
+            return self._plans[side, unit]
+
+    def __reduce__(self):
+        return UnitPlans, (self._make,)
 
 
 class PolyaGammaDraws:

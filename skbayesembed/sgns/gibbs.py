@@ -14,12 +14,12 @@ priors. Two kernels update them exactly:
 
 from __future__ import annotations
 
-import threading
+import functools
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..inference.polyagamma import PolyaGammaDraws
+from ..inference.polyagamma import PolyaGammaDraws, UnitPlans
 from .gaussian_kernels import outer_table
 from .kernels import (
     gaussian_dense,
@@ -82,18 +82,7 @@ class SGNSConditionals:
         self._first = [0, len(model.units[0])]
         self.n_streams = 1 + len(model.units[0]) + len(model.units[1])
         self.tuner = Tuner(model)
-        self._plans = {}
-        self._lock = threading.Lock()
-
-    def __getstate__(self):
-        state = self.__dict__.copy()
-        state["_plans"] = {}
-        del state["_lock"]
-        return state
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
+        self._plan = UnitPlans(functools.partial(_plan, model))
 
     def init_state(self, rng):
         """A start: random, or around ``start`` with half that spread, less where data are many."""
@@ -210,15 +199,6 @@ class SGNSConditionals:
     def _stream(self, rng, side, unit):
         return rng[1 + self._first[side] + unit]
 
-    def _plan(self, side, unit):
-        """The Polya-Gamma plan of a unit, made when first needed and shared by all chains."""
-        with self._lock:
-            if (side, unit) not in self._plans:
-                pairs = self.model.pairs
-                make = _DensePlan if pairs.dense else _SparsePlan
-                self._plans[side, unit] = make(pairs, side, *self.model.units[side][unit])
-            return self._plans[side, unit]
-
     def _polya_gamma(self, state, side, rng, run, units=None):
         model = self.model
         x, y = state.x[side], state.x[1 - side]
@@ -230,6 +210,12 @@ class SGNSConditionals:
             _polya_gamma_unit,
             [(self._plan(side, u), *given, self._stream(rng, side, u)) for u in units],
         )
+
+
+def _plan(model, side, unit):
+    """The Polya-Gamma plan of a unit."""
+    make = _DensePlan if model.pairs.dense else _SparsePlan
+    return make(model.pairs, side, *model.units[side][unit])
 
 
 def _outer_products(y):

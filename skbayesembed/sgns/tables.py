@@ -88,14 +88,23 @@ class DensePairs(PairTable):
         return [array, np.ascontiguousarray(array.T)]
 
 
+def merged(positive, negative):
+    """Counts of both signs as one sparse matrix, and the ``n`` and ``kappa`` of its entries."""
+    both = sparse.csr_array(_times(positive, 1) + _times(negative, 1j))
+    both.sort_indices()
+    return both, both.data.real + both.data.imag, 0.5 * (both.data.real - both.data.imag)
+
+
+def _times(counts, factor):
+    parts = counts.data * complex(factor), counts.indices, counts.indptr
+    return sparse.csr_array(parts, shape=counts.shape)
+
+
 class SparsePairs(PairTable):
     """Observed pairs in compressed rows: ``indptr``, ``indices``, ``n``, ``kappa`` per side."""
 
     def __init__(self, counts):
-        positive, negative = counts.positive.copy(), counts.negative.copy()
-        positive.data, negative.data = positive.data + 0j, negative.data * 1j
-        both = sparse.csr_array(positive + negative)
-        n, kappa = both.data.real + both.data.imag, 0.5 * (both.data.real - both.data.imag)
+        both, n, kappa = merged(counts.positive, counts.negative)
         n_words = both.shape[0]
         self.order = np.argsort(both.indices, kind="stable")
         rows = np.repeat(np.arange(n_words, dtype=np.int32), np.diff(both.indptr))

@@ -15,7 +15,7 @@ from numba import njit
 from ..elementwise import FAST
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def dot_rows(a, b):
     """Sum of products of two vectors."""
     total = 0.0

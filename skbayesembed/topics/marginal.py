@@ -13,7 +13,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, multigammaln, polygamma
 
-from ..inference.chains import Units
+from ..inference.chains import serial
 from ..inference.vi import coordinate_ascent
 from . import marginal_kernels as kernels
 from .niw import lower_inverses
@@ -24,7 +24,6 @@ from .vi_kernels import word_counts
 MAX_PARAMETERS = 20_000
 # Sweeps of variational inference that place and scale the coordinates.
 _SWEEPS = 100
-_SERIAL = Units(1)
 
 
 def count_parameters(n_documents, n_components, n_dims):
@@ -86,7 +85,7 @@ class MarginalTopics:
         self.n_logits = n * (n_components - 1)
         variational = TopicVI(documents, n_components, prior, self.alpha, power=self.power)
         q = variational.init_q(start)
-        coordinate_ascent(variational, q, _SERIAL, max_iter=_SWEEPS, tol=1e-7, warn=False)
+        coordinate_ascent(variational, q, serial, max_iter=_SWEEPS, tol=1e-7, warn=False)
         self._frame_documents(q.gamma)
         self._frame_topics(q.niw)
         self._set_data(documents)

@@ -15,14 +15,13 @@ import numpy as np
 from scipy import sparse
 from scipy.special import digamma, gammaln, polygamma
 
-from ..inference.chains import Units
+from ..inference.chains import serial
 from . import vi_kernels as kernels
 from .niw import NIW
 from .vi_statistics import WordFeatures, divergence
 
 # Updates of a document's factors in a sweep, and the change of gamma below which they end.
 N_INNER, LOCAL_TOL = 2, 1e-6
-_SERIAL = Units(1)
 # Most and smallest Newton steps for the Dirichlet prior; and its smallest entry.
 _NEWTON_STEPS, _NEWTON_TOL, ALPHA_MIN = 50, 1e-10, 1e-3
 
@@ -159,7 +158,7 @@ class TopicVI:
         else:
             counts = np.zeros((self.totals.size, self.n_components))
             counts[np.arange(self.totals.size), arrays["assignment"]] = self.totals
-        sums = self.features.sums(counts, _SERIAL if run is None else run)
+        sums = self.features.sums(counts, run or serial)
         niw = self.features.posterior(self.prior, sums, self.power)
         lengths = self.documents.lengths / self.n_components
         gamma = self.alpha + lengths[:, None]
@@ -209,7 +208,7 @@ class TopicVI:
         draws = sample_topics(q, n, rng, names)
         if "counts" in names:
             draws["counts"] = np.empty((n, self.n_components, self.totals.size))
-            weights, _ = self.features.weights(q.niw, self.power, _SERIAL)
+            weights, _ = self.features.weights(q.niw, self.power, serial)
             e, log_e = np.empty_like(q.gamma), np.empty(self.n_components)
             for d in range(len(e)):
                 kernels.log_theta(q.gamma[d], log_e, e[d])
