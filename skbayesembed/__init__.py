@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
+from .dynamic.estimator import DynamicSGNS
 from .posterior import Posterior
 from .senses.estimator import DiSCSenseModel
 from .sgns.counts import PairCounts
@@ -19,6 +20,7 @@ except PackageNotFoundError:  # a source tree that is not installed
 __all__ = [
     "BayesianSGNS",
     "DiSCSenseModel",
+    "DynamicSGNS",
     "GaussianLDA",
     "GraphPrior",
     "GroupedPrior",

@@ -143,8 +143,9 @@ def check_memory(n_bytes, what, advice):
 
 
 def chain_settings(
-    estimator, draw_bytes, moment_bytes, trace_bytes, rows=None, chains=None, budget=None
-):
+    estimator, draw_bytes, moment_bytes, trace_bytes, rows=None, chains=None, budget=None,
+    covariance=True,
+):  # fmt: skip
     """Length of the chains, and how many draws are recorded whole.
 
     Parameters
@@ -156,12 +157,14 @@ def chain_settings(
         Bytes of the running moments of one chain, kept where not all draws are.
     trace_bytes : int
         Bytes recorded at every draw besides.
-    rows : dict of str to ndarray of int, optional
+    rows : dict of str to NumPy index, optional
         Rows recorded at every draw where whole draws are not.
     chains : int, optional
         Number of chains, where it is not the estimator's.
     budget : int, optional
         Bytes of draws recorded whole unless all are asked for; ``DRAW_BUDGET`` by default.
+    covariance : bool, default=True
+        Whether running moments keep covariances.
 
     Returns
     -------
@@ -192,6 +195,7 @@ def chain_settings(
         stride=int(stride),
         moments=moments,
         rows=rows if moments else None,
+        covariance=covariance,
     )
 
 

@@ -140,3 +140,31 @@ def log_gamma(x):
     p = p * q + 1.0 / 12.0
     half_log_2pi = 0.9189385332046727
     return (y - 0.5) * log_positive(y) - y + half_log_2pi + p * u - log_positive(product)
+
+
+# The same in single precision, for kernels where a table of pairs is the work.
+_LOG2_E32, _LN2_HIGH32, _LN2_LOW32 = map(np.float32, (_LOG2_E, 0.693359375, -2.12194440e-4))
+_TO_LAST_BITS32, _FLOOR32 = np.float32(12582912.0 + 127.0), np.float32(-80.0)
+_HALF32, _ONE32, _TWO32 = np.float32(0.5), np.float32(1.0), np.float32(2.0)
+_E3, _E4, _E5, _E6 = (np.float32(1.0 / n) for n in (6, 24, 120, 720))
+_L1, _L2, _L3, _L4, _L5, _L6 = (np.float32(1.0 / n) for n in (3, 5, 7, 9, 11, 13))
+
+
+@njit(inline="always", fastmath=FAST, error_model="numpy")
+def exp_negative32(t):
+    """exp(t) for float32 t <= 0 (relative error below 3e-7; e^-80 below -80)."""
+    t = max(t, _FLOOR32)
+    k = np.floor(t * _LOG2_E32 + _HALF32)
+    r = (t - k * _LN2_HIGH32) - k * _LN2_LOW32
+    p = ((((_E6 * r + _E5) * r + _E4) * r + _E3) * r + _HALF32) * r * r + r + _ONE32
+    bits = np.float32(k + _TO_LAST_BITS32).view(np.int32)
+    return p * np.int32(bits << np.int32(23)).view(np.float32)
+
+
+@njit(inline="always", fastmath=FAST, error_model="numpy")
+def log1p_unit32(u):
+    """log(1 + u) for float32 u in [0, 1] (error below 3e-7)."""
+    s = u / (_TWO32 + u)
+    q = s * s
+    p = ((((_L6 * q + _L5) * q + _L4) * q + _L3) * q + _L2) * q + _L1
+    return _TWO32 * s * (p * q + _ONE32)

@@ -15,22 +15,24 @@ _MOST_PERIODS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Periods:
-    """Contiguous periods of time, and the period of any time.
+    """Periods of time, and the period of any time.
 
-    Made by `Periods.learn`.
+    Made by `Periods.learn`, or by `Periods.of_times` where every time is a period of its own.
 
     Attributes
     ----------
     n_periods : int
     edges : ndarray of shape (n_periods + 1,) or None
         Period ``t`` is ``edges[t] <= time < edges[t + 1]``; the last one includes its end. None
-        where every integer is a period.
+        where every integer, or every time given, is a period.
     labels : list of int or of str
-        The integers, or the periods as in ``"[1810, 1830)"``.
+        The integers or times, or the periods as in ``"[1810, 1830)"``.
     centres : ndarray of shape (n_periods,), dtype float64
-        The integers, or the midpoints of the periods; of dates, in years.
+        The integers or times, or the midpoints of the periods; of dates, in years.
     gaps : ndarray of shape (n_periods - 1,), dtype float64
         Distances between the centres of consecutive periods.
+    exact : bool
+        Whether every period is a single time, at any distance from the next.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Periods:
     labels: list
     centres: np.ndarray
     gaps: np.ndarray
+    exact: bool = False
 
     @classmethod
     def learn(cls, times, n_periods=None, bins=None):
@@ -91,6 +94,38 @@ class Periods:
         return cls._of_integers(times, low, high)
 
     @classmethod
+    def of_times(cls, times):
+        """One period for each of the different times, however far apart they are.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Numbers or dates, as `check_times` reads them.
+
+        Returns
+        -------
+        periods : Periods
+
+        Raises
+        ------
+        ValueError
+            If ``times`` cannot be read or are none.
+
+        Examples
+        --------
+        >>> from skbayesembed.periods import Periods
+        >>> periods = Periods.of_times([1850, 1810, 1850, 1812.5])
+        >>> periods.labels, periods.gaps.tolist(), periods.index([1850]).tolist()
+        (['1810', '1812.5', '1850'], [2.5, 37.5], [2])
+        """
+        centres = np.unique(check_times(times))
+        if not centres.size:
+            raise ValueError("times must hold at least one time, got none.")
+        whole = np.all(centres == np.round(centres))
+        labels = centres.astype(np.int64).tolist() if whole else _names(centres)
+        return cls(len(centres), None, labels, centres, np.diff(centres), True)
+
+    @classmethod
     def _of_edges(cls, edges):
         centres = edges[:-1] + np.diff(edges) / 2
         return cls(len(centres), edges, _edge_labels(edges), centres, np.diff(centres))
@@ -132,6 +167,8 @@ class Periods:
             one is not an integer where the periods are.
         """
         times = check_times(times)
+        if self.exact:
+            return self._index_of_times(times)
         ends = self.centres if self.edges is None else self.edges
         outside = (times < ends[0]) | (times > ends[-1])
         if outside.any():
@@ -142,12 +179,86 @@ class Periods:
         if self.edges is not None:
             found = np.searchsorted(self.edges, times, side="right") - 1
             return np.minimum(found, self.n_periods - 1).astype(np.int64, copy=False)
-        fraction = times != np.round(times)
-        if fraction.any():
+        return (_whole(times) - self.centres[0]).astype(np.int64)
+
+    def _index_of_times(self, times):
+        """The period of each time where every period is a single time."""
+        found = np.minimum(np.searchsorted(self.centres, times), self.n_periods - 1)
+        other = self.centres[found] != times
+        if other.any():
             raise ValueError(
-                f"times must be integers, as the periods are, got {_say(times[fraction][0])}."
+                f"times must be among the {self.n_periods} times of the periods, from "
+                f"{_say(self.centres[0])} to {_say(self.centres[-1])}, got "
+                f"{_say(times[other][0])}."
             )
-        return (times - self.centres[0]).astype(np.int64)
+        return found.astype(np.int64, copy=False)
+
+    def find(self, time, name="time"):
+        """Place of the period that is named by a time in it, or by its label.
+
+        Parameters
+        ----------
+        time : number, date or str
+        name : str
+            What an error calls it.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If there is no such period.
+        """
+        if isinstance(time, str):
+            if time in self.labels:
+                return self.labels.index(time)
+            raise ValueError(f"{name} must be a time or one of {self.labels}, got {time!r}.")
+        try:
+            return int(self.index([time])[0])
+        except ValueError as error:
+            raise ValueError(f"{name}={time!r} is in no period: {error}") from None
+
+    def centre_of(self, times):
+        """Centre of the period of each time, where the periods go on on both sides.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Numbers or dates, as `check_times` reads them.
+
+        Returns
+        -------
+        centres : ndarray of shape (n,)
+            Before and after the known periods there are more, of the width of the first and of
+            the last; more integers; or, where periods are single times, the times themselves.
+
+        Raises
+        ------
+        ValueError
+            If ``times`` cannot be read, or one is not an integer where the periods are.
+
+        Examples
+        --------
+        >>> from skbayesembed.periods import Periods
+        >>> periods = Periods.learn([1812, 1850], bins=[1800, 1850, 1900])
+        >>> periods.centre_of([1812, 1900, 1901, 1799]).tolist()
+        [1825.0, 1875.0, 1925.0, 1775.0]
+        """
+        times = check_times(times)
+        if self.exact:
+            return times
+        if self.edges is None:
+            return _whole(times)
+        edges = self.edges
+        known = np.clip(times, edges[0], edges[-1])
+        centres = self.centres[self.index(known)]
+        first, last = edges[1] - edges[0], edges[-1] - edges[-2]
+        later = np.floor((times - edges[-1]) / last) + 1
+        earlier = np.ceil((edges[0] - times) / first)
+        centres = np.where(times > edges[-1], self.centres[-1] + later * last, centres)
+        return np.where(times < edges[0], self.centres[0] - earlier * first, centres)
 
 
 def check_times(times, n=None):
@@ -277,14 +388,30 @@ def _equal_widths(low, high, n_periods):
 
 
 def _edge_labels(edges):
-    """Names of the periods, with as few digits as tell the edges apart."""
-    for digits in range(6, 18):
-        names = [f"{edge:.{digits}g}" for edge in edges]
-        if len(set(names)) == len(names):
-            break
+    """Names of the periods."""
+    names = _names(edges)
     last = len(names) - 2
     pairs = zip(names[:-1], names[1:], strict=True)
     return [f"[{a}, {b}{']' if t == last else ')'}" for t, (a, b) in enumerate(pairs)]
+
+
+def _whole(times):
+    """The times, if they are integers."""
+    fraction = times != np.round(times)
+    if fraction.any():
+        raise ValueError(
+            f"times must be integers, as the periods are, got {_say(times[fraction][0])}."
+        )
+    return times
+
+
+def _names(times):
+    """Different times as texts, with as few digits as tell them apart."""
+    for digits in range(6, 18):
+        names = [f"{time:.{digits}g}" for time in times]
+        if len(set(names)) == len(names):
+            break
+    return names
 
 
 def _say(time):

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.special import log_softmax
+from sklearn.utils import Bunch
 
 # Entries are worked on in blocks of about this size, which bounds the memory of the copies.
 _BLOCK_BYTES = 2**23
@@ -98,6 +99,17 @@ def _narrowest(ordered, prob):
     ends = np.take_along_axis(ordered, np.hstack([first, first + span]), axis=1)
     ends[np.isnan(ordered[:, -1])] = np.nan  # NaN sorts last
     return ends
+
+
+def summarise(draws, prob, **more):
+    """Bunch of mean, sd, interval and the draws themselves, over the first axis."""
+    return Bunch(
+        mean=draws.mean(axis=0),
+        sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:]),
+        interval=hdi_interval(draws, prob, axis=0),
+        draws=draws,
+        **more,
+    )
 
 
 def rhat(draws):

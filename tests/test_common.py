@@ -20,8 +20,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.metaestimators import available_if
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, GaussianLDA
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
+from skbayesembed.base import learns_online
 
 # Chains this short may not mix, and data this small may not support all components: both
 # warnings are meant, and neither is what is tested here.
@@ -102,6 +104,36 @@ BRIEF += [
     GaussianLDA(**TOPICS, solver="hmc"),
     GaussianLDA(**TOPICS, solver="laplace"),
     GaussianLDA(**TOPICS, solver="map"),
+]
+
+
+class TimedSGNS(DynamicSGNS):
+    """Gives times where scikit-learn's checks, which know of none, do not."""
+
+    def fit(self, X, y=None, *, times=None):
+        return super().fit(X, y, times=self.times_of(X) if times is None else times)
+
+    @available_if(learns_online)
+    def partial_fit(self, X, y=None, *, times=None):
+        if times is None:
+            # later than all before
+            times = self.times_of(X) + (self.periods_.n_periods if hasattr(self, "periods_") else 0)
+        return super().partial_fit(X, y, times=times)
+
+    @staticmethod
+    def times_of(X):
+        return np.arange(X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))) % 3
+
+
+DRIFT = {"n_components": 2, "min_count": 1, "draws": 3, "warmup": 5, "chains": 1}
+BRIEF += [
+    TimedSGNS(**DRIFT, solver="gibbs", features="mean_std"),
+    TimedSGNS(**DRIFT, solver="gibbs", diffusion="learned", negative_sampling="sampled"),
+    TimedSGNS(**DRIFT, solver="hmc"),
+    TimedSGNS(**DRIFT, solver="laplace"),
+    TimedSGNS(**DRIFT, solver="map"),
+    TimedSGNS(**DRIFT, solver="vi", features="mean_std"),
+    TimedSGNS(**DRIFT, solver="vi", learning_method="online"),
 ]
 
 

@@ -191,3 +191,52 @@ def test_frozen_and_pickled():
         periods.n_periods = 2
     again = pickle.loads(pickle.dumps(periods))
     assert again.index([1, 2.5, 4]).tolist() == [0, 1, 2]
+
+
+# Single times, periods by name, and beyond the ends ---------------------------------------------
+
+
+def test_every_different_time_is_a_period():
+    periods = Periods.of_times([1850, 1810, 1850, 1900])
+    assert periods.labels == [1810, 1850, 1900] and periods.edges is None and periods.exact
+    assert periods.gaps.tolist() == [40.0, 50.0]
+    index = periods.index([1900, 1810, 1850])
+    assert index.tolist() == [2, 0, 1] and index.dtype == np.int64
+    for other in (1811, 1809, 1901, 1850.5):
+        with pytest.raises(ValueError, match=f"among the 3 times .* 1810 to 1900, got {other}"):
+            periods.index([1850, other])
+    assert periods.index([]).tolist() == []
+    dates = [datetime.date(2001, 1, 1), datetime.date(2000, 1, 1)]
+    assert Periods.of_times(dates).index(dates).tolist() == [1, 0]
+    assert Periods.of_times([0.1, 0.30000001]).labels == ["0.1", "0.3"]
+    assert len(set(Periods.of_times([0.1, 0.1 + 1e-12]).labels)) == 2
+    with pytest.raises(ValueError, match="times must hold at least one time"):
+        Periods.of_times([])
+
+
+def test_find():
+    periods = Periods.learn([1812, 1871], bins=[1800, 1850, 1900])
+    assert [periods.find(t) for t in (1812, "[1800, 1850)", 1850.0, "[1850, 1900]")] == [0, 0, 1, 1]
+    assert periods.find(datetime.date(1860, 1, 1)) == 1
+    with pytest.raises(ValueError, match="t0=1901 is in no period: times must be from 1800 to"):
+        periods.find(1901, "t0")
+    with pytest.raises(ValueError, match="time must be a time or one of .*, got '1812'"):
+        periods.find("1812")
+
+
+def test_centres_go_on_beyond_the_ends():
+    """As of longer bins with the widths of the first and the last period."""
+    periods = Periods.learn([0, 9], bins=[0, 2, 5, 10])
+    longer = Periods.learn([0, 9], bins=[-4, -2, 0, 2, 5, 10, 15, 20])
+    times = np.array([-3.9, -2.0, -0.1, 0.0, 2.0, 4.0, 9.9, 10.1, 14.0, 15.0, 19.0])
+    np.testing.assert_allclose(periods.centre_of(times), longer.centres[longer.index(times)])
+    # the last period includes its end
+    assert periods.centre_of([10.0]).tolist() == [7.5]
+    for t in range(3):
+        assert periods.centre_of(periods.centres)[t] == periods.centres[t]
+    equal = Periods.learn([1.3, 8.1], n_periods=7)
+    assert np.array_equal(equal.centre_of(equal.centres), equal.centres)
+    assert Periods.learn([1, 3]).centre_of([-7, 2, 30]).tolist() == [-7.0, 2.0, 30.0]
+    with pytest.raises(ValueError, match="must be integers, as the periods are, got 1.5"):
+        Periods.learn([1, 3]).centre_of([1.5])
+    assert Periods.of_times([1, 3]).centre_of([1.5, 1, -9]).tolist() == [1.5, 1.0, -9.0]

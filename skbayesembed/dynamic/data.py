@@ -74,15 +74,40 @@ def period_counts(
             ids[token_period == t], ends, n_words,
             window=window, window_weights=window_weights, rng=rng,
         )  # fmt: skip
-        options = {"negative": negative, "ns_exponent": ns_exponent}
-        if positive.nnz == 0:
-            drawn = RankOne(np.zeros(n_words), np.zeros(n_words))
-        elif negative_sampling == "expected":
-            drawn = expected_negatives(positive, **options)
-        else:
-            drawn = sampled_negatives(positive, rng=rng, **options)
-        counts.append(PairCounts(positive, drawn))
+        counts.append(
+            with_negatives(
+                positive, negative=negative, ns_exponent=ns_exponent,
+                negative_sampling=negative_sampling, rng=rng,
+            )
+        )  # fmt: skip
     return counts
+
+
+def with_negatives(
+    positive, *, negative=1.0, ns_exponent=0.75, negative_sampling="expected", rng=None
+):
+    """The positive pairs of one period with their negatives, as `period_counts` has them.
+
+    Parameters
+    ----------
+    positive : csr_array of shape (n_words, n_words)
+    negative, ns_exponent, negative_sampling, rng
+        As there.
+
+    Returns
+    -------
+    PairCounts
+        All zero where there is no pair.
+    """
+    n_words = positive.shape[0]
+    options = {"negative": negative, "ns_exponent": ns_exponent}
+    if positive.nnz == 0:
+        drawn = RankOne(np.zeros(n_words), np.zeros(n_words))
+    elif negative_sampling == "expected":
+        drawn = expected_negatives(positive, **options)
+    else:
+        drawn = sampled_negatives(positive, rng=rng, **options)
+    return PairCounts(positive, drawn)
 
 
 def pooled_counts(counts):

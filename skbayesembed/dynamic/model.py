@@ -17,7 +17,7 @@ from ..sgns.tables import pair_table
 from .data import PeriodPairs, pooled_counts
 
 # Coordinates of target vectors that are traced.
-_COORDINATES = 50
+COORDINATES = 50
 # Near the mode will do for a start.
 _START_ITERATIONS = 200
 
@@ -121,7 +121,7 @@ class DynamicModel:
         """
         t, w, v = monitored.T
         logit = np.einsum("ij,ij->i", rho[t, w], alpha[t, v])
-        (seen,) = self.in_frame(alpha, rho[t[:_COORDINATES], w[:_COORDINATES]])
+        (seen,) = self.in_frame(alpha, rho[t[:COORDINATES], w[:COORDINATES]])
         places = np.arange(len(seen))
         return {"logit": logit, "coordinate": seen[places, places % self.n_components]}
 

@@ -36,9 +36,11 @@ class Settings:
         Of the draws made, the first and every ``stride``-th after it are recorded whole.
     moments : bool
         Whether running moments over every draw are kept.
-    rows : dict of str to ndarray of int
+    rows : dict of str to ndarray of int, or to any other NumPy index
         Rows of a named array that are recorded at every draw whatever the stride, under the name
-        with ``"_rows"`` appended.
+        with ``"_rows"`` appended; a tuple picks along further axes.
+    covariance : bool
+        Whether running moments keep covariances, or variances only.
     """
 
     draws: int
@@ -47,6 +49,7 @@ class Settings:
     stride: int = 1
     moments: bool = False
     rows: dict | None = None
+    covariance: bool = True
 
     @property
     def recorded(self):
@@ -92,9 +95,9 @@ class ChainRecord:
         for name, value in values.items():
             self.draws[name] = np.empty((settings.recorded, *value.shape))
             if settings.moments:
-                self.moments[name] = RunningMoments(value.shape)
+                self.moments[name] = RunningMoments(value.shape, settings.covariance)
         for name, index in (settings.rows or {}).items():
-            self.rows[name] = np.empty((settings.draws, len(index), *values[name].shape[1:]))
+            self.rows[name] = np.empty((settings.draws, *values[name][index].shape))
         for name, value in trace.items():
             self.stats[name] = np.empty((settings.draws, *np.shape(value)))
 

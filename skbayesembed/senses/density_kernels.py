@@ -15,13 +15,11 @@ import numpy as np
 from numba import njit
 
 from ..elementwise import FAST
+from ..precision_kernels import chains_from, chains_prior, chains_pull
 from .effect_kernels import logits_of, pull_effects
 from .kernels import (
     additive_gradient,
     additive_sums,
-    chains_from,
-    chains_prior,
-    chains_pull,
     counts_by_sense,
     exp_rows,
     full_expected,

@@ -7,7 +7,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_integer, check_real
-from ..summary import check_prob, frame_of, hdi_interval
+from ..summary import check_prob, frame_of, hdi_interval, summarise
 from .inputs import genre_index
 from .prediction import WordDraws
 
@@ -19,19 +19,6 @@ def sense_index(estimator, sense, name="sense"):
     if sense >= n_senses:
         raise ValueError(f"{name} must be from 0 to {n_senses - 1}, got {sense!r}.")
     return int(sense)
-
-
-def period_index(estimator, period, name):
-    """Place of a period that is named by a time in it or by its label."""
-    periods = estimator.periods_
-    if isinstance(period, str):
-        if period in periods.labels:
-            return periods.labels.index(period)
-        raise ValueError(f"{name} must be a time or one of {periods.labels}, got {period!r}.")
-    try:
-        return int(periods.index([period])[0])
-    except ValueError as error:
-        raise ValueError(f"{name}={period!r} is in no period: {error}") from None
 
 
 def word_index(estimator, word):
@@ -47,17 +34,6 @@ def word_index(estimator, word):
             "allowed is a word of vocabulary_ as a str, or its index as an int."
         )
     return found
-
-
-def summarise(draws, prob, **more):
-    """Bunch of mean, sd, interval and the draws themselves, over the first axis."""
-    return Bunch(
-        mean=draws.mean(axis=0),
-        sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:]),
-        interval=hdi_interval(draws, prob, axis=0),
-        draws=draws,
-        **more,
-    )
 
 
 def prevalence_draws(estimator, sense, genre):
@@ -138,7 +114,7 @@ def sense_words(estimator, n, period, prob):
     n_senses, n_periods, n_words = draws.shape
     chosen, label = range(n_periods), None
     if period is not None:
-        chosen = [period_index(estimator, period, "period")]
+        chosen = [estimator.periods_.find(period, "period")]
         label = estimator.periods_.labels[chosen[0]]
     mean = draws.mean()[:, chosen].mean(axis=1)
     order = np.argsort(-mean, axis=1, kind="stable")[:, : min(n, n_words)]
@@ -295,7 +271,7 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         sense = sense_index(self, sense)
-        at = [period_index(self, t, name) for t, name in ((t0, "t0"), (t1, "t1"))]
+        at = [self.periods_.find(t, name) for t, name in ((t0, "t0"), (t1, "t1"))]
         draws = prevalence_draws(self, sense, genre)
         change = draws[:, at[1]] - draws[:, at[0]]
         return summarise(change, prob, prob_increase=float(np.mean(change > 0)))

@@ -48,9 +48,8 @@ def check_parameters(estimator):
     check_iterations(e)
     check_chain_length(e)
     _check_anchors(e.anchors, e.n_components)
-    _check_keep_draws(e.keep_draws)
-    if e.feature_names is not None and _listed(e.feature_names) is None:
-        raise ValueError(f"feature_names must be None or a list of words, got {e.feature_names!r}.")
+    check_kept(e.keep_draws)
+    check_feature_names(e.feature_names)
 
 
 def _check_prior(e):
@@ -113,7 +112,14 @@ def _check_anchors(anchors, n_components):
         )
 
 
-def _check_keep_draws(keep_draws):
+def check_feature_names(names):
+    """Raise a ValueError unless these are None or a list."""
+    if names is not None and _listed(names) is None:
+        raise ValueError(f"feature_names must be None or a list of words, got {names!r}.")
+
+
+def check_kept(keep_draws):
+    """Raise a ValueError unless ``keep_draws`` is ``"auto"``, ``"all"`` or a list of words."""
     if isinstance(keep_draws, str) and keep_draws in ("auto", "all"):
         return
     words = _listed(keep_draws)
@@ -126,22 +132,24 @@ def _check_keep_draws(keep_draws):
 def check_words(estimator, vocabulary):
     """Raise a ValueError unless ``anchors`` and ``keep_draws`` name different known words."""
     for name in ("anchors", "keep_draws"):
-        value = getattr(estimator, name)
-        if value is None or isinstance(value, str):
-            continue
-        value = list(value)
-        index = [vocabulary.get(w) if isinstance(w, str) else int(w) for w in value]
-        unknown = [
-            w
-            for w, i in zip(value, index, strict=True)
-            if i is None or not 0 <= i < len(vocabulary)
-        ]
-        if unknown:
-            raise ValueError(
-                f"{name} has words outside the vocabulary of {len(vocabulary)}: {unknown[:5]!r}."
-            )
-        if len(set(index)) != len(index):
-            raise ValueError(f"{name} must name different words, got {value!r}.")
+        check_known(name, getattr(estimator, name), vocabulary)
+
+
+def check_known(name, value, vocabulary):
+    """Raise a ValueError if ``value`` is a list, unless of different known words."""
+    if value is None or isinstance(value, str):
+        return
+    value = list(value)
+    index = [vocabulary.get(w) if isinstance(w, str) else int(w) for w in value]
+    unknown = [
+        w for w, i in zip(value, index, strict=True) if i is None or not 0 <= i < len(vocabulary)
+    ]
+    if unknown:
+        raise ValueError(
+            f"{name} has words outside the vocabulary of {len(vocabulary)}: {unknown[:5]!r}."
+        )
+    if len(set(index)) != len(index):
+        raise ValueError(f"{name} must name different words, got {value!r}.")
 
 
 def _listed(value):

@@ -61,14 +61,14 @@ def kind_of(X):
     return input_kind(X), X
 
 
-def check_count_matrix(X):
+def check_count_matrix(estimator, X):
     """Non-negative finite counts as a float64 csr matrix; ValueError otherwise."""
     X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
     X = sparse.csr_array(X)
     if X.nnz and X.data.min() < 0:
         raise ValueError(
-            "Negative values in data passed to BayesianSGNS: X must hold counts >= 0, "
-            f"got {X.data.min():g}."
+            f"Negative values in data passed to {type(estimator).__name__}: X must hold counts "
+            f">= 0, got {X.data.min():g}."
         )
     return X
 
@@ -101,7 +101,7 @@ def named_matrix(estimator, X):
 def checked_matrix(estimator, X):
     """The columns of a count matrix that are words, those words, and where the columns were."""
     counts, names = named_matrix(estimator, X)
-    columns = _chosen_columns(estimator, counts)
+    columns = chosen_columns(estimator, counts)
     return counts[:, columns], names[columns], columns
 
 
@@ -121,7 +121,7 @@ def training_again(estimator, X, rng):
     elif kind == "counts":
         fitted_kind(estimator, kind)
         counts = check_columns(estimator, X)
-        columns = _chosen_columns(estimator, counts)
+        columns = chosen_columns(estimator, counts)
         _check_same(estimator, np.array_equal(columns, estimator._columns), columns.size)
         matrix, words = counts[:, columns], estimator.words_
         return training_from_counts(estimator, matrix, words, columns, rng)
@@ -175,7 +175,7 @@ def check_columns(estimator, X, reset=False):
             "X has 1 sample (n_samples=1): a count matrix needs at least 2 documents to tell "
             "words apart. Pass a sequence as text or tokens to use a window instead."
         )
-    return check_count_matrix(X)
+    return check_count_matrix(estimator, X)
 
 
 def fitted_kind(estimator, kind):
@@ -213,7 +213,8 @@ def training_from_counts(estimator, matrix, words, columns, rng):
     return Training(finish_counts(estimator, positive, words, rng), words, columns)
 
 
-def _chosen_columns(estimator, X):
+def chosen_columns(estimator, X):
+    """Columns of a count matrix that ``min_count`` and ``max_features`` leave."""
     frequency = np.asarray(X.sum(axis=0)).ravel()
     columns = np.flatnonzero(frequency >= max(estimator.min_count, 1e-300))
     if estimator.max_features is not None and columns.size > estimator.max_features:
@@ -256,12 +257,11 @@ def held_out_pairs(estimator, X, kind):
     """Held-out counts of documents by the fixed scoring protocol."""
     if kind == "counts":
         X = check_columns(estimator, X)
-        index = np.full(X.shape[1], -1)
-        index[estimator._columns] = np.arange(estimator._columns.size)
+        index = known_columns(estimator, X.shape[1])
         positive = document_pairs(X)
     else:
         corpus = build_corpus(X, analyzer_of(estimator, kind))
-        index = np.array([estimator.vocabulary_.get(w, -1) for w in corpus.words.tolist()], int)
+        index = known_words(estimator, corpus.words)
         positive = window_pairs(
             corpus.ids,
             corpus.offsets,
@@ -286,8 +286,19 @@ def held_out_counts(estimator, counts):
                 f"fitted on {estimator.words_.size}."
             )
         return HeldOut(counts, np.arange(counts.n_words))
-    index = [estimator.vocabulary_.get(w, -1) for w in counts.words.tolist()]
-    return HeldOut(counts, np.array(index, dtype=int))
+    return HeldOut(counts, known_words(estimator, counts.words))
+
+
+def known_words(estimator, words):
+    """Place of each word in the vocabulary, or -1."""
+    return np.array([estimator.vocabulary_.get(w, -1) for w in words.tolist()], dtype=int)
+
+
+def known_columns(estimator, n_columns):
+    """Place of each column of a count matrix in the vocabulary, or -1."""
+    index = np.full(n_columns, -1)
+    index[estimator._columns] = np.arange(estimator._columns.size)
+    return index
 
 
 def count_documents(estimator, X, kind):

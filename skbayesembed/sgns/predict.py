@@ -13,13 +13,11 @@ PREDICTIVE_DRAWS = 400
 _CELLS = 4_000_000
 
 
-def spread_draws(posterior, name, most=PREDICTIVE_DRAWS):
-    """At most ``most`` evenly spaced draws of ``name``, shape (n, n_words, n_components)."""
-    draws = posterior.flat(name)
+def spread(draws, most=PREDICTIVE_DRAWS):
+    """At most ``most`` of the draws along the first axis, evenly spaced."""
     if len(draws) <= most:
         return draws
-    chosen = np.linspace(0, len(draws) - 1, most).round().astype(int)
-    return draws[chosen]
+    return draws[np.linspace(0, len(draws) - 1, most).round().astype(int)]
 
 
 def with_biases(rho, alpha, rho_bias, alpha_bias):
@@ -39,7 +37,7 @@ def logit_draws(posterior, most=PREDICTIVE_DRAWS):
         With two more columns where the posterior has biases.
     """
     names = ["rho", "alpha"] + (["rho_bias", "alpha_bias"] if "rho_bias" in posterior else [])
-    draws = [spread_draws(posterior, name, most) for name in names]
+    draws = [spread(posterior.flat(name), most) for name in names]
     return draws if len(draws) == 2 else with_biases(*draws)
 
 
@@ -68,22 +66,52 @@ def mean_log_score(posterior, held_out):
 
     A pair with a word outside the vocabulary scores log 1/2, the prior predictive.
     """
-    counts, index = held_out.counts, held_out.index
-    known = np.flatnonzero(index >= 0)
     rho, alpha = logit_draws(posterior)
+    total, n = log_score(lambda rows, columns: predictive(rho, alpha, rows, columns), held_out)
+    return total / n
+
+
+def log_score(probability, held_out):
+    """Log predictive probability of the held-out observations.
+
+    Parameters
+    ----------
+    probability : callable
+        Of arrays of target and of context words; returns the matrix of their probabilities.
+    held_out : HeldOut
+
+    Returns
+    -------
+    total : float
+        A pair with a word outside the vocabulary counts log 1/2.
+    n : float
+        Number of observations.
+    """
+    counts, index = held_out.counts, held_out.index
+    known = np.flatnonzero((index >= 0) & _observed(counts))
     total, seen = 0.0, 0.0
     columns = index[known]
     step = max(1, _CELLS // max(known.size, 1))
     for start in range(0, known.size, step):
         rows = known[start : start + step]
-        p = predictive(rho, alpha, index[rows], columns)
+        p = np.clip(probability(index[rows], columns), 1e-16, 1.0 - 1e-16)
         positive = counts.positive[rows][:, known].toarray()
         negative = _block(counts.negative, rows, known)
-        p = np.clip(p, 1e-16, 1.0 - 1e-16)
         total += np.sum(positive * np.log(p) + negative * np.log1p(-p))
         seen += positive.sum() + negative.sum()
-    everything = counts.positive.sum() + counts.negative.sum()
-    return float((total + (everything - seen) * np.log(0.5)) / everything)
+    n = float(counts.positive.sum() + counts.negative.sum())
+    return float(total + (n - seen) * np.log(0.5)), n
+
+
+def _observed(counts):
+    """Which words have an observation, as target or as context."""
+    total = np.zeros(counts.n_words)
+    for part in (counts.positive, counts.negative):
+        if isinstance(part, RankOne):
+            total += part.left + part.right
+        else:
+            total += part.sum(axis=0) + part.sum(axis=1)
+    return total > 0
 
 
 def _block(negative, rows, columns):
@@ -107,14 +135,23 @@ def document_features(posterior, counts, with_std):
     ndarray of shape (n_documents, n_components) or (n_documents, 2 * n_components)
         Zeros for a document without a known word.
     """
-    size = np.asarray(counts.sum(axis=1)).ravel()
-    weights = sparse.diags_array(1.0 / np.where(size > 0, size, 1.0)) @ counts
+    weights = word_shares(counts)
     mean = weights @ posterior.mean("rho")
     if not with_std:
         return mean
-    draws = posterior.flat("rho")
-    square = np.zeros_like(mean)
+    return np.hstack([mean, np.sqrt(feature_variance(weights, posterior.flat("rho")))])
+
+
+def word_shares(counts):
+    """Shares of words in each document, csr (n_documents, n_words); zeros where there are none."""
+    size = np.asarray(counts.sum(axis=1)).ravel()
+    return sparse.csr_array(sparse.diags_array(1.0 / np.where(size > 0, size, 1.0)) @ counts)
+
+
+def feature_variance(weights, draws):
+    """Unbiased variance over draws (n, n_words, n_components) of ``weights @ draw``."""
     centre = weights @ draws.mean(axis=0)
-    for rho in draws:
-        square += (weights @ rho - centre) ** 2
-    return np.hstack([mean, np.sqrt(square / max(len(draws) - 1, 1))])
+    square = np.zeros_like(centre)
+    for draw in draws:
+        square += (weights @ draw - centre) ** 2
+    return square / max(len(draws) - 1, 1)

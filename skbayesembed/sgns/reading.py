@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_integer
 from ..metrics.words import unit_vectors
-from ..summary import check_prob, frame_of, hdi_interval
+from ..summary import check_prob, frame_of, summarise
 from .predict import with_biases
 
 
@@ -46,33 +45,18 @@ def draws_of(estimator, name, index):
     return posterior.flat(name)[:, index]
 
 
-def _summary(draws, prob):
-    return Bunch(
-        mean=draws.mean(axis=0),
-        sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:]),
-        interval=hdi_interval(draws, prob, axis=0),
-        draws=draws,
-    )
-
-
 def similarity(estimator, a, b, prob):
     """Posterior of the cosine between the target vectors of two words."""
     check_prob(prob)
     index = [word_index(estimator, a, "a"), word_index(estimator, b, "b")]
     vectors = unit_vectors(draws_of(estimator, "rho", index))
-    return _summary(np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1]), prob)
+    return summarise(np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1]), prob)
 
 
 def cooccurrence(estimator, pairs, prob):
     """Posterior of sigma(rho_w . alpha_v) for pairs (target word, context word)."""
     check_prob(prob)
-    pairs = list(pairs) if hasattr(pairs, "__iter__") else [pairs]
-    if not pairs or not all(hasattr(p, "__len__") and len(p) == 2 for p in pairs):
-        raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
-    if any(isinstance(p, str) for p in pairs):
-        raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
-    targets = [word_index(estimator, a, "target") for a, _ in pairs]
-    contexts = [word_index(estimator, b, "context") for _, b in pairs]
+    targets, contexts = pair_places(estimator, pairs)
     rho = draws_of(estimator, "rho", targets)
     alpha = draws_of(estimator, "alpha", contexts)
     posterior = estimator.posterior_
@@ -81,7 +65,18 @@ def cooccurrence(estimator, pairs, prob):
     if "rho_bias" in posterior:
         biases = posterior.flat("rho_bias")[:, targets], posterior.flat("alpha_bias")[:, contexts]
         rho, alpha = with_biases(rho, alpha, *biases)
-    return _summary(expit(np.einsum("ijk,ijk->ij", rho, alpha)), prob)
+    return summarise(expit(np.einsum("ijk,ijk->ij", rho, alpha)), prob)
+
+
+def pair_places(estimator, pairs):
+    """Places in the vocabulary of the targets and the contexts of pairs."""
+    pairs = list(pairs) if hasattr(pairs, "__iter__") else [pairs]
+    if not pairs or not all(hasattr(p, "__len__") and len(p) == 2 for p in pairs):
+        raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
+    if any(isinstance(p, str) for p in pairs):
+        raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
+    targets = [word_index(estimator, a, "target") for a, _ in pairs]
+    return targets, [word_index(estimator, b, "context") for _, b in pairs]
 
 
 class Neighbours:
@@ -152,10 +147,13 @@ def most_similar(estimator, word, n, prob):
     check_prob(prob)
     check_integer("n", n, 1)
     target = word_index(estimator, word, "word")
-    n_words = estimator.words_.size
-    n = min(n, n_words - 1)
-    draws = estimator.posterior_.flat("rho")
-    total, top = np.zeros(n_words), np.zeros(n_words)
+    return neighbours(estimator.words_, target, estimator.posterior_.flat("rho"), n, prob)
+
+
+def neighbours(words, target, draws, n, prob):
+    """`Neighbours` of the word ``target`` by draws of shape (n_draws, n_words, n_components)."""
+    n = min(n, words.size - 1)
+    total, top = np.zeros(words.size), np.zeros(words.size)
     for rho in draws:
         cosine = _cosines(rho, target)
         total += cosine
@@ -165,10 +163,10 @@ def most_similar(estimator, word, n, prob):
     mean[target] = -np.inf
     order = np.argsort(-mean, kind="stable")[:n]
     vectors = unit_vectors(draws[:, np.append(order, target)])
-    summary = _summary(np.einsum("ijk,ik->ij", vectors[:, :-1], vectors[:, -1]), prob)
+    summary = summarise(np.einsum("ijk,ik->ij", vectors[:, :-1], vectors[:, -1]), prob)
     return Neighbours(
-        str(estimator.words_[target]),
-        estimator.words_[order],
+        str(words[target]),
+        words[order],
         summary.mean,
         summary.sd,
         summary.interval,

@@ -120,6 +120,20 @@ def test_rows_are_recorded_at_every_draw():
     np.testing.assert_array_equal(result.draws["x_rows"][0, :, 1, 1], 3 + 100.0 * np.arange(6, 18))
 
 
+def test_rows_may_be_any_index():
+    index = (np.array([3, 1]), slice(1, 2))
+    result = sample(stride=5, rows={"x": index})
+    every = sample()
+    np.testing.assert_array_equal(result.draws["x_rows"], every.draws["x"][:, :, [3, 1], 1:2])
+
+
+def test_moments_may_be_of_variances_only():
+    result = sample(stride=5, moments=True, covariance=False)
+    every = sample(moments=True)
+    assert not result.moments["x"].keeps_covariance and every.moments["x"].keeps_covariance
+    np.testing.assert_allclose(result.moments["x"].variance, every.moments["x"].variance)
+
+
 def test_moments_are_over_every_draw_of_all_chains():
     every = sample()
     result = sample(stride=4, moments=True, n_jobs=2)

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns.predict import PREDICTIVE_DRAWS, spread_draws
+from skbayesembed.sgns.predict import PREDICTIVE_DRAWS, spread
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
 
@@ -176,7 +176,7 @@ def test_many_draws_are_thinned_evenly():
     model = make(draws=600, prior_precision=2.0).fit(train)
     index = np.linspace(0, 1199, PREDICTIVE_DRAWS).round().astype(int)
     rho = model.posterior_.flat("rho")
-    np.testing.assert_array_equal(spread_draws(model.posterior_, "rho"), rho[index])
+    np.testing.assert_array_equal(spread(model.posterior_.flat("rho")), rho[index])
     p = np.mean(expit(rho @ model.posterior_.flat("alpha").transpose(0, 2, 1)), axis=0)
     positive, negative = test.positive.toarray(), test.negative.toarray()
     every = (positive * np.log(p) + negative * np.log(1 - p)).sum() / test.total

@@ -1,0 +1,448 @@
+"""`DynamicSGNS`: the posterior of skip-gram embeddings that drift over time."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import DocumentFeaturesMixin, Learned, learns_online
+from ..random import seed_sequence
+from ..sgns.checks import check_known
+from ..text import materialise
+from . import fitting, inputs, predict
+from .checks import check_filter, check_parameters
+from .reading import DynamicReadingMixin
+
+_TIMES = {"times": True}
+
+
+class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
+    r"""Posterior of skip-gram embeddings that drift over time.
+
+    Every word ``w`` has a target vector ``rho_wt`` and a context vector ``alpha_wt`` in each
+    period t. A pair (w, v) of that period is positive with probability
+    ``sigma(rho_wt . alpha_vt)``. Every component of every vector is a stationary process in
+    elapsed time,
+
+        x_1 ~ N(0, s),   x_{t+1} = a_t x_t + N(0, s (1 - a_t^2)),   a_t = exp(-D gap_t / (2 s)),
+
+    with the variance ``s = 1 / prior_precision``, the ``diffusion`` D and the time ``gap_t``
+    between the periods t and t + 1, from middle to middle: over a short time the step has the
+    variance ``D gap_t`` of the random walk of Bamler & Mandt (2017).
+
+    Parameters
+    ----------
+    n_components : int, default=50
+        Dimension of the vectors.
+    solver : {"vi", "gibbs", "hmc", "laplace", "map"}, default="vi"
+        ``"vi"`` approximates the posterior by a Gaussian process for each word, as in the paper;
+        ``"gibbs"`` and ``"hmc"`` sample it, ``"laplace"`` approximates it by the Gaussian at its
+        mode, ``"map"`` finds the mode. All but ``"vi"`` keep a table of all observed pairs of
+        words, which with ``negative_sampling="expected"`` are all pairs of every period.
+    n_periods : int or None, default=None
+        Cut times into this many periods of equal length.
+    bins : array-like or None, default=None
+        Ends of the periods. With neither, times of documents are integers, and each from the first
+        to the last is a period; each different time of a list of PairCounts is one.
+    diffusion : float or "learned", default=1e-3
+        Variance of a step of an entry of a vector per unit of time (a year for dates).
+        ``"learned"`` gives it a prior (not with ``"map"`` and ``"laplace"``, whose joint mode is
+        at vectors that do not move).
+    hyperprior : (float, float) or None, default=None
+        Shape and scale of the inverse-Gamma prior of a diffusion that is learned; None is
+        (1, 1e-3).
+    prior_precision : float, default=1.0
+        Precision of every entry of every vector in every period.
+    window : int, default=4
+        Words on each side of a target that are its context. Not used for count matrices, whose
+        context is the whole document.
+    window_weights : {"linear", "dynamic", "uniform"}, default="linear"
+        ``"linear"``: a context at distance d counts ``(window - d + 1) / window``, the
+        expectation of ``"dynamic"``, word2vec's random radius; ``"uniform"``: every one counts 1.
+    negative : float, default=1
+        Negative observations per positive one.
+    ns_exponent : float, default=0.75
+        Exponent of the context frequencies, those of the period, that negatives are drawn by.
+    negative_sampling : {"expected", "sampled"}, default="expected"
+        Expected counts, for which every pair of words has an observation in every period
+        (Bamler & Mandt 2017, supplement, eqs. 1-3), or sampled ones as in word2vec.
+    min_count : int, default=5
+        Words seen less often in all periods together are dropped.
+    max_features : int or None, default=None
+        Keep only the most frequent words.
+    learning_method : {"batch", "online"}, default="batch"
+        Of ``"vi"``: all periods together, or one after the other, so that a period knows what came
+        before it but not what comes after.
+    target_accept : float, default=0.8
+        Of ``"hmc"``: acceptance that the step size is adapted to.
+    features : {"mean", "mean_std"}, default="mean"
+        What ``transform`` returns: posterior means, or also their standard deviations.
+    draws, warmup, chains, thin : int, default=1000, 500, 4, 1
+        ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
+    keep_draws : {"auto", "all"} or list of words, default="auto"
+        ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
+        and variances over all. For the words of a list every draw is recorded besides, in
+        ``posterior_.stats``.
+    max_iter : int, default=200
+        Most iterations of ``"vi"``, and of the search for the mode.
+    tol : float, default=1e-5
+        Tolerance at which they end.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        scikit-learn's analyzer for documents given as strings.
+    lowercase : bool, default=True
+        Part of the analyzer.
+    stop_words : {"english"}, list of str or None, default=None
+        Part of the analyzer.
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
+        Part of the analyzer.
+    feature_names : list of str or None, default=None
+        Words of the columns where X is a count matrix.
+    random_state : int, RandomState instance or None, default=None
+        The same seed gives the same draws for every ``n_jobs`` and joblib backend.
+    n_jobs : int or None, default=None
+        Chains, or words where a chain is large, run in parallel.
+    verbose : int, default=0
+        1 shows the progress of the chains.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+        Draws of ``rho`` and ``alpha``, each (chain, draw, n_periods, n_words, n_components), and
+        of a learned ``diffusion``.
+    rho_, alpha_ : ndarray of shape (n_periods, n_words, n_components)
+        Posterior means (the mode for ``solver="map"``) of target and context vectors. One frame
+        serves all periods: vectors of different periods can be compared.
+    words_ : ndarray of str of shape (n_words,)
+        Most frequent first, except for count matrices, which keep their order.
+    vocabulary_ : dict
+        Word to place in ``words_``.
+    periods_ : Periods
+    observed_ : ndarray of shape (n_periods, n_words)
+        Positive pairs that each word was the target of in each period.
+    n_iter_ : int
+        Iterations of ``"vi"`` or of the search for the mode; 1 of samplers.
+    approximation_ : object
+        Of ``"vi"`` and ``"laplace"``: the Gaussian itself.
+    elbo_ : ndarray of shape (n_iter,)
+        Of ``"vi"``: the bound on the log evidence.
+    n_features_in_, feature_names_in_
+        As in scikit-learn, where fitted on a count matrix.
+
+    Raises
+    ------
+    ValueError
+        For a parameter or input that is not allowed, before any work; where ``fit`` gets no times.
+    MemoryError
+        If the pairs or the draws would not fit.
+
+    See Also
+    --------
+    BayesianSGNS : One set of vectors for all times.
+    skbayesembed.datasets.make_dynamic_sgns : Simulated pair counts of vectors that drift.
+
+    Notes
+    -----
+    Where ``times`` are not given to ``transform`` or ``score``, as scikit-learn's searches do
+    unless metadata routing is enabled, features are means, and predictive probabilities mixtures,
+    over periods with their shares of the observed training pairs as weights.
+
+    Times before and after the periods of ``fit`` belong to further periods, of the width of the
+    first and the last. Their vectors are what the prior makes of those of the nearest period.
+
+    A period without data, and a word in a period in which it was not seen, have what the prior says
+    given the periods around: wide intervals, not gaps.
+
+    References
+    ----------
+    Bamler & Mandt (2017). Dynamic Word Embeddings, ICML.
+
+    Examples
+    --------
+    >>> from skbayesembed import DynamicSGNS
+    >>> old, new = "the tape is in the deck", "the tape is on the box"
+    >>> texts, years = [old, new] * 20, [1980, 1982] * 20
+    >>> model = DynamicSGNS(1, solver="gibbs", diffusion=0.1, min_count=1, random_state=0)
+    >>> model = model.set_params(draws=500, warmup=100, chains=2).fit(texts, times=years)
+    >>> model.rho_.shape, model.periods_.labels
+    ((3, 7, 1), [1980, 1981, 1982])
+    >>> model.transform(["a tape", "a tape"], times=[1980, 1983]).shape
+    (2, 1)
+    >>> bool(0 <= model.drift("tape", 1980, 1982).mean <= 2)
+    True
+    """
+
+    # scikit-learn's default requests: routed wherever they are passed
+    __metadata_request__fit = _TIMES
+    __metadata_request__partial_fit = _TIMES
+    __metadata_request__transform = _TIMES
+    __metadata_request__score = _TIMES
+
+    posterior_ = Learned()
+    rho_ = Learned()
+    alpha_ = Learned()
+    n_iter_ = Learned()
+    approximation_ = Learned()
+    elbo_ = Learned()
+
+    def __init__(
+        self,
+        n_components=50,
+        *,
+        solver="vi",
+        n_periods=None,
+        bins=None,
+        diffusion=1e-3,
+        hyperprior=None,
+        prior_precision=1.0,
+        window=4,
+        window_weights="linear",
+        negative=1,
+        ns_exponent=0.75,
+        negative_sampling="expected",
+        min_count=5,
+        max_features=None,
+        learning_method="batch",
+        target_accept=0.8,
+        features="mean",
+        draws=1000,
+        warmup=500,
+        chains=4,
+        thin=1,
+        keep_draws="auto",
+        max_iter=200,
+        tol=1e-5,
+        analyzer="word",
+        lowercase=True,
+        stop_words=None,
+        token_pattern=r"(?u)\b\w\w+\b",
+        feature_names=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.solver = solver
+        self.n_periods = n_periods
+        self.bins = bins
+        self.diffusion = diffusion
+        self.hyperprior = hyperprior
+        self.prior_precision = prior_precision
+        self.window = window
+        self.window_weights = window_weights
+        self.negative = negative
+        self.ns_exponent = ns_exponent
+        self.negative_sampling = negative_sampling
+        self.min_count = min_count
+        self.max_features = max_features
+        self.learning_method = learning_method
+        self.target_accept = target_accept
+        self.features = features
+        self.draws = draws
+        self.warmup = warmup
+        self.chains = chains
+        self.thin = thin
+        self.keep_draws = keep_draws
+        self.max_iter = max_iter
+        self.tol = tol
+        self.analyzer = analyzer
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.token_pattern = token_pattern
+        self.feature_names = feature_names
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X, y=None, *, times=None):
+        """Learn the posterior.
+
+        Parameters
+        ----------
+        X : list of str, list of lists of str, (n_documents, n_words) counts or list of PairCounts
+            Documents as strings, as token lists, as a count matrix (sparse or dense), or pair
+            counts already made, of the same words throughout; those of one period are added up.
+            Windows never cross a document.
+        y : None
+            Ignored.
+        times : array-like of shape (n_documents,)
+            Numbers or dates, in any order; one for each of a list of PairCounts. A period may have
+            no documents.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            Without times, or where they make one period.
+        """
+        check_parameters(self)
+        count_seed, *seeds, reading_seed = seed_sequence(self.random_state).spawn(4)
+        training = inputs.training_data(self, X, times, np.random.default_rng(count_seed))
+        vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
+        check_known("keep_draws", self.keep_draws, vocabulary)
+        posterior = fitting.solve(self, training, vocabulary, seeds)
+        self._stream = None
+        self._note(
+            training.words, vocabulary, training.columns, training.periods,
+            np.array([c.positive.sum(axis=1) for c in training.counts]),
+            np.array([c.total for c in training.counts]), reading_seed,
+        )  # fmt: skip
+        self._set_fitted(posterior)
+        return self
+
+    @available_if(learns_online)
+    def partial_fit(self, X, y=None, *, times=None):
+        """Learn from documents of later periods.
+
+        Parameters
+        ----------
+        X, times
+            As in ``fit``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        AttributeError
+            If the solver is not ``"vi"``.
+        ValueError
+            Without times, where a time is not after those learned before, or where the diffusion
+            is to be learned.
+        """
+        from .online import partial_fit
+
+        check_filter(self, "partial_fit")
+        stream = partial_fit(self, X, times)
+        self._note(
+            stream.words, stream.vocabulary, stream.columns, stream.periods, stream.observed,
+            stream.totals, stream.reading_seed,
+        )  # fmt: skip
+        self._stream = stream
+        self._fitted = None
+        return self
+
+    def fit_transform(self, X, y=None, *, times=None):
+        """Fit to X, then transform it.
+
+        Parameters
+        ----------
+        X, times
+            As in ``fit``, but not PairCounts. An iterator is read once.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+        """
+        X = materialise(X)
+        inputs.refuse_pairs("fit_transform", inputs.kind_of(X)[0])
+        return self.fit(X, times=times).transform(X, times=times)
+
+    def transform(self, X, *, times=None):
+        """Turn documents into features: the mean target vector of their words at their times.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit`` but not PairCounts
+            Unknown words are ignored.
+        times : array-like of shape (n_documents,), optional
+            May lie outside of the periods of ``fit``. Features are averaged over periods where
+            there are none.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+            Twice as many columns where ``features="mean_std"``. Zeros for a document without a
+            known word.
+        """
+        check_is_fitted(self, "posterior_")
+        counts, centres = inputs.documents(self, X, times)
+        return predict.document_features(self, counts, centres, self.features == "mean_std")
+
+    def score(self, X, y=None, *, times=None, sample_weight=None):
+        """Mean held-out log predictive probability per observed pair.
+
+        Documents are counted by one fixed protocol in each period (window 5 with linear weights, or
+        the whole document for counts; expected negatives, one per positive, exponent 0.75; all
+        words of the documents), so scores compare across every hyperparameter but those of the
+        analyzer and of the periods. A pair with a word outside the vocabulary scores log 1/2.
+        PairCounts are scored as they are.
+
+        Parameters
+        ----------
+        X : documents, counts or list of PairCounts, as in ``fit``
+        y : None
+            Ignored.
+        times : array-like of shape (n_documents,), optional
+            May lie outside of the periods of ``fit``: vectors are then drawn from the prior given
+            those of the nearest period, by ``random_state``. Without times, probabilities are
+            averaged over periods, and documents counted all together.
+        sample_weight : None
+            Present for scikit-learn's sake; anything else is refused.
+
+        Returns
+        -------
+        float
+            Natural logarithm, at most 0; guessing scores -0.693.
+        """
+        check_is_fitted(self, "posterior_")
+        if sample_weight is not None:
+            raise ValueError("sample_weight is not supported: got an array, allowed is None.")
+        return predict.mean_log_score(self, inputs.held_out(self, X, times))
+
+    def _note(self, words, vocabulary, columns, periods, observed, totals, reading_seed):
+        """Keep what the numbers of the posterior stand for.
+
+        Parameters
+        ----------
+        words : ndarray of str of shape (n_words,)
+        vocabulary : dict of str to int
+        columns : ndarray of int or None
+        periods : Periods
+        observed : ndarray of shape (n_periods, n_words)
+        totals : ndarray of shape (n_periods,)
+            Observations, negative ones among them.
+        reading_seed : numpy.random.SeedSequence
+            For draws that are made when the posterior is read.
+        """
+        self.words_ = words
+        self.vocabulary_ = vocabulary
+        self.periods_ = periods
+        self.observed_ = observed
+        self._columns = columns
+        self._prior = fitting.drift_prior(self, periods)
+        self._shares = totals / totals.sum()
+        self._reading_seed = reading_seed
+
+    def _set_fitted(self, posterior):
+        posterior.coords["period"] = np.array([str(label) for label in self.periods_.labels])
+        self._fitted = {
+            "posterior_": posterior,
+            "rho_": posterior.mean("rho"),
+            "alpha_": posterior.mean("alpha"),
+            "n_iter_": max(1, int(posterior.attrs.get("n_iter", 1))),
+        }
+        approximation = posterior.approximation
+        if approximation is not None:
+            self._fitted["approximation_"] = approximation
+        if hasattr(approximation, "elbo"):
+            self._fitted["elbo_"] = approximation.elbo
+
+    def _read_stream(self):
+        self._set_fitted(self._stream.posterior(self))
+
+    @property
+    def _n_means(self):
+        return self.rho_.shape[-1]
+
+
+__all__ = ["DynamicSGNS"]

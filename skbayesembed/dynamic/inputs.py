@@ -1,0 +1,245 @@
+"""What the estimator accepts, turned into pair counts of every period, for fits and for scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ..periods import Periods, check_times
+from ..sgns import inputs as static
+from ..sgns.counts import PairCounts, document_pairs
+from ..sgns.inputs import SCORE_EXPONENT, SCORE_NEGATIVE, SCORE_WINDOW, HeldOut
+from ..sgns.pairs import RankOne
+from ..text import analyzer_of, build_corpus, input_kind, materialise
+from .data import period_counts, pooled_counts, with_negatives
+
+_NEGATIVES = ("negative", "ns_exponent", "negative_sampling")
+
+
+@dataclass(frozen=True)
+class Training:
+    """Counts for a fit.
+
+    Attributes
+    ----------
+    counts : list of PairCounts
+        One for each period; all zero where there is no data.
+    words : ndarray of str of shape (n_words,)
+    columns : ndarray of int of shape (n_words,) or None
+        Columns of the count matrix that are the words; None unless fitted on one.
+    periods : Periods
+    """
+
+    counts: list
+    words: np.ndarray
+    columns: np.ndarray | None
+    periods: Periods
+
+
+def kind_of(X):
+    """``"pairs"``, ``"text"``, ``"tokens"`` or ``"counts"``; iterators are listed first."""
+    X = materialise(X)
+    if isinstance(X, PairCounts):
+        raise TypeError(
+            "X is a single PairCounts: DynamicSGNS takes a list of PairCounts, with a time for "
+            "each of them."
+        )
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
+        X = X.tolist()
+    if isinstance(X, list | tuple) and any(isinstance(x, PairCounts) for x in X):
+        other = [x for x in X if not isinstance(x, PairCounts)]
+        if other:
+            raise TypeError(
+                f"X must be PairCounts throughout or none, got {type(other[0]).__name__} too."
+            )
+        return "pairs", list(X)
+    return input_kind(X), X
+
+
+def check_line(times, n, kind="text"):
+    """Times as numbers, one for each of ``n`` documents or `PairCounts`."""
+    try:
+        return check_times(times, n)
+    except ValueError as error:
+        if kind != "pairs":
+            raise
+        raise ValueError(str(error).replace("documents", "PairCounts")) from None
+
+
+def check_timed(estimator, times):
+    """Raise a ValueError where there are no times."""
+    if times is None:
+        raise ValueError(
+            f"{type(estimator).__name__} needs times: pass times=, a number or date for each "
+            "document. Without times, use BayesianSGNS."
+        )
+
+
+def training_data(estimator, X, times, rng):
+    """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
+    check_timed(estimator, times)
+    kind, X = kind_of(X)
+    static.forget_columns(estimator, kind)
+    columns = None
+    if kind == "pairs":
+        periods, index = learn_periods(estimator, times, len(X), kind)
+        words = names_of_pairs(X)
+        static.check_vocabulary(estimator, words.size)
+        groups = ([X[i] for i in np.flatnonzero(index == t)] for t in range(periods.n_periods))
+        counts = [added_up(group) if group else _no_counts(words.size) for group in groups]
+    elif kind == "counts":
+        # the rows are looked at before their times are
+        matrix, names = static.named_matrix(estimator, X)
+        periods, index = learn_periods(estimator, times, matrix.shape[0])
+        columns = static.chosen_columns(estimator, matrix)
+        words = names[columns]
+        counts = matrix_counts(
+            estimator, matrix[:, columns], index, range(periods.n_periods), rng
+        )  # fmt: skip
+    else:
+        periods, index = learn_periods(estimator, times, len(X))
+        corpus = static.checked_corpus(estimator, X, kind)
+        words = np.asarray(corpus.words, dtype=str)
+        counts = period_counts(
+            corpus.ids, corpus.offsets, index, words.size, periods.n_periods, rng=rng,
+            **counting(estimator),
+        )  # fmt: skip
+    if not any(c.total > 0 for c in counts):
+        if kind == "pairs":
+            raise ValueError("X has no observed pair: all its counts are zero.")
+        raise ValueError(
+            "X has no pair of words: every document has fewer than two words of the vocabulary. "
+            "Lower min_count, or pass longer documents."
+        )
+    return Training(counts, words, columns, periods)
+
+
+def counting(estimator):
+    """Options of `period_counts`."""
+    names = ("window", "window_weights", *_NEGATIVES)
+    return {name: getattr(estimator, name) for name in names}
+
+
+def matrix_counts(estimator, matrix, index, periods, rng):
+    """Counts of some periods of a count matrix, whose rows' periods are ``index``."""
+    options = {name: getattr(estimator, name) for name in _NEGATIVES}
+    positive = (document_pairs(matrix[index == t]) for t in periods)
+    return [with_negatives(part, rng=rng, **options) for part in positive]
+
+
+def learn_periods(estimator, times, n, kind="text"):
+    """`Periods` of the times, at least two, and the period of each."""
+    times = check_line(times, n, kind)
+    if kind == "pairs" and estimator.n_periods is None and estimator.bins is None:
+        periods = Periods.of_times(times)
+    else:
+        periods = Periods.learn(times, estimator.n_periods, estimator.bins)
+    if periods.n_periods < 2:
+        raise ValueError(
+            f"times make one period, {periods.labels[0]}: {type(estimator).__name__} needs two or "
+            "more. Use BayesianSGNS for one period."
+        )
+    return periods, periods.index(times)
+
+
+def names_of_pairs(X):
+    """The words of a list of `PairCounts`, which must all have the same; x0, x1, ... without."""
+    first = X[0]
+    for i, counts in enumerate(X[1:], 1):
+        if counts.n_words != first.n_words or not _same_words(counts.words, first.words):
+            raise ValueError(
+                f"X must count pairs of the same words in the same order throughout: X[{i}] "
+                f"({counts.n_words} words) has other words than X[0] ({first.n_words})."
+            )
+    words = [f"x{i}" for i in range(first.n_words)] if first.words is None else first.words
+    return np.asarray(words, dtype=str)
+
+
+def added_up(parts):
+    """The sum of several `PairCounts` of one period; a single one is left as it is."""
+    return parts[0] if len(parts) == 1 else pooled_counts(parts)
+
+
+def _no_counts(n_words):
+    nothing = np.zeros(n_words)
+    return PairCounts(sparse.csr_array((n_words, n_words)), RankOne(nothing, nothing))
+
+
+def _same_words(a, b):
+    return a is b if a is None or b is None else np.array_equal(a, b)
+
+
+# Held-out data ------------------------------------------------------------------------------------
+
+
+def place_times(estimator, times, n, kind):
+    """Centre of the period of each document, known or not; None where there are no times."""
+    return None if times is None else estimator.periods_.centre_of(check_line(times, n, kind))
+
+
+def held_out(estimator, X, times):
+    """Counts to score: a list of pairs of a time, or None, and a `HeldOut`.
+
+    Documents are counted by the fixed scoring protocol, all those of a period together.
+    """
+    kind, X = kind_of(X)
+    if kind == "pairs":
+        centres = place_times(estimator, times, len(X), kind)
+        centres = [None] * len(X) if centres is None else centres.tolist()
+        found = [
+            (centre, static.held_out_counts(estimator, counts))
+            for centre, counts in zip(centres, X, strict=True)
+            if counts.total > 0
+        ]
+        if not found:
+            raise ValueError("X has no observed pair to score: all its counts are zero.")
+        return found
+    static.fitted_kind(estimator, kind)
+    if kind == "counts":
+        matrix = static.check_columns(estimator, X)
+        groups, index = _groups(place_times(estimator, times, matrix.shape[0], kind), matrix)
+        known = static.known_columns(estimator, matrix.shape[1])
+        counts = [
+            with_negatives(
+                document_pairs(matrix[index == g]),
+                negative=SCORE_NEGATIVE, ns_exponent=SCORE_EXPONENT,
+            )
+            for g in range(len(groups))
+        ]  # fmt: skip
+    else:
+        groups, index = _groups(place_times(estimator, times, len(X), kind), X)
+        corpus = build_corpus(X, analyzer_of(estimator, kind))
+        known = static.known_words(estimator, corpus.words)
+        counts = period_counts(
+            corpus.ids, corpus.offsets, index, corpus.words.size, len(groups),
+            window=SCORE_WINDOW, negative=SCORE_NEGATIVE, ns_exponent=SCORE_EXPONENT,
+        )  # fmt: skip
+    found = [(g, HeldOut(c, known)) for g, c in zip(groups, counts, strict=True) if c.total > 0]
+    if not found:
+        raise ValueError("X has no pair of words to score: every document has fewer than two.")
+    return found
+
+
+def _groups(centres, X):
+    """The different times, and which of them each document has; one, None, without times."""
+    if centres is None:
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        return [None], np.zeros(n, dtype=np.int64)
+    groups, index = np.unique(centres, return_inverse=True)
+    return groups.tolist(), index
+
+
+def documents(estimator, X, times):
+    """Counts of the vocabulary's words in each document, and the centre of its period or None."""
+    kind, X = kind_of(X)
+    refuse_pairs("transform", kind)
+    counts = static.count_documents(estimator, X, static.fitted_kind(estimator, kind))
+    return counts, place_times(estimator, times, counts.shape[0], kind)
+
+
+def refuse_pairs(method, kind):
+    """Raise a TypeError where a method that takes documents was given `PairCounts`."""
+    if kind == "pairs":
+        raise TypeError(f"{method} takes documents or a count matrix, got PairCounts.")

@@ -1,0 +1,268 @@
+"""Vectors at any time, the features of documents there, and predictive probabilities of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..sgns.predict import (
+    PREDICTIVE_DRAWS,
+    feature_variance,
+    log_score,
+    predictive,
+    spread,
+    word_shares,
+)
+
+# Where fewer whole draws are recorded and there is an approximation, so many are drawn from it.
+FEWEST_DRAWS = 100
+# Draws of each period where probabilities are averaged over periods, at least.
+_FEWEST_IN_MIXTURE = 20
+# Numbers in a block of draws from an approximation: 160 MB.
+_NUMBERS = 20_000_000
+_SIDES = ("rho", "alpha")
+
+
+@dataclass(frozen=True)
+class Place:
+    """How the vectors of a time follow from those of periods: weighted sums plus noise.
+
+    Attributes
+    ----------
+    parts : list of (int, float or ndarray of shape (n_draws,))
+        Periods and their weights, which differ between draws where the diffusion does.
+    variance : float or ndarray of shape (n_draws,)
+        Of the noise, in each entry.
+    """
+
+    parts: list
+    variance: float | np.ndarray = 0.0
+
+
+def place_of(estimator, centre, diffusion):
+    """The `Place` of a time under the prior, given the vectors of the periods.
+
+    Parameters
+    ----------
+    estimator : DynamicSGNS
+    centre : float
+        As `Periods.centre_of` has it.
+    diffusion : float or ndarray of shape (n_draws,)
+    """
+    centres, variance = estimator.periods_.centres, estimator._prior.variance
+    after = int(np.searchsorted(centres, centre))
+    if after < centres.size and centres[after] == centre:
+        return Place([(after, 1.0)])
+    rate = 0.5 * diffusion / variance
+    if after in (0, centres.size):
+        near = min(after, centres.size - 1)
+        angle = rate * abs(centre - centres[near])
+        return Place([(near, np.exp(-angle))], -variance * np.expm1(-2 * angle))
+    # between two periods, as single times may be: the bridge of the process
+    before = after - 1
+    left, right = rate * (centre - centres[before]), rate * (centres[after] - centre)
+    lost = [-np.expm1(-2 * angle) for angle in (left, right, left + right)]
+    return Place(
+        [(before, np.exp(-left) * lost[1] / lost[2]), (after, np.exp(-right) * lost[0] / lost[2])],
+        variance * lost[0] * lost[1] / lost[2],
+    )
+
+
+def diffusion_draws(estimator):
+    """Draws of a learned diffusion; one number where it is fixed, or estimated as ``"vi"`` does."""
+    posterior = estimator.posterior_
+    if "diffusion" in posterior:
+        return posterior.flat("diffusion").reshape(-1)
+    return float(posterior.attrs.get("diffusion", estimator._prior.diffusion))
+
+
+# Draws -------------------------------------------------------------------------------------------
+
+
+def reading_seed(estimator, *key):
+    """A fresh seed sequence of the estimator's, for draws that are made when it is read."""
+    seed = estimator._reading_seed
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *map(int, key)))
+
+
+def drawn_words(estimator, name, index, n, periods=None):
+    """Draws of some words from the approximation, (n, len(periods), len(index), n_components)."""
+    draw = estimator.posterior_.approximation.draw_words
+    # with the first word in the key: blocks of words are independent of each other
+    seed = reading_seed(estimator, _SIDES.index(name), index[0])
+    if periods is None:
+        return draw(name, np.asarray(index), n, seed)
+    wanted, place = np.unique(periods, return_inverse=True)
+    return draw(name, np.asarray(index), n, seed, periods=wanted)[:, place]
+
+
+def can_draw(estimator):
+    """Whether there is an approximation to draw the vectors of some words from."""
+    return hasattr(estimator.posterior_.approximation, "draw_words")
+
+
+def enough_recorded(estimator):
+    """Whether draws that sweep over all words are those that were recorded."""
+    posterior = estimator.posterior_
+    return posterior.n_chains * posterior.n_draws >= FEWEST_DRAWS or not can_draw(estimator)
+
+
+def sweep_chunk(estimator, n_periods):
+    """Words whose draws in ``n_periods`` periods fit a block."""
+    posterior = estimator.posterior_
+    n_draws = FEWEST_DRAWS
+    if enough_recorded(estimator):
+        n_draws = posterior.n_chains * posterior.n_draws
+    return max(1, _NUMBERS // (n_draws * n_periods * estimator.rho_.shape[-1]))
+
+
+def sweep_draws(estimator, name, periods, index):
+    """Draws for readings of all words: (n_draws, len(periods), len(index), n_components).
+
+    The recorded ones, or those of an approximation where few were recorded.
+    """
+    if enough_recorded(estimator):
+        return estimator.posterior_.flat(name)[:, np.asarray(periods)[:, None], index]
+    return drawn_words(estimator, name, index, FEWEST_DRAWS, periods)
+
+
+def period_draws(estimator, name, period):
+    """Draws of all words' vectors in one period, (n_draws, n_words, n_components).
+
+    A view where they were recorded.
+    """
+    if enough_recorded(estimator):
+        return estimator.posterior_.flat(name)[:, period]
+    return drawn_words(
+        estimator, name, np.arange(estimator.words_.size), FEWEST_DRAWS, [period]
+    )[:, 0]  # fmt: skip
+
+
+def place_draws(estimator, name, place, rng=None):
+    """Draws of all words' vectors at a place, (n, n_words, n_components).
+
+    With ``rng``, evenly spread ones with the noise of the place; without it, all, and no noise.
+    """
+    if len(place.parts) == 1 and np.ndim(place.parts[0][1]) == 0 and place.parts[0][1] == 1.0:
+        draws = period_draws(estimator, name, place.parts[0][0])
+        return draws if rng is None else spread(draws)
+    total = 0.0
+    for period, weight in place.parts:
+        draws = period_draws(estimator, name, period)
+        draws = draws if rng is None else spread(draws)
+        total = total + draws * _of_draws(weight, len(draws))
+    if rng is None:
+        return total
+    # a point estimate is one draw, and says nothing of the noise
+    total = np.repeat(total, -(-FEWEST_DRAWS // len(total)), axis=0)
+    scale = _of_draws(np.sqrt(place.variance), len(total))
+    return total + scale * rng.standard_normal(total.shape)
+
+
+def _of_draws(value, n):
+    """A number, or one for each of ``n`` draws, to be multiplied with draws of vectors."""
+    if np.ndim(value) == 0:
+        return value
+    value = spread(value, n)
+    return np.repeat(value, -(-n // len(value)))[:n, None, None]
+
+
+# Features ----------------------------------------------------------------------------------------
+
+
+def document_features(estimator, counts, centres, with_std):
+    """Count-weighted mean of the posterior-mean targets of each document's words at its time.
+
+    Parameters
+    ----------
+    estimator : DynamicSGNS
+    counts : sparse array of shape (n_documents, n_words)
+    centres : ndarray of shape (n_documents,) or None
+        Without times, vectors are averaged over periods by their shares of the training pairs.
+    with_std : bool
+        Append the posterior standard deviation of every feature.
+
+    Returns
+    -------
+    ndarray of shape (n_documents, n_components) or (n_documents, 2 * n_components)
+        Zeros for a document without a known word.
+    """
+    weights = word_shares(counts)
+    k = estimator.rho_.shape[-1]
+    out = np.zeros((counts.shape[0], 2 * k if with_std else k))
+    if centres is None:
+        shares = [(t, share) for t, share in enumerate(estimator._shares) if share > 0]
+        groups = [(slice(None), Place(shares))]
+    else:
+        diffusion = diffusion_draws(estimator)
+        groups = [
+            (np.flatnonzero(centres == c), place_of(estimator, float(c), diffusion))
+            for c in np.unique(centres)
+        ]
+    for rows, place in groups:
+        own = weights[rows]
+        out[rows, :k] = own @ _mean_at(estimator, place)
+        if with_std:
+            variance = feature_variance(own, place_draws(estimator, "rho", place))
+            squares = np.asarray(own.multiply(own).sum(axis=1)).reshape(-1, 1)
+            out[rows, k:] = np.sqrt(variance + np.mean(place.variance) * squares)
+    return out
+
+
+def _mean_at(estimator, place):
+    """Posterior means of targets at a place, (n_words, n_components)."""
+    total = 0.0
+    for period, weight in place.parts:
+        if np.ndim(weight):
+            draws = estimator.posterior_.flat("rho")[:, period]
+            total = total + np.einsum("s,swk->wk", weight, draws) / len(draws)
+        else:
+            total = total + weight * estimator.rho_[period]
+    return total
+
+
+# Scores ------------------------------------------------------------------------------------------
+
+
+def mean_log_score(estimator, groups):
+    """Mean log posterior predictive probability of held-out observations.
+
+    Parameters
+    ----------
+    estimator : DynamicSGNS
+    groups : list of (float or None, HeldOut)
+        Counts of each time; of an unknown time where None.
+    """
+    total, n = 0.0, 0.0
+    for centre, held_out in groups:
+        part, size = log_score(_probability(estimator, centre), held_out)
+        total, n = total + part, n + size
+    return total / n
+
+
+def _probability(estimator, centre):
+    """Predictive probabilities of pairs at a time, a function of targets and contexts."""
+    if centre is None:
+        return _mixture(estimator)
+    # the number of the time itself as the key: what else is scored does not matter
+    rng = np.random.default_rng(reading_seed(estimator, 2, np.float64(centre).view(np.uint64)))
+    place = place_of(estimator, centre, diffusion_draws(estimator))
+    rho, alpha = (place_draws(estimator, name, place, rng) for name in _SIDES)
+    return lambda rows, columns: predictive(rho, alpha, rows, columns)
+
+
+def _mixture(estimator):
+    shares = estimator._shares
+    periods = np.flatnonzero(shares > 0)
+    # as many draws in all as for one period
+    most = max(_FEWEST_IN_MIXTURE, PREDICTIVE_DRAWS // periods.size)
+
+    def probability(rows, columns):
+        total = np.zeros((rows.size, columns.size))
+        for t in periods:
+            rho, alpha = (spread(period_draws(estimator, name, t), most) for name in _SIDES)
+            total += shares[t] * predictive(rho, alpha, rows, columns)
+        return total
+
+    return probability

@@ -1,0 +1,406 @@
+"""Reading the posterior: trajectories, similarities over time and drift, with their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import check_choice, check_integer, check_real
+from ..metrics.words import unit_vectors
+from ..sgns.reading import neighbours, pair_places, word_index
+from ..summary import check_prob, frame_of, summarise
+from .predict import can_draw, drawn_words, period_draws, sweep_chunk, sweep_draws
+
+# Draws from an approximation for a reading of a few words.
+_DRAWN = 1000
+_WHICH = {"target": "rho", "context": "alpha"}
+
+
+def draws_of(estimator, name, index):
+    """Draws of some words' vectors: (n_draws, n_periods, len(index), n_components).
+
+    Every draw where the words were kept by name, draws from the approximation where there is one
+    that can be drawn from word by word, the recorded ones otherwise.
+    """
+    posterior = estimator.posterior_
+    kept = posterior.coords.get("kept_word")
+    if f"{name}_rows" in posterior.stats and kept is not None:
+        place = {int(estimator.vocabulary_[w]): i for i, w in enumerate(np.asarray(kept).tolist())}
+        if all(i in place for i in index):
+            rows = posterior.stats[f"{name}_rows"][:, :, :, [place[i] for i in index]]
+            return rows.reshape(-1, *rows.shape[2:])
+    if can_draw(estimator):
+        return drawn_words(estimator, name, index, _DRAWN).astype(np.float64)
+    return posterior.flat(name)[:, :, index]
+
+
+def _cosines(a, b):
+    """Cosines of vectors along the last axis; zero where one has no length."""
+    return np.einsum("...k,...k->...", unit_vectors(a), unit_vectors(b))
+
+
+def _chosen_periods(estimator, times):
+    """Places of the periods of some times, all without any; their labels and centres."""
+    periods = estimator.periods_
+    if times is None:
+        chosen = list(range(periods.n_periods))
+    else:
+        times = [times] if np.ndim(times) == 0 else times
+        chosen = [periods.find(time, "times") for time in times]
+        if not chosen:
+            raise ValueError("times must name at least one period, got none.")
+    labels = [periods.labels[t] for t in chosen]
+    return chosen, {"periods": labels, "times": periods.centres[chosen]}
+
+
+def _two_periods(estimator, t0, t1):
+    """Places of two periods; the first and the last by default."""
+    periods = estimator.periods_
+    at = [
+        default if time is None else periods.find(time, name)
+        for time, name, default in ((t0, "t0", 0), (t1, "t1", periods.n_periods - 1))
+    ]
+    if at[0] == at[1]:
+        raise ValueError(
+            f"t0 and t1 must be in different periods, got {periods.labels[at[0]]} for both."
+        )
+    return at
+
+
+def _similarities(estimator, a, b):
+    """Draws of the cosine of two words' targets, (n_draws, n_periods)."""
+    index = [word_index(estimator, a, "a"), word_index(estimator, b, "b")]
+    draws = draws_of(estimator, "rho", index)
+    return _cosines(draws[:, :, 0], draws[:, :, 1])
+
+
+class Changes:
+    """Words ranked by how surely they have changed between two periods.
+
+    Attributes
+    ----------
+    words : ndarray of str of shape (n,)
+        By the probability of a distance above the threshold, largest first; those that share it by
+        the lower end of the interval.
+    mean, sd : ndarray of shape (n,)
+        Of the cosine distance between a word's targets in the two periods.
+    interval : ndarray of shape (n, 2)
+        Highest density interval of the distance.
+    prob_exceeds : ndarray of shape (n,)
+        Probability that the distance is above ``threshold``.
+    count_t0, count_t1 : ndarray of shape (n,)
+        Positive pairs that the word was the target of in the two periods.
+    periods : tuple
+        Labels of the two periods.
+    threshold : float
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
+    """
+
+    def __init__(
+        self, words, mean, sd, interval, prob_exceeds, count_t0, count_t1, periods, threshold,
+        prob, n_draws,
+    ):  # fmt: skip
+        self.words = words
+        self.mean = mean
+        self.sd = sd
+        self.interval = interval
+        self.prob_exceeds = prob_exceeds
+        self.count_t0 = count_t0
+        self.count_t1 = count_t1
+        self.periods = periods
+        self.threshold = threshold
+        self.prob = prob
+        self.n_draws = n_draws
+
+    def __len__(self):
+        return len(self.words)
+
+    def __repr__(self):
+        width = max([len(w) for w in self.words] + [len("word")])
+        above = f"P(> {self.threshold:.3g})"
+        lines = [
+            f"most changed from {self.periods[0]} to {self.periods[1]}, by cosine distance",
+            f"{'word':<{width}}  distance  {f'{100 * self.prob:g} % interval':>16}  {above:>9}"
+            "  pairs",
+        ]
+        for w, m, (low, high), p, n0, n1 in zip(
+            self.words, self.mean, self.interval, self.prob_exceeds, self.count_t0, self.count_t1,
+            strict=True,
+        ):  # fmt: skip
+            lines.append(
+                f"{w:<{width}}  {m:8.3f}  [{low:6.3f}, {high:6.3f}]  {p:{max(9, len(above))}.2f}"
+                f"  {n0:.4g}, {n1:.4g}"
+            )
+        if self.n_draws == 1:
+            lines.append("(a point estimate: one draw, intervals without width)")
+        return "\n".join(lines)
+
+    def to_frame(self):
+        """The table as a pandas DataFrame (pandas must be installed)."""
+        return frame_of(
+            {
+                "word": self.words,
+                "mean": self.mean,
+                "sd": self.sd,
+                "low": self.interval[:, 0],
+                "high": self.interval[:, 1],
+                "prob_exceeds": self.prob_exceeds,
+                "count_t0": self.count_t0,
+                "count_t1": self.count_t1,
+            }
+        )
+
+
+def most_changed(estimator, n, at, threshold, prob):
+    """`Changes` of the words that have most surely changed between the periods ``at``.
+
+    Block by block of words: memory does not grow with the vocabulary. Without a threshold, which
+    takes all words to find, distances are worked out twice.
+    """
+    n_words = estimator.words_.size
+    step = sweep_chunk(estimator, 2)
+    blocks = [np.arange(a, min(a + step, n_words)) for a in range(0, n_words, step)]
+
+    def distances(index):
+        draws = sweep_draws(estimator, "rho", at, index).astype(np.float64, copy=False)
+        return 1.0 - _cosines(draws[:, 0], draws[:, 1])
+
+    if threshold is None:
+        means = [distances(index).mean(axis=0, dtype=np.float64) for index in blocks]
+        threshold = float(np.median(np.concatenate(means)))
+    parts = []
+    for index in blocks:
+        found = distances(index)
+        parts.append(
+            Bunch(
+                **summarise(found, prob) | {"draws": None},
+                above=np.mean(found > threshold, axis=0),
+                n_draws=len(found),
+            )
+        )
+    columns = {
+        name: np.concatenate([p[name] for p in parts])
+        for name in ("mean", "sd", "interval", "above")
+    }
+    order = np.lexsort((-columns["interval"][:, 0], -columns["above"]))[:n]
+    labels = estimator.periods_.labels
+    mean, sd, interval, above = (columns[name][order] for name in columns)
+    return Changes(
+        estimator.words_[order], mean, sd, interval, above,
+        *(estimator.observed_[t, order] for t in at),
+        tuple(labels[t] for t in at), threshold, prob, parts[0].n_draws,
+    )  # fmt: skip
+
+
+class DynamicReadingMixin:
+    """Methods of estimators whose posterior has vectors of words in every period."""
+
+    def trajectory(self, word, *, which="target", prob=0.9):
+        """Posterior of a word's vector in every period.
+
+        Parameters
+        ----------
+        word : str or int
+            A word, or its index.
+        which : {"target", "context"}, default="target"
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        Bunch
+            ``periods`` (labels), ``times`` (their centres), ``mean`` and ``sd`` (n_periods,
+            n_components), ``interval`` (n_periods, n_components, 2), ``draws`` (n_draws, n_periods,
+            n_components).
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        check_choice("which", which, tuple(_WHICH))
+        index = word_index(self, word, "word")
+        draws = draws_of(self, _WHICH[which], [index])[:, :, 0]
+        return summarise(draws, prob, **_chosen_periods(self, None)[1])
+
+    def similarity(self, a, b, *, times=None, prob=0.9):
+        """Posterior of the cosine between the target vectors of two words over time.
+
+        Parameters
+        ----------
+        a, b : str or int
+            Words, or their indices.
+        times : list of times or labels of periods, optional
+            All periods by default.
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Bunch
+            ``periods``, ``times``, ``mean`` and ``sd`` (n_times,), ``interval`` (n_times, 2),
+            ``draws`` (n_draws, n_times).
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        ValueError
+            For a time that is in no period.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        chosen, where = _chosen_periods(self, times)
+        return summarise(_similarities(self, a, b)[:, chosen], prob, **where)
+
+    def similarity_change(self, a, b, t0=None, t1=None, *, prob=0.9):
+        """Posterior of the change of two words' cosine from one period to another.
+
+        Parameters
+        ----------
+        a, b : str or int
+            Words, or their indices.
+        t0, t1 : times or labels of periods, optional
+            The first and the last period by default.
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Bunch
+            ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
+            ``t1`` less that at ``t0``, and ``prob_increase``, the probability that the words drew
+            closer.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        at = _two_periods(self, t0, t1)
+        draws = _similarities(self, a, b)
+        change = draws[:, at[1]] - draws[:, at[0]]
+        return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
+
+    def drift(self, word, t0=None, t1=None, *, threshold=None, prob=0.9):
+        """Posterior of the cosine distance between a word's targets in two periods.
+
+        Parameters
+        ----------
+        word : str or int
+        t0, t1 : times or labels of periods, optional
+            The first and the last period by default.
+        threshold : float, optional
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Bunch
+            ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of
+            ``1 - cos(rho_t0, rho_t1)``, and ``prob_exceeds``, the probability that it is above
+            ``threshold``, where that is given.
+
+        Notes
+        -----
+        A distance cannot be negative: where little is known it is far from 0 because little is
+        known, not because the word has changed. A word that was never seen has the distance that
+        the prior gives it; ``observed_`` tells how much was seen.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        _check_threshold(threshold)
+        at = _two_periods(self, t0, t1)
+        draws = draws_of(self, "rho", [word_index(self, word, "word")])[:, :, 0]
+        distance = 1.0 - _cosines(draws[:, at[0]], draws[:, at[1]])
+        more = {}
+        if threshold is not None:
+            more["prob_exceeds"] = float(np.mean(distance > threshold))
+        return summarise(distance, prob, **more)
+
+    def most_changed(self, n=10, *, t0=None, t1=None, threshold=None, prob=0.9):
+        """Words that have most surely changed between two periods.
+
+        Parameters
+        ----------
+        n : int, default=10
+        t0, t1 : times or labels of periods, optional
+            The first and the last period by default.
+        threshold : float, optional
+            Of the cosine distance; by default the median over all words of its posterior mean.
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Changes
+            Ranked by the probability that the distance is above ``threshold``, then by the lower
+            end of its interval; prints as a table.
+
+        Notes
+        -----
+        Words that were hardly seen in a period are ranked by what the prior and their other
+        periods say: the columns of observed pairs tell which ones these are.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        check_integer("n", n, 1)
+        _check_threshold(threshold)
+        return most_changed(self, n, _two_periods(self, t0, t1), threshold, prob)
+
+    def most_similar(self, word, n=10, *, time, prob=0.9):
+        """The words nearest to a word in a period, with intervals.
+
+        Parameters
+        ----------
+        word : str or int
+        n : int, default=10
+        time : time or label of a period
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Neighbours
+            Ordered by posterior mean cosine, with the probability of each of being among the
+            ``n`` nearest; prints as a table.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        check_integer("n", n, 1)
+        target = word_index(self, word, "word")
+        draws = period_draws(self, "rho", self.periods_.find(time))
+        return neighbours(self.words_, target, draws, n, prob)
+
+    def cooccurrence_proba(self, pairs, *, times=None, prob=0.9):
+        """Posterior of the probability that a pair is positive, sigma(rho_wt . alpha_vt).
+
+        Parameters
+        ----------
+        pairs : list of (target, context)
+            Words or indices.
+        times : list of times or labels of periods, optional
+            All periods by default.
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Bunch
+            ``periods``, ``times``, ``mean`` and ``sd`` (n_times, n_pairs), ``interval`` (n_times,
+            n_pairs, 2), ``draws`` (n_draws, n_times, n_pairs).
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        targets, contexts = pair_places(self, pairs)
+        chosen, where = _chosen_periods(self, times)
+        rho, alpha = draws_of(self, "rho", targets), draws_of(self, "alpha", contexts)
+        if len(rho) != len(alpha):
+            # only one side has all its words among those kept by name
+            flat = self.posterior_.flat
+            rho, alpha = flat("rho")[:, :, targets], flat("alpha")[:, :, contexts]
+        logits = np.einsum("stik,stik->sti", rho[:, chosen], alpha[:, chosen])
+        return summarise(expit(logits), prob, **where)
+
+
+def _check_threshold(threshold):
+    if threshold is not None:
+        check_real("threshold", threshold, 0, strict=False)

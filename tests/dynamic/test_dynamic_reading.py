@@ -1,0 +1,210 @@
+"""Readings of `DynamicSGNS` against the same from the draws by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from skbayesembed import DynamicSGNS
+from skbayesembed.datasets import make_dynamic_sgns
+from skbayesembed.dynamic import predict
+from skbayesembed.posterior import hdi_interval
+
+pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+
+V, K, T = 9, 2, 4
+CENTRES = np.array([1850.0, 1860.0, 1880.0, 1890.0])
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_dynamic_sgns(
+        V, K, T, 800, times=CENTRES, diffusion=0.01, empty_periods=[1], random_state=3
+    )
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    options = {"draws": 25, "warmup": 10, "chains": 2, "diffusion": 0.01, "random_state": 0}
+    return DynamicSGNS(K, solver="gibbs", **options).fit(data.pairs, times=CENTRES)
+
+
+@pytest.fixture(scope="module")
+def rho(model):
+    return model.posterior_.flat("rho")
+
+
+@pytest.fixture(scope="module")
+def alpha(model):
+    return model.posterior_.flat("alpha")
+
+
+def cosine(a, b):
+    norm = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
+    return np.sum(a * b, axis=-1) / norm
+
+
+def assert_summary(found, draws, prob=0.9):
+    np.testing.assert_allclose(found.draws, draws, atol=1e-12)
+    np.testing.assert_allclose(found.mean, draws.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(found.sd, draws.std(axis=0, ddof=1), atol=1e-12)
+    np.testing.assert_allclose(found.interval, hdi_interval(draws, prob), atol=1e-12)
+
+
+@pytest.mark.parametrize("prob", [0.5, 0.9])
+def test_trajectory(model, rho, alpha, prob):
+    found = model.trajectory("x3", prob=prob)
+    assert_summary(found, rho[:, :, 3], prob)
+    assert found.periods == [1850, 1860, 1880, 1890]
+    np.testing.assert_array_equal(found.times, CENTRES)
+    assert found.interval.shape == (T, K, 2)
+    np.testing.assert_allclose(found.mean, model.rho_[:, 3])
+    assert_summary(model.trajectory(3, which="context", prob=prob), alpha[:, :, 3], prob)
+
+
+def test_similarity(model, rho):
+    draws = cosine(rho[:, :, 0], rho[:, :, 4])
+    found = model.similarity("x0", "x4")
+    assert_summary(found, draws)
+    assert found.interval.shape == (T, 2) and found.periods == [1850, 1860, 1880, 1890]
+    some = model.similarity("x0", 4, times=[1890, 1850], prob=0.5)
+    assert_summary(some, draws[:, [3, 0]], 0.5)
+    assert some.times.tolist() == [1890.0, 1850.0]
+    assert_summary(model.similarity(0, 4, times=1880), draws[:, [2]])
+    np.testing.assert_allclose(model.similarity(0, 0).draws, 1)
+
+
+def test_similarity_change(model, rho):
+    draws = cosine(rho[:, :, 0], rho[:, :, 4])
+    found = model.similarity_change("x0", "x4", 1860, 1890, prob=0.95)
+    assert_summary(found, draws[:, 3] - draws[:, 1], 0.95)
+    assert found.prob_increase == np.mean(draws[:, 3] > draws[:, 1])
+    assert_summary(model.similarity_change(0, 4), draws[:, 3] - draws[:, 0])
+    np.testing.assert_allclose(
+        model.similarity_change(0, 4, 1890, 1850).mean, -model.similarity_change(0, 4).mean
+    )
+
+
+def test_drift(model, rho):
+    distance = 1 - cosine(rho[:, 0, 2], rho[:, 2, 2])
+    found = model.drift("x2", 1850, 1880, threshold=0.2)
+    assert_summary(found, distance)
+    assert found.prob_exceeds == np.mean(distance > 0.2)
+    assert "prob_exceeds" not in model.drift("x2")
+    assert_summary(model.drift("x2"), 1 - cosine(rho[:, 0, 2], rho[:, 3, 2]))
+
+
+@pytest.mark.parametrize("block", [2, 1000])
+@pytest.mark.parametrize("threshold", [None, 0.3])
+def test_most_changed(model, data, rho, monkeypatch, block, threshold):
+    monkeypatch.setattr(predict, "_NUMBERS", block * 50 * 2 * K)
+    assert predict.sweep_chunk(model, 2) == block
+    distance = 1 - cosine(rho[:, 1], rho[:, 3])
+    limit = np.median(distance.mean(axis=0)) if threshold is None else threshold
+    above, interval = np.mean(distance > limit, axis=0), hdi_interval(distance, 0.8)
+    order = sorted(range(V), key=lambda w: (-above[w], -interval[w, 0]))[:5]
+    found = model.most_changed(5, t0=1860, t1=1890, threshold=threshold, prob=0.8)
+    assert found.words.tolist() == [f"x{w}" for w in order] and len(found) == 5
+    np.testing.assert_allclose(found.threshold, limit)
+    np.testing.assert_allclose(found.mean, distance.mean(axis=0)[order])
+    np.testing.assert_allclose(found.sd, distance.std(axis=0, ddof=1)[order])
+    np.testing.assert_allclose(found.interval, interval[order])
+    np.testing.assert_array_equal(found.prob_exceeds, above[order])
+    assert not found.count_t0.any()
+    seen = np.asarray(data.pairs[3].positive.sum(axis=1))
+    np.testing.assert_array_equal(found.count_t1, seen[order])
+    assert found.periods == (1860, 1890) and found.prob == 0.8 and found.n_draws == 50
+
+
+def test_most_changed_prints_and_converts(model):
+    found = model.most_changed(3)
+    assert found.periods == (1850, 1890)
+    lines = repr(found).splitlines()
+    assert lines[0] == "most changed from 1850 to 1890, by cosine distance" and len(lines) == 5
+    assert "90 % interval" in lines[1] and f"P(> {found.threshold:.3g})" in lines[1]
+    assert lines[2].startswith(found.words[0]) and f"{found.mean[0]:.3f}" in lines[2]
+    frame = found.to_frame()
+    assert list(frame.columns) == [
+        "word", "mean", "sd", "low", "high", "prob_exceeds", "count_t0", "count_t1",
+    ]  # fmt: skip
+    assert frame["word"].tolist() == found.words.tolist()
+    assert len(model.most_changed(100)) == V
+
+
+def test_ties_go_by_the_lower_end(model):
+    found = model.most_changed(V, threshold=2.0)
+    assert not found.prob_exceeds.any()
+    assert np.all(np.diff(found.interval[:, 0]) <= 0)
+
+
+def test_a_point_estimate_says_so(data):
+    model = DynamicSGNS(K, solver="map", diffusion=0.01, random_state=0)
+    found = model.fit(data.pairs, times=CENTRES).most_changed(2)
+    assert repr(found).endswith("(a point estimate: one draw, intervals without width)")
+    assert found.n_draws == 1 and not found.sd.any()
+    assert set(found.prob_exceeds) <= {0.0, 1.0}
+
+
+def test_most_similar(model, rho):
+    cosines = cosine(rho[:, 2], rho[:, 2, [5]])
+    mean = cosines.mean(axis=0)
+    order = [w for w in np.argsort(-mean) if w != 5][:3]
+    found = model.most_similar("x5", 3, time=1880)
+    assert found.words.tolist() == [f"x{w}" for w in order]
+    np.testing.assert_allclose(found.mean, mean[order])
+    np.testing.assert_allclose(found.interval, hdi_interval(cosines[:, order], 0.9), atol=1e-12)
+    cosines[:, 5] = -2
+    top = np.mean([np.isin(order, np.argsort(-c)[:3]) for c in cosines], axis=0)
+    np.testing.assert_array_equal(found.prob_top, top)
+
+
+def test_cooccurrence(model, rho, alpha):
+    draws = expit(np.einsum("stik,stik->sti", rho[:, :, [0, 3]], alpha[:, :, [1, 3]]))
+    found = model.cooccurrence_proba([("x0", "x1"), (3, "x3")])
+    assert_summary(found, draws)
+    assert found.interval.shape == (T, 2, 2)
+    some = model.cooccurrence_proba([("x0", "x1"), (3, "x3")], times=[1880], prob=0.5)
+    assert_summary(some, draws[:, [2]], 0.5)
+    assert some.periods == [1880]
+
+
+def test_periods_are_named_by_time_or_label(data):
+    model = DynamicSGNS(K, solver="map", bins=[1840, 1870, 1900], random_state=0)
+    model.fit(data.pairs, times=CENTRES)
+    first, second = model.periods_.labels
+    assert second == "[1870, 1900]"
+    for time in (second, 1870, 1899.5, np.datetime64("1885-05-01")):
+        assert model.similarity(0, 1, times=[time]).periods == [second]
+    assert model.drift(0, first, second).mean == model.drift(0, 1850, 1900).mean
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda m: m.trajectory("cat"), KeyError, "word='cat' is not in the vocabulary of 9 words"),
+        (lambda m: m.trajectory(9), KeyError, "word=9 is out of range"),
+        (lambda m: m.trajectory(0, which="rho"), ValueError, "which must be one of 'target', 'con"),
+        (lambda m: m.trajectory(0, prob=1.0), ValueError, "prob must be a number between 0 and 1"),
+        (lambda m: m.similarity(0, "cat"), KeyError, "b='cat' is not in the vocabulary"),
+        (lambda m: m.similarity(0, 1, times=[1870]), ValueError, "times=1870 is in no period: tim"),
+        (
+            lambda m: m.similarity(0, 1, times=["1870"]),
+            ValueError,
+            "times must be a time or one of",
+        ),
+        (lambda m: m.similarity(0, 1, times=[]), ValueError, "times must name at least one period"),
+        (lambda m: m.drift(0, 1850, 1850), ValueError, "t0 and t1 must be in different periods"),
+        (lambda m: m.drift(0, 1850, 1851), ValueError, "t1=1851 is in no period"),
+        (lambda m: m.drift(0, threshold=-1), ValueError, "threshold must be a number >= 0"),
+        (lambda m: m.most_changed(0), ValueError, "n must be an integer >= 1"),
+        (lambda m: m.most_changed(t0=1800), ValueError, "t0=1800 is in no period"),
+        (lambda m: m.most_similar(0, time=1800), ValueError, "time=1800 is in no period"),
+        (lambda m: m.most_similar("cat", time=1850), KeyError, "word='cat' is not in"),
+        (lambda m: m.cooccurrence_proba(["ab"]), ValueError, "pairs must be a list of"),
+        (lambda m: m.cooccurrence_proba([(0, "cat")]), KeyError, "context='cat' is not in"),
+    ],
+)
+def test_errors(model, call, error, message):
+    with pytest.raises(error, match=message):
+        call(model)
