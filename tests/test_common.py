@@ -128,10 +128,7 @@ class TimedSGNS(DynamicSGNS):
 DRIFT = {"n_components": 2, "min_count": 1, "draws": 3, "warmup": 5, "chains": 1}
 BRIEF += [
     TimedSGNS(**DRIFT, solver="gibbs", features="mean_std"),
-    TimedSGNS(**DRIFT, solver="gibbs", diffusion="learned", negative_sampling="sampled"),
-    TimedSGNS(**DRIFT, solver="hmc"),
     TimedSGNS(**DRIFT, solver="laplace"),
-    TimedSGNS(**DRIFT, solver="map"),
     TimedSGNS(**DRIFT, solver="vi", features="mean_std"),
     TimedSGNS(**DRIFT, solver="vi", learning_method="online"),
 ]

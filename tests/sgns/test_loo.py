@@ -153,6 +153,7 @@ def test_checks():
         loo(posterior_of(n_words=3, chains=1, draws=1), PairCounts(np.eye(3), np.eye(3)))
 
 
+@pytest.mark.slow
 def test_exact_refits():
     """Leaving one observation out and sampling again gives what PSIS says, within MC error.
 

@@ -32,6 +32,14 @@ d = make_sgns(40, 3, 20_000, random_state=0)
 for solver in ("gibbs", "hmc", "vi", "laplace"):
     say(BayesianSGNS(3, solver=solver, draws=30, warmup=30, chains=1, random_state=0).fit(d.pairs))
 """
+DRIFT = """
+from skbayesembed import DynamicSGNS
+from skbayesembed.datasets import make_dynamic_sgns
+d = make_dynamic_sgns(30, 3, 4, 4000, random_state=0)
+for solver, diffusion in {pairs}:
+    say(DynamicSGNS(3, solver=solver, diffusion=diffusion, draws=20, warmup=20, chains=1,
+                    random_state=0).fit(d.pairs, times=d.times))
+"""
 SAY = """
 import hashlib, warnings
 warnings.simplefilter("ignore")
@@ -45,6 +53,8 @@ PROGRAMS = {
     "disc": SENSES.format(pairs=[("disc", "hmc"), ("disc", "gibbs")]),
     "walks": SENSES.format(pairs=[("scan", "hmc"), ("gasc", "gibbs")]),
     "interaction": SENSES.format(pairs=[("interaction", "hmc")]),
+    "drift": DRIFT.format(pairs=[(s, 0.02) for s in ("gibbs", "hmc", "vi", "laplace", "map")]),
+    "drift-learned": DRIFT.format(pairs=[(s, "learned") for s in ("gibbs", "hmc", "vi")]),
 }
 
 
