@@ -13,6 +13,8 @@ Parts:
 - ``debates``: the UN general debate in periods of seven years: the words most surely changed, and
   where function words rank.
 - ``solvers``: simulated drift with its truth: coverage of P_t(w, v) and errors against gibbs.
+- ``adam``: smoothing by the published algorithm and by this package's, on the simulated drift: the
+  bound over gradients and CPU seconds.
 - ``periods``: seconds of a sweep and of a gradient with 10, 20 and 40 periods.
 
 The data are read from the folder that SKBAYESEMBED_DATA names.
@@ -31,6 +33,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from dynamic_adam import Smoothing, smooth
 from parts import parser_of, run, table
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
@@ -38,6 +41,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skbayesembed import BayesianSGNS, DynamicSGNS
 from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic.data import period_counts
+from skbayesembed.dynamic.prior import DriftPrior
 from skbayesembed.text import analyzer_of, build_corpus, encode, restrict
 
 TOKENS = r"(?u)\b\w+\b"
@@ -224,6 +228,35 @@ def agreement(posterior, sim, block=10):
     }  # fmt: skip
 
 
+def adam(options, item):
+    """The bound in the course of the published algorithm, and of this one."""
+    sim = make_dynamic_sgns(100, 5, 8, 20_000, empty_periods=[4], random_state=item["seed"])
+    tridiagonal = DriftPrior(np.diff(sim.times), 5.0, 0.02).tridiagonal()
+    rates = [(500, 1e-2)] * 10 + [(500, 1e-3)] * 2
+    _, published = smooth(sim.pairs, 5, tridiagonal, rates)
+    model = DynamicSGNS(5, diffusion=0.02, prior_precision=5.0, random_state=0, draws=1, tol=1e-7)
+    model.fit(sim.pairs, times=sim.times)
+    _, figures = measured(lambda: model.fit(sim.pairs, times=sim.times))
+    # the published algorithm's own estimate of the bound, at the approximation found
+    other = Smoothing(sim.pairs, 5, tridiagonal, 0)
+    set_sites(other, model.approximation_)
+    own = {"steps": model.n_iter_, "cpu": figures["cpu"], "bound": other.bound()}
+    return {"published": published, "own": [own]}
+
+
+def set_sites(smoothing, sites):
+    """Give the published parameters the values that `DriftSites` amount to."""
+    mean = np.stack([sites.mean["rho"], sites.mean["alpha"]]).astype(float)
+    precision = smoothing.prior + np.moveaxis(sites.lam, 1, -1)[..., None].astype(float) * np.eye(
+        len(smoothing.prior)
+    )
+    upper = np.swapaxes(np.linalg.cholesky(precision), -1, -2)
+    smoothing.nu[:] = np.moveaxis(np.diagonal(upper, axis1=-2, axis2=-1), -1, 1)
+    beside = np.diagonal(upper, 1, axis1=-2, axis2=-1)
+    smoothing.omega[:, :-1] = np.moveaxis(beside, -1, 1)
+    smoothing.moved = np.einsum("ts,aswk->atwk", np.linalg.inv(smoothing.basis), mean)
+
+
 def periods(options, item):
     """Seconds a sweep of gibbs and a gradient of vi take."""
     n = item["periods"]
@@ -254,6 +287,8 @@ def items(part, options):
         return [{"model": m} for m in models] + more
     if part == "later":
         return [{"model": m, "before": b} for b in (2010,) for m in models]
+    if part == "adam":
+        return [{"seed": 0}]
     if part == "debates":
         return [{"periods": 11}]
     if part == "solvers":
@@ -270,7 +305,8 @@ def page(results):
 
 
 PARTS = {
-    "union": union, "later": later, "debates": debate, "solvers": solvers, "periods": periods,
+    "union": union, "later": later, "debates": debate, "solvers": solvers, "adam": adam,
+    "periods": periods,
 }  # fmt: skip
 
 

@@ -56,6 +56,7 @@ def make_dynamic_sgns(
         pairs : list of PairCounts, one for each period
             Integer counts, targets in rows and contexts in columns.
         times : ndarray of shape (n_periods,)
+            Increasing.
         rho : ndarray of shape (n_periods, n_words, n_components)
             The true target vectors.
         alpha : ndarray of shape (n_periods, n_words, n_components)

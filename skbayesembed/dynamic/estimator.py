@@ -73,8 +73,9 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     max_features : int or None, default=None
         Keep only the most frequent words.
     learning_method : {"batch", "online"}, default="batch"
-        Of ``"vi"``: all periods together, or one after the other, so that a period knows what came
-        before it but not what comes after.
+        Of ``"vi"``: all periods together, or one after the other, as ``partial_fit`` does: what a
+        period says is then worked out without what comes after, though its vectors are smoothed
+        by it.
     target_accept : float, default=0.8
         Of ``"hmc"``: acceptance that the step size is adapted to.
     features : {"mean", "mean_std"}, default="mean"
@@ -82,9 +83,9 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
     keep_draws : {"auto", "all"} or list of words, default="auto"
-        ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
-        and variances over all. For the words of a list every draw is recorded besides, in
-        ``posterior_.stats``.
+        ``"auto"`` records all draws up to 1 GiB (128 MiB for ``"vi"``, whose readings draw anew from
+        the approximation); beyond, evenly spaced ones and running means and variances over all. For
+        the words of a list every draw is recorded besides, in ``posterior_.stats``.
     max_iter : int, default=200
         Most iterations of ``"vi"``, and of the search for the mode.
     tol : float, default=1e-5

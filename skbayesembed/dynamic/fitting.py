@@ -26,6 +26,8 @@ from .prior import DriftPrior
 # Chains share the machine's cores by words instead of side by side above this much memory each.
 _LARGE_CHAIN = 200 * 2**20
 _MONITORED = 100
+# Bytes of whole draws of an approximation that are recorded: readings draw from it afresh.
+_DRAWN_BUDGET = 2**27
 
 
 def drift_prior(estimator, periods):
@@ -117,7 +119,10 @@ def plan_draws(estimator, vocabulary, n_periods):
     size = n_periods * len(vocabulary) * k
     trace = 8 * (_MONITORED + COORDINATES + 1) + 16 * n_periods * k * n_kept
     chains = 1 if estimator.solver in ("vi", "laplace") else estimator.chains
-    return chain_settings(estimator, 16 * size, 32 * size, trace, rows, chains, covariance=False)
+    budget = _DRAWN_BUDGET if estimator.solver == "vi" else None
+    return chain_settings(
+        estimator, 16 * size, 32 * size, trace, rows, chains, budget, covariance=False
+    )
 
 
 def monitored_places(model):

@@ -17,6 +17,8 @@ from ..sgns.predict import (
 
 # Where fewer whole draws are recorded and there is an approximation, so many are drawn from it.
 FEWEST_DRAWS = 100
+# As many for readings that go over words block by block.
+SWEEP_DRAWS = 400
 # Draws of each period where probabilities are averaged over periods, at least.
 _FEWEST_IN_MIXTURE = 20
 # Numbers in a block of draws from an approximation: 160 MB.
@@ -102,18 +104,18 @@ def can_draw(estimator):
     return hasattr(estimator.posterior_.approximation, "draw_words")
 
 
-def enough_recorded(estimator):
-    """Whether draws that sweep over all words are those that were recorded."""
+def enough_recorded(estimator, fewest):
+    """Whether draws of all words are to be those that were recorded."""
     posterior = estimator.posterior_
-    return posterior.n_chains * posterior.n_draws >= FEWEST_DRAWS or not can_draw(estimator)
+    return posterior.n_chains * posterior.n_draws >= fewest or not can_draw(estimator)
 
 
 def sweep_chunk(estimator, n_periods):
     """Words whose draws in ``n_periods`` periods fit a block."""
     posterior = estimator.posterior_
-    n_draws = FEWEST_DRAWS
-    if enough_recorded(estimator):
-        n_draws = posterior.n_chains * posterior.n_draws
+    n_draws = posterior.n_chains * posterior.n_draws
+    if not enough_recorded(estimator, SWEEP_DRAWS):
+        n_draws = SWEEP_DRAWS
     return max(1, _NUMBERS // (n_draws * n_periods * estimator.rho_.shape[-1]))
 
 
@@ -122,9 +124,9 @@ def sweep_draws(estimator, name, periods, index):
 
     The recorded ones, or those of an approximation where few were recorded.
     """
-    if enough_recorded(estimator):
+    if enough_recorded(estimator, SWEEP_DRAWS):
         return estimator.posterior_.flat(name)[:, np.asarray(periods)[:, None], index]
-    return drawn_words(estimator, name, index, FEWEST_DRAWS, periods)
+    return drawn_words(estimator, name, index, SWEEP_DRAWS, periods)
 
 
 def period_draws(estimator, name, period):
@@ -132,7 +134,7 @@ def period_draws(estimator, name, period):
 
     A view where they were recorded.
     """
-    if enough_recorded(estimator):
+    if enough_recorded(estimator, FEWEST_DRAWS):
         return estimator.posterior_.flat(name)[:, period]
     return drawn_words(
         estimator, name, np.arange(estimator.words_.size), FEWEST_DRAWS, [period]

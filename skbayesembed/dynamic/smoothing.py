@@ -40,7 +40,8 @@ class Smoothing:
         Precisions of sites to start with.
     run : callable
     known : tuple of two ndarray, optional
-        Precisions and linear terms of sites that are known already, of data seen before.
+        Precisions and linear terms of sites that are known already, of data seen before; for a
+        single period.
 
     Attributes
     ----------
@@ -52,7 +53,8 @@ class Smoothing:
 
     def __init__(self, pairs, prior, mean, lam, run, known=None):
         self.pairs, self.prior, self.point, self.run = pairs, prior, mean, run
-        self.known = (np.zeros_like(mean), np.zeros_like(mean)) if known is None else known
+        self._informed = known is not None
+        self.known = known if self._informed else (np.zeros_like(mean), np.zeros_like(mean))
         self.variance = np.empty_like(mean)
         self.curvature = lam
         self.set_sites()
@@ -110,13 +112,19 @@ class Smoothing:
         self.prior.diffusion = float(np.exp(found.x))
 
     def _rest(self, sums):
-        """The bound's terms of variances alone, from sums at means of zero; without known sites."""
+        """The bound's terms of variances alone, from sums at means of zero."""
         prior, factors = self.prior, self.point[:, 0].size
         steps = sums[2:].reshape(-1, 3).T
         value = prior.log_density(prior.diffusion, steps, factors)
         value -= 0.5 * sums[1] / prior.variance + 0.5 * sums[0]
         constant = 1.0 - np.log(prior.variance)
-        return float(value + 0.5 * factors * prior.n_periods * constant)
+        value += 0.5 * factors * prior.n_periods * constant
+        if self._informed:
+            # one period: its prior is the stationary one times the known sites, normalised
+            lam, eta = (a.astype(float) for a in self.known)
+            level = np.sum(np.log1p(lam * prior.variance) - lam * self.variance)
+            value += 0.5 * (level - np.sum(eta**2 / (1.0 / prior.variance + lam)))
+        return float(value)
 
 
 def _prior_part(smoothing, i, side, start, stop, gradient, found):

@@ -272,9 +272,9 @@ def drawn(model):
 
 
 def test_few_recorded_draws_are_made_up_for(drawn, monkeypatch):
-    """40 are recorded: 100 are drawn, for a sweep block by block of words."""
+    """40 are recorded: 100 are drawn, 400 for a sweep block by block of words."""
     flat = drawn.posterior_.flat("rho")
-    monkeypatch.setattr(predict, "_NUMBERS", 100 * 2 * K * 3)
+    monkeypatch.setattr(predict, "_NUMBERS", 400 * 2 * K * 3)
     assert predict.sweep_chunk(drawn, 2) == 3
     found = predict.period_draws(drawn, "rho", 2)
     assert found.shape == (100, V, K)
@@ -283,7 +283,7 @@ def test_few_recorded_draws_are_made_up_for(drawn, monkeypatch):
     assert np.abs(np.corrcoef(noise.T) - np.eye(V * K)).max() < 0.5
     assert drawn.score(HELD_OUT, times=[0, 4, 4, 9]) == drawn.score(HELD_OUT, times=[0, 4, 4, 9])
     assert len(drawn.similarity(0, 1).draws) == 1000
-    assert drawn.most_changed(3).n_draws == 100
+    assert drawn.most_changed(3).n_draws == 400
     assert repr(drawn.most_changed(3)) == repr(drawn.most_changed(3))
     back = drawn.most_changed(3, t0=4, t1=0)
     assert back.words.tolist() == drawn.most_changed(3).words.tolist()

@@ -230,6 +230,17 @@ def test_filtering_is_near_smoothing():
     assert error["filtering"] < static_error
 
 
+def test_the_bounds_of_periods_add_up_to_less_than_that_of_all():
+    sim = make_dynamic_sgns(20, 2, 4, 4000, random_state=4)
+    filtering = filtered(sim, 2, sim.times)
+    pairs, prior = ExpectedPairs(sim.pairs), DriftPrior(np.diff(sim.times), 2.0, 0.02)
+    static = static_start(sim.pairs, 2, 2.0, np.random.default_rng(0), serial)
+    smoothing = Smoothing(pairs, prior, *dynamic_start(static, pairs, 4), serial)
+    elbo, *_ = climb(smoothing, max_iter=200, tol=1e-7)
+    # the sum is the bound of a chain of approximations, each blind to what comes after
+    assert 1.02 * elbo[-1] < sum(filtering.elbo) < elbo[-1]
+
+
 def test_an_empty_period_and_new_words_change_nothing():
     sim = make_dynamic_sgns(15, 2, 4, 2000, random_state=5)
     plain = filtered(sim, 2, [0.0, 1.0, 4.0, 5.0])
