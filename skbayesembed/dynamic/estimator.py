@@ -83,13 +83,14 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
     keep_draws : {"auto", "all"} or list of words, default="auto"
-        ``"auto"`` records all draws up to 1 GiB (128 MiB for ``"vi"``, whose readings draw anew from
-        the approximation); beyond, evenly spaced ones and running means and variances over all. For
-        the words of a list every draw is recorded besides, in ``posterior_.stats``.
+        ``"auto"`` records all draws up to 1 GiB (128 MiB for ``"vi"``, whose readings draw anew
+        from the approximation); beyond, evenly spaced ones and running means and variances over
+        all. For the words of a list every draw is recorded besides, in ``posterior_.stats``.
     max_iter : int, default=200
-        Most iterations of ``"vi"``, and of the search for the mode.
+        Most gradients of ``"vi"``, and most iterations of the search for the mode.
     tol : float, default=1e-5
-        Tolerance at which they end.
+        ``"vi"`` ends when a round of steps raises the bound by less than 10 times this share of it,
+        the search for the mode when the largest entry of the gradient has fallen to this share.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for documents given as strings.
     lowercase : bool, default=True
