@@ -95,8 +95,11 @@ def _debates(results, table):
             f"{r['item']['periods']} periods, {r['n_words']} words, fitted in {r['seconds']:.0f} "
             f"seconds; `most_changed` of all words in {r['reading']:.0f}. {r['sure']} words have "
             f"more than 95 % above the median distance of {r['threshold']:.3f}. Of {len(ranks)} "
-            f"function words the highest ranks are {', '.join(map(str, ranks[:3]))}, the median "
-            f"{int(np.median(ranks))}.\n\n"
+            f"function words the highest ranks are "
+            f"{', '.join(f'{rank} ({word})' for rank, word in ranks[:3])}, the median "
+            f"{int(np.median([rank for rank, _ in ranks]))}. Digits are left out: paragraphs of "
+            "the early speeches are numbered, and with the numbers the words that begin sentences "
+            "(*thus*, *furthermore*, *moreover*) come out as changed.\n\n"
         )
         rows = [
             [w, f"{mean:.3f}", f"[{low:.3f}, {high:.3f}]", f"{p:.2f}"]

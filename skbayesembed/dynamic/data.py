@@ -141,6 +141,8 @@ class PeriodPairs(SparsePairs):
     ----------
     counts : list of PairCounts
         One for each period, over the same words.
+    allow_none : bool, default=False
+        Whether there may be no pair at all.
 
     Attributes
     ----------
@@ -159,7 +161,7 @@ class PeriodPairs(SparsePairs):
         If the periods have different numbers of words, or no pair is observed in any.
     """
 
-    def __init__(self, counts):
+    def __init__(self, counts, allow_none=False):
         sizes = {c.n_words for c in counts}
         if len(sizes) != 1:
             raise ValueError(
@@ -176,7 +178,7 @@ class PeriodPairs(SparsePairs):
         words = np.repeat(np.arange(self.n_words), np.diff(both.indptr))
         period, context = np.divmod(both.indices.astype(np.int64), self.n_words)
         seen = n > _LEAST
-        if not seen.any():
+        if not (seen.any() or allow_none):
             raise ValueError("counts have no observed pair in any period.")
         n, kappa, words, period, context = (a[seen] for a in (n, kappa, words, period, context))
         rows = [words * self.n_periods + period, context * self.n_periods + period]

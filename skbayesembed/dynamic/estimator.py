@@ -300,6 +300,9 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     def partial_fit(self, X, y=None, *, times=None):
         """Learn from documents of later periods.
 
+        What ``fit`` learned is not gone on with: the first call begins anew. ``n_periods`` cuts the
+        times of the first call; more periods of that width are added as they are needed.
+
         Parameters
         ----------
         X, times
@@ -316,8 +319,9 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         AttributeError
             If the solver is not ``"vi"``.
         ValueError
-            Without times, where a time is not after those learned before, or where the diffusion
-            is to be learned.
+            Without times, where a time is not after those learned before, where X is of another
+            kind than in the first call or ``n_components``, ``prior_precision`` or ``diffusion``
+            has changed since, or where the diffusion is to be learned.
         """
         from .online import partial_fit
 
@@ -422,7 +426,7 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         self.observed_ = observed
         self._columns = columns
         self._prior = fitting.drift_prior(self, periods)
-        self._shares = totals / totals.sum()
+        self._shares = totals / max(totals.sum(), 1e-300)
         self._reading_seed = reading_seed
 
     def _set_fitted(self, posterior):

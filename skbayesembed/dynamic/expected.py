@@ -40,7 +40,9 @@ class ExpectedPairs:
             [
                 PairCounts(c.positive, c.negative if factor is None else none)
                 for c, factor in zip(counts, self.factors, strict=True)
-            ]
+            ],
+            # there may be negatives alone, as products
+            allow_none=True,
         )
         self.n_words, self.n_periods = pairs.n_words, pairs.n_periods
         self.indptr, self.indices = pairs.indptr, pairs.indices

@@ -24,9 +24,18 @@ def filtered_posterior(estimator, training, settings, seeds, run):
     check_arrays(len(training.counts), training.words.size, estimator.n_components)
     start_seed, draw_seed = seeds.spawn(2)
     filtering = _filtering(estimator, training.words.size, start_seed)
-    times = training.periods.centres
-    _learn(estimator, filtering, times, np.arange(times.size), training.counts, run)
-    return _posterior(estimator, filtering, times, training.words, settings, draw_seed, run)
+    times, interrupted = training.periods.centres, False
+    try:
+        _learn(estimator, filtering, times, np.arange(times.size), training.counts, run)
+    except KeyboardInterrupt:
+        # the periods learned are kept; those after them have the prior given these
+        if not filtering.elbo:
+            raise
+        interrupted = True
+        warn_of_end(estimator, filtering.converged, interrupted)
+    return _posterior(
+        estimator, filtering, times, training.words, settings, draw_seed, run, interrupted
+    )
 
 
 def _filtering(estimator, n_words, seed):
@@ -36,18 +45,26 @@ def _filtering(estimator, n_words, seed):
 
 
 def _learn(estimator, filtering, times, index, counts, run):
+    before, filtering.converged = filtering.converged, True
     for t, period in zip(np.unique(index), counts, strict=True):
         filtering.learn(
             float(times[t]), period, run,
             max_iter=estimator.max_iter, tol=estimator.tol, verbose=estimator.verbose,
         )  # fmt: skip
+    # of these periods: what was warned of before is not said again
     warn_of_end(estimator, filtering.converged, interrupted=False)
+    filtering.converged = filtering.converged and before
 
 
-def _posterior(estimator, filtering, times, words, settings, seed, run):
+def _posterior(estimator, filtering, times, words, settings, seed, run, interrupted=False):
     sites = filtering.sites(times, run)
-    facts = {"n_iter": filtering.n_iter, "converged": filtering.converged, "interrupted": False}
+    facts = {"n_iter": filtering.n_iter, "converged": filtering.converged}
+    facts["interrupted"] = interrupted
     return sites_posterior(estimator, sites, words, settings, seed, facts)
+
+
+# What the sites learned so far belong to.
+_FIXED = ("n_components", "prior_precision", "diffusion")
 
 
 class Stream:
@@ -77,7 +94,8 @@ class Stream:
             estimator.random_state
         ).spawn(4)
         self._rng = np.random.default_rng(count_seed)
-        self._pairs = kind == "pairs"
+        self._kind = _kind_of_stream(kind)
+        self._fixed = {name: getattr(estimator, name) for name in _FIXED}
         self.words, self.vocabulary, self.columns = np.array([], dtype=str), {}, None
         self.periods, self._n_learned = None, 0
         self.observed, self.totals = np.zeros((0, 0)), np.zeros(0)
@@ -86,10 +104,7 @@ class Stream:
     def learn(self, estimator, X, times):
         """Take in a batch of documents, all later than those before."""
         kind, X = inputs.kind_of(X)
-        if (kind == "pairs") != self._pairs:
-            raise ValueError(
-                "X must be a list of PairCounts in every call or in none, as in the first."
-            )
+        self._check_same(estimator, kind)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         times = inputs.check_line(times, n, kind)
         periods = extended_periods(estimator, self.periods, times, kind)
@@ -119,9 +134,23 @@ class Stream:
                 self._draw_seed, run,
             )  # fmt: skip
 
+    def _check_same(self, estimator, kind):
+        if _kind_of_stream(kind) != self._kind:
+            raise ValueError(
+                f"X must be {self._kind} in every call of partial_fit, as in the first, got "
+                f"{_kind_of_stream(kind)}."
+            )
+        for name, value in self._fixed.items():
+            if getattr(estimator, name) != value:
+                raise ValueError(
+                    f"{name} must stay {value!r}, which partial_fit has begun with, got "
+                    f"{getattr(estimator, name)!r}."
+                )
+
     def _check_later(self, periods, index):
         if index.min() < self._n_learned:
-            known, got = periods.labels[self._n_learned - 1], periods.labels[index.min()]
+            # the new periods may begin earlier
+            known, got = self.periods.labels[self._n_learned - 1], periods.labels[index.min()]
             raise ValueError(
                 f"times must be in periods after {known}, the last that partial_fit has learned, "
                 f"got one in {got}: pass all documents of a period in one call, the earliest first."
@@ -183,6 +212,12 @@ class Stream:
         if estimator.max_features is not None:
             new = new[: max(0, estimator.max_features - self.words.size)]
         return np.asarray([*self.words.tolist(), *new], dtype=str)
+
+
+def _kind_of_stream(kind):
+    """Text and tokens may alternate."""
+    kinds = {"pairs": "a list of PairCounts", "counts": "a count matrix"}
+    return kinds.get(kind, "text or tokens")
 
 
 def extended_periods(estimator, known, times, kind):

@@ -91,12 +91,16 @@ def reading_seed(estimator, *key):
 def drawn_words(estimator, name, index, n, periods=None):
     """Draws of some words from the approximation, (n, len(periods), len(index), n_components)."""
     draw = estimator.posterior_.approximation.draw_words
+    # a word that is named twice has one vector
+    words, column = np.unique(index, return_inverse=True)
     # with the first word in the key: blocks of words are independent of each other
-    seed = reading_seed(estimator, _SIDES.index(name), index[0])
+    seed = reading_seed(estimator, _SIDES.index(name), words[0])
     if periods is None:
-        return draw(name, np.asarray(index), n, seed)
-    wanted, place = np.unique(periods, return_inverse=True)
-    return draw(name, np.asarray(index), n, seed, periods=wanted)[:, place]
+        draws = draw(name, words, n, seed)
+    else:
+        wanted, row = np.unique(periods, return_inverse=True)
+        draws = draw(name, words, n, seed, periods=wanted)[:, row]
+    return draws if np.array_equal(column, np.arange(words.size)) else draws[:, :, column]
 
 
 def can_draw(estimator):
@@ -149,17 +153,33 @@ def place_draws(estimator, name, place, rng=None):
     if len(place.parts) == 1 and np.ndim(place.parts[0][1]) == 0 and place.parts[0][1] == 1.0:
         draws = period_draws(estimator, name, place.parts[0][0])
         return draws if rng is None else spread(draws)
-    total = 0.0
-    for period, weight in place.parts:
-        draws = period_draws(estimator, name, period)
-        draws = draws if rng is None else spread(draws)
-        total = total + draws * _of_draws(weight, len(draws))
+    total = _sum_of_parts(estimator, name, place.parts, rng is None)
     if rng is None:
         return total
     # a point estimate is one draw, and says nothing of the noise
     total = np.repeat(total, -(-FEWEST_DRAWS // len(total)), axis=0)
     scale = _of_draws(np.sqrt(place.variance), len(total))
     return total + scale * rng.standard_normal(total.shape)
+
+
+def _sum_of_parts(estimator, name, parts, every):
+    """Draws of a weighted sum of periods' vectors: every one, or evenly spread ones."""
+    if len(parts) == 1 or enough_recorded(estimator, FEWEST_DRAWS):
+        total = 0.0
+        for period, weight in parts:
+            draws = period_draws(estimator, name, period)
+            draws = draws if every else spread(draws)
+            total = total + draws * _of_draws(weight, len(draws))
+        return total
+    # the periods together: vectors of a word are correlated over time
+    periods, weights = [p for p, _ in parts], np.array([w for _, w in parts], np.float32)
+    n_words, step = estimator.words_.size, sweep_chunk(estimator, len(parts))
+    sums = []
+    for start in range(0, n_words, step):
+        index = np.arange(start, min(start + step, n_words))
+        draws = drawn_words(estimator, name, index, FEWEST_DRAWS, periods)
+        sums.append(np.einsum("stwk,t->swk", draws, weights))
+    return np.concatenate(sums, axis=1)
 
 
 def _of_draws(value, n):

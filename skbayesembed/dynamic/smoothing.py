@@ -22,6 +22,8 @@ from .sites import DriftSites, apply_precision, moments, pieces
 
 # Steps of the rounds, the last for all that follow; of the static start at most so many gradients.
 _ROUNDS, _START_EVALUATIONS, _START_TOL = (5, 5, 10), 45, 1e-3
+# Share of a trajectory of the prior that is added to static vectors.
+_STIR = 1e-2
 # A learned diffusion changes at most by this factor in a round.
 _MOST_CHANGE = 10.0
 
@@ -142,7 +144,7 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
     ----------
     smoothing : Smoothing
     max_iter : int
-        Most evaluations of the gradient.
+        Most evaluations of the gradient; two at least, without which there is no bound.
     tol : float
         Converged when a round raises the bound by less than ``10 tol`` of its size.
     first : float, default=1.0
@@ -162,7 +164,7 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
     elbo, n_iter, converged = [], 1, False
     try:
         smoothing.value_and_gradient()
-        while not converged and n_iter < max_iter:
+        while not elbo or (not converged and n_iter < max_iter):
             if elbo and turn is not None:
                 turn(smoothing)
                 smoothing.value_and_gradient()
@@ -239,9 +241,15 @@ def principal_axes(mean, seen):
     mean[:] = (mean.reshape(-1, n) @ axes).reshape(mean.shape)
 
 
-def dynamic_start(static, pairs, n_periods):
-    """Static vectors in every period, with sites by its share of a word's observations."""
+def dynamic_start(static, pairs, prior, rng):
+    """Static vectors in every period, stirred, with sites by its share of a word's observations.
+
+    Where what periods say cancels out in their sum, static vectors are a saddle.
+    """
     mean, lam = static
     total = np.maximum(pairs.seen.sum(axis=1, keepdims=True), 1e-30)
     share = (pairs.seen / total)[..., None].astype(np.float32)
-    return np.repeat(mean, n_periods, axis=1), share * lam
+    mean = np.repeat(mean, prior.n_periods, axis=1)
+    for side in mean:
+        side += (_STIR * prior.sample(rng, side.shape[1:])).astype(np.float32)
+    return mean, share * lam

@@ -48,9 +48,10 @@ def vi_posterior(estimator, counts, prior, words, settings, seeds, run):
     check_arrays(prior.n_periods, words.size, estimator.n_components)
     start_seed, draw_seed = seeds.spawn(2)
     precision, k = 1.0 / prior.variance, estimator.n_components
-    static = static_start(counts, k, precision, np.random.default_rng(start_seed), run)
+    rng = np.random.default_rng(start_seed)
+    static = static_start(counts, k, precision, rng, run)
     pairs = ExpectedPairs(counts)
-    mean, lam = dynamic_start(static, pairs, prior.n_periods)
+    mean, lam = dynamic_start(static, pairs, prior, rng)
     smoothing = Smoothing(pairs, prior, mean, lam, run)
     elbo, n_iter, converged, interrupted = climb(
         smoothing, max_iter=estimator.max_iter, tol=estimator.tol, verbose=estimator.verbose

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
@@ -448,3 +448,11 @@ def test_pipeline_with_routing():
         direct, counts = pipeline[-1], pipeline[0].transform(TEXTS)
         assert pipeline.score(TEXTS, times=TIMES) == direct.score(counts, times=TIMES)
         same(pipeline.transform(TEXTS, times=TIMES), direct.transform(counts, times=TIMES))
+
+
+@pytest.mark.parametrize("learning_method", ["batch", "online"])
+def test_one_gradient_is_no_fit_but_a_bound(learning_method):
+    model = DynamicSGNS(1, min_count=1, max_iter=1, learning_method=learning_method, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model.fit(["a tape in the deck", "the tape on the box"] * 5, times=[1980, 1981] * 5)
+    assert np.isfinite(model.elbo_).all() and model.elbo_.size == 1 + (learning_method == "online")

@@ -5,9 +5,11 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import DynamicSGNS
 from skbayesembed.datasets import make_dynamic_sgns
+from skbayesembed.dynamic.filtering import Filtering
 
 OLD = ["the cat sat on the mat", "the dog sat on the rug"] * 15
 NEW = ["the internet sat on the mat", "the cat met the internet"] * 15
@@ -99,10 +101,61 @@ def test_a_batch_that_fails_leaves_what_was_learned(sim):
     before = model.rho_.copy()
     with pytest.raises(ValueError, match="times must be in periods after 1"):
         model.partial_fit(sim.pairs[2:], times=[1, 2, 3])
-    with pytest.raises(ValueError, match="list of PairCounts in every call or in none"):
+    with pytest.raises(ValueError, match="must be a list of PairCounts in every call"):
         model.partial_fit(OLD, times=[5] * 30)
     np.testing.assert_array_equal(model.rho_, before)
+    # the name of the last period, though earlier ones would shift its place
+    with pytest.raises(
+        ValueError, match="after 1, the last that partial_fit has learned, got one in -9"
+    ):
+        model.partial_fit(sim.pairs[2:3], times=[-9])
     assert model.partial_fit(sim.pairs[2:3], times=[2]).rho_.shape[0] == 3
+
+
+def test_text_and_counts_do_not_mix():
+    counts = np.ones((3, 7))
+    model = of_text().partial_fit(OLD, times=[1990] * 30)
+    with pytest.raises(ValueError, match="X must be text or tokens .* got a count matrix"):
+        model.partial_fit(counts, times=[1991] * 3)
+    model.partial_fit([line.split() for line in NEW], times=[1991] * 30)
+    assert model.rho_.shape == (2, 9, 2)
+    model = of_text().partial_fit(counts, times=[1990] * 3)
+    with pytest.raises(ValueError, match="X must be a count matrix .* got text or tokens"):
+        model.partial_fit(OLD, times=[1991] * 30)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_components", 3), ("prior_precision", 1.0), ("diffusion", 0.5)]
+)
+def test_the_prior_stays_what_it_was(sim, name, value):
+    model = estimator().partial_fit(sim.pairs[:2], times=[0, 1]).set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"{name} must stay"):
+        model.partial_fit(sim.pairs[2:3], times=[2])
+
+
+def test_a_first_batch_without_pairs():
+    model = of_text().partial_fit(["the", "cat", "dog"], times=[1989] * 3)
+    with pytest.raises(ValueError, match="X has no pair of words"):
+        model.transform(["the"])
+    model.partial_fit(OLD, times=[1990] * 30)
+    assert np.isfinite(model.transform(["the"])).all()
+
+
+def test_an_interrupted_fit_keeps_the_periods_learned(sim, monkeypatch):
+    learn, calls = Filtering.learn, []
+
+    def interrupted(self, *args, **options):
+        calls.append(args[0])
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        learn(self, *args, **options)
+
+    monkeypatch.setattr(Filtering, "learn", interrupted)
+    with pytest.warns(RuntimeWarning, match="Interrupted"):
+        model = estimator(learning_method="online").fit(sim.pairs, times=sim.times)
+    assert model.posterior_.attrs["interrupted"] and len(model.elbo_) == 2
+    sd = np.sqrt(model.approximation_.variance["rho"]).mean(axis=(1, 2))
+    assert np.all(np.diff(sd[1:]) > 0)
 
 
 def test_what_is_refused(sim):
@@ -123,3 +176,11 @@ def test_fitted_anew_and_pickled(sim):
     model.fit(sim.pairs, times=sim.times)
     fresh = clone(model).fit(sim.pairs, times=sim.times)
     np.testing.assert_array_equal(model.rho_, fresh.rho_)
+
+
+def test_a_warning_is_of_the_periods_of_the_call(sim):
+    model = estimator(max_iter=2)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        model.partial_fit(sim.pairs[:2], times=[0, 1])
+    model.set_params(max_iter=500, tol=1e-4).partial_fit(sim.pairs[2:3], times=[2])
+    assert model.posterior_.attrs["converged"] is False

@@ -294,3 +294,25 @@ def test_few_recorded_draws_are_made_up_for(drawn, monkeypatch):
     assert drawn.most_similar(0, 3, time=4).n_draws == 100
     monkeypatch.setattr(predict, "FEWEST_DRAWS", 40)
     np.testing.assert_array_equal(predict.period_draws(drawn, "rho", 2), flat[:, 2])
+
+
+@pytest.mark.parametrize("chunk", [3, V])
+def test_periods_that_are_weighted_together_are_drawn_together(chunk, monkeypatch):
+    """Their covariance over time counts, by dense matrices."""
+    fitted = fit(solver="vi", draws=5)
+    monkeypatch.setattr(predict, "FEWEST_DRAWS", 4000)
+    monkeypatch.setattr(predict, "sweep_chunk", lambda *_: chunk)
+    parts = [(0, 0.2), (2, 0.5), (3, 0.3)]
+    found = place_draws(fitted, "alpha", Place(parts))
+    assert found.shape == (4000, V, K)
+    sites = fitted.approximation_
+    weights = np.zeros(T)
+    for t, weight in parts:
+        weights[t] = weight
+    prior = sites.prior.tridiagonal().dense()
+    for w, k in np.ndindex(V, K):
+        covariance = np.linalg.inv(prior + np.diag(sites.lam[1, :, w, k].astype(float)))
+        sd = np.sqrt(weights @ covariance @ weights)
+        np.testing.assert_allclose(found[:, w, k].std(), sd, rtol=0.06)
+        mean = weights @ fitted.alpha_[:, w, k]
+        np.testing.assert_allclose(found[:, w, k].mean(), mean, atol=0.07 * sd)

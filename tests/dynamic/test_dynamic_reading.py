@@ -208,3 +208,17 @@ def test_periods_are_named_by_time_or_label(data):
 def test_errors(model, call, error, message):
     with pytest.raises(error, match=message):
         call(model)
+
+
+def test_a_word_named_twice_has_one_vector(data):
+    """Also where its draws are made afresh from the approximation."""
+    model = DynamicSGNS(K, diffusion=0.01, draws=5, random_state=0).fit(data.pairs, times=CENTRES)
+    np.testing.assert_allclose(model.similarity("x3", "x3").draws, 1.0)
+    pairs = [("x3", "x1"), ("x0", "x2"), ("x3", "x2"), ("x3", "x1")]
+    draws = model.cooccurrence_proba(pairs).draws
+    np.testing.assert_array_equal(draws[..., 0], draws[..., 3])
+    alone = model.cooccurrence_proba(pairs[1:2]).draws
+    assert draws.shape == (1000, T, 4) and alone.shape == (1000, T, 1)
+    np.testing.assert_allclose(draws[..., 1].mean(axis=0), alone[..., 0].mean(axis=0), atol=0.03)
+    a, b = model.similarity("x5", "x2"), model.similarity("x2", "x5")
+    np.testing.assert_allclose(a.draws, b.draws)
