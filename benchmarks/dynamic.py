@@ -45,7 +45,7 @@ from skbayesembed.dynamic.prior import DriftPrior
 from skbayesembed.text import analyzer_of, build_corpus, encode, restrict
 
 TOKENS = r"(?u)\b\w+\b"
-# Paragraphs of the early speeches are numbered: the words that begin sentences would have changed.
+# Paragraphs of the early speeches are numbered.
 LETTERS = r"(?u)\b[^\W\d_]+\b"
 INDEPENDENT = 1e6
 # Function words: what no reader would call changed in meaning.
@@ -170,20 +170,23 @@ def debate(options, item):
     texts, years = debates()
     model = model_of(options, n_periods=item["periods"], token_pattern=LETTERS)
     model, figures = measured(lambda: model.fit(texts, times=years))
-    wall = time.perf_counter()
-    every = model.most_changed(model.words_.size)
-    figures["reading"] = time.perf_counter() - wall
-    words = every.words.tolist()
-    top = [
-        [w, *map(float, (every.mean[i], *every.interval[i], every.prob_exceeds[i]))]
-        for i, w in enumerate(words[:30])
-    ]
-    ranks = sorted((words.index(w) + 1, w) for w in FUNCTION if w in words)
-    sure = int(np.sum(every.prob_exceeds > 0.95))
-    return {
-        "top": top, "function_ranks": ranks, "n_words": len(words), "sure": sure,
-        "threshold": every.threshold, **figures,
-    }  # fmt: skip
+    figures["reading"] = {}
+    for kind in ("euclidean", "cosine"):
+        wall = time.perf_counter()
+        every = model.most_changed(model.words_.size, distance=kind)
+        words = every.words.tolist()
+        figures["reading"][kind] = {
+            "seconds": time.perf_counter() - wall,
+            "top": [
+                [w, *map(float, (every.mean[i], *every.interval[i], every.prob_exceeds[i]))]
+                + [float(every.count_t0[i]), float(every.count_t1[i])]
+                for i, w in enumerate(words[:30])
+            ],
+            "function": sorted((words.index(w) + 1, w) for w in FUNCTION if w in words),
+            "sure": int(np.sum(every.prob_exceeds > 0.95)),
+            "threshold": every.threshold,
+        }
+    return {"n_words": len(words), **figures}
 
 
 def solvers(options, item):
@@ -292,7 +295,7 @@ def items(part, options):
     if part == "adam":
         return [{"seed": 0}]
     if part == "debates":
-        return [{"periods": 11, "tokens": "letters"}]
+        return [{"periods": 11}]
     if part == "solvers":
         every = ["gibbs", "hmc", "vi", "laplace"]
         return [{"seed": s, "solvers": every} for s in range(options.seeds)]

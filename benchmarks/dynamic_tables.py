@@ -88,24 +88,28 @@ def _later(results, table):
 
 
 def _debates(results, table):
-    text = "## UN general debate, 1946-2022\n\n"
-    for r in results:
-        ranks = r["function_ranks"]
+    r = results[-1]
+    text = (
+        "## UN general debate, 1946-2022\n\n"
+        f"{r['item']['periods']} periods of equal length, {r['n_words']} words of letters alone "
+        f"(paragraphs of the early speeches are numbered), fitted in {r['seconds']:.0f} seconds. "
+        "`most_changed` of all words, the first period against the last.\n\n"
+    )
+    for kind, found in r["reading"].items():
+        ranks = found["function"]
+        highest = ", ".join(f"{rank} ({word})" for rank, word in ranks[:3])
         text += (
-            f"{r['item']['periods']} periods, {r['n_words']} words, fitted in {r['seconds']:.0f} "
-            f"seconds; `most_changed` of all words in {r['reading']:.0f}. {r['sure']} words have "
-            f"more than 95 % above the median distance of {r['threshold']:.3f}. Of {len(ranks)} "
-            f"function words the highest ranks are "
-            f"{', '.join(f'{rank} ({word})' for rank, word in ranks[:3])}, the median "
-            f"{int(np.median([rank for rank, _ in ranks]))}. Digits are left out: paragraphs of "
-            "the early speeches are numbered, and with the numbers the words that begin sentences "
-            "(*thus*, *furthermore*, *moreover*) come out as changed.\n\n"
+            f"By {kind} distance, threshold {found['threshold']:.3f}, in {found['seconds']:.0f} "
+            f"seconds: {found['sure']} words are above it with more than 95 %. Of {len(ranks)} "
+            f"function words the highest ranks are {highest}, the median "
+            f"{int(np.median([rank for rank, _ in ranks]))}.\n\n"
         )
         rows = [
-            [w, f"{mean:.3f}", f"[{low:.3f}, {high:.3f}]", f"{p:.2f}"]
-            for w, mean, low, high, p in r["top"]
+            [w, f"{mean:.3f}", f"[{low:.3f}, {high:.3f}]", f"{p:.2f}", f"{n0:.0f}, {n1:.0f}"]
+            for w, mean, low, high, p, n0, n1 in found["top"]
         ]
-        text += table(["word", "distance", "90 % interval", "P(> threshold)"], rows)
+        text += table(["word", "distance", "90 % interval", "P(> threshold)", "pairs"], rows)
+        text += "\n"
     return text
 
 

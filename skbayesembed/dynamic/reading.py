@@ -11,7 +11,14 @@ from ..base import check_choice, check_integer, check_real
 from ..metrics.words import unit_vectors
 from ..sgns.reading import neighbours, pair_places, word_index
 from ..summary import check_prob, frame_of, summarise
-from .predict import can_draw, drawn_words, period_draws, sweep_chunk, sweep_draws
+from .predict import (
+    can_draw,
+    diffusion_draws,
+    drawn_words,
+    period_draws,
+    sweep_chunk,
+    sweep_draws,
+)
 
 # Draws from an approximation for a reading of a few words.
 _DRAWN = 1000
@@ -39,6 +46,21 @@ def draws_of(estimator, name, index):
 def _cosines(a, b):
     """Cosines of vectors along the last axis; zero where one has no length."""
     return np.einsum("...k,...k->...", unit_vectors(a), unit_vectors(b))
+
+
+def _distances(kind, a, b):
+    """Distances of vectors along the last axis."""
+    if kind == "cosine":
+        return 1.0 - _cosines(a, b)
+    return np.linalg.norm(a - b, axis=-1)
+
+
+def prior_distance(estimator, at):
+    """Root mean square of the distance of a word's vectors in two periods under the prior."""
+    variance = estimator._prior.variance
+    gap = abs(np.diff(estimator.periods_.centres[list(at)])[0])
+    moved = -np.expm1(-0.5 * diffusion_draws(estimator) * gap / variance)
+    return float(np.sqrt(2.0 * estimator.rho_.shape[-1] * variance * np.mean(moved)))
 
 
 def _chosen_periods(estimator, times):
@@ -85,7 +107,7 @@ class Changes:
         By the probability of a distance above the threshold, largest first; those that share it by
         the lower end of the interval.
     mean, sd : ndarray of shape (n,)
-        Of the cosine distance between a word's targets in the two periods.
+        Of the distance between a word's targets in the two periods.
     interval : ndarray of shape (n, 2)
         Highest density interval of the distance.
     prob_exceeds : ndarray of shape (n,)
@@ -94,6 +116,7 @@ class Changes:
         Positive pairs that the word was the target of in the two periods.
     periods : tuple
         Labels of the two periods.
+    distance : {"euclidean", "cosine"}
     threshold : float
     prob : float
         Probability of the intervals.
@@ -102,8 +125,8 @@ class Changes:
     """
 
     def __init__(
-        self, words, mean, sd, interval, prob_exceeds, count_t0, count_t1, periods, threshold,
-        prob, n_draws,
+        self, words, mean, sd, interval, prob_exceeds, count_t0, count_t1, periods, distance,
+        threshold, prob, n_draws,
     ):  # fmt: skip
         self.words = words
         self.mean = mean
@@ -113,6 +136,7 @@ class Changes:
         self.count_t0 = count_t0
         self.count_t1 = count_t1
         self.periods = periods
+        self.distance = distance
         self.threshold = threshold
         self.prob = prob
         self.n_draws = n_draws
@@ -124,7 +148,8 @@ class Changes:
         width = max([len(w) for w in self.words] + [len("word")])
         above = f"P(> {self.threshold:.3g})"
         lines = [
-            f"most changed from {self.periods[0]} to {self.periods[1]}, by cosine distance",
+            f"most changed from {self.periods[0]} to {self.periods[1]}, by {self.distance} "
+            "distance",
             f"{'word':<{width}}  distance  {f'{100 * self.prob:g} % interval':>16}  {above:>9}"
             "  pairs",
         ]
@@ -156,11 +181,11 @@ class Changes:
         )
 
 
-def most_changed(estimator, n, at, threshold, prob):
+def most_changed(estimator, n, at, distance, threshold, prob):
     """`Changes` of the words that have most surely changed between the periods ``at``.
 
-    Block by block of words: memory does not grow with the vocabulary. Without a threshold, which
-    takes all words to find, distances are worked out twice.
+    Block by block of words: memory does not grow with the vocabulary. For cosines without a
+    threshold, which takes all words to find, distances are worked out twice.
     """
     n_words = estimator.words_.size
     step = sweep_chunk(estimator, 2)
@@ -168,9 +193,11 @@ def most_changed(estimator, n, at, threshold, prob):
 
     def distances(index):
         draws = sweep_draws(estimator, "rho", at, index).astype(np.float64, copy=False)
-        return 1.0 - _cosines(draws[:, 0], draws[:, 1])
+        return _distances(distance, draws[:, 0], draws[:, 1])
 
-    if threshold is None:
+    if threshold is None and distance == "euclidean":
+        threshold = prior_distance(estimator, at)
+    elif threshold is None:
         means = [distances(index).mean(axis=0, dtype=np.float64) for index in blocks]
         threshold = float(np.median(np.concatenate(means)))
     parts = []
@@ -193,7 +220,7 @@ def most_changed(estimator, n, at, threshold, prob):
     return Changes(
         estimator.words_[order], mean, sd, interval, above,
         *(estimator.observed_[t, order] for t in at),
-        tuple(labels[t] for t in at), threshold, prob, parts[0].n_draws,
+        tuple(labels[t] for t in at), distance, threshold, prob, parts[0].n_draws,
     )  # fmt: skip
 
 
@@ -284,23 +311,25 @@ class DynamicReadingMixin:
         change = draws[:, at[1]] - draws[:, at[0]]
         return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
 
-    def drift(self, word, t0=None, t1=None, *, threshold=None, prob=0.9):
-        """Posterior of the cosine distance between a word's targets in two periods.
+    def drift(self, word, t0=None, t1=None, *, distance="euclidean", threshold=None, prob=0.9):
+        """Posterior of the distance between a word's targets in two periods.
 
         Parameters
         ----------
         word : str or int
         t0, t1 : times or labels of periods, optional
             The first and the last period by default.
+        distance : {"euclidean", "cosine"}, default="euclidean"
+            ``|rho_t1 - rho_t0|``, or ``1 - cos(rho_t0, rho_t1)``.
         threshold : float, optional
+            By default, for the Euclidean distance, its root mean square under the prior.
         prob : float, default=0.9
 
         Returns
         -------
         Bunch
-            ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of
-            ``1 - cos(rho_t0, rho_t1)``, and ``prob_exceeds``, the probability that it is above
-            ``threshold``, where that is given.
+            ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the distance;
+            where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more.
 
         Notes
         -----
@@ -310,16 +339,20 @@ class DynamicReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        _check_threshold(threshold)
+        _check_distance(distance, threshold)
         at = _two_periods(self, t0, t1)
         draws = draws_of(self, "rho", [word_index(self, word, "word")])[:, :, 0]
-        distance = 1.0 - _cosines(draws[:, at[0]], draws[:, at[1]])
+        found = _distances(distance, draws[:, at[0]], draws[:, at[1]])
+        if threshold is None and distance == "euclidean":
+            threshold = prior_distance(self, at)
         more = {}
         if threshold is not None:
-            more["prob_exceeds"] = float(np.mean(distance > threshold))
-        return summarise(distance, prob, **more)
+            more = {"threshold": threshold, "prob_exceeds": float(np.mean(found > threshold))}
+        return summarise(found, prob, **more)
 
-    def most_changed(self, n=10, *, t0=None, t1=None, threshold=None, prob=0.9):
+    def most_changed(
+        self, n=10, *, t0=None, t1=None, distance="euclidean", threshold=None, prob=0.9
+    ):
         """Words that have most surely changed between two periods.
 
         Parameters
@@ -327,8 +360,11 @@ class DynamicReadingMixin:
         n : int, default=10
         t0, t1 : times or labels of periods, optional
             The first and the last period by default.
+        distance : {"euclidean", "cosine"}, default="euclidean"
+            ``|rho_t1 - rho_t0|``, or ``1 - cos(rho_t0, rho_t1)``.
         threshold : float, optional
-            Of the cosine distance; by default the median over all words of its posterior mean.
+            By default the root mean square of the Euclidean distance under the prior; of cosine
+            distances the median over all words of the posterior mean.
         prob : float, default=0.9
 
         Returns
@@ -339,14 +375,16 @@ class DynamicReadingMixin:
 
         Notes
         -----
-        Words that were hardly seen in a period are ranked by what the prior and their other
-        periods say: the columns of observed pairs tell which ones these are.
+        The prior moves all vectors, by as much for every word. A word of which nothing is known
+        has about even chances of a larger distance than the default threshold, one that is known
+        to have stayed has none. Cosines rank words with short vectors, as those that go with
+        anything, too high: the same step turns them further.
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         check_integer("n", n, 1)
-        _check_threshold(threshold)
-        return most_changed(self, n, _two_periods(self, t0, t1), threshold, prob)
+        _check_distance(distance, threshold)
+        return most_changed(self, n, _two_periods(self, t0, t1), distance, threshold, prob)
 
     def most_similar(self, word, n=10, *, time, prob=0.9):
         """The words nearest to a word in a period, with intervals.
@@ -401,6 +439,7 @@ class DynamicReadingMixin:
         return summarise(expit(logits), prob, **where)
 
 
-def _check_threshold(threshold):
+def _check_distance(distance, threshold):
+    check_choice("distance", distance, ("euclidean", "cosine"))
     if threshold is not None:
         check_real("threshold", threshold, 0, strict=False)

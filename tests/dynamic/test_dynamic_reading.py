@@ -9,6 +9,7 @@ from scipy.special import expit
 from skbayesembed import DynamicSGNS
 from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic import predict
+from skbayesembed.dynamic.reading import prior_distance
 from skbayesembed.posterior import hdi_interval
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
@@ -88,23 +89,43 @@ def test_similarity_change(model, rho):
 
 def test_drift(model, rho):
     distance = 1 - cosine(rho[:, 0, 2], rho[:, 2, 2])
-    found = model.drift("x2", 1850, 1880, threshold=0.2)
+    found = model.drift("x2", 1850, 1880, distance="cosine", threshold=0.2)
     assert_summary(found, distance)
-    assert found.prob_exceeds == np.mean(distance > 0.2)
-    assert "prob_exceeds" not in model.drift("x2")
-    assert_summary(model.drift("x2"), 1 - cosine(rho[:, 0, 2], rho[:, 3, 2]))
+    assert found.prob_exceeds == np.mean(distance > 0.2) and found.threshold == 0.2
+    assert "prob_exceeds" not in model.drift("x2", distance="cosine")
+    found = model.drift("x2")
+    distance = np.linalg.norm(rho[:, 0, 2] - rho[:, 3, 2], axis=-1)
+    assert_summary(found, distance)
+    assert found.threshold == prior_distance(model, (0, 3))
+    assert found.prob_exceeds == np.mean(distance > found.threshold)
+
+
+def test_the_default_threshold_is_the_distance_of_the_prior(model):
+    """The root mean square over draws from the prior, within five standard errors."""
+    prior = model._prior
+    x = prior.sample(np.random.default_rng(0), (20_000, K))
+    squares = np.sum((x[3] - x[1]) ** 2, axis=1)
+    error = squares.std() / np.sqrt(squares.size)
+    assert abs(prior_distance(model, (1, 3)) ** 2 - squares.mean()) < 5 * error
+    assert prior_distance(model, (3, 1)) == prior_distance(model, (1, 3))
 
 
 @pytest.mark.parametrize("block", [2, 1000])
 @pytest.mark.parametrize("threshold", [None, 0.3])
-def test_most_changed(model, data, rho, monkeypatch, block, threshold):
+@pytest.mark.parametrize("kind", ["euclidean", "cosine"])
+def test_most_changed(model, data, rho, monkeypatch, block, threshold, kind):
     monkeypatch.setattr(predict, "_NUMBERS", block * 50 * 2 * K)
     assert predict.sweep_chunk(model, 2) == block
-    distance = 1 - cosine(rho[:, 1], rho[:, 3])
-    limit = np.median(distance.mean(axis=0)) if threshold is None else threshold
+    if kind == "cosine":
+        distance = 1 - cosine(rho[:, 1], rho[:, 3])
+        limit = np.median(distance.mean(axis=0)) if threshold is None else threshold
+    else:
+        distance = np.linalg.norm(rho[:, 1] - rho[:, 3], axis=-1)
+        limit = prior_distance(model, (1, 3)) if threshold is None else threshold
     above, interval = np.mean(distance > limit, axis=0), hdi_interval(distance, 0.8)
     order = sorted(range(V), key=lambda w: (-above[w], -interval[w, 0]))[:5]
-    found = model.most_changed(5, t0=1860, t1=1890, threshold=threshold, prob=0.8)
+    found = model.most_changed(5, t0=1860, t1=1890, distance=kind, threshold=threshold, prob=0.8)
+    assert found.distance == kind
     assert found.words.tolist() == [f"x{w}" for w in order] and len(found) == 5
     np.testing.assert_allclose(found.threshold, limit)
     np.testing.assert_allclose(found.mean, distance.mean(axis=0)[order])
@@ -121,7 +142,7 @@ def test_most_changed_prints_and_converts(model):
     found = model.most_changed(3)
     assert found.periods == (1850, 1890)
     lines = repr(found).splitlines()
-    assert lines[0] == "most changed from 1850 to 1890, by cosine distance" and len(lines) == 5
+    assert lines[0] == "most changed from 1850 to 1890, by euclidean distance" and len(lines) == 5
     assert "90 % interval" in lines[1] and f"P(> {found.threshold:.3g})" in lines[1]
     assert lines[2].startswith(found.words[0]) and f"{found.mean[0]:.3f}" in lines[2]
     frame = found.to_frame()
@@ -133,7 +154,7 @@ def test_most_changed_prints_and_converts(model):
 
 
 def test_ties_go_by_the_lower_end(model):
-    found = model.most_changed(V, threshold=2.0)
+    found = model.most_changed(V, threshold=200.0)
     assert not found.prob_exceeds.any()
     assert np.all(np.diff(found.interval[:, 0]) <= 0)
 
@@ -197,6 +218,7 @@ def test_periods_are_named_by_time_or_label(data):
         (lambda m: m.drift(0, 1850, 1850), ValueError, "t0 and t1 must be in different periods"),
         (lambda m: m.drift(0, 1850, 1851), ValueError, "t1=1851 is in no period"),
         (lambda m: m.drift(0, threshold=-1), ValueError, "threshold must be a number >= 0"),
+        (lambda m: m.drift(0, distance="angle"), ValueError, "distance must be one of"),
         (lambda m: m.most_changed(0), ValueError, "n must be an integer >= 1"),
         (lambda m: m.most_changed(t0=1800), ValueError, "t0=1800 is in no period"),
         (lambda m: m.most_similar(0, time=1800), ValueError, "time=1800 is in no period"),
