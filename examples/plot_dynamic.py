@@ -118,8 +118,8 @@ for t in (t0, t1):
 # Which words have changed?
 # -------------------------
 # All words, ranked by the probability that a word is further from what it was than the prior, which
-# moves all vectors, expects of a word of which nothing is known. The last columns are the pairs that
-# a word was seen in.
+# moves all vectors, expects of a word of which nothing is known. The last columns are the pairs
+# that a word was seen in.
 
 print()
 print(model.most_changed(12, t0=t0, t1=t1))
