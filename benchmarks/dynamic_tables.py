@@ -16,7 +16,7 @@ UNION = """## State of the Union, 1790-2020, by decade
 tenth of the paragraphs is held out; scores are mean log predictive probabilities of a pair, every
 decade with negatives by its own frequencies (guessing: -0.693). *Static* is the mode of
 `BayesianSGNS` for the same paragraphs; *independent* are fits of every decade on its own, as a
-diffusion of 1e6 a year makes them.
+diffusion of 1e6 a year makes them. Models of one run share a process: memory is its largest so far.
 
 """
 
@@ -75,7 +75,10 @@ def _union(results, table):
          f"{r['cpu']:.0f}", f"{r['rss'] / 2**30:.2f}"]
         for r in results
     ]  # fmt: skip
-    head = ["model", "held-out score", "gradients", "seconds", "CPU seconds", "memory, GiB"]
+    head = [
+        "model", "held-out score", "gradients", "seconds", "CPU seconds",
+        "largest memory so far, GiB",
+    ]  # fmt: skip
     return UNION + table(head, rows)
 
 
