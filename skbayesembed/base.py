@@ -104,14 +104,19 @@ def check_iterations(estimator):
 
 def check_learning(estimator):
     """Check ``learning_method``, ``batch_size`` and ``n_passes`` of an estimator."""
+    check_learning_method(estimator)
+    check_integer("batch_size", estimator.batch_size, 1)
+    check_integer("n_passes", estimator.n_passes, 1)
+
+
+def check_learning_method(estimator):
+    """Raise a ValueError unless ``learning_method`` is known and the solver offers it."""
     method, solver = estimator.learning_method, estimator.solver
     check_choice("learning_method", method, ("batch", "online"))
     if method == "online" and solver != "vi":
         raise ValueError(
             f"learning_method='online' is available with solver='vi' only, got {solver!r}."
         )
-    check_integer("batch_size", estimator.batch_size, 1)
-    check_integer("n_passes", estimator.n_passes, 1)
 
 
 def readable(n_bytes):

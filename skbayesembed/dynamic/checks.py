@@ -7,6 +7,7 @@ from ..base import (
     check_choice,
     check_integer,
     check_iterations,
+    check_learning_method,
     check_real,
     check_solver,
     check_word_filters,
@@ -22,11 +23,7 @@ def check_parameters(estimator):
     e = estimator
     check_integer("n_components", e.n_components, 1)
     check_solver(e, e.solver, SOLVERS)
-    check_choice("learning_method", e.learning_method, ("batch", "online"))
-    if e.learning_method == "online" and e.solver != "vi":
-        raise ValueError(
-            f"learning_method='online' is available with solver='vi' only, got {e.solver!r}."
-        )
+    check_learning_method(e)
     _check_periods(e)
     check_drift(e.prior_precision, e.diffusion, e.hyperprior)
     if isinstance(e.diffusion, str) and e.solver in ("map", "laplace"):

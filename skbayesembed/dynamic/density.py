@@ -19,8 +19,8 @@ from ..sgns.hessian_kernels import curvature_rows_dense, curvature_rows_sparse
 from ..sgns.kernels import gradient_dense, gradient_sparse
 from ..sgns.tables import DENSE_ABOVE
 from .density_kernels import product_pairs
+from .model import SIDES
 
-NAMES = ("rho", "alpha")
 # Rows of logits at a time, as for static embeddings.
 _ROWS = 128
 # Start off the static vectors, in prior standard deviations: components that their mode lacks
@@ -81,7 +81,7 @@ class DynamicDensity:
 
     def pack(self, arrays):
         """Flat parameters of ``{"rho", "alpha"}``, both (n_periods, n_words, n_components)."""
-        return self.coordinates(np.stack([arrays[name] for name in NAMES], axis=1))
+        return self.coordinates(np.stack([arrays[name] for name in SIDES], axis=1))
 
     def unpack(self, theta):
         """``{"rho", "alpha"}`` of flat parameters."""
@@ -270,7 +270,7 @@ def expected_information(model, periods):
     The slopes of a word's pairs at the static vectors, times the mean square of an entry of the
     other side: that at the mode and the variance that the data are expected to leave.
     """
-    rho, alpha = (np.ascontiguousarray(model.center[name]) for name in NAMES)
+    rho, alpha = (np.ascontiguousarray(model.center[name]) for name in SIDES)
     at_mode = np.stack([np.mean(v**2, axis=1) for v in (rho, alpha)])
     slopes = [p.curvature(rho, alpha)[0] for p in periods]
     out = np.zeros((model.n_periods, 2, model.n_words))
@@ -284,7 +284,7 @@ def expected_information(model, periods):
 
 def named(x):
     """Vectors (n_periods, 2, n_words, K) as ``{"rho", "alpha"}``."""
-    return {name: np.ascontiguousarray(x[:, side]) for side, name in enumerate(NAMES)}
+    return {name: np.ascontiguousarray(x[:, side]) for side, name in enumerate(SIDES)}
 
 
 def seek_mode(estimator, density, rng, warn):
@@ -292,7 +292,7 @@ def seek_mode(estimator, density, rng, warn):
     model = density.model
     stir = _STIR * np.sqrt(model.prior.variance)
     start = {}
-    for name in NAMES:
+    for name in SIDES:
         near = model.center[name] + stir * rng.standard_normal(model.center[name].shape)
         start[name] = np.tile(near, (model.n_periods, 1, 1))
     return find_mode(

@@ -89,8 +89,7 @@ class Filtering:
         )
         if interrupted:
             raise KeyboardInterrupt
-        found = smoothing.sites()
-        self._sites[time] = found.lam[:, 0], found.eta[:, 0]
+        self._sites[time] = tuple(terms[:, 0] for terms in smoothing.site_terms())
         smoothing.set_sites()
         self._mean, self._variance, self._time = smoothing.point, smoothing.variance, time
         self.n_iter, self.converged = self.n_iter + n_iter, self.converged and converged

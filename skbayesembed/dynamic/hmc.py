@@ -143,7 +143,7 @@ def _prior_slope(prior, diffusion, x):
     """Log normalising constant of trajectories, and the slope of their log prior by log D."""
     sums, n = np.empty((3, prior.gaps.size)), x.shape[1]
     step_sums(x, sums)
-    angle = 0.5 * diffusion / prior.variance * prior.gaps
+    angle = prior.rate(diffusion) * prior.gaps
     kept = np.exp(-angle)
     fresh, lost = -np.expm1(-2 * angle), -np.expm1(-angle)
     # derivatives by log D

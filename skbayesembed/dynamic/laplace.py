@@ -26,7 +26,8 @@ from ..random import generators
 from ..sgns.curvature import FACTOR_BYTES
 from ..sgns.orbits import Orbit
 from .blocks import BlockChain
-from .density import NAMES, Curvature, DynamicDensity, named, seek_mode
+from .density import Curvature, DynamicDensity, named, seek_mode
+from .model import SIDES
 
 # Draws made at a time, each batch by a generator of its own.
 _BATCH = {"blocks": 64, "krylov": 8}
@@ -100,9 +101,9 @@ class DynamicLaplace:
         """
         seeds = np.random.SeedSequence(rng.integers(2**32, size=4, dtype=np.uint32).tolist())
         words = slice(None) if words is None else words
-        out = {name: [] for name in NAMES}
+        out = {name: [] for name in SIDES}
         for draws in self.batches(n, seeds):
-            for side, name in enumerate(NAMES):
+            for side, name in enumerate(SIDES):
                 out[name].append(draws[:, :, side, words])
         return {name: np.concatenate(parts) for name, parts in out.items()}
 

@@ -16,6 +16,8 @@ from ..sgns.model import SGNSModel, canonical_rotation, pivot_contexts
 from ..sgns.tables import pair_table
 from .data import PeriodPairs, pooled_counts
 
+# Targets and contexts, in the order of the sides of all arrays.
+SIDES = ("rho", "alpha")
 # Coordinates of target vectors that are traced.
 COORDINATES = 50
 # Near the mode will do for a start.

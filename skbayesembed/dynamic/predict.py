@@ -14,6 +14,7 @@ from ..sgns.predict import (
     spread,
     word_shares,
 )
+from .model import SIDES
 
 # Where fewer whole draws are recorded and there is an approximation, so many are drawn from it.
 FEWEST_DRAWS = 100
@@ -23,7 +24,6 @@ SWEEP_DRAWS = 400
 _FEWEST_IN_MIXTURE = 20
 # Numbers in a block of draws from an approximation: 160 MB.
 _NUMBERS = 20_000_000
-_SIDES = ("rho", "alpha")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def place_of(estimator, centre, diffusion):
     after = int(np.searchsorted(centres, centre))
     if after < centres.size and centres[after] == centre:
         return Place([(after, 1.0)])
-    rate = 0.5 * diffusion / variance
+    rate = estimator._prior.rate(diffusion)
     if after in (0, centres.size):
         near = min(after, centres.size - 1)
         angle = rate * abs(centre - centres[near])
@@ -94,7 +94,7 @@ def drawn_words(estimator, name, index, n, periods=None):
     # a word that is named twice has one vector
     words, column = np.unique(index, return_inverse=True)
     # with the first word in the key: blocks of words are independent of each other
-    seed = reading_seed(estimator, _SIDES.index(name), words[0])
+    seed = reading_seed(estimator, SIDES.index(name), words[0])
     if periods is None:
         draws = draw(name, words, n, seed)
     else:
@@ -270,7 +270,7 @@ def _probability(estimator, centre):
     # the number of the time itself as the key: what else is scored does not matter
     rng = np.random.default_rng(reading_seed(estimator, 2, np.float64(centre).view(np.uint64)))
     place = place_of(estimator, centre, diffusion_draws(estimator))
-    rho, alpha = (place_draws(estimator, name, place, rng) for name in _SIDES)
+    rho, alpha = (place_draws(estimator, name, place, rng) for name in SIDES)
     return lambda rows, columns: predictive(rho, alpha, rows, columns)
 
 
@@ -283,7 +283,7 @@ def _mixture(estimator):
     def probability(rows, columns):
         total = np.zeros((rows.size, columns.size))
         for t in periods:
-            rho, alpha = (spread(period_draws(estimator, name, t), most) for name in _SIDES)
+            rho, alpha = (spread(period_draws(estimator, name, t), most) for name in SIDES)
             total += shares[t] * predictive(rho, alpha, rows, columns)
         return total
 

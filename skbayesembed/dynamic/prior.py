@@ -82,7 +82,7 @@ class DriftPrior:
 
         ``diffusion`` replaces the prior's own.
         """
-        return Tridiagonal.ornstein_uhlenbeck(self.gaps, self._rate(diffusion), self.variance)
+        return Tridiagonal.ornstein_uhlenbeck(self.gaps, self.rate(diffusion), self.variance)
 
     def sample(self, rng, shape=(), diffusion=None):
         """Trajectories from the prior: ndarray of shape (n_periods, *shape)."""
@@ -116,7 +116,7 @@ class DriftPrior:
 
     def log_density(self, diffusion, sums, n):
         """Log density of trajectories with these `statistics`, up to what no diffusion changes."""
-        angle = self._rate(diffusion) * self.gaps
+        angle = self.rate(diffusion) * self.gaps
         fresh, lost = -np.expm1(-2 * angle), -np.expm1(-angle)
         squares = sums[0] + 2 * lost * sums[1] + lost**2 * sums[2]
         return -0.5 * float(np.sum(n * np.log(fresh) + squares / (self.variance * fresh)))
@@ -150,7 +150,11 @@ class DriftPrior:
         width = 2.0 / np.sqrt(0.5 * n * self.gaps.size + self.hyperprior[0])
         return float(np.exp(slice_update(log_posterior, np.log(current), width, rng)))
 
-    def _rate(self, diffusion):
+    def rate(self, diffusion=None):
+        """Rate of the process: vectors keep exp(-rate * gap) of themselves over a gap.
+
+        ``diffusion``, a number or an array, replaces the prior's own.
+        """
         return 0.5 * (self.diffusion if diffusion is None else diffusion) / self.variance
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import check_choice, check_integer, check_real
 from ..metrics.words import unit_vectors
-from ..sgns.reading import neighbours, pair_places, word_index
+from ..sgns.reading import kept_draws, neighbours, pair_places, word_index
 from ..summary import check_prob, frame_of, summarise
 from .predict import (
     can_draw,
@@ -31,16 +31,12 @@ def draws_of(estimator, name, index):
     Every draw where the words were kept by name, draws from the approximation where there is one
     that can be drawn from word by word, the recorded ones otherwise.
     """
-    posterior = estimator.posterior_
-    kept = posterior.coords.get("kept_word")
-    if f"{name}_rows" in posterior.stats and kept is not None:
-        place = {int(estimator.vocabulary_[w]): i for i, w in enumerate(np.asarray(kept).tolist())}
-        if all(i in place for i in index):
-            rows = posterior.stats[f"{name}_rows"][:, :, :, [place[i] for i in index]]
-            return rows.reshape(-1, *rows.shape[2:])
+    rows = kept_draws(estimator, name, index)
+    if rows is not None:
+        return rows
     if can_draw(estimator):
         return drawn_words(estimator, name, index, _DRAWN).astype(np.float64)
-    return posterior.flat(name)[:, :, index]
+    return estimator.posterior_.flat(name)[:, :, index]
 
 
 def _cosines(a, b):
@@ -59,7 +55,7 @@ def prior_distance(estimator, at):
     """Root mean square of the distance of a word's vectors in two periods under the prior."""
     variance = estimator._prior.variance
     gap = abs(np.diff(estimator.periods_.centres[list(at)])[0])
-    moved = -np.expm1(-0.5 * diffusion_draws(estimator) * gap / variance)
+    moved = -np.expm1(-estimator._prior.rate(diffusion_draws(estimator)) * gap)
     return float(np.sqrt(2.0 * estimator.rho_.shape[-1] * variance * np.mean(moved)))
 
 

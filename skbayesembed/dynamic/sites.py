@@ -12,8 +12,8 @@ import numpy as np
 
 from ..inference.chains import serial
 from . import vi_kernels as kernels
+from .model import SIDES
 
-SIDES = ("rho", "alpha")
 _WORDS = 256
 
 

@@ -88,8 +88,12 @@ class Smoothing:
 
     def sites(self, elbo=()):
         """`DriftSites` with the means as they are, of the data of ``pairs`` alone."""
+        return DriftSites(self.prior, *self.site_terms(), elbo, self.run)
+
+    def site_terms(self):
+        """Precisions and linear terms of those sites."""
         eta = apply_precision(self.tridiagonal, self.lam, self.point) - self.known[1]
-        return DriftSites(self.prior, self.lam - self.known[0], eta, elbo, self.run)
+        return self.lam - self.known[0], eta
 
     def learn_diffusion(self):
         """The diffusion with the largest evidence of the sites, as if they were observations."""
@@ -219,10 +223,10 @@ def static_start(counts, n_components, prior_precision, rng, run):
 
 def _together(counts):
     """Counts of all periods as those of one; products become the product of their margins."""
-    positive = sum((c.positive for c in counts[1:]), counts[0].positive)
     products = [c.negative for c in counts if isinstance(c.negative, RankOne)]
     if len(products) < len(counts):
         return pooled_counts(counts)
+    positive = sum((c.positive for c in counts[1:]), counts[0].positive)
     left = sum(p.left * p.right.sum() for p in products)
     right = sum(p.right * p.left.sum() for p in products)
     return PairCounts(positive, RankOne(left, right / max(right.sum(), 1e-300)))

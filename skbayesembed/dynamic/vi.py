@@ -10,7 +10,7 @@ from ..base import check_memory
 from ..posterior import Posterior, RunningMoments
 from .expected import ExpectedPairs
 from .fitting import coords_of, dims_of
-from .sites import SIDES
+from .model import SIDES
 from .smoothing import Smoothing, climb, dynamic_start, static_start
 
 # Arrays of the size of the vectors, in single precision, that a fit holds at once.

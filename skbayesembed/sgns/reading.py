@@ -35,14 +35,23 @@ def draws_of(estimator, name, index):
 
     Every draw where the rows were kept by name, the recorded ones otherwise.
     """
+    rows = kept_draws(estimator, name, index)
+    return estimator.posterior_.flat(name)[:, index] if rows is None else rows
+
+
+def kept_draws(estimator, name, index):
+    """Every draw of words that were kept by name, (n_draws, ..., len(index), n_components).
+
+    None where there is one of them that was not.
+    """
     posterior = estimator.posterior_
     kept = posterior.coords.get("kept_word")
     if f"{name}_rows" in posterior.stats and kept is not None:
         place = {int(estimator.vocabulary_[w]): i for i, w in enumerate(np.asarray(kept).tolist())}
         if all(i in place for i in index):
-            rows = posterior.stats[f"{name}_rows"][:, :, [place[i] for i in index]]
+            rows = posterior.stats[f"{name}_rows"][..., [place[i] for i in index], :]
             return rows.reshape(-1, *rows.shape[2:])
-    return posterior.flat(name)[:, index]
+    return None
 
 
 def similarity(estimator, a, b, prob):
