@@ -24,8 +24,8 @@ from threadpoolctl import threadpool_limits
 from yardstick import SIZES, numpy_gibbs_sweeps, simulate
 
 from skbayesembed import PairCounts, Posterior
+from skbayesembed.common.random import generators
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.random import generators
 from skbayesembed.sgns.gibbs import SGNSConditionals
 from skbayesembed.sgns.model import SGNSModel, pivot_contexts
 from skbayesembed.sgns.tables import pair_table

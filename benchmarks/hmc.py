@@ -33,12 +33,13 @@ from threadpoolctl import threadpool_limits
 
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import ChainRecord, Settings
-from skbayesembed.inference.hmc import HamiltonianOptions, hmc_chain
+from skbayesembed.inference.hmc import hmc_chain
 from skbayesembed.inference.mode import find_mode
+from skbayesembed.inference.trajectories import HamiltonianOptions
+from skbayesembed.posterior.summary import ess
 from skbayesembed.sgns.hmc import SGNSHamiltonian
 from skbayesembed.sgns.model import SGNSModel, pivot_contexts
 from skbayesembed.sgns.tables import pair_table
-from skbayesembed.summary import ess
 
 OURS = {
     "ours": HamiltonianOptions(),

@@ -47,17 +47,17 @@ from senses_mala import BlockwiseMALA
 from senses_tables import page
 
 from skbayesembed import DiSCSenseModel
-from skbayesembed.inference.align import similarity
-from skbayesembed.inference.evidence import Walker
+from skbayesembed.common.random import generators, seed_sequence
+from skbayesembed.inference.matching import similarity
+from skbayesembed.inference.mode_mass import Walker
 from skbayesembed.inference.tempering import ladder, temper
 from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.metrics import brier_score, interval_overlap, match_senses
-from skbayesembed.random import generators, seed_sequence
+from skbayesembed.posterior.summary import ess, rhat
 from skbayesembed.senses import fitting
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import SensePrior
-from skbayesembed.summary import ess, rhat
 
 SYNTHETIC = (
     "synth_scan_100", "synth_scan_500", "synth_interaction1", "synth_interaction2",

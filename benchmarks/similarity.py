@@ -36,9 +36,9 @@ from scipy.sparse.linalg import svds
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.corpus.text import build_corpus, restrict
 from skbayesembed.metrics import analogies, word_similarity
 from skbayesembed.sgns.counts import window_pairs
-from skbayesembed.text import build_corpus, restrict
 
 TEXT = Path("text") / "wikipedia_en_2015.txt.xz"
 SETS = (

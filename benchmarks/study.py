@@ -40,8 +40,8 @@ from scipy.special import expit
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
 from skbayesembed.metrics import coverage, rmse_cooccurrence
+from skbayesembed.posterior.summary import ess, hdi_interval
 from skbayesembed.sgns.model import numerical_rank
-from skbayesembed.summary import ess, hdi_interval
 
 PROB = 0.9
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 500_000, 1_000_000)

@@ -45,10 +45,10 @@ from topics_lda import fit_sklearn, fit_tomotopy, shares, tomotopy, tomotopy_mod
 from topics_tables import page
 
 from skbayesembed import GaussianLDA
-from skbayesembed.inference.chains import Units, serial
+from skbayesembed.common.random import generators, seed_sequence
+from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.metrics import coherence
-from skbayesembed.random import generators, seed_sequence
 from skbayesembed.topics import choice
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.gibbs import TopicGibbs
@@ -233,7 +233,7 @@ def two_threads(programs, repeats=15):
         seconds = {1: [], 2: []}
         for _ in range(repeats):
             for n in seconds:
-                with Units(n) as run:
+                with Workers(n) as run:
                     program.run = run
                     start = time.perf_counter()
                     program.sweep()

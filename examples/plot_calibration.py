@@ -20,7 +20,7 @@ from scipy.special import expit
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.posterior import hdi_interval
+from skbayesembed.posterior.posterior import hdi_interval
 
 FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
 

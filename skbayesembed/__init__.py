@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 
 from .dynamic.estimator import DynamicSGNS
-from .posterior import Posterior
+from .posterior.posterior import Posterior
 from .senses.estimator import DiSCSenseModel
 from .sgns.counts import PairCounts
 from .sgns.estimator import BayesianSGNS

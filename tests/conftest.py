@@ -10,7 +10,7 @@ from scipy import sparse
 
 import skbayesembed
 from skbayesembed import PairCounts
-from skbayesembed.random import generators
+from skbayesembed.common.random import generators
 from skbayesembed.sgns.gibbs import SGNSConditionals
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.tables import DensePairs, SparsePairs

@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.metaestimators import available_if
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
-from skbayesembed.base import learns_online
+from skbayesembed.common.estimator import learns_online
 
 # Chains this short may not mix, and data this small may not support all components: both
 # warnings are meant, and neither is what is tested here.

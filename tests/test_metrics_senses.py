@@ -11,9 +11,9 @@ import pytest
 from scipy import sparse
 from scipy.stats import f as f_distribution
 
+from skbayesembed.corpus.text import document_counts
 from skbayesembed.datasets import make_senses
 from skbayesembed.metrics import brier_score, interaction_level, interval_overlap, match_senses
-from skbayesembed.text import document_counts
 
 DATA = os.environ.get("SKBAYESEMBED_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="SKBAYESEMBED_DATA does not name a folder")

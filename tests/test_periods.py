@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from skbayesembed.periods import Periods, check_times
+from skbayesembed.corpus.periods import Periods, check_times
 
 
 def test_integers_keep_empty_periods():

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from skbayesembed import posterior as module
-from skbayesembed.posterior import Posterior, RunningMoments, hdi_interval
+from skbayesembed.posterior import posterior as module
+from skbayesembed.posterior.posterior import Posterior, RunningMoments, hdi_interval
 
 WORDS = ["naïve", "and/or", "CON", "NUL.npz", "", "語", "words/é"]
 
@@ -195,7 +195,7 @@ def test_hdi_over_any_axis(axis, dtype):
 def test_hdi_in_blocks(monkeypatch):
     x = np.random.default_rng(0).normal(size=(100, 37))
     want = hdi_interval(x)
-    monkeypatch.setattr("skbayesembed.summary._BLOCK_BYTES", 8 * 100 * 5)
+    monkeypatch.setattr("skbayesembed.posterior.summary._BLOCK_BYTES", 8 * 100 * 5)
     np.testing.assert_array_equal(hdi_interval(x), want)
 
 
@@ -360,7 +360,7 @@ def test_diagnostics_are_those_of_arviz(n_chains, n_draws):
 def test_diagnostics_in_blocks(monkeypatch):
     p = Posterior({"x": autoregressive(2, 50, (23,)), "y": autoregressive(2, 50, (0, 3))})
     want = p.rhat()
-    monkeypatch.setattr("skbayesembed.summary._BLOCK_BYTES", 8 * 100 * 5)
+    monkeypatch.setattr("skbayesembed.posterior.summary._BLOCK_BYTES", 8 * 100 * 5)
     np.testing.assert_array_equal(p.rhat()["x"], want["x"])
     assert want["y"].shape == (0, 3)
 
@@ -751,7 +751,7 @@ def test_repr():
 
 def test_importing_is_light():
     code = (
-        "import sys, skbayesembed.posterior; "
+        "import sys, skbayesembed.posterior.posterior; "
         "bad = {'arviz_stats', 'arviz_base', 'xarray'} & set(sys.modules); "
         "assert not bad, bad"
     )

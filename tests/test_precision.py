@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skbayesembed.precision import Tridiagonal
+from skbayesembed.numeric.tridiagonal import Tridiagonal
 
 CASES = [
     Tridiagonal.autoregression(6, 0.9, 0.25),

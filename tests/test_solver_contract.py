@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from skbayesembed import BayesianSGNS, Posterior
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.protocol import Conditionals, LogDensity, require
+from skbayesembed.inference.contracts import Conditionals, LogDensity, require
 from skbayesembed.sgns.gibbs import SGNSConditionals
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.tables import pair_table

@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from skbayesembed.text import (
+from skbayesembed.corpus.text import (
     Corpus,
     build_corpus,
     document_counts,

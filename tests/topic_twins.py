@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, multigammaln
 
-from skbayesembed.random import generators
+from skbayesembed.common.random import generators
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.gibbs import TopicGibbs
 from skbayesembed.topics.niw import NIW

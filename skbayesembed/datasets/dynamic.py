@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import Bunch
 
-from ..base import check_bool, check_integer
+from ..common.checks import check_bool, check_integer
+from ..common.random import generators, seed_sequence
 from ..dynamic.prior import DriftPrior, check_drift
-from ..random import generators, seed_sequence
 from .simulate import draw_counts
 
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.utils import Bunch
 
-from ..random import generators, seed_sequence
+from ..common.random import generators, seed_sequence
 from ..sgns.counts import PairCounts
 
 _ZIPF_EXPONENT = 1.0

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import Bunch
 
-from ..base import check_bool, check_integer
-from ..text import (
+from ..common.checks import check_bool, check_integer
+from ..corpus.text import (
     Corpus,
     build_corpus,
     document_counts,

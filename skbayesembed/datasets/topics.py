@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils import Bunch
 
-from ..base import check_integer, check_real
-from ..random import generators, seed_sequence
-from ..text import document_counts
+from ..common.checks import check_integer, check_real
+from ..common.random import generators, seed_sequence
+from ..corpus.text import document_counts
 from .senses import draw_categories
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..base import (
+from ..common.checks import (
     check_chain_length,
     check_choice,
     check_integer,

@@ -13,8 +13,14 @@ import numpy as np
 
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
-from ..posterior import Posterior
-from ..precision_kernels import chains_factor, chains_from, chains_prior, chains_pull, chains_to
+from ..numeric.tridiagonal_kernels import (
+    paths_factor,
+    paths_from,
+    paths_prior,
+    paths_pull,
+    paths_to,
+)
+from ..posterior.posterior import Posterior
 from ..sgns.hessian_kernels import curvature_rows_dense, curvature_rows_sparse
 from ..sgns.kernels import gradient_dense, gradient_sparse
 from ..sgns.tables import DENSE_ABOVE
@@ -64,19 +70,19 @@ class DynamicDensity:
         entries = np.repeat(information.reshape(model.n_periods, -1), model.n_components, axis=1)
         self._inverse, self._below = np.empty_like(entries), np.zeros_like(entries)
         p = self.precision
-        chains_factor(p.diagonal, p.off, entries, self._inverse, self._below)
+        paths_factor(p.diagonal, p.off, entries, self._inverse, self._below)
         self._center = np.zeros_like(entries)
 
     def vectors(self, theta):
         """Vectors of coordinates: ndarray of ``shape``."""
         x = np.empty(self.shape)
-        chains_from(self._center, self._inverse, self._below, self._flat(theta), self._flat(x))
+        paths_from(self._center, self._inverse, self._below, self._flat(theta), self._flat(x))
         return x
 
     def coordinates(self, x):
         """The inverse of `vectors`: ndarray of shape (n_parameters,)."""
         theta = np.empty(self.n_parameters)
-        chains_to(self._center, self._inverse, self._below, self._flat(x), self._flat(theta))
+        paths_to(self._center, self._inverse, self._below, self._flat(x), self._flat(theta))
         return theta
 
     def pack(self, arrays):
@@ -93,7 +99,7 @@ class DynamicDensity:
         gradient = np.zeros(self.shape)
         logp = self.likelihood(x, gradient)
         p = self.precision
-        logp += chains_prior(p.diagonal, p.off, self._flat(x), self._flat(gradient))
+        logp += paths_prior(p.diagonal, p.off, self._flat(x), self._flat(gradient))
         self.pull_back(gradient, out)
         return logp
 
@@ -103,7 +109,7 @@ class DynamicDensity:
 
     def pull_back(self, gradient, out):
         """The gradient by the parameters, of that by the vectors."""
-        chains_pull(self._inverse, self._below, self._flat(gradient), self._flat(out))
+        paths_pull(self._inverse, self._below, self._flat(gradient), self._flat(out))
 
     def hvp(self, theta, v, out):
         """The Hessian of the log density at ``theta`` times ``v``, into ``out``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST
+from ..numeric.elementwise import FAST
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

@@ -7,10 +7,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import DocumentFeaturesMixin, Learned, learns_online
-from ..random import seed_sequence
+from ..common.estimator import DocumentFeaturesMixin, Learned, learns_online
+from ..common.random import seed_sequence
+from ..corpus.text import materialise
 from ..sgns.checks import check_known
-from ..text import materialise
 from . import fitting, inputs, predict
 from .checks import check_filter, check_parameters
 from .reading import DynamicReadingMixin

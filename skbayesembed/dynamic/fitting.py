@@ -6,18 +6,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit
 
-from ..base import (
-    COORDINATE_RHAT_LIMIT,
-    chain_settings,
-    check_memory,
-    warn_if_stuck,
-    warn_unless_mixed,
-)
-from ..inference.chains import Units
+from ..common.memory import check_memory
+from ..common.spine import chain_settings
+from ..common.warnings import COORDINATE_RHAT_LIMIT, warn_if_stuck, warn_unless_mixed
+from ..inference.chains import Workers
 from ..inference.gibbs import sample_gibbs
 from ..inference.threads import OneBlasThread
-from ..posterior import Posterior
-from ..summary import rhat
+from ..posterior.posterior import Posterior
+from ..posterior.summary import rhat
 from .data import period_table_bytes
 from .gibbs import DynamicConditionals
 from .model import COORDINATES, DynamicModel
@@ -54,7 +50,7 @@ def solve(estimator, training, vocabulary, seeds):
     prior = drift_prior(estimator, training.periods)
     if estimator.solver == "vi":
         settings = plan_draws(estimator, vocabulary, prior.n_periods)
-        with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+        with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             return _variational(estimator, training, prior, settings, seeds[1], run)
     model = build_model(estimator, training.counts, prior, seeds[0])
     if estimator.solver == "map":
@@ -149,7 +145,7 @@ def gibbs_posterior(estimator, model, words, settings, seeds):
         n_chains=estimator.chains,
         seeds=seeds,
         n_jobs=estimator.n_jobs,
-        split_units=per_chain > _LARGE_CHAIN or estimator.chains == 1,
+        split_blocks=per_chain > _LARGE_CHAIN or estimator.chains == 1,
         verbose=estimator.verbose,
     )
     posterior = assemble(estimator, result, words, settings, sampling_facts(result, settings))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..inference.polyagamma import PolyaGammaDraws, UnitPlans
+from ..inference.polyagamma import BlockPlans, PolyaGammaDraws
 from .kernels import draw_trajectories, trajectory_logits
 from .stretch import Stretch
 
@@ -42,7 +42,7 @@ class DynamicConditionals:
         self._first = [1, 1 + len(model.units[0])]
         self.n_streams = 1 + len(model.units[0]) + len(model.units[1])
         self._stretch = Stretch(model) if model.prior.learned else None
-        self._plan = UnitPlans(functools.partial(_plan, model))
+        self._plan = BlockPlans(functools.partial(_plan, model))
 
     def init_state(self, rng):
         """A start around the static vectors; a learned diffusion at the mode of its prior."""

@@ -16,11 +16,12 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..inference.chains import Units
-from ..inference.hmc import HamiltonianOptions, sample_hmc
+from ..common.random import generators
+from ..inference.chains import Workers
+from ..inference.hmc import sample_hmc
 from ..inference.threads import OneBlasThread
-from ..precision_kernels import chains_prior
-from ..random import generators
+from ..inference.trajectories import HamiltonianOptions
+from ..numeric.tridiagonal_kernels import paths_prior
 from .density import DynamicDensity, expected_information
 from .density_kernels import pull_stretch, step_sums, stretch_trajectories
 from .gibbs import DynamicConditionals
@@ -82,7 +83,7 @@ class DynamicHamiltonian:
         gradient, rows = np.zeros_like(x), (len(x), -1)
         logp = self.density.likelihood(x, gradient)
         precision = prior.tridiagonal(diffusion)
-        logp += chains_prior(
+        logp += paths_prior(
             precision.diagonal, precision.off, x.reshape(rows), gradient.reshape(rows)
         )
         norm, slope = _prior_slope(prior, diffusion, x.reshape(rows))
@@ -159,7 +160,7 @@ def pilot_run(model, monitored, seeds, n_jobs=None):
     conditionals = DynamicConditionals(model, monitored)
     rng = generators(seeds, conditionals.n_streams)
     seen = []
-    with OneBlasThread(), Units(effective_n_jobs(n_jobs)) as units:
+    with OneBlasThread(), Workers(effective_n_jobs(n_jobs)) as units:
         state = conditionals.init_state(rng)
         for _ in range(_PILOT):
             conditionals.sweep(state, rng, units)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..periods import Periods, check_times
+from ..corpus.periods import Periods, check_times
+from ..corpus.text import analyzer_of, build_corpus, input_kind, materialise
 from ..sgns import inputs as static
 from ..sgns.counts import PairCounts, document_pairs
 from ..sgns.inputs import SCORE_EXPONENT, SCORE_NEGATIVE, SCORE_WINDOW, HeldOut
 from ..sgns.pairs import RankOne
-from ..text import analyzer_of, build_corpus, input_kind, materialise
 from .data import period_counts, pooled_counts, with_negatives
 
 _NEGATIVES = ("negative", "ns_exponent", "negative_sampling")

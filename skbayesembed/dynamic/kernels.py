@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST
-from ..sgns.gaussian_kernels import cholesky, solve_lower, solve_upper
+from ..numeric.cholesky_kernels import cholesky, solve_lower, solve_upper
+from ..numeric.elementwise import FAST
 from ..sgns.logistic_kernels import log_likelihood
 
 

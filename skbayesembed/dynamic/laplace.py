@@ -17,12 +17,12 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..base import check_memory
-from ..inference.chains import ChainRecord, Units, gather
+from ..common.memory import check_memory
+from ..common.random import generators
+from ..inference.chains import ChainRecord, Workers, gather
 from ..inference.krylov import KrylovRoot
 from ..inference.laplace import newton_mode
 from ..inference.threads import OneBlasThread
-from ..random import generators
 from ..sgns.curvature import FACTOR_BYTES
 from ..sgns.orbits import Orbit
 from .blocks import BlockChain
@@ -121,7 +121,7 @@ class DynamicLaplace:
         for first in range(0, len(tasks), jobs):
             group = tasks[first : first + jobs]
             made = [np.empty((m, *self._vectors.shape)) for m, _ in group]
-            with OneBlasThread(), Units(min(jobs, len(group))) as units:
+            with OneBlasThread(), Workers(min(jobs, len(group))) as units:
                 units(self._fill, [(out, rng) for out, (_, rng) in zip(made, group, strict=True)])
             yield from made
 

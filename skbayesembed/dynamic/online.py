@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..inference.chains import Units
+from ..common.random import seed_sequence
+from ..corpus.periods import Periods
+from ..corpus.text import analyzer_of, build_corpus, keep_tokens, materialise
+from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
-from ..periods import Periods
-from ..random import seed_sequence
 from ..sgns import inputs as static
 from ..sgns.checks import check_known
-from ..text import analyzer_of, build_corpus, keep_tokens, materialise
 from . import fitting, inputs
 from .checks import check_parameters
 from .data import period_counts
@@ -117,7 +117,7 @@ class Stream:
         check_arrays(periods.n_periods, words.size, estimator.n_components)
         filtering = self._filtering.copy()
         filtering.add_words(words.size - self.words.size)
-        with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+        with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             _learn(estimator, filtering, periods.centres, index, counts, run)
         # all is well: the batch is taken in at once or not at all
         self._filtering, self.periods = filtering, periods
@@ -128,7 +128,7 @@ class Stream:
     def posterior(self, estimator):
         """The `Posterior` of what was learned so far."""
         settings = fitting.plan_draws(estimator, self.vocabulary, self.periods.n_periods)
-        with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+        with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             return _posterior(
                 estimator, self._filtering, self.periods.centres, self.words, settings,
                 self._draw_seed, run,

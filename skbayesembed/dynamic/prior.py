@@ -16,8 +16,8 @@ from numbers import Real
 
 import numpy as np
 
-from ..base import check_real
-from ..precision import Tridiagonal
+from ..common.checks import check_real
+from ..numeric.tridiagonal import Tridiagonal
 
 LEARNED = "learned"
 HYPERPRIOR = (1.0, 1e-3)

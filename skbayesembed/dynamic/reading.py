@@ -7,18 +7,12 @@ from scipy.special import expit
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import check_choice, check_integer, check_real
+from ..common.checks import check_choice, check_integer, check_prob, check_real
 from ..metrics.words import unit_vectors
+from ..posterior.summary import summarise
+from ..posterior.tables import frame_of
 from ..sgns.reading import kept_draws, neighbours, pair_places, word_index
-from ..summary import check_prob, frame_of, summarise
-from .predict import (
-    can_draw,
-    diffusion_draws,
-    drawn_words,
-    period_draws,
-    sweep_chunk,
-    sweep_draws,
-)
+from .predict import can_draw, diffusion_draws, drawn_words, period_draws, sweep_chunk, sweep_draws
 
 # Draws from an approximation for a reading of a few words.
 _DRAWN = 1000

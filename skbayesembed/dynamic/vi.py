@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..alerts import warn_user
-from ..base import check_memory
-from ..posterior import Posterior, RunningMoments
+from ..common.memory import check_memory
+from ..common.warnings import warn_user
+from ..posterior.posterior import Posterior, RunningMoments
 from .expected import ExpectedPairs
 from .fitting import coords_of, dims_of
 from .model import SIDES

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST, exp_negative32, log1p_unit32
+from ..numeric.elementwise import FAST, exp_negative32, log1p_unit32
 
 _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 _LEAST = np.float32(1e-8)

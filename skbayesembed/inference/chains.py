@@ -17,10 +17,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..alerts import warn_user
-from ..posterior import RunningMoments
+from ..common.warnings import warn_user
+from ..posterior.posterior import RunningMoments
+from .contracts import Result
 from .progress import Progress
-from .protocol import Result
 from .threads import OneBlasThread
 
 
@@ -127,15 +127,15 @@ class Control:
 
 
 def serial(function, tasks):
-    """Run units of work one after the other; where threads are wanted, pass `Units`."""
+    """Run units of work one after the other; where threads are wanted, pass `Workers`."""
     for task in tasks:
         function(*task)
 
 
-class Units:
-    """Map a function over units of work, in threads of this process where there are several.
+class Workers:
+    """Map a function over blocks of work, in threads of this process where there are several.
 
-    The units write into the chain's own arrays, so they never leave the process, whatever backend
+    The blocks write into the chain's own arrays, so they never leave the process, whatever backend
     runs the chains. A plain executor: joblib's threads answer 10 ms later, as long as a sweep.
     """
 
@@ -167,7 +167,7 @@ def _work(chain, model, settings, record, seed, control, index):
         return record
     record.running = True
     try:
-        with OneBlasThread(), Units(control.inner_threads) as units:
+        with OneBlasThread(), Workers(control.inner_threads) as units:
             chain(model, settings, record, seed, control, index, units)
     finally:
         record.running = False
@@ -179,7 +179,7 @@ def _wait(records):
         time.sleep(0.02)
 
 
-def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_units, verbose):
+def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_blocks, verbose):
     """Run ``n_chains`` chains and gather what they recorded.
 
     Parameters
@@ -193,7 +193,7 @@ def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_units, 
     seeds : numpy.random.SeedSequence
         Each chain gets its own child.
     n_jobs : int or None
-    split_units : bool
+    split_blocks : bool
         Chains one after the other with their units of work in parallel, instead of side by side.
     verbose : int
 
@@ -208,7 +208,7 @@ def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_units, 
         If interrupted before any draw was made.
     """
     jobs = effective_n_jobs(n_jobs)
-    outer = 1 if split_units else min(jobs, n_chains)
+    outer = 1 if split_blocks else min(jobs, n_chains)
     progress = Progress(n_chains, settings.total, settings.warmup, verbose)
     control = Control(progress, inner_threads=max(1, jobs // outer))
     records = [ChainRecord() for _ in range(n_chains)]

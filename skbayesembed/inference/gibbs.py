@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..random import generators
+from ..common.random import generators
 from .chains import run_chains
-from .protocol import Conditionals, require
+from .contracts import Conditionals, require
 
 
 def gibbs_chain(model, settings, record, seed, control, index, units):
@@ -29,7 +29,7 @@ def gibbs_chain(model, settings, record, seed, control, index, units):
             return
 
 
-def sample_gibbs(model, settings, *, n_chains, seeds, n_jobs=None, split_units=False, verbose=0):
+def sample_gibbs(model, settings, *, n_chains, seeds, n_jobs=None, split_blocks=False, verbose=0):
     """Draw from the posterior of a model that offers `Conditionals`.
 
     Parameters and errors are those of `run_chains`.
@@ -46,6 +46,6 @@ def sample_gibbs(model, settings, *, n_chains, seeds, n_jobs=None, split_units=F
         n_chains=n_chains,
         seeds=seeds,
         n_jobs=n_jobs,
-        split_units=split_units,
+        split_blocks=split_blocks,
         verbose=verbose,
     )

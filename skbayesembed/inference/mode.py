@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from ..alerts import warn_user
-from .protocol import LogDensity, require
+from ..common.warnings import warn_user
+from .contracts import LogDensity, require
 
 
 def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
@@ -32,7 +32,7 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
     -------
     theta : ndarray of shape (n_parameters,)
     facts : dict
-        ``logp``, ``n_iter``, ``max_gradient`` (of the scaled parameters), ``converged``.
+        ``lp``, ``n_iter``, ``max_gradient`` (of the scaled parameters), ``converged``.
 
     Warns
     -----
@@ -56,14 +56,14 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
     )
     largest = float(np.max(np.abs(found.jac), initial=0.0))
     facts = {
-        "logp": -float(found.fun),
+        "lp": -float(found.fun),
         "n_iter": int(found.nit),
         "max_gradient": largest,
         "converged": bool(found.success),
     }
     if verbose:
         print(
-            f"mode: {facts['n_iter']} iterations, log density {facts['logp']:.6g}, "
+            f"mode: {facts['n_iter']} iterations, log density {facts['lp']:.6g}, "
             f"largest gradient {largest:.3g}"
         )
     if warn and not found.success:

@@ -49,7 +49,7 @@ SMALLEST_SHAPE = 1e-30
 LARGEST_SHAPE = 1e12
 
 
-class UnitPlans:
+class BlockPlans:
     """Plans of units of work, made when first needed and shared by the threads of all chains.
 
     Parameters
@@ -75,7 +75,7 @@ class UnitPlans:
             return self._plans[side, unit]
 
     def __reduce__(self):
-        return UnitPlans, (self._make,)
+        return BlockPlans, (self._make,)
 
 
 class PolyaGammaDraws:

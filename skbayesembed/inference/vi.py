@@ -6,8 +6,8 @@ import time
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..alerts import warn_user
-from .protocol import Variational, require
+from ..common.warnings import warn_user
+from .contracts import Variational, require
 
 
 def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):

@@ -7,8 +7,8 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import f as f_distribution
 
-from ..base import check_real
-from ..periods import check_times
+from ..common.checks import check_real
+from ..corpus.periods import check_times
 from .checks import check_labels, check_numbers
 
 # Probabilities may have been rounded, in a table say.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..base import check_choice, check_integer
-from ..text import build_corpus, document_counts, input_kind, make_analyzer, materialise
+from ..common.checks import check_choice, check_integer
+from ..corpus.text import build_corpus, document_counts, input_kind, make_analyzer, materialise
 from .checks import check_numbers
 
 

@@ -7,7 +7,8 @@ from scipy.special import expit
 from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
-from ..summary import check_prob, hdi_interval
+from ..common.checks import check_prob
+from ..posterior.summary import hdi_interval
 from .checks import check_numbers
 
 # Entries of a block of logits or cosines: 32 MB.

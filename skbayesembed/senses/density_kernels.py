@@ -14,8 +14,8 @@ import math
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST
-from ..precision_kernels import chains_from, chains_prior, chains_pull
+from ..numeric.elementwise import FAST
+from ..numeric.tridiagonal_kernels import paths_from, paths_prior, paths_pull
 from .effect_kernels import logits_of, pull_effects
 from .kernels import (
     additive_gradient,
@@ -35,7 +35,7 @@ def phi_of(frame, theta, n_senses):
     """Logits of prevalence (T, K, G) of their coordinates."""
     center, inverse, below = frame[:3]
     phi = np.empty(center.shape)
-    chains_from(center, inverse, below, theta.reshape(center.shape), phi)
+    paths_from(center, inverse, below, theta.reshape(center.shape), phi)
     return phi.reshape((center.shape[0], n_senses, center.shape[1] // n_senses))
 
 
@@ -136,7 +136,7 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
     n_words = center.shape[1] // n_senses
     rows = (n_periods * n_senses, n_words)
     psi, by_psi = np.empty(center.shape), np.empty(center.shape)
-    chains_from(center, inverse, below, theta[:a].reshape(center.shape), psi)
+    paths_from(center, inverse, below, theta[:a].reshape(center.shape), psi)
     phi = phi_of(of_phi, theta[a:-1], n_senses)
     by_phi = np.empty_like(phi)
     value = power * full_likelihood(
@@ -190,7 +190,7 @@ def deviating_posterior(theta, out, frames, data, snippets, power):
     log_sizes_of(of_sizes, theta[a:b], logs)
     sizes_of(logs, slab, sizes, slopes)
     deviation, gradient = np.empty(flat), np.empty(flat)
-    chains_from(center, inverse, below, theta[:a].reshape(flat), deviation)
+    paths_from(center, inverse, below, theta[:a].reshape(flat), deviation)
     effects = effects_of(of_words, theta[b:c])
     phi = phi_of(of_phi, theta[c:], n_senses)
     psi, by_effects, by_phi = np.empty(rows), np.empty(shape), np.empty_like(phi)
@@ -198,8 +198,8 @@ def deviating_posterior(theta, out, frames, data, snippets, power):
     by_psi = gradient.reshape(rows)
     value = power * full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi)
     by_parts(by_psi, deviation.reshape(rows), sizes, n_senses, by_effects, by_size)
-    value += chains_prior(diagonal, off, deviation, gradient)
-    chains_pull(inverse, below, gradient, out[:a].reshape(flat))
+    value += paths_prior(diagonal, off, deviation, gradient)
+    paths_pull(inverse, below, gradient, out[:a].reshape(flat))
     value += pull_sizes(of_sizes, scale, logs, by_size * slopes, out[a:b])
     value += pull_effects(of_words, effects, by_effects, out[b:c].reshape(shape))
     return value + pull_phi(of_phi, phi, by_phi, out[c:])

@@ -7,9 +7,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import DocumentTransformerMixin, check_integer
-from ..random import seed_sequence
-from ..text import document_counts
+from ..common.checks import check_integer
+from ..common.estimator import DocumentTransformerMixin
+from ..common.random import seed_sequence
+from ..corpus.text import document_counts
 from . import inputs
 from .checks import check_parameters, prior_of
 from .fitting import solve

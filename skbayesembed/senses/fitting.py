@@ -7,19 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..alerts import warn_user
-from ..base import chain_settings, warn_unless_mixed
-from ..inference.align import mean_of_aligned, similarities
+from ..common.random import generators
+from ..common.spine import chain_settings
+from ..common.warnings import warn_unless_mixed, warn_user
+from ..inference.advi import mean_field
 from ..inference.chains import ChainRecord, gather
 from ..inference.gibbs import sample_gibbs
-from ..inference.hmc import HamiltonianOptions, sample_hmc
+from ..inference.hmc import sample_hmc
+from ..inference.matching import mean_of_aligned, similarities
 from ..inference.mode import find_mode
 from ..inference.mode_gaussian import ModeGaussian
-from ..inference.reparam import mean_field
 from ..inference.threads import OneBlasThread
-from ..posterior import Posterior
-from ..random import generators
-from ..summary import rhat
+from ..inference.trajectories import HamiltonianOptions
+from ..posterior.posterior import Posterior
+from ..posterior.summary import rhat
 from .blockwise import SenseBlocks
 from .checks import kernel_of
 from .model import SenseModel

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import precision_kernels as chains
+from ..numeric import tridiagonal_kernels as chains
 from . import effect_kernels as effects
 
 
@@ -58,7 +58,7 @@ class Chains:
         information = np.ascontiguousarray(information, dtype=float).reshape(self._flat)
         self.below[-1] = 0.0
         p = self.proper
-        chains.chains_factor(p.diagonal, p.off, information, self.inverse, self.below)
+        chains.paths_factor(p.diagonal, p.off, information, self.inverse, self.below)
         if arrays is not None:
             center = arrays[self.name]
             if self.axis is not None:
@@ -75,13 +75,13 @@ class Chains:
     def logits(self, y):
         """Logits of coordinates: dict with an ndarray of this shape."""
         x = np.empty(self._flat)
-        chains.chains_from(self.center, self.inverse, self.below, y.reshape(self._flat), x)
+        chains.paths_from(self.center, self.inverse, self.below, y.reshape(self._flat), x)
         return {self.name: x.reshape(self.shape)}
 
     def coordinates(self, arrays, out):
         """Coordinates of logits, into ``out``, flat."""
         x = np.ascontiguousarray(arrays[self.name], dtype=float).reshape(self._flat)
-        chains.chains_to(self.center, self.inverse, self.below, x, out.reshape(self._flat))
+        chains.paths_to(self.center, self.inverse, self.below, x, out.reshape(self._flat))
 
     def log_volume(self):
         """Log of |d x / d y| over the integral of what narrows the levels, up to a constant.
@@ -95,7 +95,7 @@ class Chains:
         p = self.proper
         levels = self.narrowing.reshape(self.shape[0], -1)
         inverse, below = np.empty_like(levels), np.empty_like(levels)
-        chains.chains_factor(p.diagonal, p.off, levels, inverse, below)
+        chains.paths_factor(p.diagonal, p.off, levels, inverse, below)
         return volume - float(np.sum(np.log(inverse)))
 
     def draw(self, rng):

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from ..base import check_choice, check_integer, check_real
+from ..common.checks import check_choice, check_integer, check_real
 from . import gibbs_kernels as kernels
 from . import metropolis_kernels as metropolis
 from . import uniform_kernels as uniform

@@ -14,8 +14,8 @@ import math
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST, exp_negative
 from ..inference.pg_kernels import LARGEST_TILT, exact_draw, one_draw
+from ..numeric.elementwise import FAST, exp_negative
 
 # A rest below this share of the peak has lost more than half of its digits.
 SMALLEST_SHARE = 1e-7

@@ -7,9 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..matrices import check_kind, column_names, count_matrix, forget_columns, frequent_columns
-from ..periods import Periods, check_times
-from ..text import (
+from ..corpus.count_matrix import (
+    check_kind,
+    column_names,
+    count_matrix,
+    forget_columns,
+    frequent_columns,
+)
+from ..corpus.periods import Periods, check_times
+from ..corpus.text import (
     analyzer_of,
     build_corpus,
     document_counts,

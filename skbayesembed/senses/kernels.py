@@ -16,8 +16,8 @@ import math
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST, exp_negative
-from ..precision_kernels import chains_prior, chains_pull
+from ..numeric.elementwise import FAST, exp_negative
+from ..numeric.tridiagonal_kernels import paths_prior, paths_pull
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
@@ -313,6 +313,6 @@ def pull_chain(frame, x, gradient, levels, out):
     """
     _, inverse, below, diagonal, off, narrowing = frame
     value = narrow_levels(x.reshape(levels), narrowing, gradient.reshape(levels))
-    value += chains_prior(diagonal, off, x, gradient)
-    chains_pull(inverse, below, gradient, out)
+    value += paths_prior(diagonal, off, x, gradient)
+    paths_pull(inverse, below, gradient, out)
     return value

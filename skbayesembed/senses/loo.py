@@ -7,8 +7,8 @@ from scipy.special import logsumexp
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from ..alerts import warn_user
-from ..summary import smoothed_weights
+from ..common.warnings import warn_user
+from ..posterior.psis import smoothed_weights
 from .inputs import Places, training_again
 from .prediction import SnippetReader
 

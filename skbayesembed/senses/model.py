@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..inference.align import match
+from ..inference.matching import match
 from . import density_kernels as density
 from . import kernels
 from .deviations import Deviations

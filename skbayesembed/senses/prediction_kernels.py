@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST, exp_negative
+from ..numeric.elementwise import FAST, exp_negative
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

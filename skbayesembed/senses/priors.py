@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base import check_choice, check_real
-from ..precision import Tridiagonal
+from ..common.checks import check_choice, check_real
+from ..numeric.tridiagonal import Tridiagonal
 
 # Variance of a first period with a flat prior, in the making of coordinates.
 _WIDE = 100.0

@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import check_integer, check_real
-from ..summary import check_prob, frame_of, hdi_interval, summarise
+from ..common.checks import check_integer, check_prob, check_real
+from ..posterior.summary import hdi_interval, summarise
+from ..posterior.tables import frame_of
 from .inputs import genre_index
 from .prediction import WordDraws
 

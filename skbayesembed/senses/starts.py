@@ -8,10 +8,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..inference.align import clusters, mean_of_aligned, similarities
-from ..inference.evidence import Mass, Walker, log_mass
+from ..common.random import generators
+from ..inference.matching import clusters, mean_of_aligned, similarities
+from ..inference.mode_mass import Mass, Walker, log_mass
 from ..inference.threads import OneBlasThread
-from ..random import generators
 from .model import SenseModel
 
 # Powers of the likelihood through which a start is annealed, moves at each, and after them.

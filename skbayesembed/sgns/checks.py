@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from ..base import (
+from ..common.checks import (
     check_bool,
     check_chain_length,
     check_choice,

@@ -7,9 +7,9 @@ import numbers
 import numpy as np
 from scipy import sparse
 
-from skbayesembed.sgns.count_kernels import BREAK, count_draws, count_windows, group_positions
-from skbayesembed.sgns.pairs import PairCounts, RankOne, as_counts
-from skbayesembed.text import keep_tokens
+from ..corpus.text import keep_tokens
+from .count_kernels import BREAK, count_draws, count_windows, group_positions
+from .pairs import PairCounts, RankOne, as_counts
 
 __all__ = [
     "PairCounts",

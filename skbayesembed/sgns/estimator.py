@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import DocumentFeaturesMixin, check_choice, check_integer
-from ..random import seed_sequence
-from ..text import materialise
+from ..common.checks import check_choice, check_integer
+from ..common.estimator import DocumentFeaturesMixin
+from ..common.random import seed_sequence
+from ..corpus.text import materialise
 from . import fitting, inputs, predict
 from .checks import check_parameters, check_words
 from .counts import PairCounts

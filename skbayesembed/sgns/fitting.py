@@ -9,19 +9,14 @@ from joblib import effective_n_jobs
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from ..alerts import warn_user
-from ..base import (
-    COORDINATE_RHAT_LIMIT,
-    chain_settings,
-    check_memory,
-    warn_if_stuck,
-    warn_unless_mixed,
-)
+from ..common.memory import check_memory
+from ..common.spine import chain_settings
+from ..common.warnings import COORDINATE_RHAT_LIMIT, warn_if_stuck, warn_unless_mixed, warn_user
 from ..inference.gibbs import sample_gibbs
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
-from ..posterior import Posterior
-from ..summary import rhat
+from ..posterior.posterior import Posterior
+from ..posterior.summary import rhat
 from .gibbs import SGNSConditionals
 from .model import SGNSModel, numerical_rank, pivot_contexts
 from .priors import build_prior
@@ -220,7 +215,7 @@ def gibbs_posterior(estimator, model, mode, anchors, words, settings, seeds):
         n_chains=estimator.chains,
         seeds=seeds,
         n_jobs=estimator.n_jobs,
-        split_units=per_chain > _LARGE_CHAIN or estimator.chains == 1,
+        split_blocks=per_chain > _LARGE_CHAIN or estimator.chains == 1,
         verbose=estimator.verbose,
     )
     attrs = {"kernel": kernel, **sampling_facts(result, settings, mode, anchors)}

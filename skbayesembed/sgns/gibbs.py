@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..inference.polyagamma import PolyaGammaDraws, UnitPlans
+from ..inference.polyagamma import BlockPlans, PolyaGammaDraws
 from .gaussian_kernels import outer_table
 from .kernels import (
     gaussian_dense,
@@ -82,7 +82,7 @@ class SGNSConditionals:
         self._first = [0, len(model.units[0])]
         self.n_streams = 1 + len(model.units[0]) + len(model.units[1])
         self.tuner = Tuner(model)
-        self._plan = UnitPlans(functools.partial(_plan, model))
+        self._plan = BlockPlans(functools.partial(_plan, model))
 
     def init_state(self, rng):
         """A start: random, or around ``start`` with half that spread, less where data are many."""

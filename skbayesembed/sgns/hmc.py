@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inference.hmc import HamiltonianOptions, sample_hmc
+from ..inference.hmc import sample_hmc
+from ..inference.trajectories import HamiltonianOptions
 from . import fitting
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
-from ..text import analyzer_of, build_corpus, document_counts, encode, input_kind, restrict
+from ..corpus.text import analyzer_of, build_corpus, document_counts, encode, input_kind, restrict
 from .counts import (
     PairCounts,
     document_pairs,

@@ -13,15 +13,13 @@ import math
 import numpy as np
 from numba import njit
 
+from ..numeric.cholesky_kernels import cholesky, solve_lower, solve_upper
 from .gaussian_kernels import (
     add_noise,
-    cholesky,
     draw_gaussian,
     end_energy,
     kick,
     rotate,
-    solve_lower,
-    solve_upper,
     start_move,
     unpack_precision,
     unwhiten,

@@ -16,14 +16,14 @@ import threading
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..alerts import warn_user
-from ..base import check_memory
-from ..inference.chains import Units, serial
+from ..common.memory import check_memory
+from ..common.random import generators
+from ..common.warnings import warn_user
+from ..inference.chains import Workers, serial
+from ..inference.contracts import Result
 from ..inference.laplace import apply_blocks, whitening
-from ..inference.protocol import Result
 from ..inference.threads import OneBlasThread
-from ..moments import RunningMoments
-from ..random import generators
+from ..posterior.running_moments import RunningMoments
 from .curvature import bytes_needed, choose_method, gaussian_at, seek_mode
 from .fitting import assemble
 from .hessian import Hessian, free_entries
@@ -113,7 +113,7 @@ class LaplaceApproximation:
                 self._orbit.project(part)
             done[start : start + batch] = True
 
-        with OneBlasThread(), Units(effective_n_jobs(self._n_jobs)) as units:
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as units:
             try:
                 units(fill, list(zip(starts, rngs, strict=True)))
             except BaseException as error:
@@ -237,7 +237,7 @@ class LaplaceApproximation:
                 draws += noise / np.float32(np.sqrt(weight))
             means[part] = draws - apply_blocks(inner, apply_blocks(inner, image), True)
 
-        with OneBlasThread(), Units(effective_n_jobs(self._n_jobs)) as units:
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as units:
             for side in (0, 1):
                 inner = exact.blocks(side)
                 weight = float(np.mean(np.einsum("wkk->wk", inner)))
@@ -298,7 +298,7 @@ def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100, verbos
     """
     method = choose_method(model) if method is None else method
     orbit = rank = free = None
-    with OneBlasThread(), Units(effective_n_jobs(n_jobs)) as units:
+    with OneBlasThread(), Workers(effective_n_jobs(n_jobs)) as units:
         vectors, facts = seek_mode(model, arrays, units, max_iter=max_iter, verbose=verbose)
         if model.anchors is None:
             vectors, free, orbit, rank = canonical_frame(model, vectors)

@@ -19,8 +19,8 @@ from scipy import sparse
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils import Bunch
 
-from ..alerts import warn_user
-from ..summary import smoothed_weights
+from ..common.warnings import warn_user
+from ..posterior.psis import smoothed_weights
 from .counts import RankOne
 from .predict import logit_draws, predictive
 

@@ -21,7 +21,7 @@ import copy
 import numpy as np
 from scipy import sparse
 
-from ..random import generators
+from ..common.random import generators
 from .counts import PairCounts, RankOne, noise_distribution, sampled_rows
 from .model import SGNSModel
 from .tables import pair_table
@@ -81,7 +81,7 @@ class OnlineVI:
         positive : csr_array of shape (n_words, n_words)
             Nothing happens where it is empty.
         run : callable
-            Maps a function over units of work (see `inference.chains.Units`).
+            Maps a function over units of work (see `inference.chains.Workers`).
         """
         if positive.sum() == 0:
             return

@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 from scipy import sparse
 
-from skbayesembed.random import generators, seed_sequence
+from ..common.random import generators, seed_sequence
 
 _NO_SLICES = (
     "PairCounts {}: they are totals over all documents, so cross-validation (GridSearchCV, "

@@ -16,7 +16,7 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 
-from ..base import check_choice, check_real
+from ..common.checks import check_choice, check_real
 from .couplings import GraphCoupling, GroupCoupling
 from .kernels import add_normal_gradient
 

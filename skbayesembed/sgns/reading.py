@@ -6,9 +6,10 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import check_integer
+from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
-from ..summary import check_prob, frame_of, summarise
+from ..posterior.summary import summarise
+from ..posterior.tables import frame_of
 from .predict import with_biases
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
 
-from ..base import Learned, learns_online
-from ..inference.chains import Units
+from ..common.estimator import Learned, learns_online
+from ..common.random import seed_sequence
+from ..corpus.text import analyzer_of, distinct_words, encode, keep_tokens, materialise
+from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
-from ..random import seed_sequence
-from ..text import analyzer_of, distinct_words, encode, keep_tokens, materialise
 from . import fitting, inputs
 from .batches import CorpusBatches, MatrixBatches, PairBatches
 from .checks import check_parameters, check_words
@@ -94,7 +94,7 @@ class Stream:
     def learn(self, estimator, X):
         """Take in a batch."""
         kind, X = inputs.kind_of(X)
-        with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+        with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             if kind == "pairs":
                 self.online.learn_pairs(self._aligned(X), run)
                 return

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..base import check_memory
-from ..inference.chains import Units
-from ..inference.protocol import Result
+from ..common.memory import check_memory
+from ..inference.chains import Workers
+from ..inference.contracts import Result
 from ..inference.threads import OneBlasThread
 from ..inference.vi import coordinate_ascent, repeat_passes
-from ..moments import RunningMoments
+from ..posterior.running_moments import RunningMoments
 from . import fitting
 from .online import OnlineVI
 from .pairs import PairCounts
@@ -144,7 +144,7 @@ def vi_posterior(estimator, model, words, settings, seeds):
     start_seed, draw_seed = seeds.spawn(2)
     factor = TOL_FACTOR_ARD if model.prior.learned == "component" else TOL_FACTOR
     variational = SGNSVariational(model, estimator.covariance, estimator.biases)
-    with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         q = variational.init_q(_start(estimator, model, np.random.default_rng(start_seed), run))
         facts = coordinate_ascent(
             variational,
@@ -203,7 +203,7 @@ def online_posterior(estimator, source, prior, words, settings, seeds, *, batch_
     start_seed, order_seed, draw_seed = seeds.spawn(3)
     rng = np.random.default_rng(order_seed)
     online = start_online(estimator, words.size, prior, start_seed)
-    with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
 
         def read():
             for batch in source.batches(batch_size, rng):
@@ -248,7 +248,7 @@ def start_online(estimator, n_words, prior, seeds):
 
 def stream_posterior(estimator, online, words, settings, seed, attrs):
     """The `Posterior` of what an `OnlineVI` has learned so far."""
-    with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         variational, q = online.result(run)
     variational.sort_components(q)
     approximation = GaussianApproximation(variational, q, [])

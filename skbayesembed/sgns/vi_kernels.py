@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .gaussian_kernels import cholesky, solve_lower, solve_upper
+from ..numeric.cholesky_kernels import cholesky, solve_lower, solve_upper
 from .logistic_kernels import FAST, exp_negative, log1p_unit
 
 # xi is kept above 1e-4, where tanh(xi / 2) / xi is still exact to 1e-11.

@@ -17,12 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from .vi_kernels import (
-    ascend_dense,
-    ascend_sparse,
-    ascend_sparse_diagonal,
-    second_table,
-)
+from .vi_kernels import ascend_dense, ascend_sparse, ascend_sparse_diagonal, second_table
 
 # Tables of products above this size, or as many multiplications in a sweep, are float32.
 _DOUBLE_BYTES = 2**28

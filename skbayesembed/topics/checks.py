@@ -6,7 +6,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..base import (
+from ..common.checks import (
     check_chain_length,
     check_choice,
     check_integer,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..inference.chains import Units
+from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
-from ..posterior import Posterior
+from ..posterior.posterior import Posterior
 from .checks import topic_prior
 from .data import Documents
 from .inputs import Reading, halves
@@ -114,7 +114,7 @@ def pose(estimator, documents, power, init, seeds):
     other = replace(problem, clusters=document_clusters(documents, k, rng))
     if init == "documents" or other.clusters is None:
         return other
-    with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         # ties to the words, as where there is one topic
         return max((problem, other), key=lambda one: _bound_nearby(one, run))
 
@@ -176,7 +176,7 @@ class Split:
 
     def score(self, estimator, problem):
         """Mean log probability of a token held out, after `POWER_SWEEPS` variational sweeps."""
-        with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+        with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             _, q, facts = ascend(problem, run, max_iter=POWER_SWEEPS, tol=1e-6, warn=False)
         if facts["interrupted"]:
             raise KeyboardInterrupt("interrupted before power and start were chosen")

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST, exp_negative
+from ..numeric.elementwise import FAST, exp_negative
 
 # A leaving token that makes the determinant smaller by more than this is lost to rounding.
 SMALLEST_FACTOR = 1e-10

@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import DocumentFeaturesMixin, check_choice
-from ..random import seed_sequence
-from ..text import materialise
+from ..common.checks import check_choice
+from ..common.estimator import DocumentFeaturesMixin
+from ..common.random import seed_sequence
+from ..corpus.text import materialise
 from . import inputs
 from .checks import WORD_MODELS, check_parameters
 from .fitting import solve

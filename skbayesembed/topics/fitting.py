@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from ..alerts import warn_user
-from ..base import COORDINATE_RHAT_LIMIT, chain_settings, warn_unless_mixed
-from ..inference.align import match, similarity
-from ..posterior import Posterior
-from ..summary import rhat
+from ..common.spine import chain_settings
+from ..common.warnings import COORDINATE_RHAT_LIMIT, warn_unless_mixed, warn_user
+from ..inference.matching import match, similarity
+from ..posterior.posterior import Posterior
+from ..posterior.summary import rhat
 from .checks import check_dimensions
 from .choice import choose, pose
 from .data import Documents

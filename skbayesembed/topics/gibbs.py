@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..base import check_choice, check_real
+from ..common.checks import check_choice, check_real
 from ..inference.chains import serial
 from . import alias_kernels, collapsed_kernels
 from . import gibbs_kernels as kernels

@@ -7,9 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..alerts import warn_user
-from ..matrices import check_kind, column_names, count_matrix, forget_columns, frequent_columns
-from ..text import (
+from ..common.warnings import warn_user
+from ..corpus.count_matrix import (
+    check_kind,
+    column_names,
+    count_matrix,
+    forget_columns,
+    frequent_columns,
+)
+from ..corpus.text import (
     analyzer_of,
     build_corpus,
     distinct_words,
@@ -20,11 +26,7 @@ from ..text import (
     materialise,
     restrict,
 )
-from .vectors import (
-    Normaliser,
-    source_of_words,
-    vectors_of_columns,
-)
+from .vectors import Normaliser, source_of_words, vectors_of_columns
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST, exp_negative
+from ..numeric.elementwise import FAST, exp_negative
 from .vi_kernels import document_step, word_counts
 
 _FLOOR = -690.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST, exp_negative
+from ..numeric.elementwise import FAST, exp_negative
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST
+from ..numeric.elementwise import FAST
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

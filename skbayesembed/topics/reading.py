@@ -6,9 +6,10 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import check_bool, check_choice, check_integer
+from ..common.checks import check_bool, check_choice, check_integer, check_prob
 from ..metrics.topics import coherence
-from ..summary import check_prob, frame_of, hdi_interval
+from ..posterior.summary import hdi_interval
+from ..posterior.tables import frame_of
 from .checks import WORD_MODELS
 from .inputs import known_counts, vocabulary_reading
 from .predict import FoldIn, TopicDraws, counted_proba, topic_features

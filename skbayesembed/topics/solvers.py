@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..inference.chains import Units
+from ..common.random import generators
+from ..inference.chains import Workers
+from ..inference.contracts import Result
 from ..inference.gibbs import sample_gibbs
-from ..inference.hmc import HamiltonianOptions, sample_hmc
+from ..inference.hmc import sample_hmc
 from ..inference.mode import find_mode
 from ..inference.mode_gaussian import ModeGaussian
-from ..inference.protocol import Result
 from ..inference.threads import OneBlasThread
+from ..inference.trajectories import HamiltonianOptions
 from ..inference.vi import coordinate_ascent
-from ..random import generators
 from .data import Documents
 from .gibbs import TopicGibbs
 from .marginal import MarginalTopics
@@ -84,7 +85,7 @@ def gibbs(estimator, problem, settings, seeds):
         n_chains=estimator.chains,
         seeds=seeds,
         n_jobs=estimator.n_jobs,
-        split_units=estimator.chains == 1,
+        split_blocks=estimator.chains == 1,
         verbose=estimator.verbose,
     )
 
@@ -93,7 +94,7 @@ def variational(estimator, problem, settings, seeds):
     """Coordinate ascent, or passes over minibatches; draws of the approximation."""
     if estimator.learning_method == "online":
         return _online(estimator, problem, settings, seeds)
-    with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         model, q, facts = ascend(
             problem,
             run,
@@ -133,7 +134,7 @@ def _online(estimator, problem, settings, seeds):
         n_documents=documents.n_documents,
         totals=documents.totals,
     )
-    with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         facts = learn_passes(
             online,
             documents,

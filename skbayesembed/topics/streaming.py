@@ -8,11 +8,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
 
-from ..base import Learned, check_integer, learns_online
-from ..inference.chains import Units
+from ..common.checks import check_integer
+from ..common.estimator import Learned, learns_online
+from ..common.random import seed_sequence
+from ..corpus.text import materialise
+from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
-from ..random import seed_sequence
-from ..text import materialise
 from . import fitting, inputs
 from .checks import check_dimensions, check_parameters, topic_prior
 from .choice import vector_prior
@@ -60,7 +61,7 @@ class Stream:
     def learn(self, estimator, X):
         """Take in documents, in minibatches."""
         documents = Documents.of(inputs.known_counts(estimator, X), self.online.vectors)
-        with OneBlasThread(), Units(effective_n_jobs(estimator.n_jobs)) as run:
+        with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             for batch in batches(documents, estimator.batch_size):
                 self.online.learn(batch, run)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..elementwise import FAST, digamma, exp_negative, log_gamma, log_positive
+from ..numeric.elementwise import FAST, digamma, exp_negative, log_gamma, log_positive
 
 # Differences of E[log theta] beyond this are cut, so that s_dw is never near the smallest number:
 # it takes a prior below 1/600 and words that differ by as many nats between topics.

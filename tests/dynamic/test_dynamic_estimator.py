@@ -261,7 +261,7 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was(data):
 
 
 def test_kept_words_have_every_draw(data, monkeypatch):
-    monkeypatch.setattr("skbayesembed.base.DRAW_BUDGET", 16 * T * V * K * 2 * 5)
+    monkeypatch.setattr("skbayesembed.common.checks.DRAW_BUDGET", 16 * T * V * K * 2 * 5)
     kept = make(keep_draws=["x3", "x0"]).fit(data.pairs, times=data.times)
     monkeypatch.undo()
     every = make().fit(data.pairs, times=data.times)
@@ -286,11 +286,11 @@ def test_kept_words_have_every_draw(data, monkeypatch):
 
 
 def test_memory_is_looked_at_first(data, monkeypatch):
-    monkeypatch.setattr("skbayesembed.base.physical_memory", lambda: 1e4)
+    monkeypatch.setattr("skbayesembed.common.checks.physical_memory", lambda: 1e4)
     advice = "The pairs of 12 words in 4 periods would take .* solver='vi'"
     with pytest.raises(MemoryError, match=advice):
         make().fit(data.pairs, times=data.times)
-    monkeypatch.setattr("skbayesembed.base.physical_memory", lambda: 1e6)
+    monkeypatch.setattr("skbayesembed.common.checks.physical_memory", lambda: 1e6)
     with pytest.raises(MemoryError, match="The draws would take"):
         make(draws=10_000, keep_draws="all").fit(data.pairs, times=data.times)
 

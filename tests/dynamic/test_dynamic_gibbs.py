@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from skbayesembed.common.random import generators
 from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic.data import PeriodPairs
 from skbayesembed.dynamic.gibbs import DynamicConditionals
@@ -15,7 +16,6 @@ from skbayesembed.dynamic.model import DynamicModel, static_mode
 from skbayesembed.dynamic.prior import DriftPrior
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
-from skbayesembed.random import generators
 
 V, K, T, EMPTY = 12, 2, 4, 2
 MONITORED = np.array([[0, 1, 2], [EMPTY, 3, 4], [3, 5, 5]])
@@ -82,11 +82,11 @@ def test_the_frame_is_one_rotation(data):
         )
 
 
-@pytest.mark.parametrize("split_units", [False, True], ids=["chains", "units"])
-def test_the_same_draws_for_every_number_of_jobs(data, split_units):
+@pytest.mark.parametrize("split_blocks", [False, True], ids=["chains", "units"])
+def test_the_same_draws_for_every_number_of_jobs(data, split_blocks):
     units = [[(0, 5), (5, 6), (6, V)], [(0, 3), (3, V)]]
     one, two = (
-        run(conditionals(data, "learned", units), n_jobs=n, split_units=split_units) for n in (1, 2)
+        run(conditionals(data, "learned", units), n_jobs=n, split_blocks=split_blocks) for n in (1, 2)
     )
     for name, values in one.draws.items():
         np.testing.assert_array_equal(values, two.draws[name])

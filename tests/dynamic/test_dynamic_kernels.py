@@ -7,7 +7,7 @@ import pytest
 
 from skbayesembed.dynamic import kernels
 from skbayesembed.dynamic.data import PeriodPairs
-from skbayesembed.precision import Tridiagonal
+from skbayesembed.numeric.tridiagonal import Tridiagonal
 from skbayesembed.sgns.pairs import PairCounts
 
 V, K, T, EMPTY = 6, 3, 5, 2

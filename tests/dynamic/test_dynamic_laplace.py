@@ -191,6 +191,6 @@ def test_what_does_not_fit(monkeypatch):
     assert laplace.choose_method(density) == "blocks"
     monkeypatch.setattr(laplace, "FACTOR_BYTES", 10**4)
     assert laplace.choose_method(density) == "krylov"
-    monkeypatch.setattr("skbayesembed.base.physical_memory", lambda: 10**6)
+    monkeypatch.setattr("skbayesembed.common.checks.physical_memory", lambda: 10**6)
     with pytest.raises(MemoryError, match="12 words in 4 periods"):
         laplace_posterior(ESTIMATOR, model, WORDS, Settings(5, 0), np.random.SeedSequence(5))

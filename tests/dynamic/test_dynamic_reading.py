@@ -10,7 +10,7 @@ from skbayesembed import DynamicSGNS
 from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic import predict
 from skbayesembed.dynamic.reading import prior_distance
-from skbayesembed.posterior import hdi_interval
+from skbayesembed.posterior.posterior import hdi_interval
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
 

@@ -11,7 +11,7 @@ from skbayesembed.dynamic.filtering import Filtering
 from skbayesembed.dynamic.prior import DriftPrior
 from skbayesembed.dynamic.sites import DriftSites, apply_precision
 from skbayesembed.dynamic.smoothing import Smoothing, climb, dynamic_start, static_start
-from skbayesembed.inference.chains import Units, serial
+from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.sgns.counts import PairCounts
 from skbayesembed.sgns.pairs import RankOne
 
@@ -272,7 +272,7 @@ def test_threads_change_nothing():
     prior = DriftPrior(np.diff(sim.times), 3.0, 0.02)
     means = []
     for n_threads in (1, 2):
-        with Units(n_threads) as run:
+        with Workers(n_threads) as run:
             pairs = ExpectedPairs(sim.pairs)
             static = static_start(sim.pairs, 3, 3.0, np.random.default_rng(0), run)
             smoothing = Smoothing(

@@ -12,10 +12,10 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.common.random import generators
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.chains import ChainRecord, Settings, Units, gather, run_chains
+from skbayesembed.inference.chains import ChainRecord, Settings, Workers, gather, run_chains
 from skbayesembed.inference.gibbs import gibbs_chain, sample_gibbs
-from skbayesembed.random import generators
 from skbayesembed.sgns import tables
 
 SHAPE = (4, 2)
@@ -63,7 +63,7 @@ def first_numbers(seed, n_chains):
     return [generators(child, Counting.n_streams)[0].random() for child in children]
 
 
-def sample(model=None, n_chains=2, n_jobs=None, seed=0, split_units=False, **settings):
+def sample(model=None, n_chains=2, n_jobs=None, seed=0, split_blocks=False, **settings):
     settings = Settings(**{"draws": 12, "warmup": 5, **settings})
     return sample_gibbs(
         model or Counting(),
@@ -71,7 +71,7 @@ def sample(model=None, n_chains=2, n_jobs=None, seed=0, split_units=False, **set
         n_chains=n_chains,
         seeds=np.random.SeedSequence(seed),
         n_jobs=n_jobs,
-        split_units=split_units,
+        split_blocks=split_blocks,
     )
 
 
@@ -150,13 +150,13 @@ def test_chains_have_streams_of_their_own():
     assert np.unique(y).size == y.size
 
 
-@pytest.mark.parametrize("split_units", [False, True])
+@pytest.mark.parametrize("split_blocks", [False, True])
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
-def test_draws_do_not_depend_on_jobs_or_backend(n_jobs, backend, split_units):
+def test_draws_do_not_depend_on_jobs_or_backend(n_jobs, backend, split_blocks):
     expected = sample(n_chains=3)
     with joblib.parallel_config(backend=backend):
-        result = sample(n_chains=3, n_jobs=n_jobs, split_units=split_units)
+        result = sample(n_chains=3, n_jobs=n_jobs, split_blocks=split_blocks)
     for name in expected.draws:
         np.testing.assert_array_equal(result.draws[name], expected.draws[name])
 
@@ -340,7 +340,7 @@ def test_units_run_every_task(n_threads):
     def fill(i):
         out[i] = i + 1
 
-    with Units(n_threads) as units:
+    with Workers(n_threads) as units:
         units(fill, [(i,) for i in range(10)])
         units(fill, [(0,)])
     np.testing.assert_array_equal(out, np.arange(1, 11))
@@ -348,17 +348,17 @@ def test_units_run_every_task(n_threads):
 
 def test_units_share_the_threads_that_chains_leave(monkeypatch):
     seen = []
-    original = Units.__init__
+    original = Workers.__init__
 
     def spy(self, n_threads):
         seen.append(n_threads)
         original(self, n_threads)
 
-    monkeypatch.setattr(Units, "__init__", spy)
+    monkeypatch.setattr(Workers, "__init__", spy)
     sample(n_chains=2, n_jobs=4)
     sample(n_chains=3, n_jobs=2)
     sample(n_chains=1, n_jobs=2)
-    sample(n_chains=2, n_jobs=2, split_units=True)
+    sample(n_chains=2, n_jobs=2, split_blocks=True)
     assert seen == [2, 2, 1, 1, 1, 2, 2, 2]
 
 
@@ -375,7 +375,7 @@ def test_run_chains_takes_any_chain_function():
         n_chains=1,
         seeds=np.random.SeedSequence(0),
         n_jobs=None,
-        split_units=False,
+        split_blocks=False,
         verbose=0,
     )
     assert result.draws["x"].shape == (1, 2, *SHAPE)
@@ -430,12 +430,12 @@ def test_same_seed_same_draws(fit, chains):
 
 def test_the_fit_above_has_units_to_share(monkeypatch, fit):
     tasks = []
-    original = Units.__call__
+    original = Workers.__call__
 
     def spy(self, function, items):
         tasks.append(len(items))
         original(self, function, items)
 
-    monkeypatch.setattr(Units, "__call__", spy)
+    monkeypatch.setattr(Workers, "__call__", spy)
     fit(chains=1, n_jobs=2, draws=1, warmup=0)
     assert tasks == [4, 4]

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from skbayesembed.inference import hmc_kernels
 from skbayesembed.inference.adaptation import Metric, MetricWindow, StepSize, schedule
 from skbayesembed.inference.chains import Settings
-from skbayesembed.inference.hmc import HamiltonianOptions, Trajectories, sample_hmc
+from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.trajectories import HamiltonianOptions, Trajectories
 
 METHODS = ("nuts", "hmc", "mala")
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed.datasets import make_senses
-from skbayesembed.inference.evidence import Mass
+from skbayesembed.inference.mode_mass import Mass
 from skbayesembed.metrics import brier_score, match_senses
 from skbayesembed.senses import fitting, starts
 from skbayesembed.senses.data import Snippets

@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse, stats
 from scipy.special import expit, logsumexp
 
+from skbayesembed.common.random import generators
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
-from skbayesembed.random import generators
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs import SENSE_KERNELS, SenseGibbs
 from skbayesembed.senses.priors import SensePrior

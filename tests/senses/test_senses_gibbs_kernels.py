@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.special import expit, logsumexp
 
 from skbayesembed.inference.polyagamma import pg_mean, pg_variance
-from skbayesembed.precision import Tridiagonal
+from skbayesembed.numeric.tridiagonal import Tridiagonal
 from skbayesembed.senses import gibbs_kernels as kernels
 from skbayesembed.senses import metropolis_kernels as metropolis
 from skbayesembed.senses import uniform_kernels as uniform

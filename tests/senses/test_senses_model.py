@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.special import log_softmax, logsumexp, softmax
 
-from skbayesembed.precision import Tridiagonal
+from skbayesembed.numeric.tridiagonal import Tridiagonal
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import SensePrior

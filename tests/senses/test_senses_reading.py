@@ -11,8 +11,8 @@ from scipy.special import logsumexp, softmax
 
 from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import make_senses
-from skbayesembed.posterior import Posterior, hdi_interval
-from skbayesembed.summary import smoothed_weights
+from skbayesembed.posterior.posterior import Posterior, hdi_interval
+from skbayesembed.posterior.psis import smoothed_weights
 
 N, V, K, T, G = 90, 12, 2, 3, 2
 YEARS = np.array([1810, 1820, 1830])

@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 
-from skbayesembed import BayesianSGNS, PairCounts, base
+from skbayesembed import BayesianSGNS, PairCounts
+from skbayesembed.common import checks as base
 from skbayesembed.datasets import make_sgns
 from skbayesembed.sgns import fitting, inputs
 from skbayesembed.sgns.gibbs import SGNSConditionals

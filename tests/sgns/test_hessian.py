@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.chains import Units
+from skbayesembed.inference.chains import Workers
 from skbayesembed.sgns import hessian_kernels as hk
 from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
 from skbayesembed.sgns.hessian import Hessian, free_entries
@@ -222,7 +222,7 @@ def test_threads_change_nothing(layout):
     model.units = [[(0, 2), (2, 3), (3, 9)]] * 2
     alone = Hessian(model, vectors)
     direction = np.random.default_rng(7).standard_normal((2, V, K))
-    with Units(3) as units:
+    with Workers(3) as units:
         shared = Hessian(model, vectors, run=units)
         np.testing.assert_array_equal(shared.product(direction), alone.product(direction))
         for side in (0, 1):

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.chains import Settings, Units
+from skbayesembed.inference.chains import Settings, Workers
 from skbayesembed.inference.vi import coordinate_ascent
 from skbayesembed.sgns import vi_kernels
 from skbayesembed.sgns.batches import CorpusBatches, MatrixBatches, PairBatches
@@ -169,7 +169,7 @@ def test_threads_and_pickles_change_nothing():
     found = []
     for n_threads in (1, 2):
         online = make(negative_sampling="sampled")
-        with Units(n_threads) as run:
+        with Workers(n_threads) as run:
             for seed in range(4):
                 online.learn(positives(5, seed), run)
                 online = pickle.loads(pickle.dumps(online))

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.chains import Units
+from skbayesembed.inference.chains import Workers
 from skbayesembed.inference.vi import coordinate_ascent
 from skbayesembed.sgns import vi_model
 from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
@@ -211,7 +211,7 @@ def test_threads_change_nothing(covariance, dense):
         model.units = [[(0, 30), (30, 70), (70, 90), (90, 120)]] * 2
         variational = SGNSVariational(model, covariance)
         q = variational.init_q(model.start(np.random.default_rng(0)))
-        with Units(n_threads) as run:
+        with Workers(n_threads) as run:
             facts = ascend(variational, q, tol=1e-7, run=run)
         found.append((q.mean, q.cov, facts["elbo"]))
     for one, three in zip(*found, strict=True):

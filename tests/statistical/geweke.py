@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from skbayesembed.random import generators
+from skbayesembed.common.random import generators
 
 WORDS, K = 4, 2
 

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.posterior import hdi_interval
+from skbayesembed.posterior.posterior import hdi_interval
 
 ROWS = 10  # targets whose intervals are computed at a time
 # The default length of chains. The narrowest interval with 90 % of n draws holds less than 90 % of

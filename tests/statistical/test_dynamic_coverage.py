@@ -12,7 +12,7 @@ from skbayesembed.dynamic.model import DynamicModel
 from skbayesembed.dynamic.prior import DriftPrior
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
-from skbayesembed.posterior import hdi_interval
+from skbayesembed.posterior.posterior import hdi_interval
 
 DIFFUSION = 0.02
 

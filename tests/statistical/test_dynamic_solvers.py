@@ -14,7 +14,8 @@ from skbayesembed.dynamic.model import DynamicModel
 from skbayesembed.dynamic.prior import DriftPrior
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
-from skbayesembed.inference.hmc import HamiltonianOptions, sample_hmc
+from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.trajectories import HamiltonianOptions
 
 EMPTY = 2
 PLACE = np.array([[0, 0, 0]])

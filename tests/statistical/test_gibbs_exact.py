@@ -69,7 +69,7 @@ def test_every_number_of_steps(sampling, n_steps):
 
 
 def _streams(model):
-    from skbayesembed.random import generators
+    from skbayesembed.common.random import generators
 
     return generators(np.random.SeedSequence(0), model.n_streams)
 

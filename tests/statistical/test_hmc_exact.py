@@ -11,7 +11,8 @@ from scipy.special import expit, log_expit
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Settings
-from skbayesembed.inference.hmc import HamiltonianOptions, sample_hmc
+from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.sgns.hmc import SGNSHamiltonian, default_options
 from skbayesembed.sgns.model import SGNSModel, pivot_contexts
 from skbayesembed.sgns.priors import Prior

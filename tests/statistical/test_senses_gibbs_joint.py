@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skbayesembed.random import generators
+from skbayesembed.common.random import generators
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs import SenseGibbs
 from skbayesembed.senses.priors import SensePrior

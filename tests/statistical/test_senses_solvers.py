@@ -5,16 +5,17 @@ import pytest
 from scipy import stats
 
 from skbayesembed.datasets import make_senses
+from skbayesembed.inference.advi import mean_field
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
-from skbayesembed.inference.hmc import HamiltonianOptions, sample_hmc
-from skbayesembed.inference.reparam import mean_field
+from skbayesembed.inference.hmc import sample_hmc
+from skbayesembed.inference.trajectories import HamiltonianOptions
+from skbayesembed.posterior.summary import ess
 from skbayesembed.senses.blockwise import SenseBlocks
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs import SenseGibbs
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import SensePrior
-from skbayesembed.summary import ess
 
 OPTIONS = HamiltonianOptions(method="hmc", path_length=4.0, integrator="gaussian", metric="given")
 NUTS = HamiltonianOptions()

@@ -9,11 +9,12 @@ from scipy.special import gammaln, softmax
 
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
-from skbayesembed.inference.hmc import HamiltonianOptions, sample_hmc
+from skbayesembed.inference.hmc import sample_hmc
 from skbayesembed.inference.mode import find_mode
 from skbayesembed.inference.mode_gaussian import ModeGaussian
+from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.inference.vi import coordinate_ascent
-from skbayesembed.summary import ess
+from skbayesembed.posterior.summary import ess
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.gibbs import TopicGibbs
 from skbayesembed.topics.marginal import MarginalTopics

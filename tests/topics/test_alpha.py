@@ -7,12 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
-from skbayesembed.topics.alpha import (
-    LEAST_ALPHA,
-    digamma_difference,
-    learn_alpha,
-    minka_step,
-)
+from skbayesembed.topics.alpha import LEAST_ALPHA, digamma_difference, learn_alpha, minka_step
 
 
 @pytest.fixture

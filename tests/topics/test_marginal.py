@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from scipy.stats import dirichlet, invwishart, multivariate_normal
 
+from skbayesembed.inference.contracts import HamiltonianModel, LogDensity
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.inference.protocol import HamiltonianModel, LogDensity
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.marginal import (
     MAX_PARAMETERS,

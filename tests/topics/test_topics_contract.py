@@ -7,14 +7,14 @@ import pytest
 
 from skbayesembed import GaussianLDA, Posterior
 from skbayesembed.datasets import make_topics
-from skbayesembed.inference.align import match
-from skbayesembed.inference.protocol import (
+from skbayesembed.inference.contracts import (
     Conditionals,
     HamiltonianModel,
     LogDensity,
     Variational,
     require,
 )
+from skbayesembed.inference.matching import match
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.gibbs import TopicGibbs
 from skbayesembed.topics.marginal import MarginalTopics

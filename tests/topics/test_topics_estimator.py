@@ -366,7 +366,7 @@ def test_draws_are_bounded(monkeypatch):
     assert model.posterior_.stats["lp"].shape == (2, 12)
     assert model.posterior_.attrs["stride"] == 3
     assert small(keep_draws="all").fit(TEXTS).posterior_["counts"].shape[:2] == (2, 12)
-    monkeypatch.setattr("skbayesembed.base.physical_memory", lambda: 1000)
+    monkeypatch.setattr("skbayesembed.common.checks.physical_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="The draws would take about"):
         small().fit(TEXTS)
 

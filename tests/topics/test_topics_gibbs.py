@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 from topic_twins import chain, corpus, log_joint, planted, random_corpus, sampler, tiny
 
+from skbayesembed.common.random import generators
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
-from skbayesembed.random import generators
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.gibbs import TOPIC_KERNELS, TopicGibbs
 from skbayesembed.topics.niw import NIW
@@ -34,7 +34,7 @@ def fitted(model, n_jobs, split, draws=6, chains=2):
         n_chains=chains,
         seeds=np.random.SeedSequence(5),
         n_jobs=n_jobs,
-        split_units=split,
+        split_blocks=split,
     )
 
 

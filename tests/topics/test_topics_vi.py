@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 from scipy.special import digamma, gammaln, logsumexp
 
-from skbayesembed import elementwise
-from skbayesembed.inference.chains import Units
-from skbayesembed.inference.protocol import Variational
+from skbayesembed.inference.chains import Workers
+from skbayesembed.inference.contracts import Variational
 from skbayesembed.inference.vi import coordinate_ascent
+from skbayesembed.numeric import elementwise
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.niw import NIW, topic_moments
 from skbayesembed.topics.vi import ALPHA_MIN, TopicApproximation, TopicVI, best_alpha
@@ -214,7 +214,7 @@ def test_same_result_for_every_number_of_threads():
     assert len(model.features.units) > 2
     found = []
     for n_threads in (1, 3):
-        with Units(n_threads) as run:
+        with Workers(n_threads) as run:
             q = model.init_q({"assignment": np.arange(2000) % K}, run)
             bounds = [model.update(q, run) for _ in range(2)]
         found.append((bounds, q.gamma, q.niw.scale, q.alpha, q.counts))

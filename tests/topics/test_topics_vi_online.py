@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skbayesembed.inference.chains import Units
+from skbayesembed.inference.chains import Workers
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.niw import NIW
 from skbayesembed.topics.online import OnlineTopics, batches, learn_passes, take
@@ -172,7 +172,7 @@ def test_same_result_for_every_number_of_threads():
     found = []
     for n_threads in (1, 3):
         online = online_of(docs, n_inner=2)
-        with Units(n_threads) as run:
+        with Workers(n_threads) as run:
             for batch in batches(docs, 100):
                 online.learn(batch, run)
         q = online.result()

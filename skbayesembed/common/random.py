@@ -48,3 +48,20 @@ def generators(seeds, n):
         PCG64 generators, one for each unit of work; never share one between threads.
     """
     return [np.random.Generator(np.random.PCG64(child)) for child in seeds.spawn(n)]
+
+
+def named_seeds(random_state, names):
+    """Seed sequences of a fit, one for each purpose.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+    names : tuple of str
+        What random numbers are drawn for. A name may be added at the end without changing the
+        numbers of those before it.
+
+    Returns
+    -------
+    dict of str to numpy.random.SeedSequence
+    """
+    return dict(zip(names, seed_sequence(random_state).spawn(len(names)), strict=True))

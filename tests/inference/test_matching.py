@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skbayesembed.inference.align import (
+from skbayesembed.inference.matching import (
     clusters,
     match,
     mean_of_aligned,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skbayesembed.inference.evidence import Walker, log_mass
+from skbayesembed.inference.mode_mass import Walker, log_mass
 
 
 class Gamma:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import check_integer
+from ..common.checks import check_integer
 
 # More periods than this are learnt from integers only by mistake (years BC to AD, time stamps).
 _MOST_PERIODS = 1000
@@ -36,7 +36,7 @@ class Periods:
 
     Examples
     --------
-    >>> from skbayesembed.periods import Periods
+    >>> from skbayesembed.corpus.periods import Periods
     >>> periods = Periods.learn([3, 5, 5, 6])
     >>> periods.labels, periods.index([3, 6]).tolist()
     ([3, 4, 5, 6], [0, 3])
@@ -113,7 +113,7 @@ class Periods:
 
         Examples
         --------
-        >>> from skbayesembed.periods import Periods
+        >>> from skbayesembed.corpus.periods import Periods
         >>> periods = Periods.of_times([1850, 1810, 1850, 1812.5])
         >>> periods.labels, periods.gaps.tolist(), periods.index([1850]).tolist()
         (['1810', '1812.5', '1850'], [2.5, 37.5], [2])
@@ -241,7 +241,7 @@ class Periods:
 
         Examples
         --------
-        >>> from skbayesembed.periods import Periods
+        >>> from skbayesembed.corpus.periods import Periods
         >>> periods = Periods.learn([1812, 1850], bins=[1800, 1850, 1900])
         >>> periods.centre_of([1812, 1900, 1901, 1799]).tolist()
         [1825.0, 1875.0, 1925.0, 1775.0]
@@ -286,7 +286,7 @@ def check_times(times, n=None):
     Examples
     --------
     >>> import numpy as np
-    >>> from skbayesembed.periods import check_times
+    >>> from skbayesembed.corpus.periods import check_times
     >>> check_times([1850, 1900.5]).tolist()
     [1850.0, 1900.5]
     >>> check_times(np.array(["1999-01-01", "2001-07-02T12"], dtype="datetime64[h]")).tolist()

@@ -133,7 +133,7 @@ def make_analyzer(
 
     Examples
     --------
-    >>> from skbayesembed.text import make_analyzer
+    >>> from skbayesembed.corpus.text import make_analyzer
     >>> make_analyzer()("The cat sat; the dog ran.")
     ['the', 'cat', 'sat', 'the', 'dog', 'ran']
     """
@@ -196,7 +196,7 @@ def build_corpus(X, analyzer=None):
 
     Examples
     --------
-    >>> from skbayesembed.text import build_corpus
+    >>> from skbayesembed.corpus.text import build_corpus
     >>> corpus = build_corpus([["b", "a", "b"], [], ["c"]])
     >>> corpus.words.tolist(), corpus.ids.tolist(), corpus.offsets.tolist()
     (['b', 'a', 'c'], [0, 1, 0, 2], [0, 3, 3, 4])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..alerts import warn_user
-from .protocol import LogDensity, require
+from ..common.warnings import warn_user
+from .contracts import LogDensity, require
 
 # Iterations between looks at the bound, and the step of Adam, which falls as their square root.
 _WINDOW, _STEP = 100, 0.05

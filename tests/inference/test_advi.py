@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from skbayesembed.inference.reparam import mean_field
+from skbayesembed.inference.advi import mean_field
 
 
 class Gaussian:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .adaptation import Metric, StepSize
-from .hmc import HamiltonianOptions, Trajectories
+from .trajectories import HamiltonianOptions, Trajectories
 
 # Trajectories of a random number of steps around a quarter turn of the Gaussian.
 OPTIONS = HamiltonianOptions(method="hmc", integrator="gaussian", metric="given")

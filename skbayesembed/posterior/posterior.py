@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ..common.checks import check_prob
 from . import summary as summaries
-from .moments import RunningMoments, check_moments
-from .summary import Summary, hdi_interval
-
-__all__ = ["Posterior", "RunningMoments", "Summary", "hdi_interval"]
+from .checks import check_arrays, check_attrs, check_coords, check_dims, check_lengths
+from .running_moments import RunningMoments, check_moments
+from .summary import hdi_interval
+from .tables import Summary, entry_labels
 
 _FORMAT = "skbayesembed.Posterior"
 _VERSION = 1
@@ -80,15 +81,15 @@ class Posterior(Mapping):
     """
 
     def __init__(self, draws, *, stats=None, moments=None, dims=None, coords=None, attrs=None):
-        self._draws = summaries.check_arrays("draws", draws)
-        self.stats = summaries.check_arrays("stats", stats)
+        self._draws = check_arrays("draws", draws)
+        self.stats = check_arrays("stats", stats)
         self.moments = check_moments(moments, self._draws)
-        self.n_chains, self.n_draws = summaries.check_lengths(self._draws, self.stats, self.moments)
+        self.n_chains, self.n_draws = check_lengths(self._draws, self.stats, self.moments)
         self._shapes = {name: m.shape for name, m in self.moments.items()}
         self._shapes |= {n: a.shape[2:] for n, a in {**self._draws, **self.stats}.items()}
-        self.coords = summaries.check_coords(coords)
-        self.dims = summaries.check_dims(dims, self._shapes, self.coords)
-        self.attrs = summaries.check_attrs(attrs)
+        self.coords = check_coords(coords)
+        self.dims = check_dims(dims, self._shapes, self.coords)
+        self.attrs = check_attrs(attrs)
         self.approximation = None
 
     def __getitem__(self, name):
@@ -268,7 +269,7 @@ class Posterior(Mapping):
         ValueError
             If ``prob`` is not in (0, 1).
         """
-        summaries.check_prob(prob)
+        check_prob(prob)
         out = {}
         for name in self._names(names):
             nothing = np.full((*self._shapes[name], 2), np.nan)
@@ -304,14 +305,14 @@ class Posterior(Mapping):
         About 2 ms for each entry with 4 chains of 1000 draws: name the parameters you want where
         there are many.
         """
-        summaries.check_prob(prob)
+        check_prob(prob)
         names = self._names(names, moments=True)
         parts = [self._summary_of(name, prob) for name in names]
         columns = {c: np.concatenate([[], *(p[c] for p in parts)]) for c in Summary.columns}
         labels = []
         for name in names:
             dims, shape = self.dims[name], self._shapes[name]
-            labels += summaries.entry_labels(name, dims, shape, self.coords)
+            labels += entry_labels(name, dims, shape, self.coords)
         return Summary(labels=np.array(labels, dtype=str), prob=float(prob), **columns)
 
     def _summary_of(self, name, prob):
@@ -355,10 +356,10 @@ class Posterior(Mapping):
         """The header, plain JSON, and the arrays; names go to the header as they may be any."""
         groups = {
             "draws": self._draws,
-            "stats": summaries.check_arrays("stats", self.stats),
-            "coords": summaries.check_coords(self.coords),
+            "stats": check_arrays("stats", self.stats),
+            "coords": check_coords(self.coords),
         }
-        attrs = summaries.check_attrs(self.attrs)
+        attrs = check_attrs(self.attrs)
         header = {"format": _FORMAT, "version": _VERSION, "attrs": attrs, "dims": self.dims}
         arrays = {}
         for group, members in groups.items():
@@ -447,7 +448,7 @@ class Posterior(Mapping):
             groups["sample_stats"] = self.stats
         facts = {
             name: int(value) if isinstance(value, bool) else value
-            for name, value in summaries.check_attrs(self.attrs).items()
+            for name, value in check_attrs(self.attrs).items()
             if value is not None
         }
         return from_dict(

@@ -10,7 +10,7 @@ from .elementwise import FAST
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def chains_from(center, inverse, below, y, x):
+def paths_from(center, inverse, below, y, x):
     """x = center + L^-T y in every column, all of shape (T, M).
 
     L is lower bidiagonal, ``inverse`` one over its diagonal and ``below`` the entries beneath.
@@ -27,8 +27,8 @@ def chains_from(center, inverse, below, y, x):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def chains_to(center, inverse, below, x, y):
-    """y = L' (x - center): the inverse of `chains_from`."""
+def paths_to(center, inverse, below, x, y):
+    """y = L' (x - center): the inverse of `paths_from`."""
     n, m = x.shape
     for t in range(n):
         for j in range(m):
@@ -39,7 +39,7 @@ def chains_to(center, inverse, below, x, y):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def chains_pull(inverse, below, gradient, out):
+def paths_pull(inverse, below, gradient, out):
     """out = L^-1 gradient: the gradient by y where ``gradient`` is that by x."""
     n, m = gradient.shape
     for j in range(m):
@@ -50,7 +50,7 @@ def chains_pull(inverse, below, gradient, out):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def chains_factor(diagonal, off, information, inverse, below):
+def paths_factor(diagonal, off, information, inverse, below):
     """Cholesky factors of a tridiagonal precision plus ``information`` (T, M) on its diagonal."""
     n, m = information.shape
     for t in range(n):
@@ -64,7 +64,7 @@ def chains_factor(diagonal, off, information, inverse, below):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def chains_prior(diagonal, off, x, gradient):
+def paths_prior(diagonal, off, x, gradient):
     """Subtract P x from ``gradient`` in every column; returns the log density -x'P x / 2."""
     n, m = x.shape
     value = 0.0

@@ -1,0 +1,110 @@
+"""Checks of parameters, called by every room before any work. Nothing of ours is imported."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+
+
+def check_integer(name, value, low):
+    """Raise a ValueError unless ``value`` is an integer of at least ``low``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}.")
+
+
+def check_real(name, value, low, *, strict=True, high=np.inf):
+    """Raise a ValueError unless ``value`` is a finite number above ``low`` (or at it)."""
+    good = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+    if not (good and (value > low if strict else value >= low) and value <= high):
+        sign = ">" if strict else ">="
+        upper = f" and <= {high}" if np.isfinite(high) else ""
+        raise ValueError(f"{name} must be a number {sign} {low}{upper}, got {value!r}.")
+
+
+def check_choice(name, value, choices):
+    """Raise a ValueError unless ``value`` is one of the strings ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        allowed = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
+
+
+def check_bool(name, value):
+    """Raise a ValueError unless ``value`` is a bool."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_verbose(verbose):
+    """Raise a ValueError unless ``verbose`` is a bool or an integer of at least 0."""
+    if not isinstance(verbose, bool | np.bool_):
+        check_integer("verbose", verbose, 0)
+
+
+def check_jobs(n_jobs):
+    """Raise a ValueError unless ``n_jobs`` is None or an integer other than 0."""
+    good = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0
+    if n_jobs is not None and not good:
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
+
+
+def check_solver(estimator, solver, supported):
+    """Raise a ValueError that names estimator and solver unless the pair is supported."""
+    if solver not in supported:
+        instead = " or ".join(f"solver={s!r}" for s in supported)
+        raise ValueError(
+            f"solver={solver!r} is not available for {type(estimator).__name__}: use {instead}."
+        )
+
+
+def check_word_filters(estimator):
+    """Check ``lowercase``, ``min_count`` and ``max_features`` of an estimator."""
+    check_bool("lowercase", estimator.lowercase)
+    check_integer("min_count", estimator.min_count, 1)
+    if estimator.max_features is not None:
+        check_integer("max_features", estimator.max_features, 1)
+
+
+def check_chain_length(estimator):
+    """Check ``draws``, ``warmup``, ``chains`` and ``thin`` of an estimator."""
+    check_integer("draws", estimator.draws, 1)
+    check_integer("warmup", estimator.warmup, 0)
+    check_integer("chains", estimator.chains, 1)
+    check_integer("thin", estimator.thin, 1)
+
+
+def check_keep_draws(keep_draws):
+    """Raise a ValueError unless ``keep_draws`` is ``"auto"`` or ``"all"``."""
+    if not isinstance(keep_draws, str) or keep_draws not in ("auto", "all"):
+        raise ValueError(f"keep_draws must be 'auto' or 'all', got {keep_draws!r}.")
+
+
+def check_iterations(estimator):
+    """Check ``max_iter``, ``tol``, ``verbose`` and ``n_jobs`` of an estimator."""
+    check_integer("max_iter", estimator.max_iter, 1)
+    check_real("tol", estimator.tol, 0)
+    check_verbose(estimator.verbose)
+    check_jobs(estimator.n_jobs)
+
+
+def check_learning(estimator):
+    """Check ``learning_method``, ``batch_size`` and ``n_passes`` of an estimator."""
+    check_learning_method(estimator)
+    check_integer("batch_size", estimator.batch_size, 1)
+    check_integer("n_passes", estimator.n_passes, 1)
+
+
+def check_learning_method(estimator):
+    """Raise a ValueError unless ``learning_method`` is known and the solver offers it."""
+    method, solver = estimator.learning_method, estimator.solver
+    check_choice("learning_method", method, ("batch", "online"))
+    if method == "online" and solver != "vi":
+        raise ValueError(
+            f"learning_method='online' is available with solver='vi' only, got {solver!r}."
+        )
+
+
+def check_prob(prob):
+    """Raise a ValueError unless ``prob`` is a number strictly between 0 and 1."""
+    if not isinstance(prob, Real) or isinstance(prob, bool) or not 0 < prob < 1:
+        raise ValueError(f"prob must be a number between 0 and 1 (exclusive), got {prob!r}.")

@@ -1,0 +1,35 @@
+"""What a fit will take of memory, looked at before any work."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+
+def readable(n_bytes):
+    """A number of bytes for people: ``"3.2 GiB"``."""
+    size = float(n_bytes)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} TiB"
+
+
+def physical_memory():
+    """Bytes of memory of this machine; infinity where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return np.inf
+
+
+def check_memory(n_bytes, what, advice):
+    """Raise a MemoryError before any work if ``n_bytes`` is more than this machine has."""
+    limit = 0.8 * physical_memory()
+    if n_bytes > limit:
+        raise MemoryError(
+            f"{what} would take about {readable(n_bytes)}; this machine allows "
+            f"{readable(limit)} (80 % of its memory). {advice}"
+        )

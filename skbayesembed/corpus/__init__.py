@@ -1,0 +1,1 @@
+"""From documents, times and count matrices to the numbers that models read."""

@@ -1,0 +1,65 @@
+"""Approximations in flat coordinates, read as the named arrays that a model records."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .contracts import Result
+
+# Draws that are made at a time.
+_TOGETHER = 64
+
+
+class ReadApproximation:
+    """An `Approximation` of named arrays, from one of the flat parameters of a model.
+
+    Parameters
+    ----------
+    model : object
+        With ``observe(theta)``, a dict of named arrays.
+    flat : object
+        With ``mean`` (n_parameters,) and ``sample(n, rng)`` (n, n_parameters), such as
+        `mode_gaussian.ModeGaussian` or `advi.MeanField`.
+
+    Attributes
+    ----------
+    mean : dict of str to ndarray
+        Arrays at the mean of the flat parameters: the mode where the Gaussian is that at the mode.
+    flat : object
+        As given.
+    elbo : ndarray, only where ``flat`` has one
+        The bound on the log evidence after every iteration.
+    """
+
+    def __init__(self, model, flat):
+        self._model, self.flat = model, flat
+        self.mean = model.observe(flat.mean)
+        if hasattr(flat, "elbo"):
+            self.elbo = flat.elbo
+
+    def sample(self, n, rng):
+        """Independent draws.
+
+        Parameters
+        ----------
+        n : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n, ...)
+            The names of ``mean``.
+        """
+        seen = [self._model.observe(theta) for theta in self.thetas(n, rng)]
+        return {name: np.stack([values[name] for values in seen]) for name in self.mean}
+
+    def thetas(self, n, rng):
+        """``n`` draws of the flat parameters, one after the other."""
+        for start in range(0, n, _TOGETHER):
+            yield from self.flat.sample(min(_TOGETHER, n - start), rng)
+
+
+def drawn(draws, facts, approximation, **more):
+    """`Result` of independent draws (n, ...) of an approximation, as one chain."""
+    draws = {name: values[None] for name, values in draws.items()}
+    return Result(draws, facts=facts, approximation=approximation, **more)

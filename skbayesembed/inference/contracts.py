@@ -1,0 +1,251 @@
+"""What a model offers and what a solver returns: the contracts of the package.
+
+A model implements the groups it can; a solver names the group it needs. Nothing here is a base
+class: the protocols document and check names, models just have the methods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+
+@runtime_checkable
+class LogDensity(Protocol):
+    """Needed by ``solver="map"``, and wherever else the mode is searched for."""
+
+    n_parameters: int
+    scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
+
+    def logp_and_grad(self, theta, out):
+        """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
+
+    def pack(self, arrays):
+        """Flat vector of the free parameters in the dict of named arrays."""
+
+    def unpack(self, theta):
+        """Dict of named arrays, fixed entries included, from the flat vector."""
+
+
+@runtime_checkable
+class Conditionals(Protocol):
+    """Needed by ``solver="gibbs"``.
+
+    ``rng`` is a list of ``n_streams`` generators: the first for what concerns the whole chain,
+    then one per unit of work, so that draws do not depend on how units are spread over threads.
+    """
+
+    n_streams: int
+
+    def init_state(self, rng):
+        """A start of the chain."""
+
+    def sweep(self, state, rng, run):
+        """One invariant sweep in place; ``run`` maps a function over a list of argument tuples."""
+
+    def tune(self, state, step, warmup):
+        """Called after warm-up sweep number ``step``; never called once ``step`` is ``warmup``."""
+
+    def observe(self, state):
+        """Dict of named arrays to record for this draw, in the identified frame."""
+
+    def trace(self, state):
+        """Dict of named statistics of this draw, recorded for every draw."""
+
+
+@runtime_checkable
+class HamiltonianModel(Protocol):
+    """Needed by ``solver="hmc"``.
+
+    Optional besides: ``block_size`` and ``n_blocked`` (the first ``n_blocked`` parameters come in
+    blocks of that size that belong together), and ``turns`` (whether turning all blocks together,
+    by one rotation, changes the density so little that the posterior is much wider along such
+    turns than its variances say).
+    """
+
+    n_parameters: int
+    scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
+
+    def logp_and_grad(self, theta, out):
+        """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
+
+    def init(self, rng):
+        """A start of the chain: flat vector."""
+
+    def observe(self, theta):
+        """Dict of named arrays to record for this draw."""
+
+    def trace(self, theta):
+        """Dict of named statistics of this draw, recorded for every draw."""
+
+
+@runtime_checkable
+class Variational(Protocol):
+    """Needed by ``solver="vi"``.
+
+    ``run`` maps a function over a list of argument tuples, one for each unit of work.
+    """
+
+    def init_q(self, arrays):
+        """Factors of the approximation around a dict of starting arrays."""
+
+    def update(self, q, run):
+        """One sweep over all factors in place; returns a bound on the log evidence.
+
+        The bound is that of factors met in the sweep, each sweep at the same place of it, so that
+        it never falls from one sweep to the next.
+        """
+
+    def settled(self, q):
+        """Whether no factor is held back for the start any more."""
+
+    def sample_q(self, q, n, rng):
+        """Dict of named arrays, ``n`` independent draws of the approximation along axis 0."""
+
+
+class Approximation(Protocol):
+    """What ``solver="vi"`` and ``solver="laplace"`` leave in ``approximation_``.
+
+    That of ``"vi"`` has ``elbo`` besides: the bound on the log evidence after every iteration,
+    empty where it was learned from minibatches.
+    """
+
+    mean: dict[str, np.ndarray]  # by the names of the draws, or of the coordinates it is taken in
+
+    def sample(self, n, rng):
+        """Dict of named arrays, ``n`` independent draws along axis 0, by the names of ``mean``."""
+
+
+class Coordinates(Protocol):
+    """A part of the flat parameters of a model, in which its posterior is about round."""
+
+    size: int  # number of coordinates
+
+    def inform(self, information, power, arrays=None):
+        """Fit the coordinates to expected information, and to means where there are any."""
+
+    def coordinates(self, arrays, out):
+        """Coordinates of a dict of named arrays, into the flat ``out``."""
+
+    def logits(self, y):
+        """Named arrays of flat coordinates, a dict."""
+
+    def log_volume(self):
+        """Log of the determinant of the derivatives of the arrays by the coordinates."""
+
+
+# Rows of an array that are recorded at every draw are named after it, with this at the end.
+ROWS = "_rows"
+
+# The vocabulary of ``posterior_.stats``: statistics of every draw, arrays (chain, draw, ...).
+STATS = {
+    "lp": "log posterior density up to a constant",
+    "log_likelihood": "log likelihood of the data given the draw",
+    "acceptance": "share of the moves since the draw before that were accepted",
+    # Hamiltonian trajectories
+    "energy": "total energy at the state drawn",
+    "divergent": "how many of the trajectories that led to the draw diverged",
+    "n_leapfrog": "gradients that led to the draw",
+    "tree_depth": "how often the longest trajectory was doubled; 0 for those of fixed length",
+    "step_size": "of the integrator",
+    # word vectors
+    "logit": "logits of the monitored pairs of words",
+    "coordinate": "one coordinate of the target vector of each monitored pair",
+    "log_diffusion": "logarithm of a learned diffusion",
+    # senses
+    "kappa_phi": "learned variance of the steps of prevalence logits",
+    "tau": "overall size of the deviations of an interaction",
+    "switched": "whether senses had changed their places, which was undone",
+    # topics
+    "moved": "share of the tokens that changed their topic",
+    "smallest": "tokens of the smallest topic",
+}
+
+# The vocabulary of ``posterior_.attrs``: facts about the run.
+ATTRS = {
+    # always there
+    "solver": "the solver, as asked for",
+    "n_iter": "iterations of the search for a mode or a bound (passes or batches where learned "
+    "online); 1 where there is no search",
+    "converged": "whether the chains have mixed by R-hat, or the search has ended by its tolerance; "
+    "None where that is not known",
+    "interrupted": "whether Ctrl-C ended the run early",
+    "draws_made": "draws made in each chain, recorded whole or not",
+    "stride": "one draw out of so many is recorded whole",
+    # of chains
+    "kernel": "how the sampler moves",
+    "warmup": "sweeps or trajectories discarded",
+    "thin": "sweeps or trajectories from draw to draw",
+    "max_rhat": "largest split R-hat of what does not depend on the frame or on labels",
+    "max_rhat_rho": "largest split R-hat of monitored coordinates of target vectors",
+    "max_rhat_diffusion": "split R-hat of the logarithm of a learned diffusion",
+    "chain_similarity": "least cosine between two chains, their labels matched",
+    "divergences": "how many trajectories diverged after warm-up",
+    "saturated": "share of draws whose trajectory was cut at the largest tree depth",
+    # of searches
+    "lp": "log posterior density at the mode, up to a constant",
+    "max_gradient": "largest entry of the scaled gradient where the search ended",
+    "elbo": "last bound on the log evidence",
+    "newton_steps": "steps of Newton's method that led to the mode",
+    "decrement": "squared distance to the mode before the last of them, in standard deviations",
+    "learning_method": "whether all data were used in every iteration",
+    "n_batches": "minibatches learned from",
+    # of approximations
+    "method": "how draws of the Gaussian at the mode were made",
+    "moments": "whether covariances are exact or estimated from draws",
+    "covariance": "form of the covariance matrices of a variational approximation",
+    "products": "mean number of products with the Hessian that a draw took",
+    "draw_error": "largest estimated relative error of a draw",
+    "null_directions": "dimension of the orbit of rotations through the mode",
+    # of the models
+    "anchored": "whether context vectors were held fixed",
+    "rank": "rank of the vectors at the mode",
+    "n_on": "components that are switched on",
+    "diffusion": "the diffusion, given or learned",
+    "n_modes": "modes of the posterior that were found",
+    "mode_share": "share of the posterior that the heaviest of them holds",
+    "mode_starts": "starts that led to it",
+    "likelihood_power": "power of the likelihood",
+    "init": "what the topics start from",
+    "n_empty": "topics that hold less than one token on average",
+}
+ATTRS_ALWAYS = ("solver", "n_iter", "converged", "interrupted", "draws_made", "stride")
+
+
+@dataclass
+class Result:
+    """What every solver returns.
+
+    Attributes
+    ----------
+    draws : dict of str to ndarray of shape (chain, draw, ...)
+        Those whose names end in ``ROWS`` may have more draws than the others.
+    stats : dict of str to ndarray of shape (chain, draw, ...)
+        Per-draw statistics, named as in ``STATS``.
+    moments : dict of str to RunningMoments
+        Moments over every draw made, recorded or not.
+    facts : dict
+        What is to be known of the run, named as in ``ATTRS``.
+    approximation : Approximation or None
+        What the draws were drawn from.
+    learned : dict of str to object
+        Further fitted attributes of the estimator, by their names.
+    """
+
+    draws: dict[str, np.ndarray]
+    stats: dict[str, np.ndarray] = field(default_factory=dict)
+    moments: dict = field(default_factory=dict)
+    facts: dict = field(default_factory=dict)
+    approximation: object = None
+    learned: dict = field(default_factory=dict)
+
+
+def require(model, contract, solver):
+    """Raise a TypeError that names model and solver unless ``model`` offers ``contract``."""
+    if not isinstance(model, contract):
+        raise TypeError(
+            f"solver={solver!r} needs a model that offers {contract.__name__}, which "
+            f"{type(model).__name__} does not."
+        )

@@ -1,0 +1,10 @@
+"""The posterior that every solver returns, and what summarises it."""
+
+from __future__ import annotations
+
+from .posterior import Posterior
+from .running_moments import RunningMoments
+from .summary import hdi_interval
+from .tables import Summary
+
+__all__ = ["Posterior", "RunningMoments", "Summary", "hdi_interval"]

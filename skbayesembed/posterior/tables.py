@@ -1,0 +1,303 @@
+"""The table behind every printed answer: columns, intervals, text, HTML and data frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from itertools import product
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+
+_POINT = "(a point estimate: one draw, intervals without width)"
+
+
+def frame_of(columns, index=None):
+    """A pandas DataFrame of named columns; an ImportError that says so where there is no pandas."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("to_frame needs pandas: pip install pandas") from error
+    return pd.DataFrame(columns, index=index)
+
+
+class Column(NamedTuple):
+    """One column of a `Table`.
+
+    Attributes
+    ----------
+    head : str
+        What stands above it in print.
+    values : ndarray of shape (n_rows,), or (n_rows, 2) for an interval
+    names : tuple of str
+        Its name in a data frame; two for an interval. Empty for what is only printed.
+    show : str or callable
+        How a number is written, as a format specification, or a function of all values that
+        returns the list of texts. Texts are written as they are.
+    left : bool
+        Whether cells stand at the left of the column.
+    """
+
+    head: str
+    values: np.ndarray
+    names: tuple
+    show: object = ".3f"
+    left: bool = False
+
+    def cells(self, rows):
+        """Texts of the cells of some rows."""
+        values = [self.values[i] for i in rows]
+        if callable(self.show):
+            return self.show(np.asarray(values))
+        return [self._cell(value) for value in values]
+
+    def _cell(self, value):
+        if isinstance(value, str):
+            return value
+        if np.ndim(value):
+            return f"[{value[0]:{self.show}}, {value[1]:{self.show}}]"
+        return f"{value:{self.show}}"
+
+    def series(self):
+        """Columns of a data frame, by name."""
+        if len(self.names) < 2:
+            return dict.fromkeys(self.names, self.values)
+        return {name: self.values[:, i] for i, name in enumerate(self.names)}
+
+
+class Table:
+    """Answers in rows, each with what is known of it.
+
+    Prints as text, shows as HTML in notebooks, and becomes a pandas DataFrame. What a kind of
+    answer adds, its columns, its title and its notes, is in the subclasses.
+
+    Attributes
+    ----------
+    prob : float
+        Probability of the intervals.
+    n_draws : int or None
+        Draws behind the figures; 1 for a point estimate, None where that is not told.
+    """
+
+    n_draws = None
+    # Longer tables are cut in print, unless asked otherwise.
+    _max_rows = None
+
+    def _columns(self):
+        """Columns, a list of `Column`."""
+        raise NotImplementedError
+
+    def _title(self):
+        """Text above the table, or None."""
+        return None
+
+    def _groups(self):
+        """Name of the groups, and the group of each row; or None. Rows of one stand together."""
+        return None
+
+    def _notes(self):
+        """Lines below the table."""
+        return [_POINT] if self.n_draws == 1 else []
+
+    def _index(self):
+        """Labels of the rows in a data frame, or None for their numbers."""
+        return None
+
+    def __len__(self):
+        return len(self._columns()[0].values)
+
+    def __getitem__(self, name):
+        """A column of the data frame, by its name."""
+        series = self._series()
+        if name not in series:
+            raise KeyError(f"unknown column {name!r}; available: {', '.join(series)}")
+        return series[name]
+
+    def _series(self):
+        groups = self._groups()
+        series = {} if groups is None else {groups[0]: np.asarray(groups[1])}
+        for column in self._columns():
+            series |= column.series()
+        return series
+
+    def to_frame(self):
+        """Return the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return frame_of(self._series(), index=self._index())
+
+    def to_string(self, max_rows=20):
+        """Return the table as text.
+
+        Parameters
+        ----------
+        max_rows : int or None, default=20
+            Of a longer table the first and last rows are shown; None shows every row.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If ``max_rows`` is not an integer >= 2 or None.
+        """
+        if max_rows is not None and (not isinstance(max_rows, Integral) or max_rows < 2):
+            raise ValueError(f"max_rows must be an integer >= 2 or None, got {max_rows!r}.")
+        shown, cut = self._shown(max_rows)
+        grid = self._grid(shown)
+        widths = [max(map(len, texts)) for texts in grid]
+        aligned = [
+            [text.ljust(width) if column.left else text.rjust(width) for text in texts]
+            for column, texts, width in zip(self._columns(), grid, widths, strict=True)
+        ]
+        head, *lines = ("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
+        lines = self._under_headings(lines, shown)
+        if cut is not None:
+            lines.insert(cut, "...")
+        top = [] if self._title() is None else [self._title()]
+        return "\n".join([*top, *([head] if head else []), *lines, *self._notes()])
+
+    def _shown(self, max_rows):
+        """Rows that are printed, and before which of them some are left out (or None)."""
+        n = len(self._columns()[0].values)
+        if max_rows is None or n <= max_rows:
+            return list(range(n)), None
+        head = (max_rows + 1) // 2
+        return [*range(head), *range(n - max_rows // 2, n)], head
+
+    def _grid(self, rows):
+        """Head and cells of every column."""
+        return [[c.head, *c.cells(rows)] for c in self._columns()]
+
+    def _under_headings(self, lines, rows):
+        groups = self._groups()
+        if groups is None:
+            return lines
+        (name, labels), out, last = groups, [], None
+        for i, line in zip(rows, lines, strict=True):
+            if last is None or labels[i] != last:
+                last = labels[i]
+                out.append(f"{name} {last}")
+            out.append(f"  {line}")
+        return out
+
+    def __repr__(self):
+        return self.to_string(self._max_rows)
+
+    def _repr_html_(self):
+        """Rich display in notebooks."""
+        shown, cut = self._shown(self._max_rows)
+        columns, groups = self._columns(), self._groups()
+        grid = self._grid(shown)
+        heads, rows = [texts[0] for texts in grid], list(zip(*(t[1:] for t in grid), strict=True))
+        if groups is not None:
+            heads = [groups[0], *heads]
+            rows = [(str(groups[1][i]), *row) for i, row in zip(shown, rows, strict=True)]
+        if cut is not None:
+            rows.insert(cut, ("...",) * len(heads))
+        left = [True] * (groups is not None) + [c.left for c in columns]
+        parts = ["<table>"]
+        if self._title() is not None:
+            parts.append(f"<caption>{escape(self._title())}</caption>")
+        for tag, part in (("th", [heads]), ("td", rows)):
+            for row in part:
+                cells = "".join(
+                    f'<{tag} style="text-align: {"left" if at_left else "right"}">'
+                    f"{escape(text)}</{tag}>"
+                    for text, at_left in zip(row, left, strict=True)
+                )
+                parts.append(f"<tr>{cells}</tr>")
+        parts.append("</table>")
+        return "\n".join([*parts, *(f"<p>{escape(note)}</p>" for note in self._notes())])
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Summary(Table):
+    """A table of posterior summaries, one row for each entry of the parameters.
+
+    Columns are attributes, and are also reached by name: ``summary["rhat"]``.
+
+    Attributes
+    ----------
+    labels : ndarray of str, shape (n_rows,)
+        Name of the parameter with its labels, as in ``"rho[tree, 0]"``.
+    mean, sd : ndarray of shape (n_rows,)
+        Posterior mean and standard deviation.
+    low, high : ndarray of shape (n_rows,)
+        Highest density interval with probability ``prob``.
+    mcse : ndarray of shape (n_rows,)
+        Monte Carlo standard error of the mean.
+    ess_bulk, ess_tail : ndarray of shape (n_rows,)
+        Effective sample sizes of the centre and of the 5 % and 95 % quantiles.
+    rhat : ndarray of shape (n_rows,)
+        Rank-normalised split R-hat.
+    prob : float
+        Probability in the interval.
+    columns : tuple of str
+        Names of the columns, in order.
+    """
+
+    labels: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    mcse: np.ndarray
+    ess_bulk: np.ndarray
+    ess_tail: np.ndarray
+    rhat: np.ndarray
+    prob: float
+
+    columns = ("mean", "sd", "low", "high", "mcse", "ess_bulk", "ess_tail", "rhat")
+    _max_rows = 20
+
+    def _columns(self):
+        shows = {"ess_bulk": ".0f", "ess_tail": ".0f", "rhat": ".3f"}
+        labels = [_shorten(str(label)) for label in self.labels]
+        return [Column("", labels, (), left=True)] + [
+            Column(name, getattr(self, name), (name,), shows.get(name, _readable_numbers))
+            for name in self.columns
+        ]
+
+    def _index(self):
+        return self.labels
+
+    def _notes(self):
+        n = len(self)
+        notes = [f"{n} rows; low and high bound the {self.prob:.4g} highest density interval"]
+        rhat = self.rhat[~np.isnan(self.rhat)]
+        ess = self.ess_bulk[~np.isnan(self.ess_bulk)]
+        if rhat.size and ess.size:
+            notes.append(f"largest rhat {rhat.max():.3f}, smallest ess_bulk {ess.min():.0f}")
+        return notes
+
+
+def _shorten(label, length=40):
+    return label if len(label) <= length else f"{label[: length - 3]}..."
+
+
+def _readable_numbers(values):
+    size = np.abs(values[np.isfinite(values) & (values != 0)])
+    # fixed point where it shows every entry, otherwise significant digits
+    plain = not size.size or (size.max() < 1e6 and size.max() >= 1e-2)
+    return [f"{v:.3f}" if plain else f"{v:.3g}" for v in values]
+
+
+def entry_labels(name, dims, shape, coords):
+    """Labels ``name[label, label]`` of the entries of an array in C order, a list of str."""
+    axes = [
+        [str(c) for c in coords[dim]] if dim in coords else [str(i) for i in range(size)]
+        for dim, size in zip(dims, shape, strict=True)
+    ]
+    return [f"{name}[{', '.join(entry)}]" if entry else name for entry in product(*axes)]
