@@ -21,7 +21,7 @@ from time import process_time
 import numpy as np
 
 from skbayesembed.corpus.text import build_corpus, make_analyzer, restrict
-from skbayesembed.sgns.counts import sampled_negatives, window_pairs
+from skbayesembed.sgns.counting import sampled_negatives, window_pairs
 
 TEXT = Path("text") / "wikipedia_en_2015.txt.xz"
 N_DOCUMENTS, N_TYPES = 3_773, 60_000

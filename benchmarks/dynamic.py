@@ -42,7 +42,7 @@ from skbayesembed import BayesianSGNS, DynamicSGNS
 from skbayesembed.corpus.text import analyzer_of, build_corpus, encode, restrict
 from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic.data import period_counts
-from skbayesembed.dynamic.prior import DriftPrior
+from skbayesembed.dynamic.priors import DriftPrior
 
 TOKENS = r"(?u)\b\w+\b"
 # Paragraphs of the early speeches are numbered.

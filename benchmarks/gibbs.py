@@ -26,9 +26,9 @@ from yardstick import SIZES, numpy_gibbs_sweeps, simulate
 from skbayesembed import PairCounts, Posterior
 from skbayesembed.common.random import generators
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.sgns.gibbs import SGNSConditionals
+from skbayesembed.sgns.data import pair_table
+from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals
 from skbayesembed.sgns.model import SGNSModel, pivot_contexts
-from skbayesembed.sgns.tables import pair_table
 
 REFERENCE = (171.0, 94.0, 18.6)  # sweeps per CPU-second of the yardstick
 TARGET = (8.0, 3.0, 12.0)  # how many times as fast the faster kernel is to be

@@ -51,7 +51,7 @@ from scipy import sparse
 
 from skbayesembed import BayesianSGNS, PairCounts, Posterior
 from skbayesembed.corpus.text import build_corpus, make_analyzer, restrict
-from skbayesembed.sgns.counts import document_pairs, sampled_negatives, window_pairs
+from skbayesembed.sgns.counting import document_pairs, sampled_negatives, window_pairs
 from skbayesembed.sgns.inputs import held_out_counts
 from skbayesembed.sgns.predict import mean_log_score
 

@@ -37,9 +37,9 @@ from skbayesembed.inference.hmc import hmc_chain
 from skbayesembed.inference.mode import find_mode
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.posterior.summary import ess
+from skbayesembed.sgns.data import pair_table
 from skbayesembed.sgns.hmc import SGNSHamiltonian
 from skbayesembed.sgns.model import SGNSModel, pivot_contexts
-from skbayesembed.sgns.tables import pair_table
 
 OURS = {
     "ours": HamiltonianOptions(),

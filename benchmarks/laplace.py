@@ -20,7 +20,9 @@ from large import SIZES, peak_memory
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns import curvature, fitting, laplace
+from skbayesembed.sgns import fitting
+from skbayesembed.sgns.laplace import curvature
+from skbayesembed.sgns.laplace import solver as laplace
 
 SIZES = {"small": {"n_components": 20, "n_words": 200, "n_pairs": 1_000_000}, **SIZES}
 PARTS = {

@@ -28,7 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
 from skbayesembed.sgns import fitting
-from skbayesembed.sgns.gibbs import SGNSConditionals
+from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals
 
 SIZES = {
     "movielens": {"n_components": 100, "n_words": 603, "n_pairs": 1_000_000},

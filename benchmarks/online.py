@@ -6,7 +6,7 @@ mean log posterior predictive probability of their pairs (window 5, linear weigh
 negatives), less log 1/2. Batch coordinate ascent runs until its bound settles to 1e-6. Online
 reads the same articles in batches, in a new order in every pass, with
 
-- ``seen``: this package's steps, by how often a word was seen (`skbayesembed.sgns.online`);
+- ``seen``: this package's steps, by how often a word was seen (`skbayesembed.sgns.vi.online`);
 - ``sakaya``: steps (delay + total / batch count of the word) ** -rate with statistics scaled
   up by total / batch count (Sakaya 2015, Algorithm 3).
 
@@ -29,12 +29,12 @@ from scipy.special import expit
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.sgns.batches import CorpusBatches
-from skbayesembed.sgns.counts import expected_negatives, sampled_negatives, window_pairs
+from skbayesembed.sgns.counting import expected_negatives, sampled_negatives, window_pairs
+from skbayesembed.sgns.data import pair_table
 from skbayesembed.sgns.model import SGNSModel
-from skbayesembed.sgns.online import OnlineVI
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.tables import pair_table
-from skbayesembed.sgns.vi_model import SGNSVariational
+from skbayesembed.sgns.vi.online import OnlineVI
+from skbayesembed.sgns.vi.variational import SGNSVariational
 
 NEGATIVES = {"negative": 1.0, "ns_exponent": 0.75}
 

@@ -45,12 +45,12 @@ from scipy import sparse
 from scipy.special import softmax
 from senses_mala import BlockwiseMALA
 from senses_tables import page
+from skbayesembed.inference.tempering import ladder, temper
 
 from skbayesembed import DiSCSenseModel
 from skbayesembed.common.random import generators, seed_sequence
 from skbayesembed.inference.matching import similarity
 from skbayesembed.inference.mode_mass import Walker
-from skbayesembed.inference.tempering import ladder, temper
 from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.metrics import brier_score, interval_overlap, match_senses
 from skbayesembed.posterior.summary import ess, rhat

@@ -38,7 +38,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skbayesembed import BayesianSGNS
 from skbayesembed.corpus.text import build_corpus, restrict
 from skbayesembed.metrics import analogies, word_similarity
-from skbayesembed.sgns.counts import window_pairs
+from skbayesembed.sgns.counting import window_pairs
 
 TEXT = Path("text") / "wikipedia_en_2015.txt.xz"
 SETS = (

@@ -51,12 +51,12 @@ from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.metrics import coherence
 from skbayesembed.topics import choice
 from skbayesembed.topics.data import Documents
-from skbayesembed.topics.gibbs import TopicGibbs
+from skbayesembed.topics.gibbs.conditionals import TopicGibbs
 from skbayesembed.topics.inputs import halves
-from skbayesembed.topics.niw import NIW
+from skbayesembed.topics.priors import NIW
 from skbayesembed.topics.starts import kmeans_assignment
 from skbayesembed.topics.vectors import Normaliser
-from skbayesembed.topics.vi import TopicVI
+from skbayesembed.topics.vi.variational import TopicVI
 
 # Documents of 20 Newsgroups for the slow programs of the speed part.
 SLOW_DOCUMENTS = {"gibbs, reference": 750, "scikit-learn LDA": 1500}

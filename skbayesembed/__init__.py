@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from .dynamic.estimator import DynamicSGNS
 from .posterior.posterior import Posterior
 from .senses.estimator import DiSCSenseModel
-from .sgns.counts import PairCounts
+from .sgns.counting import PairCounts
 from .sgns.estimator import BayesianSGNS
 from .sgns.priors import GraphPrior, GroupedPrior, InformativePrior
 from .topics.estimator import GaussianLDA

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import sparse
 
-import skbayesembed
 from skbayesembed import PairCounts
 from skbayesembed.common.random import generators
-from skbayesembed.sgns.gibbs import SGNSConditionals
+from skbayesembed.sgns.data import DensePairs, SparsePairs
+from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals
 from skbayesembed.sgns.model import SGNSModel
-from skbayesembed.sgns.tables import DensePairs, SparsePairs
-
-
-def forget_stale_kernels():
-    """Drop compiled kernels where any source of theirs is newer.
-
-    Numba looks at the file of a kernel alone, not at those of the kernels that it calls.
-    """
-    for folder in Path(skbayesembed.__file__).parent.rglob("__pycache__"):
-        sources = [p.stat().st_mtime for p in folder.parent.glob("*kernels.py")]
-        compiled = list(folder.glob("*.nb[ic]"))
-        if sources and compiled and max(sources) > min(p.stat().st_mtime for p in compiled):
-            for path in compiled:
-                path.unlink()
-
+from tests.helpers.seeds import shift_seeds
+from tests.helpers.stale import forget_stale_kernels
 
 # nothing is compiled or loaded before the first call of a kernel
 forget_stale_kernels()
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--seed-offset",
+        type=int,
+        default=0,
+        help="shift the seeds of all tests, which must pass with any",
+    )
+
+
+def pytest_configure(config):
+    offset = config.getoption("--seed-offset")
+    if offset:
+        shift_seeds(offset)
+
 
 KERNELS = [(kernel, dense) for kernel in ("metropolis", "polya-gamma") for dense in (True, False)]
 

@@ -7,7 +7,7 @@ from sklearn.utils import Bunch
 
 from ..common.checks import check_bool, check_integer
 from ..common.random import generators, seed_sequence
-from ..dynamic.prior import DriftPrior, check_drift
+from ..dynamic.priors import DriftPrior, check_drift
 from .simulate import draw_counts
 
 

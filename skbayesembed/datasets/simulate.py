@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.utils import Bunch
 
 from ..common.random import generators, seed_sequence
-from ..sgns.counts import PairCounts
+from ..sgns.counting import PairCounts
 
 _ZIPF_EXPONENT = 1.0
 _ZIPF_SHIFT = 2.7

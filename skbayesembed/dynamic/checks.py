@@ -13,7 +13,7 @@ from ..common.checks import (
     check_word_filters,
 )
 from ..sgns.checks import check_feature_names, check_kept
-from .prior import LEARNED, check_drift
+from .priors import LEARNED, check_drift
 
 SOLVERS = ("vi", "gibbs", "hmc", "laplace", "map")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..sgns.counts import expected_negatives, sampled_negatives, window_pairs
+from ..sgns.counting import expected_negatives, sampled_negatives, window_pairs
+from ..sgns.data import SparsePairs, merged
 from ..sgns.pairs import PairCounts, RankOne
-from ..sgns.tables import SparsePairs, merged
 
 # below, Polya-Gamma variables are zero to rounding
 _LEAST = 1e-30

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..inference.mode import find_mode
-from ..inference.threads import OneBlasThread
 from ..numeric.tridiagonal_kernels import (
     paths_factor,
     paths_from,
@@ -20,10 +19,9 @@ from ..numeric.tridiagonal_kernels import (
     paths_pull,
     paths_to,
 )
-from ..posterior.posterior import Posterior
-from ..sgns.hessian_kernels import curvature_rows_dense, curvature_rows_sparse
-from ..sgns.kernels import gradient_dense, gradient_sparse
-from ..sgns.tables import DENSE_ABOVE
+from ..sgns.data import DENSE_ABOVE
+from ..sgns.density_kernels import gradient_dense, gradient_sparse
+from ..sgns.laplace.hessian_kernels import curvature_rows_dense, curvature_rows_sparse
 from .density_kernels import product_pairs
 from .model import SIDES
 
@@ -309,35 +307,3 @@ def seek_mode(estimator, density, rng, warn):
         verbose=estimator.verbose,
         warn=warn,
     )
-
-
-def map_posterior(estimator, model, words, seeds):
-    """The mode of the posterior as a `Posterior` of one chain and one draw.
-
-    Parameters
-    ----------
-    estimator : DynamicSGNS
-    model : DynamicModel
-        With a given diffusion: together with trajectories it has no mode.
-    words : ndarray of str
-    seeds : numpy.random.SeedSequence
-
-    Returns
-    -------
-    Posterior
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the mode was not reached.
-    """
-    from .fitting import coords_of, dims_of
-
-    density = DynamicDensity(model)
-    with OneBlasThread():
-        theta, facts = seek_mode(estimator, density, np.random.default_rng(seeds), warn=True)
-    arrays = density.unpack(theta)
-    rho, alpha = model.in_frame(arrays["alpha"], arrays["rho"], arrays["alpha"])
-    draws = {"rho": rho[None, None], "alpha": alpha[None, None]}
-    dims, coords = dims_of(draws), coords_of(words, draws)
-    return Posterior(draws, dims=dims, coords=coords, attrs={"solver": "map", **facts})

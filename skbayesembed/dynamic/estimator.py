@@ -323,7 +323,7 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
             kind than in the first call or ``n_components``, ``prior_precision`` or ``diffusion``
             has changed since, or where the diffusion is to be learned.
         """
-        from .online import partial_fit
+        from .streaming import partial_fit
 
         check_filter(self, "partial_fit")
         stream = partial_fit(self, X, times)

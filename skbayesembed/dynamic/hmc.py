@@ -24,7 +24,7 @@ from ..inference.trajectories import HamiltonianOptions
 from ..numeric.tridiagonal_kernels import paths_prior
 from .density import DynamicDensity, expected_information
 from .density_kernels import pull_stretch, step_sums, stretch_trajectories
-from .gibbs import DynamicConditionals
+from .gibbs.conditionals import DynamicConditionals
 
 # Sweeps of the pilot run; the second half of them counts.
 _PILOT = 120

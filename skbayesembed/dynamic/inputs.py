@@ -10,7 +10,7 @@ from scipy import sparse
 from ..corpus.periods import Periods, check_times
 from ..corpus.text import analyzer_of, build_corpus, input_kind, materialise
 from ..sgns import inputs as static
-from ..sgns.counts import PairCounts, document_pairs
+from ..sgns.counting import PairCounts, document_pairs
 from ..sgns.inputs import SCORE_EXPONENT, SCORE_NEGATIVE, SCORE_WINDOW, HeldOut
 from ..sgns.pairs import RankOne
 from .data import period_counts, pooled_counts, with_negatives

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..inference.mode import find_mode
+from ..sgns.data import pair_table
 from ..sgns.model import SGNSModel, canonical_rotation, pivot_contexts
-from ..sgns.tables import pair_table
 from .data import PeriodPairs, pooled_counts
 
 # Targets and contexts, in the order of the sides of all arrays.

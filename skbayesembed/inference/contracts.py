@@ -169,7 +169,7 @@ ATTRS = {
     "solver": "the solver, as asked for",
     "n_iter": "iterations of the search for a mode or a bound (passes or batches where learned "
     "online); 1 where there is no search",
-    "converged": "whether the chains have mixed by R-hat, or the search has ended by its tolerance; "
+    "converged": "whether the chains have mixed by R-hat, or the search ended by its tolerance; "
     "None where that is not known",
     "interrupted": "whether Ctrl-C ended the run early",
     "draws_made": "draws made in each chain, recorded whole or not",

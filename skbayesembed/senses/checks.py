@@ -12,7 +12,7 @@ from ..common.checks import (
     check_solver,
     check_word_filters,
 )
-from .gibbs import SENSE_KERNELS
+from .gibbs.conditionals import SENSE_KERNELS
 from .priors import KINDS, SensePrior
 
 SOLVERS = ("hmc", "gibbs", "vi", "laplace", "map")

@@ -16,7 +16,7 @@ from numba import njit
 
 from ..numeric.elementwise import FAST
 from ..numeric.tridiagonal_kernels import paths_from, paths_prior, paths_pull
-from .effect_kernels import logits_of, pull_effects
+from .coordinates.effect_kernels import logits_of, pull_effects
 from .kernels import (
     additive_gradient,
     additive_sums,

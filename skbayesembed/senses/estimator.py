@@ -15,7 +15,7 @@ from . import inputs
 from .checks import check_parameters, prior_of
 from .fitting import solve
 from .loo import ComparisonMixin
-from .prediction import SnippetReader, sample_snippets
+from .predict import SnippetReader, sample_snippets
 from .reading import SenseReadingMixin
 
 _COVARIATES = {"times": True, "genres": True}

@@ -21,9 +21,9 @@ from ..inference.threads import OneBlasThread
 from ..inference.trajectories import HamiltonianOptions
 from ..posterior.posterior import Posterior
 from ..posterior.summary import rhat
-from .blockwise import SenseBlocks
 from .checks import kernel_of
 from .model import SenseModel
+from .replication.blockwise import SenseBlocks
 from .starts import SAME, find_modes, order_of_labels, permuted
 
 # Some directions in which words change their senses together are many times as wide as the rest
@@ -158,7 +158,7 @@ def _point(estimator, data, prior, seeds):
     with OneBlasThread():
         for rng in generators(seeds, estimator.n_starts):
             theta, facts = _search(estimator, model, model.init(rng))
-            if best is None or facts["logp"] > best[1]["logp"]:
+            if best is None or facts["lp"] > best[1]["lp"]:
                 best = theta, facts
     theta, facts = best
     if not facts["converged"]:
@@ -172,7 +172,7 @@ def _point(estimator, data, prior, seeds):
         order = np.argsort(-model.sense_proba(model.unpack(theta)).sum(axis=0), kind="stable")
     values = reordered(model.observe(theta), order)
     draws = {name: value[None, None] for name, value in values.items()}
-    attrs = {"solver": "map", **{name: facts[name] for name in ("logp", "n_iter", "converged")}}
+    attrs = {"solver": "map", **{name: facts[name] for name in ("lp", "n_iter", "converged")}}
     return Fitted(Posterior(draws, dims=_dims(draws), attrs=attrs), [], max(1, facts["n_iter"]))
 
 
@@ -211,7 +211,7 @@ def _hmc(estimator, data, prior, mode, settings, seeds):
 
 
 def _gibbs(estimator, data, prior, mode, settings, seeds):
-    from .gibbs import SenseGibbs
+    from .gibbs.conditionals import SenseGibbs
 
     start = {"phi": mode.arrays["phi"].transpose(2, 0, 1)}
     if prior.walks:

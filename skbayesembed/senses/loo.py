@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.warnings import warn_user
 from ..posterior.psis import smoothed_weights
 from .inputs import Places, training_again
-from .prediction import SnippetReader
+from .predict import SnippetReader
 
 # Log densities are held for this many snippets and draws at a time.
 _CELLS = 4_000_000

@@ -10,8 +10,8 @@ import numpy as np
 from ..inference.matching import match
 from . import density_kernels as density
 from . import kernels
-from .deviations import Deviations
-from .frame import Chains, Effects
+from .coordinates.deviations import Deviations
+from .coordinates.frame import Chains, Effects
 
 
 class SenseModel:

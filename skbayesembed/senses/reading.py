@@ -10,7 +10,7 @@ from ..common.checks import check_integer, check_prob, check_real
 from ..posterior.summary import hdi_interval, summarise
 from ..posterior.tables import frame_of
 from .inputs import genre_index
-from .prediction import WordDraws
+from .predict import WordDraws
 
 
 def sense_index(estimator, sense, name="sense"):

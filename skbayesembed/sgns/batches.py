@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .counts import PairCounts, RankOne, document_pairs, subsample, window_pairs
+from .counting import PairCounts, RankOne, document_pairs, subsample, window_pairs
 
 
 class CorpusBatches:

@@ -14,7 +14,7 @@ from ..common.random import seed_sequence
 from ..corpus.text import materialise
 from . import fitting, inputs, predict
 from .checks import check_parameters, check_words
-from .counts import PairCounts
+from .counting import PairCounts
 from .loo import loo
 from .reading import ReadingMixin
 from .streaming import StreamingMixin, fit_passes, online_training

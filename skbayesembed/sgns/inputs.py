@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from ..corpus.text import analyzer_of, build_corpus, document_counts, encode, input_kind, restrict
-from .counts import (
+from .counting import (
     PairCounts,
     document_pairs,
     expected_negatives,

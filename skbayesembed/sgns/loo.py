@@ -21,7 +21,7 @@ from sklearn.utils import Bunch
 
 from ..common.warnings import warn_user
 from ..posterior.psis import smoothed_weights
-from .counts import RankOne
+from .counting import RankOne
 from .predict import logit_draws, predictive
 
 # Draws behind the estimate that every observation gets where only a sample gets importance

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from .hessian import Hessian
-from .kernels import gradient_dense, gradient_sparse
+from .density_kernels import gradient_dense, gradient_sparse
+from .laplace.hessian import Hessian
 from .priors import as_prior
 
 # Coordinates of target vectors that are traced.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .counts import RankOne
-from .kernels import sum_probabilities
+from .counting import RankOne
+from .density_kernels import sum_probabilities
 
 # Predictive probabilities average over at most this many evenly spaced draws.
 PREDICTIVE_DRAWS = 400

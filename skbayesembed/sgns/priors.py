@@ -18,7 +18,7 @@ from scipy import sparse
 
 from ..common.checks import check_choice, check_real
 from .couplings import GraphCoupling, GroupCoupling
-from .kernels import add_normal_gradient
+from .density_kernels import add_normal_gradient
 
 LEARNED = "learned"
 HYPER_ARD = (1e-3, 1e-3)

@@ -14,9 +14,9 @@ from ..inference.threads import OneBlasThread
 from . import fitting, inputs
 from .batches import CorpusBatches, MatrixBatches, PairBatches
 from .checks import check_parameters, check_words
-from .counts import PairCounts
+from .counting import PairCounts
 from .priors import build_prior
-from .vi import online_posterior, start_online, stream_posterior
+from .vi.solver import online_posterior, start_online, stream_posterior
 
 
 def fit_passes(estimator, training, vocabulary, seeds):

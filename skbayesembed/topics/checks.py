@@ -17,7 +17,7 @@ from ..common.checks import (
     check_solver,
     check_word_filters,
 )
-from .gibbs import TOPIC_KERNELS
+from .gibbs.conditionals import TOPIC_KERNELS
 
 SOLVERS = ("gibbs", "vi", "hmc", "laplace", "map")
 WORD_MODELS = ("count", "density")

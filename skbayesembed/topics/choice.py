@@ -13,11 +13,11 @@ from ..posterior.posterior import Posterior
 from .checks import topic_prior
 from .data import Documents
 from .inputs import Reading, halves
-from .niw import NIW
 from .predict import FoldIn, TopicDraws, completion
+from .priors import NIW
 from .solvers import Problem, ascend
 from .starts import document_clusters, kmeans_assignment
-from .vi import TopicApproximation
+from .vi.variational import TopicApproximation
 
 # Likelihood powers that "auto" tries, and the data it tries them on.
 POWER_GRID = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)

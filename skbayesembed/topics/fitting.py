@@ -16,9 +16,9 @@ from ..posterior.summary import rhat
 from .checks import check_dimensions
 from .choice import choose, pose
 from .data import Documents
-from .marginal import check_size
+from .model import check_size
 from .solvers import TABLE
-from .vi import TopicApproximation
+from .vi.variational import TopicApproximation
 
 # Draws recorded whole up to this many bytes unless all are asked for: they are copied once.
 TOPIC_BUDGET = 2**28
@@ -124,7 +124,7 @@ def assemble(estimator, result, settings, power, words):
         "stride": settings.stride,
         "interrupted": bool(result.facts.get("interrupted", False)),
     }
-    for name in ("n_iter", "converged", "divergences", "saturated", "logp"):
+    for name in ("n_iter", "converged", "divergences", "saturated", "lp"):
         if name in result.facts:
             attrs[name] = result.facts[name]
     posterior = Posterior(

@@ -9,8 +9,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..inference.threads import OneBlasThread
 from .data import Documents
-from .niw import log_density_table
 from .predict_kernels import couple_spread, fold_in, mixture_probabilities
+from .priors import log_density_table
 
 # Topics of documents are averaged over at most this many evenly spaced draws.
 PREDICTIVE_DRAWS = 10

@@ -18,12 +18,12 @@ from ..inference.threads import OneBlasThread
 from ..inference.trajectories import HamiltonianOptions
 from ..inference.vi import coordinate_ascent
 from .data import Documents
-from .gibbs import TopicGibbs
-from .marginal import MarginalTopics
-from .niw import NIW
-from .online import OnlineTopics, learn_passes
+from .gibbs.conditionals import TopicGibbs
+from .model import MarginalTopics
+from .priors import NIW
 from .starts import cluster_counts
-from .vi import TopicApproximation, TopicVI
+from .vi.online import OnlineTopics, learn_passes
+from .vi.variational import TopicApproximation, TopicVI
 
 # Of the bound, relative to the tolerance of the search for a mode.
 _BOUND_TOLERANCE = 100
@@ -188,7 +188,7 @@ def _mode(estimator, problem):
         tol=estimator.tol,
         verbose=estimator.verbose,
     )
-    return model, theta, {name: facts[name] for name in ("n_iter", "converged", "logp")}
+    return model, theta, {name: facts[name] for name in ("n_iter", "converged", "lp")}
 
 
 def point(estimator, problem, settings, seeds):

@@ -18,10 +18,10 @@ from . import fitting, inputs
 from .checks import check_dimensions, check_parameters, topic_prior
 from .choice import vector_prior
 from .data import Documents
-from .online import OnlineTopics, batches
 from .reading import mean_word_proba
 from .solvers import drawn
-from .vi import TopicApproximation
+from .vi.online import OnlineTopics, batches
+from .vi.variational import TopicApproximation
 
 
 class Stream:

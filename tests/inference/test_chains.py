@@ -16,7 +16,7 @@ from skbayesembed.common.random import generators
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import ChainRecord, Settings, Workers, gather, run_chains
 from skbayesembed.inference.gibbs import gibbs_chain, sample_gibbs
-from skbayesembed.sgns import tables
+from skbayesembed.sgns import data as tables
 
 SHAPE = (4, 2)
 

@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import PairCounts
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.sgns.counts import RankOne
+from skbayesembed.sgns.counting import RankOne
+from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.model import SGNSModel
-from skbayesembed.sgns.tables import DensePairs, SparsePairs
 
 
 class Quadratic:
@@ -46,7 +46,7 @@ def test_quadratic():
     np.testing.assert_allclose(theta, model.mode, atol=1e-5)
     assert facts["converged"]
     assert facts["n_iter"] >= 1
-    assert facts["logp"] == pytest.approx(0.0, abs=1e-9)
+    assert facts["lp"] == pytest.approx(0.0, abs=1e-9)
     out = np.empty(6)
     model.logp_and_grad(theta, out)
     assert facts["max_gradient"] == pytest.approx(
@@ -193,7 +193,7 @@ def test_mode_of_the_model(case):
     scratch = np.empty(model.n_parameters)
     for _ in range(20):
         near = theta + 0.05 * rng.standard_normal(theta.size)
-        assert model.logp_and_grad(near, scratch) < facts["logp"]
+        assert model.logp_and_grad(near, scratch) < facts["lp"]
     if case[1]:
         alpha = model.unpack(theta)["alpha"]
         np.testing.assert_array_equal(alpha[model.anchors], model.anchor_values)

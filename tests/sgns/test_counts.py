@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skbayesembed.sgns import counts as module
-from skbayesembed.sgns.count_kernels import group_positions
-from skbayesembed.sgns.counts import (
+from skbayesembed.sgns import counting as module
+from skbayesembed.sgns.counting import (
     RankOne,
     document_pairs,
     expected_negatives,
@@ -18,6 +17,7 @@ from skbayesembed.sgns.counts import (
     subsample,
     window_pairs,
 )
+from skbayesembed.sgns.counting_kernels import group_positions
 
 
 def make_sequence(rng, n_words=9, n_documents=30, unknown=False):

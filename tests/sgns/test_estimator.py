@@ -14,7 +14,7 @@ from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.common import checks as base
 from skbayesembed.datasets import make_sgns
 from skbayesembed.sgns import fitting, inputs
-from skbayesembed.sgns.gibbs import SGNSConditionals
+from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals
 
 TEXTS = ["the cat sat on the mat with rice", "the dog sat on the rug with bread"] * 10
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skbayesembed import BayesianSGNS
 from skbayesembed.common.random import generators
 from skbayesembed.common.warnings import warn_if_stuck, warn_unless_mixed
-from skbayesembed.sgns import kernels as mk
+from skbayesembed.sgns.gibbs import kernels as mk
 
 
 @pytest.mark.parametrize("scale", [100, 10_000])

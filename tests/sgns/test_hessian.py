@@ -10,12 +10,12 @@ from scipy.special import expit
 
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Workers
-from skbayesembed.sgns import hessian_kernels as hk
 from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
-from skbayesembed.sgns.hessian import Hessian, free_entries
+from skbayesembed.sgns.data import DensePairs, SparsePairs
+from skbayesembed.sgns.laplace import hessian_kernels as hk
+from skbayesembed.sgns.laplace.hessian import Hessian, free_entries
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.tables import DensePairs, SparsePairs
 
 V, K = 9, 3
 ANCHORS = np.array([1, 4, 7])

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skbayesembed import BayesianSGNS, PairCounts
-from skbayesembed.sgns.counts import document_pairs, expected_negatives, window_pairs
+from skbayesembed.sgns.counting import document_pairs, expected_negatives, window_pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from test_kernels import TURN, compressed, metropolis_twin, priors, row_twin, table
+from tests.sgns.test_kernels import TURN, compressed, metropolis_twin, priors, row_twin, table
 
-from skbayesembed.sgns import gaussian_kernels as gk
-from skbayesembed.sgns import kernels as mk
+from skbayesembed.sgns.gibbs import gaussian_kernels as gk
+from skbayesembed.sgns.gibbs import kernels as mk
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 16])

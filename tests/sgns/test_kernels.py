@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit, log1p
 
-from skbayesembed.sgns import gaussian_kernels as gk
-from skbayesembed.sgns import kernels as mk
 from skbayesembed.sgns import logistic_kernels as lk
+from skbayesembed.sgns.gibbs import gaussian_kernels as gk
+from skbayesembed.sgns.gibbs import kernels as mk
 
 # every logit that matters, both signs, and far beyond what can occur
 TURN = 2.2

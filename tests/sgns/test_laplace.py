@@ -12,15 +12,16 @@ from numpy.testing import assert_allclose
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.sgns import curvature, laplace
 from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
-from skbayesembed.sgns.curvature import choose_method, gaussian_at, seek_mode
-from skbayesembed.sgns.hessian import Hessian, free_entries
-from skbayesembed.sgns.laplace import approximate
+from skbayesembed.sgns.data import DensePairs, SparsePairs
+from skbayesembed.sgns.laplace import curvature
+from skbayesembed.sgns.laplace import solver as laplace
+from skbayesembed.sgns.laplace.approximation import approximate
+from skbayesembed.sgns.laplace.curvature import choose_method, gaussian_at, seek_mode
+from skbayesembed.sgns.laplace.hessian import Hessian, free_entries
+from skbayesembed.sgns.laplace.orbits import Orbit
 from skbayesembed.sgns.model import SGNSModel
-from skbayesembed.sgns.orbits import Orbit
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.tables import DensePairs, SparsePairs
 
 V, K = 14, 3
 METHODS = ("dense", "schur", "krylov")

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS, PairCounts, Posterior
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns.counts import RankOne
+from skbayesembed.sgns.counting import RankOne
 from skbayesembed.sgns.loo import draw_observations, loo, pointwise
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, train_test_split
 
-from skbayesembed.sgns.counts import PairCounts, RankOne
+from skbayesembed.sgns.counting import PairCounts, RankOne
 
 
 def test_rank_one_algebra():

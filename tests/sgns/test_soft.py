@@ -9,15 +9,15 @@ from numpy.testing import assert_allclose
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.laplace import whitening
 from skbayesembed.inference.mode import find_mode
-from skbayesembed.sgns import curvature
-from skbayesembed.sgns.curvature import gaussian_at, seek_mode
-from skbayesembed.sgns.hessian import Hessian
-from skbayesembed.sgns.laplace import approximate
+from skbayesembed.sgns.data import DensePairs, SparsePairs
+from skbayesembed.sgns.laplace import curvature
+from skbayesembed.sgns.laplace.approximation import approximate
+from skbayesembed.sgns.laplace.curvature import gaussian_at, seek_mode
+from skbayesembed.sgns.laplace.hessian import Hessian
+from skbayesembed.sgns.laplace.orbits import canonical_frame
+from skbayesembed.sgns.laplace.soft import SoftMaps, worthwhile
 from skbayesembed.sgns.model import SGNSModel, pivot_contexts
-from skbayesembed.sgns.orbits import canonical_frame
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.soft import SoftMaps, worthwhile
-from skbayesembed.sgns.tables import DensePairs, SparsePairs
 
 V, K = 60, 4
 

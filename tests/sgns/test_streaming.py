@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import load_python_reference, make_sgns
-from skbayesembed.sgns.online import OnlineVI
+from skbayesembed.sgns.vi.online import OnlineVI
 
 
 @pytest.fixture(scope="module")

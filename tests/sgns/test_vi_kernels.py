@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skbayesembed.sgns import vi_kernels as kernels
+from skbayesembed.sgns.vi import kernels
 
 RNG = np.random.default_rng(0)
 

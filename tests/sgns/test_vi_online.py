@@ -13,15 +13,15 @@ from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Settings, Workers
 from skbayesembed.inference.vi import coordinate_ascent
-from skbayesembed.sgns import vi_kernels
 from skbayesembed.sgns.batches import CorpusBatches, MatrixBatches, PairBatches
-from skbayesembed.sgns.counts import document_pairs, expected_negatives, window_pairs
+from skbayesembed.sgns.counting import document_pairs, expected_negatives, window_pairs
+from skbayesembed.sgns.data import pair_table
 from skbayesembed.sgns.model import SGNSModel
-from skbayesembed.sgns.online import OnlineVI
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.tables import pair_table
-from skbayesembed.sgns.vi import online_posterior, start_online, stream_posterior
-from skbayesembed.sgns.vi_model import SGNSVariational
+from skbayesembed.sgns.vi import kernels as vi_kernels
+from skbayesembed.sgns.vi.online import OnlineVI
+from skbayesembed.sgns.vi.solver import online_posterior, start_online, stream_posterior
+from skbayesembed.sgns.vi.variational import SGNSVariational
 
 N_WORDS, K = 40, 3
 

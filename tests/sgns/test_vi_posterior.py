@@ -14,12 +14,12 @@ from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Workers
 from skbayesembed.inference.vi import coordinate_ascent
-from skbayesembed.sgns import vi_model
 from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
+from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.tables import DensePairs, SparsePairs
-from skbayesembed.sgns.vi_model import SGNSVariational
+from skbayesembed.sgns.vi import variational as vi_model
+from skbayesembed.sgns.vi.variational import SGNSVariational
 
 N_WORDS, K = 14, 3
 COUNTS = make_sgns(N_WORDS, K, 1500, random_state=3).pairs

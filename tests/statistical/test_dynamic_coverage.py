@@ -7,9 +7,9 @@ import pytest
 from scipy.special import expit
 
 from skbayesembed.datasets import make_dynamic_sgns
-from skbayesembed.dynamic.gibbs import DynamicConditionals
+from skbayesembed.dynamic.gibbs.conditionals import DynamicConditionals
 from skbayesembed.dynamic.model import DynamicModel
-from skbayesembed.dynamic.prior import DriftPrior
+from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.posterior.posterior import hdi_interval

@@ -9,9 +9,9 @@ from scipy.special import expit
 
 from skbayesembed.common.random import generators
 from skbayesembed.dynamic.data import PeriodPairs
-from skbayesembed.dynamic.gibbs import DynamicConditionals, DynamicState
+from skbayesembed.dynamic.gibbs.conditionals import DynamicConditionals, DynamicState
 from skbayesembed.dynamic.model import DynamicModel
-from skbayesembed.dynamic.prior import DriftPrior
+from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.sgns.pairs import PairCounts
 
 V, K, T, EMPTY = 3, 2, 3, 1

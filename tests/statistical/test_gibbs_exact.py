@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from quadrature import ALLOWED, one_free_context, one_word, standardised
 from scipy.special import expit
+
+from tests.helpers.quadrature import ALLOWED, one_free_context, one_word, standardised
 
 
 @pytest.mark.parametrize(

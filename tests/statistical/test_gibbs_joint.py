@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from geweke import WORDS, K, differences, observations, quantities
 from scipy import stats
 from scipy.special import expit
+
+from tests.helpers.geweke import WORDS, K, differences, observations, quantities
 
 PRECISION = 1.5
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from quadrature import ALLOWED, one_free_context, one_word, standardised
 from scipy import stats
 from scipy.special import expit, log_expit
 
@@ -13,10 +12,11 @@ from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.hmc import sample_hmc
 from skbayesembed.inference.trajectories import HamiltonianOptions
+from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.hmc import SGNSHamiltonian, default_options
 from skbayesembed.sgns.model import SGNSModel, pivot_contexts
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.tables import DensePairs, SparsePairs
+from tests.helpers.quadrature import ALLOWED, one_free_context, one_word, standardised
 
 
 def build(sampling, positive, negative, prior, k=1, dense=True, anchors=None, values=None):

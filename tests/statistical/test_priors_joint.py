@@ -6,11 +6,11 @@ import functools
 
 import numpy as np
 import pytest
-from geweke import WORDS, K, differences, observations, quantities
 from scipy import sparse
 
 from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
 from skbayesembed.sgns.priors import Prior
+from tests.helpers.geweke import WORDS, K, differences, observations, quantities
 
 HYPER = (6.0, 4.0)
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from skbayesembed.common.random import generators
 from skbayesembed.senses.data import Snippets
-from skbayesembed.senses.gibbs import SenseGibbs
+from skbayesembed.senses.gibbs.conditionals import SenseGibbs
 from skbayesembed.senses.priors import SensePrior
 
 K, G, T, V = 2, 2, 3, 3

@@ -11,11 +11,11 @@ from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.inference.hmc import sample_hmc
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.posterior.summary import ess
-from skbayesembed.senses.blockwise import SenseBlocks
 from skbayesembed.senses.data import Snippets
-from skbayesembed.senses.gibbs import SenseGibbs
+from skbayesembed.senses.gibbs.conditionals import SenseGibbs
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import SensePrior
+from skbayesembed.senses.replication.blockwise import SenseBlocks
 
 OPTIONS = HamiltonianOptions(method="hmc", path_length=4.0, integrator="gaussian", metric="given")
 NUTS = HamiltonianOptions()

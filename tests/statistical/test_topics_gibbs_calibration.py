@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from topic_twins import chain, corpus, sampler
 
-from skbayesembed.topics.gibbs import TOPIC_KERNELS
-from skbayesembed.topics.niw import NIW
+from skbayesembed.topics.gibbs.conditionals import TOPIC_KERNELS
+from skbayesembed.topics.priors import NIW
+from tests.helpers.topic_twins import chain, corpus, sampler
 
 K, E, DOCUMENTS, LENGTH = 2, 2, 6, 6
 PRIOR = NIW(np.array([0.5, -0.2]), 0.3, 7.0, 3.0 * np.array([[1.0, 0.3], [0.3, 0.7]]))

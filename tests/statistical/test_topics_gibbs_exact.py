@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from topic_twins import batch_error, chain, enumerated, planted, sampler, tiny
 
-from skbayesembed.topics.gibbs import TOPIC_KERNELS
-from skbayesembed.topics.niw import NIW
+from skbayesembed.topics.gibbs.conditionals import TOPIC_KERNELS
+from skbayesembed.topics.priors import NIW
+from tests.helpers.topic_twins import batch_error, chain, enumerated, planted, sampler, tiny
 
 # Scores have t tails of 39 degrees of freedom: the largest of 50 is above this once in 1500 runs,
 # once in 200 runs of all eight tests.

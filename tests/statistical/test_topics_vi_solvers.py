@@ -16,10 +16,10 @@ from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.inference.vi import coordinate_ascent
 from skbayesembed.posterior.summary import ess
 from skbayesembed.topics.data import Documents
-from skbayesembed.topics.gibbs import TopicGibbs
-from skbayesembed.topics.marginal import MarginalTopics
-from skbayesembed.topics.niw import NIW, topic_moments
-from skbayesembed.topics.vi import TopicVI
+from skbayesembed.topics.gibbs.conditionals import TopicGibbs
+from skbayesembed.topics.model import MarginalTopics
+from skbayesembed.topics.priors import NIW, topic_moments
+from skbayesembed.topics.vi.variational import TopicVI
 
 K = 2
 ALPHA = np.array([0.9, 0.9])

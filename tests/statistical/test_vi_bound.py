@@ -9,10 +9,10 @@ from scipy.special import gammaln, log_expit, logsumexp
 
 from skbayesembed import PairCounts
 from skbayesembed.inference.vi import coordinate_ascent
+from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.tables import DensePairs, SparsePairs
-from skbayesembed.sgns.vi_model import SGNSVariational
+from skbayesembed.sgns.vi.variational import SGNSVariational
 
 GRID = np.linspace(-12.0, 12.0, 241)
 STEP = GRID[1] - GRID[0]

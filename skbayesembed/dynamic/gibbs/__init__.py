@@ -1,0 +1,1 @@
+"""The Gibbs sampler of drifting vectors."""

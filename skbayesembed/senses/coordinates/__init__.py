@@ -1,0 +1,1 @@
+"""Coordinates in which the posterior of senses is about round."""

@@ -1,0 +1,191 @@
+"""Coordinates in which the posterior of a sense model is nearly round.
+
+Logits are chains over periods: columns of (T, M) arrays with one tridiagonal prior precision P.
+Samplers move ``y``, with ``x = center + L^-T y`` and ``L L' = P + information``, where the
+information is a guess of what the data tell of each logit: without data y is the innovation of the
+prior, with much of it the logit in units of its posterior deviation.
+
+A softmax does not see the level of its logits, and where they are independent and alike a priori
+their mean is independent of all else, a posteriori too. Its prior may be any: it is made as narrow
+as the information says, or those directions alone would be far wider than the coordinates expect.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...numeric import tridiagonal_kernels as chains
+from . import effect_kernels as effects
+
+
+class Chains:
+    """One array of logits, chains over its first axis.
+
+    Parameters
+    ----------
+    name : str
+    shape : tuple of int
+        Periods first.
+    precision : Tridiagonal
+        Prior precision of every chain.
+    axis : int or None
+        The axis of a softmax; None where there is none.
+    proper : Tridiagonal, optional
+        What coordinates are made with where the prior precision is singular.
+    """
+
+    def __init__(self, name, shape, precision, axis, proper=None):
+        self.names, self.name = (name,), name
+        self.shape, self.precision, self.axis = shape, precision, axis
+        self.proper = precision if proper is None else proper
+        self.size = int(np.prod(shape))
+        self._flat = (shape[0], self.size // shape[0])
+        if axis is not None:
+            outer, inner = int(np.prod(shape[1:axis])), int(np.prod(shape[axis + 1 :]))
+            self._by_level = (shape[0], outer, shape[axis], inner)
+        self.center = np.zeros(self._flat)
+        self.inverse, self.below = np.empty(self._flat), np.empty(self._flat)
+        self.inform({}, 1.0)
+
+    def inform(self, information, power, arrays=None):
+        """Set the guess of the information of the data, and of the posterior means.
+
+        ``information`` counts times ``power``; none means that there is none.
+        """
+        information = power * information.get(self.name, np.zeros(self.shape))
+        if self.axis is not None:
+            self.narrowing = information.reshape(self._by_level).mean(axis=2)
+        information = np.ascontiguousarray(information, dtype=float).reshape(self._flat)
+        self.below[-1] = 0.0
+        p = self.proper
+        chains.paths_factor(p.diagonal, p.off, information, self.inverse, self.below)
+        if arrays is not None:
+            center = arrays[self.name]
+            if self.axis is not None:
+                center = center - np.mean(center, axis=self.axis, keepdims=True)
+            self.center = np.ascontiguousarray(center).reshape(self._flat)
+
+    @property
+    def arrays(self):
+        """Coordinates, prior and narrowing as `kernels.pull_chain` takes them."""
+        p = self.precision
+        narrowing = None if self.axis is None else self.narrowing
+        return self.center, self.inverse, self.below, p.diagonal, p.off, narrowing
+
+    def logits(self, y):
+        """Logits of coordinates: dict with an ndarray of this shape."""
+        x = np.empty(self._flat)
+        chains.paths_from(self.center, self.inverse, self.below, y.reshape(self._flat), x)
+        return {self.name: x.reshape(self.shape)}
+
+    def coordinates(self, arrays, out):
+        """Coordinates of logits, into ``out``, flat."""
+        x = np.ascontiguousarray(arrays[self.name], dtype=float).reshape(self._flat)
+        chains.paths_to(self.center, self.inverse, self.below, x, out.reshape(self._flat))
+
+    def log_volume(self):
+        """Log of |d x / d y| over the integral of what narrows the levels, up to a constant.
+
+        What is to be added to a log mass in these coordinates so that it can be compared with one
+        in others.
+        """
+        volume = float(np.sum(np.log(self.inverse)))
+        if self.axis is None:
+            return volume
+        p = self.proper
+        levels = self.narrowing.reshape(self.shape[0], -1)
+        inverse, below = np.empty_like(levels), np.empty_like(levels)
+        chains.paths_factor(p.diagonal, p.off, levels, inverse, below)
+        return volume - float(np.sum(np.log(inverse)))
+
+    def draw(self, rng):
+        """Logits drawn from the prior, in a dict."""
+        return {self.name: self.proper.sample(rng, (self._flat[1],)).reshape(self.shape)}
+
+
+class Effects:
+    """Main effects of senses, ``chi`` (1, K, V), and of periods, ``theta`` (T, V), of word logits.
+
+    The data see their sums: the information about ``psi = chi + theta`` is shared by both, and
+    along chi up, theta down there is none. Both are therefore taken together, word by word, with
+    the precision
+
+        [ P_theta + diag(sum_k n_tk)      n'                          ]
+        [ n                               1 / kappa + diag(sum_t n_tk) ]
+
+    of the information n (T, K) about a word's logits. Coordinates are those of chi, then of theta.
+
+    Parameters
+    ----------
+    n_senses, n_words : int
+    variance : float
+        Prior variance kappa of chi.
+    precision : Tridiagonal
+        Prior precision of theta.
+    """
+
+    names = "chi", "theta"
+
+    def __init__(self, n_senses, n_words, variance, precision):
+        self.variance, self.precision = variance, precision
+        self.shape = (precision.n, n_senses, n_words)
+        self._rows = (n_senses + precision.n, n_words)
+        self.size = int(np.prod(self._rows))
+        self.center = np.zeros(self._rows)
+        self.inform({}, 1.0)
+
+    def inform(self, information, power, arrays=None):
+        """As of `Chains`; the information is that about ``psi``."""
+        n = power * information.get("psi", np.zeros(self.shape))
+        self.narrowing = n.mean(axis=2)
+        self.factor = self._factored(np.ascontiguousarray(n, dtype=float))
+        if arrays is not None:
+            center = self._stacked(arrays)
+            self.center = center - center.mean(axis=1, keepdims=True)
+        self._shift = np.empty(self._rows)
+        no_shift = np.zeros(self._rows)
+        effects.coordinates_of(no_shift, *self.factor, self.center, self._shift)
+
+    def _factored(self, n):
+        """Inverse diagonal, and what is below it, of the Cholesky factors of the words."""
+        n_periods, n_senses, n_words = n.shape
+        inverse = np.empty((n_senses + n_periods, n_words))
+        below = np.zeros((n_periods, n_words))
+        cross = np.empty((n_senses, n_periods, n_words))
+        lower = np.zeros((n_senses, n_senses, n_words))
+        p = self.precision
+        effects.factor(p.diagonal, p.off, 1 / self.variance, n, inverse, below, cross, lower)
+        return inverse, below, cross, lower
+
+    @staticmethod
+    def _stacked(arrays):
+        return np.concatenate([arrays["chi"][0], arrays["theta"]])
+
+    @property
+    def arrays(self):
+        """Coordinates, prior and narrowing as `effect_kernels.pull_effects` takes them."""
+        p = self.precision
+        return self._shift, *self.factor, p.diagonal, p.off, 1 / self.variance, self.narrowing
+
+    def logits(self, y):
+        """Logits of coordinates, in a dict."""
+        x = np.empty(self._rows)
+        effects.logits_of(self._shift, *self.factor, y.reshape(self._rows), x)
+        n_senses = self.shape[1]
+        return {"chi": x[None, :n_senses], "theta": x[n_senses:]}
+
+    def coordinates(self, arrays, out):
+        """Coordinates of logits, into ``out``, flat."""
+        x = self._stacked(arrays)
+        effects.coordinates_of(self._shift, *self.factor, x, out.reshape(self._rows))
+
+    def log_volume(self):
+        """As of `Chains`."""
+        of_levels = self._factored(np.ascontiguousarray(self.narrowing[:, :, None]))
+        return float(np.sum(np.log(self.factor[0])) - np.sum(np.log(of_levels[0])))
+
+    def draw(self, rng):
+        """Both drawn from their priors."""
+        _, n_senses, n_words = self.shape
+        chi = rng.normal(scale=np.sqrt(self.variance), size=(1, n_senses, n_words))
+        return {"chi": chi, "theta": self.precision.sample(rng, (n_words,))}

@@ -1,0 +1,351 @@
+"""Kernels of the Gibbs sampler: senses of snippets, softmax tables, Polya-Gamma updates.
+
+A *table* holds softmax rows ``x`` (A, T, B), one for each a and period t: prevalence logits
+(genres, T, senses) or word logits (senses, T, words). Beside it are ``weight`` = exp(x - top) and
+``total``, the sum of a row's weights, which every update of an entry carries along: rest = total -
+weight is the sum over the other entries. ``peak``, the largest total since the last summation,
+bounds the rounding error of ``total``; where rest is too small beside it, it is summed anew.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ...inference.pg_kernels import LARGEST_TILT, exact_draw, one_draw
+from ...numeric.elementwise import FAST, exp_negative
+
+# A rest below this share of the peak has lost more than half of its digits.
+SMALLEST_SHARE = 1e-7
+LARGEST_EXPONENT = 300.0
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def summed_table(x, weight, top, total, peak):
+    """Fill weight, top, total and peak of a table from ``x``."""
+    n, n_periods, m = x.shape
+    for a in range(n):
+        for t in range(n_periods):
+            largest = x[a, t, 0]
+            for b in range(1, m):
+                largest = max(largest, x[a, t, b])
+            # a second loop of its own turns into vector instructions
+            sum_of = 0.0
+            for b in range(m):
+                weight[a, t, b] = exp_negative(x[a, t, b] - largest)
+                sum_of += weight[a, t, b]
+            top[a, t] = largest
+            total[a, t] = sum_of
+            peak[a, t] = sum_of
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sum_others(x, weight, top, total, peak, a, t, b):
+    """Sum a row anew, about the largest of the entries other than b; returns their sum."""
+    m = x.shape[2]
+    largest = -np.inf
+    for j in range(m):
+        if j != b:
+            largest = max(largest, x[a, t, j])
+    rest = 0.0
+    for j in range(m):
+        if j != b:
+            weight[a, t, j] = math.exp(x[a, t, j] - largest)
+            rest += weight[a, t, j]
+    top[a, t] = largest
+    peak[a, t] = rest
+    return rest
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def put(x, weight, top, total, peak, a, t, b, rest, value):
+    """x[a, t, b] = value, ``rest`` being the sum of the other weights of the row."""
+    x[a, t, b] = value
+    exponent = value - top[a, t]
+    if exponent > LARGEST_EXPONENT:
+        m = x.shape[2]
+        rest = 0.0
+        for j in range(m):
+            weight[a, t, j] = math.exp(x[a, t, j] - value)
+            rest += weight[a, t, j]
+        top[a, t] = value
+        total[a, t] = peak[a, t] = rest
+        return
+    weight[a, t, b] = math.exp(exponent)
+    total[a, t] = rest + weight[a, t, b]
+    peak[a, t] = max(peak[a, t], total[a, t])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def others(x, weight, top, total, peak, a, t, b):
+    """Sum of the weights of a row other than b's, summed anew where rounding would show."""
+    rest = total[a, t] - weight[a, t, b]
+    # not-a-number and infinities fail the comparison, too
+    if rest > SMALLEST_SHARE * peak[a, t]:
+        return rest
+    return sum_others(x, weight, top, total, peak, a, t, b)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def polya_gamma(h, z, approximate, rng):
+    """Draw PG(h, z); where ``approximate``, one of PG(1, z), moved to its mean and variance.
+
+    The latter is the method of Chen et al. (2013), whose draws are not those of PG(h, z).
+    """
+    z = min(abs(z), LARGEST_TILT)
+    if not approximate or h <= 1.0:
+        return one_draw(h, z, rng)
+    half = max(0.5 * z, 1e-150)
+    mean = math.tanh(half) / (4.0 * half)
+    return math.sqrt(h) * (exact_draw(1.0, z, rng) - mean) + h * mean
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_chain(diagonal, off, linear, rng, factor, below, out):
+    """Draw out ~ N(P^-1 linear, P^-1), P tridiagonal; factor and below receive its Cholesky rows.
+
+    ``linear`` is overwritten by L^-1 linear.
+    """
+    n = diagonal.size
+    for t in range(n):
+        d = diagonal[t]
+        if t > 0:
+            d -= below[t - 1] * below[t - 1]
+            linear[t] -= below[t - 1] * linear[t - 1]
+        factor[t] = math.sqrt(d)
+        linear[t] /= factor[t]
+        if t < n - 1:
+            below[t] = off[t] / factor[t]
+    for t in range(n - 1, -1, -1):
+        value = linear[t] + rng.standard_normal()
+        if t < n - 1:
+            value -= below[t] * out[t + 1]
+        out[t] = value / factor[t]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_levels(x, diagonal, off, rng):
+    """Draw the levels of softmax rows ``x`` (A, T, B) from the prior, which alone bears on them.
+
+    x + d leaves the likelihood as it is for every d (A, T); given B trajectories of precision P
+    with mean m, d ~ N(-m, P^-1 / B).
+    """
+    n, n_periods, m = x.shape
+    factor, below = np.empty(n_periods), np.empty(n_periods)
+    linear, level = np.empty(n_periods), np.empty(n_periods)
+    for a in range(n):
+        linear[:] = 0.0
+        draw_chain(diagonal, off, linear, rng, factor, below, level)
+        for t in range(n_periods):
+            shift = 0.0
+            for b in range(m):
+                shift += x[a, t, b]
+            shift = level[t] / math.sqrt(m) - shift / m
+            for b in range(m):
+                x[a, t, b] += shift
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_walks(
+    x, weight, top, total, peak, counts, sizes, diagonal, off, approximate, rng
+):  # fmt: skip
+    """Polya-Gamma update of every trajectory x[a, :, b] of a table, given all others.
+
+    ``counts`` (A, T, B), their sums ``sizes`` (A, T). With C the log-sum of the others of a row
+    (Zafar & Nicholls 2022, eqs. 19 and 20, for all periods at once), omega_t ~ PG(sizes,
+    x - C) and x ~ N(Q^-1 b, Q^-1), Q = P + diag(omega), b = counts - sizes / 2 + omega C.
+    """
+    n, n_periods, m = x.shape
+    rest = np.zeros(n_periods)
+    precision, linear = np.empty(n_periods), np.empty(n_periods)
+    factor, below, new = np.empty(n_periods), np.empty(n_periods), np.empty(n_periods)
+    for a in range(n):
+        for b in range(m):
+            for t in range(n_periods):
+                precision[t] = diagonal[t]
+                linear[t] = 0.0
+                h = sizes[a, t]
+                if h == 0.0 or m == 1:
+                    continue
+                rest[t] = others(x, weight, top, total, peak, a, t, b)
+                offset = top[a, t] + math.log(rest[t])
+                omega = polya_gamma(h, x[a, t, b] - offset, approximate, rng)
+                precision[t] += omega
+                linear[t] = counts[a, t, b] - 0.5 * h + omega * offset
+            draw_chain(precision, off, linear, rng, factor, below, new)
+            for t in range(n_periods):
+                if sizes[a, t] == 0.0 or m == 1:
+                    x[a, t, b] = new[t]
+                else:
+                    put(x, weight, top, total, peak, a, t, b, rest[t], new[t])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def factor_word(precision, off, own, cross, linear, own_linear, factor, below, schur):
+    """Cholesky factor of the joint precision of one word's theta (T,) and chi (K,), in this order.
+
+    The precision is [[P, cross'], [cross, diag(own)]] with a tridiagonal P of diagonal
+    ``precision``; ``cross`` (K, T). With P = L L' and Y = L^-1 cross' it has the factors L, in
+    ``factor`` and ``below``, Y', which overwrites ``cross``, and the Cholesky factor ``schur`` of
+    diag(own) - Y'Y. The linear terms are overwritten by their forward substitution. Returns half
+    the log determinant. Without chi (K = 0) the word has one trajectory.
+    """
+    n, n_senses = precision.size, own.size
+    value = 0.0
+    for t in range(n):
+        d = precision[t]
+        if t > 0:
+            back = below[t - 1]
+            d -= back * back
+            linear[t] -= back * linear[t - 1]
+            for k in range(n_senses):
+                cross[k, t] -= back * cross[k, t - 1]
+        factor[t] = math.sqrt(d)
+        value += math.log(factor[t])
+        scale = 1.0 / factor[t]
+        linear[t] *= scale
+        for k in range(n_senses):
+            cross[k, t] *= scale
+        if t < n - 1:
+            below[t] = off[t] * scale
+    for k in range(n_senses):
+        substituted = own_linear[k]
+        for t in range(n):
+            substituted -= cross[k, t] * linear[t]
+        for j in range(k + 1):
+            s = own[k] if j == k else 0.0
+            for t in range(n):
+                s -= cross[k, t] * cross[j, t]
+            for i in range(j):
+                s -= schur[k, i] * schur[j, i]
+            schur[k, j] = math.sqrt(s) if j == k else s / schur[j, j]
+        for j in range(k):
+            substituted -= schur[k, j] * own_linear[j]
+        own_linear[k] = substituted / schur[k, k]
+        value += math.log(schur[k, k])
+    return value
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_word(cross, linear, own_linear, factor, below, schur, rng, theta, chi):
+    """Draw from the Gaussian of `factor_word`; returns half the square of the noise."""
+    n, n_senses = factor.size, own_linear.size
+    square = 0.0
+    for k in range(n_senses - 1, -1, -1):
+        noise = rng.standard_normal()
+        square += noise * noise
+        value = own_linear[k] + noise
+        for j in range(k + 1, n_senses):
+            value -= schur[j, k] * chi[j]
+        chi[k] = value / schur[k, k]
+    for t in range(n - 1, -1, -1):
+        noise = rng.standard_normal()
+        square += noise * noise
+        value = linear[t] + noise
+        for k in range(n_senses):
+            value -= cross[k, t] * chi[k]
+        if t < n - 1:
+            value -= below[t] * theta[t + 1]
+        theta[t] = value / factor[t]
+    return 0.5 * square
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_additive(
+    chi, theta, x, weight, top, total, peak, counts, sizes, chi_precision, diagonal, off,
+    approximate, rng,
+):  # fmt: skip
+    """Polya-Gamma update of all ``chi`` (K, V) and ``theta`` (T, V), word by word.
+
+    The table holds chi[k] + theta[t] (K, T, V). A word's logits are entries of K T different
+    softmax rows: one variable for each row, and given them its K + T effects are jointly Gaussian.
+    """
+    n_senses, n_periods, n_words = x.shape
+    rest, cross = np.zeros((n_senses, n_periods)), np.empty((n_senses, n_periods))
+    precision, linear = np.empty(n_periods), np.empty(n_periods)
+    own, own_linear = np.empty(n_senses), np.empty(n_senses)
+    factor, below = np.empty(n_periods), np.empty(n_periods)
+    schur = np.empty((n_senses, n_senses))
+    new_theta, new_chi = np.empty(n_periods), np.empty(n_senses)
+    for v in range(n_words):
+        for t in range(n_periods):
+            precision[t] = diagonal[t]
+            linear[t] = 0.0
+        for k in range(n_senses):
+            own[k] = chi_precision
+            own_linear[k] = 0.0
+            for t in range(n_periods):
+                cross[k, t] = 0.0
+                h = sizes[k, t]
+                if h == 0.0 or n_words == 1:
+                    continue
+                rest[k, t] = others(x, weight, top, total, peak, k, t, v)
+                offset = top[k, t] + math.log(rest[k, t])
+                omega = polya_gamma(h, x[k, t, v] - offset, approximate, rng)
+                pull = counts[k, t, v] - 0.5 * h + omega * offset
+                cross[k, t] = omega
+                own[k] += omega
+                own_linear[k] += pull
+                precision[t] += omega
+                linear[t] += pull
+        factor_word(precision, off, own, cross, linear, own_linear, factor, below, schur)
+        draw_word(cross, linear, own_linear, factor, below, schur, rng, new_theta, new_chi)
+        for t in range(n_periods):
+            theta[t, v] = new_theta[t]
+        for k in range(n_senses):
+            chi[k, v] = new_chi[k]
+            for t in range(n_periods):
+                value = new_chi[k] + new_theta[t]
+                if sizes[k, t] == 0.0 or n_words == 1:
+                    x[k, t, v] = value
+                else:
+                    put(x, weight, top, total, peak, k, t, v, rest[k, t], value)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_senses(
+    indptr, words, counts, periods, genres, labels, log_prevalence, x, log_sum, power, rng, senses,
+    snippets, tokens,
+):  # fmt: skip
+    """Draw senses[d] with probability proportional to (prevalence prod_v p_kv^c_v)^power.
+
+    ``log_prevalence`` (G, T, K), word logits ``x`` (K, T, V) and their log-sums (K, T); known
+    labels are kept. Counts ``snippets`` (G, T, K) and ``tokens`` (K, T, V), times ``power``.
+    Returns the log likelihood with unknown senses summed out (eq. 9).
+    """
+    n_senses = x.shape[0]
+    snippets[:] = 0.0
+    tokens[:] = 0.0
+    a = np.empty(n_senses)
+    value = 0.0
+    for d in range(periods.size):
+        t, g = periods[d], genres[d]
+        for k in range(n_senses):
+            a[k] = log_prevalence[g, t, k]
+            for i in range(indptr[d], indptr[d + 1]):
+                a[k] += counts[i] * (x[k, t, words[i]] - log_sum[k, t])
+        chosen = labels[d]
+        if chosen >= 0:
+            value += a[chosen]
+        else:
+            top = a[0]
+            for k in range(1, n_senses):
+                top = max(top, a[k])
+            plain = tempered = 0.0
+            for k in range(n_senses):
+                plain += math.exp(a[k] - top)
+                a[k] = math.exp(power * (a[k] - top))
+                tempered += a[k]
+            value += top + math.log(plain)
+            u = rng.random() * tempered
+            chosen = 0
+            while chosen < n_senses - 1 and u >= a[chosen]:
+                u -= a[chosen]
+                chosen += 1
+        senses[d] = chosen
+        snippets[g, t, chosen] += power
+        for i in range(indptr[d], indptr[d + 1]):
+            tokens[chosen, t, words[i]] += power * counts[i]
+    return value

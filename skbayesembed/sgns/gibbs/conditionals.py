@@ -1,0 +1,275 @@
+"""The model's conditionals: all targets given the contexts, then all contexts given the targets.
+
+Given the other side, the words of one side are independent logistic regressions with Gaussian
+priors. Two kernels update them exactly:
+
+- ``"polya-gamma"``: one Polya-Gamma variable a pair, then the Gaussian conditional
+  (Yrjänäinen et al. 2025, Algorithm 1, continued from the current vector);
+- ``"metropolis"``: a Metropolis step per word around a Gaussian that is built from the opposite
+  vectors and from mean logits and slopes of the pairs, learned in warm-up and then frozen. Both
+  are the same in every rotation of the embedding, and the Gaussian never depends on the word's
+  current vector, so the step is exact. How many Hamiltonian steps correct the Gaussian (none
+  where it fits) is learned in warm-up as well, per unit of work.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...inference.polyagamma import BlockPlans, PolyaGammaDraws
+from ..density_kernels import pair_logits
+from .gaussian_kernels import outer_table
+from .kernels import (
+    gaussian_dense,
+    gaussian_sparse,
+    laplace_dense,
+    laplace_sparse,
+    metropolis_dense,
+    metropolis_sparse,
+)
+from .tuning import Tuner, Tuning
+
+# Every so many sweeps a Metropolis chain makes a Polya-Gamma sweep: moves about a Gaussian can hold
+# a chain in a tail that it underrates, and no tuning in warm-up can rule that out.
+_POLYA_GAMMA_EVERY = 64
+# Moves turn by 135 degrees in the whitened space instead of a quarter turn, to beyond the mean:
+# such over-relaxed moves halve the random walk along directions that couple both sides. On the
+# Python reference the effective sample size of logits doubled at no cost (benchmarks/README.md).
+_TURN = 0.75 * np.pi
+
+
+@dataclass
+class ChainState:
+    """Current vectors ``x[0] = rho``, ``x[1] = alpha``, their prior, the counters of a chain.
+
+    ``prior[side]`` holds precisions and linear terms of each word's prior given the rest, ``tau``
+    the prior precision of each component.
+    """
+
+    x: list
+    tau: np.ndarray = None
+    prior: list = field(default_factory=lambda: [None, None])
+    tuning: Tuning | None = None
+    accepted: list = field(default_factory=list)
+    n_moves: int = 0
+    n_sweeps: int = 0
+
+
+class SGNSConditionals:
+    """`Conditionals` of an `SGNSModel` for the Gibbs engine.
+
+    Parameters
+    ----------
+    model : SGNSModel
+    kernel : {"metropolis", "polya-gamma"}
+    pivots : ndarray of int of shape (n_components,)
+        Contexts that define the frame of recorded draws where the model has no anchors.
+    monitored : ndarray of int of shape (n_monitored, 2)
+        Pairs (target, context) whose logits are traced.
+    start : dict of ndarray, optional
+        Vectors around which chains start; ``model.start`` alone where None.
+    """
+
+    def __init__(self, model, kernel, pivots, monitored, start=None):
+        self.model = model
+        self.kernel = kernel
+        self.pivots = pivots
+        self.monitored = monitored
+        self.start = start
+        self._first = [0, len(model.units[0])]
+        self.n_streams = 1 + len(model.units[0]) + len(model.units[1])
+        self.tuner = Tuner(model)
+        self._plan = BlockPlans(functools.partial(_plan, model))
+
+    def init_state(self, rng):
+        """A start: random, or around ``start`` with half that spread, less where data are many."""
+        arrays = self.model.start_near(self.start, rng[0])
+        n_words = self.model.n_words
+        state = ChainState([arrays["rho"], arrays["alpha"]], self.model.prior.tau.copy())
+        for side in (0, 1):
+            self._draw_prior(state, side, rng[0])
+        state.accepted = [np.zeros(n_words), np.zeros(n_words)]
+        if self.kernel == "metropolis":
+            state.tuning = self.tuner.first(state.x)
+        return state
+
+    def sweep(self, state, rng, run):
+        """Update every target given the contexts, then every context given the targets.
+
+        A learned prior precision and what couples words are drawn besides.
+        """
+        update = self._metropolis if self.kernel == "metropolis" else self._polya_gamma
+        prior = self.model.prior
+        if prior.learned is not None:
+            state.tau = prior.draw_tau(state.x, rng[0])
+        for side in (0, 1):
+            if prior.changing:
+                self._draw_prior(state, side, rng[0])
+            update(state, side, rng, run)
+        state.n_moves += 1
+        state.n_sweeps += 1
+
+    def _draw_prior(self, state, side, rng):
+        """Each word's prior given the rest, by new auxiliary variables where words are coupled."""
+        state.prior[side] = self.model.prior.local(side, state.x[side], state.tau, rng)
+
+    def observe(self, state):
+        """``rho`` and ``alpha`` of this draw, rotated without anchors; a learned ``tau``."""
+        return self.model.observed(self.pivots, *state.x, state.tau)
+
+    def trace(self, state):
+        """Logits and target coordinates of the monitored pairs, acceptance since the last draw."""
+        rho, alpha = state.x
+        moves = sum(int(movable.sum()) for movable in self.model.movable) * max(state.n_moves, 1)
+        accepted = sum(a.sum() for a in state.accepted) if state.tuning else moves
+        for a in state.accepted:
+            a[:] = 0
+        state.n_moves = 0
+        seen = self.model.traces(self.pivots, self.monitored, rho, alpha)
+        return {**seen, "acceptance": accepted / moves}
+
+    def tune(self, state, step, warmup):
+        """Learn the Gaussians and the numbers of steps of a Metropolis chain."""
+        if state.tuning is not None:
+            self.tuner.tune(state, step, warmup)
+
+    def _metropolis(self, state, side, rng, run):
+        """Exact Metropolis updates, and what units need that are stuck (see `Tuning`)."""
+        pairs, tuning = self.model.pairs, state.tuning
+        forced, rescued = tuning.forced[side], tuning.rescued[side]
+        if state.n_sweeps % _POLYA_GAMMA_EVERY == _POLYA_GAMMA_EVERY - 1:
+            forced, rescued = np.zeros_like(forced), np.ones_like(rescued)
+        exact = np.flatnonzero(~(forced | rescued))
+        if exact.size:
+            move = metropolis_dense if pairs.dense else metropolis_sparse
+            run(move, self._metropolis_tasks(state, side, rng, exact))
+        if forced.any():
+            move = laplace_dense if pairs.dense else laplace_sparse
+            run(move, [self._laplace_task(state, side, rng, u) for u in np.flatnonzero(forced)])
+        if rescued.any():
+            self._polya_gamma(state, side, rng, run, np.flatnonzero(rescued))
+        for u in np.flatnonzero(forced | rescued):
+            a, b = self.model.units[side][u]
+            state.accepted[side][a:b] += self.model.movable[side][a:b]
+
+    def _metropolis_tasks(self, state, side, rng, units):
+        pairs, model, tuning = self.model.pairs, self.model, state.tuning
+        x, y = state.x[side], state.x[1 - side]
+        prior, pull = state.prior[side]
+        y32 = y.astype(np.float32)
+        outer = _outer_products(y32) if pairs.dense else None
+        tasks = []
+        for u in units:
+            a, b = model.units[side][u]
+            steps = int(tuning.n_steps[side][u])
+            stream = self._stream(rng, side, u)
+            if pairs.dense:
+                tasks.append((
+                    x[a:b], y, y32, outer, pairs.n[side][a:b], pairs.kappa[side][a:b],
+                    tuning.weight[side][a:b], tuning.shift[side][a:b], prior[a:b], pull[a:b],
+                    model.movable[side][a:b], steps, _TURN, pairs.chunk, stream,
+                    state.accepted[side][a:b],
+                ))  # fmt: skip
+            else:
+                tasks.append((
+                    a, b, pairs.indptr[side], pairs.indices[side], x, y, y32, pairs.n[side],
+                    pairs.kappa[side], tuning.weight[side], tuning.shift[side], prior, pull,
+                    model.movable[side], steps, _TURN, stream, state.accepted[side],
+                ))  # fmt: skip
+        return tasks
+
+    def _laplace_task(self, state, side, rng, u):
+        pairs, model = self.model.pairs, self.model
+        x, y = state.x[side], state.x[1 - side]
+        prior, pull = state.prior[side]
+        a, b = model.units[side][u]
+        stream = self._stream(rng, side, u)
+        if pairs.dense:
+            n, kappa = pairs.n[side][a:b], pairs.kappa[side][a:b]
+            movable = model.movable[side][a:b]
+            return x[a:b], y, n, kappa, prior[a:b], pull[a:b], movable, stream
+        return (
+            a, b, pairs.indptr[side], pairs.indices[side], x, y, pairs.n[side],
+            pairs.kappa[side], prior, pull, model.movable[side], stream,
+        )  # fmt: skip
+
+    def _stream(self, rng, side, unit):
+        return rng[1 + self._first[side] + unit]
+
+    def _polya_gamma(self, state, side, rng, run, units=None):
+        model = self.model
+        x, y = state.x[side], state.x[1 - side]
+        shared = _outer_products(y) if model.pairs.dense else None
+        given = model, side, x, y, shared, state.prior[side]
+        if units is None:
+            units = range(len(model.units[side]))
+        run(
+            _polya_gamma_unit,
+            [(self._plan(side, u), *given, self._stream(rng, side, u)) for u in units],
+        )
+
+
+def _plan(model, side, unit):
+    """The Polya-Gamma plan of a unit."""
+    make = _DensePlan if model.pairs.dense else _SparsePlan
+    return make(model.pairs, side, *model.units[side][unit])
+
+
+def _outer_products(y):
+    """Table of the products y_v y_v' for all rows of ``y``, in its precision."""
+    k = y.shape[1]
+    table = np.empty((y.shape[0], k * (k + 1) // 2), y.dtype)
+    outer_table(y, table)
+    return table
+
+
+class _DensePlan:
+    def __init__(self, pairs, side, start, stop):
+        self.start, self.stop = start, stop
+        # below, Polya-Gamma variables are zero to rounding
+        self.observed = np.flatnonzero(pairs.n[side][start:stop] > 1e-30)
+        self.draws = PolyaGammaDraws(pairs.n[side][start:stop].ravel()[self.observed])
+        self.full = self.observed.size == (stop - start) * pairs.n_words
+
+    def update(self, model, side, x, y, outer, prior, rng):
+        a, b = self.start, self.stop
+        logit = (x[a:b] @ y.T).ravel()
+        omega = np.empty(self.observed.size)
+        if self.full:
+            self.draws.draw(logit, rng, omega)
+        else:
+            self.draws.draw(logit[self.observed], rng, omega)
+            logit[:] = 0.0
+            logit[self.observed] = omega
+            omega = logit
+        packed = omega.reshape(b - a, -1) @ outer
+        linear = model.pairs.kappa[side][a:b] @ y + prior[1][a:b]
+        movable = model.movable[side][a:b]
+        gaussian_dense(packed, linear, prior[0][a:b], movable, rng, x[a:b])
+
+
+class _SparsePlan:
+    def __init__(self, pairs, side, start, stop):
+        self.start, self.stop = start, stop
+        lo, hi = pairs.indptr[side][start], pairs.indptr[side][stop]
+        self.draws = PolyaGammaDraws(pairs.n[side][lo:hi])
+        self.size = int(hi - lo)
+
+    def update(self, model, side, x, y, outer, prior, rng):
+        pairs, a, b = model.pairs, self.start, self.stop
+        indptr, indices = pairs.indptr[side], pairs.indices[side]
+        logit = np.empty(self.size)
+        pair_logits(a, b, indptr, indices, x, y, logit)
+        omega = np.empty(self.size)
+        self.draws.draw(logit, rng, omega)
+        gaussian_sparse(
+            a, b, indptr, indices, omega, pairs.kappa[side], y, *prior, model.movable[side],
+            rng, x,
+        )  # fmt: skip
+
+
+def _polya_gamma_unit(plan, model, side, x, y, outer, prior, rng):
+    plan.update(model, side, x, y, outer, prior, rng)

@@ -1,0 +1,1 @@
+"""The Gaussian at the mode of word vectors."""

@@ -1,0 +1,244 @@
+"""Minus the Hessian of the skip-gram log posterior, as products, blocks and matrices.
+
+At vectors ``x[0] = rho``, ``x[1] = alpha`` with pairs of slope s and residual r (`hessian_kernels`)
+
+    H_(w)(w) = sum_v s_wv alpha_v alpha_v' + prior          (Yrjänäinen et al. 2025, eq. 30)
+    H_(w)(v) = s_wv alpha_v rho_w' - r_wv I                 (eq. 31, corrected)
+
+with the roles of rho and alpha exchanged for the blocks of contexts. Directions and products are
+arrays (2, n_words, K), one entry for each parameter; entries that are not free are held at zero.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+from ...inference.chains import serial
+from .hessian_kernels import (
+    blocks_dense,
+    blocks_sparse,
+    curvature_rows_dense,
+    curvature_rows_sparse,
+    product_sparse,
+)
+
+# Rows of a dense table that a product takes at a time: long enough for BLAS, short enough for cache
+_DENSE_ROWS = 128
+
+
+def free_entries(model):
+    """Which entries of (rho, alpha) the model does not hold, bool (2, n_words, K)."""
+    free = np.ones((2, model.n_words, model.n_components), dtype=bool)
+    for side in (0, 1):
+        free[side, ~model.movable[side]] = False
+    return free
+
+
+class Hessian:
+    """Minus the Hessian of the log posterior of an `SGNSModel` at one point.
+
+    Parameters
+    ----------
+    model : SGNSModel
+    vectors : array-like of shape (2, n_words, n_components)
+        ``rho`` and ``alpha``.
+    free : ndarray of bool of shape (2, n_words, n_components), optional
+        Entries that vary; by default all but anchored contexts.
+    run : callable, default=serial
+        Maps a function over a list of argument tuples, possibly in threads.
+    """
+
+    def __init__(self, model, vectors, free=None, run=serial):
+        self.model = model
+        self.prior = model.prior
+        self.x = np.array(vectors, dtype=np.float64)
+        self.free = free_entries(model) if free is None else free
+        self.run = run
+        self._tabulate()
+
+    def _tabulate(self):
+        pairs = self.model.pairs
+        sides = (0,) if pairs.dense else (0, 1)
+        self._slope = [np.empty_like(pairs.n[side]) for side in sides]
+        self._residual = [np.empty_like(pairs.n[side]) for side in sides]
+        for side in sides:
+            x, y, n, kappa = self.x[side], self.x[1 - side], pairs.n[side], pairs.kappa[side]
+            s, r = self._slope[side], self._residual[side]
+            if pairs.dense:
+                tasks = [(x[c], y, n[c], kappa[c], s[c], r[c]) for c in self._row_blocks()]
+                self.run(curvature_rows_dense, tasks)
+            else:
+                table = pairs.indptr[side], pairs.indices[side]
+                tasks = [(a, b, *table, x, y, n, kappa, s, r) for a, b in self.model.units[side]]
+                self.run(curvature_rows_sparse, tasks)
+
+    def _row_blocks(self):
+        n = self.model.n_words
+        return [slice(a, min(a + _DENSE_ROWS, n)) for a in range(0, n, _DENSE_ROWS)]
+
+    def released(self):
+        """The same with no entries held but anchored contexts."""
+        twin = copy.copy(self)
+        twin.free = free_entries(self.model)
+        return twin
+
+    def single(self, run=serial):
+        """The same with its products in single precision."""
+        twin = copy.copy(self)
+        twin.run = run
+        twin.x = self.x.astype(np.float32)
+        twin._slope = [s.astype(np.float32) for s in self._slope]
+        twin._residual = [r.astype(np.float32) for r in self._residual]
+        return twin
+
+    def product(self, directions):
+        """H times directions, both (..., 2, n_words, K); entries that are held count as zero."""
+        directions = np.where(self.free, directions, directions.dtype.type(0.0))
+        return np.stack([self.side_product(side, directions) for side in (0, 1)], axis=-3)
+
+    def side_product(self, side, directions):
+        """One side, (..., n_words, K), of H times directions that are zero where entries are held.
+
+        Parameters
+        ----------
+        side : int
+        directions : ndarray of shape (..., 2, n_words, K)
+            One or several; in the precision of the Hessian.
+        """
+        dx, dy = directions[..., side, :, :], directions[..., 1 - side, :, :]
+        out = self._pair_product(side, dy, dx)
+        for mine, d in zip(_lanes(out), _lanes(dx), strict=True):
+            mine += self.prior.apply(side, d)
+        out[..., ~self.free[side]] = 0.0
+        return out
+
+    def cross(self, side, directions):
+        """The cross block of ``side`` (rows) times vectors of the other side (..., n_words, K)."""
+        out = self._pair_product(side, directions * self.free[1 - side], None)
+        out[..., ~self.free[side]] = 0.0
+        return out
+
+    def _pair_product(self, side, dy, dx):
+        x, y, pairs = self.x[side], self.x[1 - side], self.model.pairs
+        if pairs.dense:
+            out = np.empty(dy.shape, x.dtype)
+            s, r = self._slope[0], self._residual[0]
+            for i, mine in enumerate(_lanes(out)):
+                d, e = _lanes(dy)[i], None if dx is None else _lanes(dx)[i]
+                tasks = [
+                    (x[c], y, *((s[c], r[c]) if side == 0 else (s[:, c].T, r[:, c].T)),
+                     None if e is None else e[c], d, mine[c])
+                    for c in self._row_blocks()
+                ]  # fmt: skip
+                self.run(_product_dense, tasks)
+            return out
+        table = pairs.indptr[side], pairs.indices[side]
+        curvature = self._slope[side], self._residual[side]
+        shape = dy.shape
+        dx, dy = (d if d is None else _by_word(d) for d in (dx, dy))
+        out = np.empty_like(dy)
+        units = self.model.units[side]
+        self.run(product_sparse, [(a, b, *table, x, y, *curvature, dx, dy, out) for a, b in units])
+        return np.ascontiguousarray(np.moveaxis(out, 1, 0)).reshape(shape)
+
+    def pair_blocks(self, side, y):
+        """``sum_v slope_wv y_v y_v'`` of each word of a side, (n_words, K, K)."""
+        pairs = self.model.pairs
+        out = np.empty((*y.shape, y.shape[1]))
+        if pairs.dense:
+            s = self._slope[0] if side == 0 else self._slope[0].T
+            tasks = [(y, np.ascontiguousarray(s[c]), out[c]) for c in self._row_blocks()]
+            self.run(blocks_dense, tasks)
+        else:
+            table = pairs.indptr[side], pairs.indices[side]
+            units = self.model.units[side]
+            self.run(blocks_sparse, [(a, b, *table, y, self._slope[side], out) for a, b in units])
+        return out
+
+    def residual_sums(self, side, y):
+        """``sum_v residual_wv y_v`` of each word of a side, (n_words, K)."""
+        at, self.x = self.x, np.zeros_like(self.x)
+        try:
+            return -self._pair_product(side, y, None)
+        finally:
+            self.x = at
+
+    def blocks(self, side):
+        """Diagonal blocks of a side, (n_words, K, K); entries held are rows of the identity."""
+        out = self.pair_blocks(side, self.x[1 - side])
+        diagonal = np.arange(out.shape[2])
+        out[:, diagonal, diagonal] += self.prior.diagonal(side)
+        words, entries = np.nonzero(~self.free[side])
+        out[words, entries] = 0.0
+        out[words, :, entries] = 0.0
+        out[words, entries, entries] = 1.0
+        return out
+
+    def pair_row(self, word):
+        """Slopes and residuals of one target with every context: two (n_words,)."""
+        pairs = self.model.pairs
+        if pairs.dense:
+            return self._slope[0][word], self._residual[0][word]
+        rows = slice(*pairs.indptr[0][word : word + 2])
+        out = np.zeros((2, self.model.n_words))
+        out[:, pairs.indices[0][rows]] = self._slope[0][rows], self._residual[0][rows]
+        return out
+
+    def cross_row(self, word):
+        """The cross blocks of one target with every context, (K, n_words, K)."""
+        slope, residual = self.pair_row(word)
+        rho, alpha = self.x[0][word], self.x[1]
+        out = (slope[:, None] * alpha).T[:, :, None] * rho
+        diagonal = np.arange(rho.size)
+        out[diagonal, :, diagonal] -= residual
+        out *= self.free[0, word][:, None, None]
+        out *= self.free[1]
+        return out
+
+    def matrix(self):
+        """H as one matrix over all entries in order; entries held are rows of the identity."""
+        n_words, k = self.x[0].shape
+        size = n_words * k
+        out = np.zeros((2 * size, 2 * size))
+        for side in (0, 1):
+            part = out[side * size : (side + 1) * size, side * size : (side + 1) * size]
+            coupling = self.prior.neighbours(side)
+            if coupling is not None:
+                self._add_coupling(side, coupling.tocoo(), part.reshape(n_words, k, n_words, k))
+            for word, block in enumerate(self.blocks(side)):
+                rows = slice(word * k, (word + 1) * k)
+                part[rows, rows] = block
+        for word in range(n_words):
+            row = self.cross_row(word).reshape(k, size)
+            out[word * k : (word + 1) * k, size:] = row
+            out[size:, word * k : (word + 1) * k] = row.T
+        return out
+
+    def _add_coupling(self, side, coupling, part):
+        free, tau = self.free[side].astype(float), self.prior.tau
+        for component in range(tau.size):
+            f = free[:, component]
+            values = tau[component] * coupling.data * f[coupling.row] * f[coupling.col]
+            part[coupling.row, component, coupling.col, component] = values
+
+
+def _lanes(x):
+    """Arrays (..., n_words, K) in a row, (n, n_words, K), without a copy."""
+    return x[None] if x.ndim == 2 else x
+
+
+def _by_word(x):
+    """Arrays (..., n_words, K) word by word, (n_words, n, K)."""
+    return np.ascontiguousarray(np.moveaxis(_lanes(x), 0, 1))
+
+
+def _product_dense(x, y, slope, residual, dx, dy, out):
+    """out = (slope * (x dy' + dx y')) y - residual dy for a block of rows."""
+    t = x @ dy.T
+    if dx is not None:
+        t += dx @ y.T
+    t *= slope
+    np.matmul(t, y, out=out)
+    out -= residual @ dy

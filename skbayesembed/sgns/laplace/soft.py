@@ -1,0 +1,201 @@
+"""Soft directions of the Schur complement on the contexts, and a factor that stiffens them.
+
+The likelihood is the same at ``(rho A', alpha)`` and ``(rho, alpha A)``: where all contexts are
+mapped linearly, the targets can follow, and but for the anchors and the prior nothing changes.
+So the whitened Schur complement ``S = I - B'B`` on the contexts has its smallest eigenvalues about
+the directions ``alpha A``, and a factor of ``S^-1`` that is right there leaves little to do.
+
+Without anchors, ``S`` is null along ``alpha A`` for skew-symmetric A, and for any A that fills a
+component which the mode lacks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from ...inference.laplace import apply_blocks
+
+# Directions for which matrices of their number squared are made: 1.6 GB in single precision.
+MOST = 10_000
+
+
+def worthwhile(model):
+    """Whether `SoftMaps` serves: anchors or a spherical prior, many words, not too wide."""
+    k, prior = model.n_components, model.prior
+    told = model.anchors is not None or prior.rotates
+    return told and not prior.coupled and k * k <= MOST and model.n_words >= 4 * k
+
+
+class SoftMaps:
+    """``F = I + U (R^-T - L^-T) L^-1 U'`` with ``L L' = U'U`` and ``R R' = U'SU``.
+
+    It takes ``U L^-T c`` to ``U R^-T c``: within the soft directions U, ``F'SF`` is the identity.
+    Matrices are in single precision; F serves as far as they are right, and is a factor anyway.
+
+    Null directions N are told apart from soft ones, which are made orthogonal to them.
+
+    Parameters
+    ----------
+    hessian : Hessian
+        In double precision, of a bipartite model; without anchors, no entry held.
+    blocks : list of two ndarray of shape (n_words, K, K)
+        Whitening of both sides, W with ``W D W' = I``, in single precision.
+    """
+
+    def __init__(self, hessian, blocks):
+        anchored = hessian.model.anchors is not None
+        k = hessian.x.shape[2]
+        present = k if anchored else int(np.sum(np.any(hessian.x[1] != 0.0, axis=0)))
+        self.maps = _Maps(present, k, anchored)
+        alpha = np.ascontiguousarray((hessian.x[1] * hessian.free[1])[:, :present])
+        self.alpha = alpha.astype(np.float32)
+        self.free = hessian.free[1].astype(np.float32)
+        self.lower = np.stack([linalg.lapack.strtri(w, lower=1)[0] for w in blocks[1]])
+        gram = self.maps.change(self._gram(k))
+        curvature = gram[0] - _explained(hessian, blocks[0], alpha, self.maps)
+        self.lift = self.null = None
+        if not anchored:
+            half = _inverse_factor(gram[2])
+            self.null = half.T @ half
+            self.lift = self.null @ gram[1].T
+            gram[0] -= gram[1] @ self.lift
+        support = gram[0] + np.diag(gram[0].diagonal())
+        self.first = _inverse_factor(gram[0])
+        self.second = np.ascontiguousarray((_inverse_factor(curvature, support) - self.first).T)
+
+    def _gram(self, k):
+        """``U'U`` for the directions that put component i of the contexts in place j."""
+        outer = self.lower @ self.lower.transpose(0, 2, 1)
+        # entries that are held have the identity in their blocks
+        outer *= self.free[:, :, None] * self.free[:, None, :]
+        size = self.alpha.shape[1] * k
+        return _sum(_squares(self.alpha), outer).transpose(0, 2, 1, 3).reshape(size, size)
+
+    def apply(self, y):
+        """F times rows (m, n_words * K)."""
+        return self._factor(y, self.first, self.second)
+
+    def transpose(self, y):
+        """F' times rows (m, n_words * K)."""
+        return self._factor(y, self.second.T, self.first.T)
+
+    def _factor(self, y, right, left):
+        soft, null = self.maps.split(self._coefficients(y))
+        if self.lift is not None:
+            soft = soft - null @ self.lift
+        soft = soft @ right.T @ left.T
+        null = None if self.lift is None else -soft @ self.lift.T
+        return y + self._directions(self.maps.join(soft, null))
+
+    def along_null(self, y):
+        """The part of rows (m, n_words * K) along the null directions."""
+        soft, null = self.maps.split(self._coefficients(y))
+        return self._directions(self.maps.join(0.0 * soft, null @ self.null))
+
+    def _coefficients(self, y):
+        """Scalar products with the directions, (m, present, K)."""
+        y = apply_blocks(self.lower, y.reshape(len(y), *self.free.shape)) * self.free
+        return self.alpha.T @ y
+
+    def _directions(self, c):
+        """Sums of the directions, rows (m, n_words * K)."""
+        moved = apply_blocks(self.lower, (self.alpha @ c) * self.free, transpose=True)
+        return moved.reshape(len(c), -1)
+
+
+class _Maps:
+    """Matrices A, (present, K), in a basis of soft ones and null ones.
+
+    With anchors all are soft. Without, the symmetric ones of the components present are; the
+    skew-symmetric ones and those that fill other components are null.
+    """
+
+    def __init__(self, present, k, anchored):
+        self.shape, self.anchored = (present, k), anchored
+        self.lower, self.strict = np.tril_indices(present), np.tril_indices(present, -1)
+
+    def split(self, c):
+        """Coefficients, (m, present, K), to soft ones (m, n_soft) and null ones or None."""
+        if self.anchored:
+            return c.reshape(len(c), -1), None
+        (i, j), (a, b), present = self.lower, self.strict, self.shape[0]
+        others = c[:, :, present:].reshape(len(c), -1)
+        return c[:, i, j] + c[:, j, i], np.hstack([c[:, a, b] - c[:, b, a], others])
+
+    def join(self, soft, null):
+        """The transpose of `split`."""
+        if self.anchored:
+            return soft.reshape(-1, *self.shape)
+        (i, j), (a, b), present = self.lower, self.strict, self.shape[0]
+        out = np.zeros((len(soft), *self.shape), soft.dtype)
+        out[:, i, j] += soft
+        out[:, j, i] += soft
+        out[:, a, b] += null[:, : a.size]
+        out[:, b, a] -= null[:, : a.size]
+        out[:, :, present:] += null[:, a.size :].reshape(len(soft), present, -1)
+        return out
+
+    def change(self, matrix):
+        """A matrix over all A as its blocks (soft, soft), (soft, null), (null, null)."""
+        if self.anchored:
+            return [matrix, None, None]
+        soft, null = self.split(matrix.reshape(-1, *self.shape))
+        inner, mixed = self.split(soft.T.reshape(-1, *self.shape))
+        return [inner, mixed, self.split(null.T.reshape(-1, *self.shape))[1]]
+
+
+def _inverse_factor(matrix, support=None):
+    """``L^-1`` for ``L L' = matrix``, to which support is added in so far as it needs it."""
+    if support is None:
+        support = np.diag(matrix.diagonal())
+    for weight in (0.0, 1e-5, 1e-4, 1e-3, 1e-2):
+        tried = matrix + np.float32(weight) * support if weight else matrix
+        lower, info = linalg.lapack.spotrf(tried, lower=1, clean=1)
+        if info == 0:
+            return np.ascontiguousarray(linalg.lapack.strtri(lower, lower=1, overwrite_c=1)[0])
+    raise np.linalg.LinAlgError("The Hessian is not positive definite along maps of all contexts.")
+
+
+def _explained(hessian, whitening, alpha, maps):
+    """``U'B'BU`` for the soft directions.
+
+    The cross block times the direction that puts component i of the contexts in place j is
+    ``rho_wj D_w e_i - q_wi e_j`` at target w, with ``D_w = sum_v slope alpha_v alpha_v'`` and
+    ``q_w = sum_v residual alpha_v`` over free v.
+    """
+    n, k = alpha.shape
+    rho = hessian.x[0][:, :k].astype(np.float32)
+    inverse = (whitening.transpose(0, 2, 1) @ whitening)[:, :k, :k]
+    whole = hessian.x[1] * hessian.free[1]
+    q = hessian.residual_sums(0, whole).astype(np.float32)[:, :k]
+    inner = hessian.pair_blocks(0, alpha).astype(np.float32)
+    half = inner @ inverse
+    # [i, j, i', j'] from sums over words of one matrix in (i, i') and one in (j, j')
+    out = _sum(half @ inner, _squares(rho)) + _sum(_squares(q), inverse)
+    out = np.ascontiguousarray(out.transpose(0, 2, 1, 3))
+    mixed = (q[:, :, None] * rho[:, None, :]).reshape(n, k * k).T @ half.reshape(n, k * k)
+    # [i', j, i, j'] to [i, j, i', j'] and its mirror image
+    mixed = mixed.reshape(k, k, k, k)
+    out -= mixed.transpose(2, 1, 0, 3)
+    out -= mixed.transpose(0, 3, 2, 1)
+    return _Maps(k, k, maps.anchored).change(out.reshape(k * k, k * k))[0]
+
+
+def _squares(x):
+    return x[:, :, None] * x[:, None, :]
+
+
+def _sum(first, second):
+    """``sum_w first_w[a, b] second_w[c, d]`` for symmetric matrices: indices a, b, c, d."""
+    (a, b), (c, d) = (np.tril_indices(m.shape[1]) for m in (first, second))
+    packed = first[:, a, b].T @ second[:, c, d]
+    return packed[_places(first.shape[1])[:, :, None, None], _places(second.shape[1])]
+
+
+def _places(k):
+    """Where the entries of a symmetric matrix are in its lower triangle."""
+    rows, columns = np.tril_indices(k)
+    place = np.zeros((k, k), int)
+    place[rows, columns] = place[columns, rows] = np.arange(rows.size)
+    return place

@@ -1,0 +1,80 @@
+"""The Gaussian at the mode (Yrjänäinen et al. 2025, section 3.1), with the right covariance.
+
+The covariance is the inverse of the block of minus the Hessian that belongs to the free parameters:
+with anchors, all but their vectors. Where the posterior has no anchors and its prior rotates, the
+mode is a point of an orbit of rotations, along which the Hessian is null. Draws then come from the
+pseudo-inverse: they leave the mode at right angles to the orbit. They are made by fixing as many
+coordinates as the orbit has dimensions (those above the diagonal where the pivot contexts are
+turned to be lower triangular), which gives a generalised inverse, and projecting. A Hessian that is
+seen through products alone is made regular along the orbit instead (`soft.SoftMaps`).
+"""
+
+from __future__ import annotations
+
+from joblib import effective_n_jobs
+
+from ...common.memory import check_memory
+from ...inference.contracts import Result
+from ...posterior.running_moments import RunningMoments
+from ..recording import assemble
+from .approximation import _NAMES, approximate
+from .curvature import bytes_needed, choose_method
+
+
+def laplace_posterior(estimator, model, mode, anchors, words, settings, seeds):
+    """Approximate the posterior by the Gaussian at its mode; returns a `Posterior`.
+
+    One chain of independent draws, those that are recorded. Means are the mode. Covariances of
+    vectors are exact where the Hessian was factorised; for ``attrs["method"] == "krylov"`` they are
+    estimated from the draws.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the mode is not reached.
+    MemoryError
+        If the Gaussian would not fit.
+    """
+    if anchors is not None:
+        model = model.anchored(anchors, mode.arrays["alpha"][anchors])
+    method = choose_method(model)
+    check_memory(
+        bytes_needed(model, method, effective_n_jobs(estimator.n_jobs)),
+        f"The Gaussian around the mode of {model.n_words} words",
+        "Use fewer n_components, a smaller max_features or a larger min_count.",
+    )
+    found, facts = approximate(
+        model, mode.arrays, method=method, n_jobs=estimator.n_jobs, verbose=estimator.verbose
+    )
+    draw_seeds, moment_seeds = seeds.spawn(2)
+    draws = found.deviations(settings.recorded, draw_seeds)
+    covariances = found.block_covariances()
+    exact = covariances is not None
+    if not exact:
+        covariances = found.estimated_covariances(draws, moment_seeds)
+    draws += found._vectors
+    named = {name: draws[None, :, side] for side, name in enumerate(_NAMES)}
+    for name, index in (settings.rows or {}).items():
+        named[f"{name}_rows"] = named[name][:, :, index]
+    moments = {
+        name: RunningMoments.known(found.mean[name], covariances[side], count=max(2, len(draws)))
+        for side, name in enumerate(_NAMES)
+    }
+    attrs = {
+        "method": found.method,
+        "anchored": found.anchored,
+        "rank": found.rank,
+        "null_directions": found.null_directions,
+        "moments": "exact" if exact else "estimated",
+        "draws_made": len(draws),
+        "stride": 1,
+        "interrupted": len(draws) < settings.recorded,
+        "mode_converged": facts["converged"],
+        "newton_steps": facts["newton_steps"],
+        "decrement": facts["decrement"],
+        **found.krylov_facts(),
+    }
+    result = Result(named, moments=moments)
+    posterior = assemble(estimator, result, words, settings, attrs)
+    posterior.approximation = found
+    return posterior

@@ -1,0 +1,1 @@
+"""Variational inference of word vectors."""

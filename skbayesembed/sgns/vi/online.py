@@ -1,0 +1,203 @@
+"""Stochastic variational inference on batches of documents, with step sizes of each word's own.
+
+The natural parameters of a word's factor are sums over its observations. A batch holds some of
+them; those of earlier batches are remembered as they were computed then. With S observations of
+the word seen so far, n of them in the batch, what is remembered is kept with weight
+
+    keep = (1 - n / S) ** forget,
+
+so that the step, n over the observations remembered, falls as (forget + 1) n / S, as Robbins and
+Monro ask, and what was computed from early vectors fades. The blend is scaled to the
+observations of the word seen so far, at most once each: scaled to the whole corpus from the
+start, as is common, the first batches are overrated many times. Steps depend on how often a word
+was seen and not on how many batches went by (against Sakaya 2015, Algorithm 3, where a rare
+word's share of a batch is scaled up by total / batch count and stepped by the common clock).
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from scipy import sparse
+
+from ...common.random import generators
+from ..counting import PairCounts, RankOne, noise_distribution, sampled_rows
+from ..data import pair_table
+from ..model import SGNSModel
+from .variational import SGNSVariational, packed_diagonal
+
+# Bases are changed after 1, 2, 4, ... batches and every so many.
+_REBALANCE_EVERY = 16
+# Learned precisions of components are told apart after so many batches.
+_TIED = 16
+
+
+class OnlineVI:
+    """Factors of all words of a fixed vocabulary, updated batch by batch.
+
+    Memory: for each side a table of statistics and, for full covariances, one of covariances,
+    ``n_words * D * (D + 1) / 2`` numbers each; a fifth to work with; and the pairs of a batch.
+
+    Parameters
+    ----------
+    n_words, n_components : int
+    prior : Prior
+    seeds : SeedSequence
+    covariance : {"full", "diag"}
+    biases : bool
+    negative, ns_exponent, negative_sampling
+        As in `BayesianSGNS`. Expected negatives make every pair of words a pair of each batch;
+        sampled ones are drawn afresh whenever a document is read. Both follow the contexts seen
+        so far.
+    forget : float, default=1.0
+        How fast remembered statistics fade; 0 remembers all alike.
+    n_inner, n_first : int, default=1 and 10
+        Updates of both sides for each batch, and for the first.
+    """
+
+    def __init__(
+        self, n_words, n_components, prior, seeds, *, covariance="full", biases=False,
+        negative=1.0, ns_exponent=0.75, negative_sampling="expected", forget=1.0, n_inner=1,
+        n_first=10,
+    ):  # fmt: skip
+        self.shape = n_words, n_components
+        self.prior = prior
+        self.rng, self.start_rng = generators(seeds, 2)
+        self.options = covariance, biases
+        self.negative, self.ns_exponent = negative, ns_exponent
+        self.negative_sampling = negative_sampling
+        self.forget = forget
+        self.n_inner, self.n_first = n_inner, n_first
+        self.variational = self.q = self.total = None
+        self.contexts = np.zeros(n_words)
+        self.n_batches = 0
+
+    def learn(self, positive, run):
+        """Take in the positive pair counts of a batch of documents.
+
+        Parameters
+        ----------
+        positive : csr_array of shape (n_words, n_words)
+            Nothing happens where it is empty.
+        run : callable
+            Maps a function over units of work (see `inference.chains.Workers`).
+        """
+        if positive.sum() == 0:
+            return
+        if self.total is None:
+            self.contexts += np.asarray(positive.sum(axis=0)).ravel()
+        noise = noise_distribution(self.contexts, self.ns_exponent)
+        draws = self.negative * np.asarray(positive.sum(axis=1)).ravel()
+        if self.negative_sampling == "expected":
+            negative = RankOne(draws, noise)
+        else:
+            negative = sampled_rows(draws, noise, self.rng)
+        self.learn_pairs(PairCounts(positive, negative), run)
+
+    def learn_pairs(self, counts, run):
+        """Take in the pair counts of a batch, negative ones included."""
+        model = SGNSModel(pair_table(counts), self.shape[1], self.prior)
+        if self.q is None:
+            self._begin(model)
+        batch = self.variational.of_batch(model)
+        keep, gain = zip(*(self._weights(model, side) for side in (0, 1)), strict=True)
+        steps = self.n_inner if self.n_batches else self.n_first
+        for step in range(steps):
+            for side in (0, 1):
+                self._update_side(batch, side, keep[side], gain[side], step == steps - 1, run)
+        self.n_batches += 1
+        self.q.tied &= self.n_batches < _TIED
+        if self.n_batches & (self.n_batches - 1) == 0 or self.n_batches % _REBALANCE_EVERY == 0:
+            self._rebalance()
+
+    def end_pass(self):
+        """Say that what was read so far is all there is: what follows is read again."""
+        if self.total is None and self.q is not None:
+            self.total = [seen.copy() for seen in self.seen]
+
+    def result(self, run):
+        """The approximation so far: an `SGNSVariational` and its `Factors`, copies.
+
+        Every word's factor is solved anew from what is remembered, whichever batch had it last.
+        """
+        nothing = sparse.csr_array((self.shape[0], self.shape[0]))
+        model = SGNSModel(pair_table(PairCounts(nothing, nothing)), self.shape[1], self.prior)
+        if self.q is None:
+            self._begin(model)
+        self.q.second = None
+        q = copy.deepcopy(self.q)
+        variational = self.variational.of_batch(model)
+        for side in (0, 1):
+            self._to_prior(variational, q, side, self.left[side] == 0)
+            known = self.left[side] > 0
+            gain = np.where(known, self._everything(side) / np.where(known, self.left[side], 1), 0)
+            memory = self.precision[side], self.shift[side], np.ones(gain.size), gain, False
+            variational.update_side(q, side, run, memory)
+        return variational, q
+
+    # ---------------------------------------------------------------------------------------------
+
+    def _begin(self, model):
+        """Factors at the prior; a word's mean is drawn when the word is first met."""
+        self.variational = SGNSVariational(model, *self.options)
+        n_words, d = self.shape[0], self.variational.size
+        self.spread = model.spread
+        nowhere = np.zeros(self.shape)
+        self.q = self.variational.init_q({"rho": nowhere, "alpha": nowhere})
+        for side in (0, 1):
+            self._to_prior(self.variational, self.q, side, np.ones(n_words, bool))
+        self.precision = [
+            np.zeros((n_words, d * (d + 1) // 2), self.variational.dtype) for _ in (0, 1)
+        ]
+        self.shift = [np.zeros((n_words, d)) for _ in (0, 1)]
+        # observations of each word: those read, and what is left of them in the statistics
+        self.seen = [np.zeros(n_words) for _ in (0, 1)]
+        self.left = [np.zeros(n_words) for _ in (0, 1)]
+
+    def _to_prior(self, variational, q, side, words):
+        """The factors of some words as the prior alone would have them."""
+        d, k, free = variational.size, self.shape[1], variational.free[side]
+        precision = variational.prior_diagonal(side, q)
+        q.mean[side][words, :k] = (self.prior.linear(side) / precision[:, :k])[words]
+        where = packed_diagonal(d)[free] if variational.full else free
+        q.cov[side][words] = 0.0
+        q.cov[side][np.ix_(words, where)] = 1.0 / precision[words]
+        q.log_det[side][words] = -np.log(precision[words]).sum(axis=1)
+
+    def _everything(self, side):
+        """Observations of each word, each counted once."""
+        return self.seen[side] if self.total is None else self.total[side]
+
+    def _weights(self, model, side):
+        """Share of what is remembered that stays, and factor from the blend to all observations."""
+        n, k = model.pairs.observations(side), self.shape[1]
+        here = n > 0
+        new = np.flatnonzero(here & (self.seen[side] == 0))
+        self.q.mean[side][new, :k] += self.spread * self.start_rng.standard_normal((new.size, k))
+        self.seen[side] += n
+        keep = (1.0 - n / np.where(here, self.seen[side], 1.0)) ** self.forget
+        self.left[side] = np.where(here, keep * self.left[side] + n, self.left[side])
+        gain = np.where(here, self._everything(side) / np.where(here, self.left[side], 1.0), 0.0)
+        return keep, gain
+
+    def _update_side(self, batch, side, keep, gain, commit, run):
+        memory = self.precision[side], self.shift[side], keep, gain, commit
+        batch.update_side(self.q, side, run, memory)
+
+    def _rebalance(self):
+        """The change of basis of `SGNSVariational.rebalance`, of what is remembered as well."""
+        v = self.variational
+        if not self.prior.rotates:
+            return
+        found = v.basis(self.q)
+        if found is None:
+            return
+        forward, back = found
+        k = self.shape[1]
+        for side, turn, inverse in ((0, back.T, forward), (1, forward, back.T)):
+            v.turn(self.q, side, turn)
+            v.turn_table(self.precision[side], inverse)
+            self.shift[side][:, :k] = self.shift[side][:, :k] @ inverse
+        if self.prior.learned is not None:
+            v.update_tau(self.q)

@@ -1,0 +1,192 @@
+"""From a model to its variational posterior: start, ascent, approximation, draws."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from ...common.memory import check_memory
+from ...inference.chains import Workers
+from ...inference.contracts import Result
+from ...inference.threads import OneBlasThread
+from ...inference.vi import coordinate_ascent, repeat_passes
+from ...posterior.running_moments import RunningMoments
+from .. import fitting
+from ..pairs import PairCounts
+from .approximation import GaussianApproximation
+from .online import OnlineVI
+from .variational import SGNSVariational
+
+# The bound has settled when a sweep raises it by less than this many times ``tol``, relatively;
+# components that switch off raise it by little.
+TOL_FACTOR = 100.0
+TOL_FACTOR_ARD = 10.0
+# Sweeps with diagonal covariances before those with full ones, at most.
+_QUICK_SWEEPS = 10
+# Covariances of all words above this size are left to the approximation.
+_MOMENT_BYTES = 2**28
+
+
+def vi_posterior(estimator, model, words, settings, seeds):
+    """Fit the variational posterior by coordinate ascent and draw from it.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+        Its ``covariance``, ``biases``, ``max_iter``, ``tol`` (times 100, or 10 for ARD, it is
+        the relative rise of the bound below which ascent ends), ``n_jobs``, ``verbose``.
+    model : SGNSModel
+        Without anchors.
+    words : ndarray of str of shape (n_words,)
+    settings : Settings
+        ``draws`` and what is recorded of them.
+    seeds : SeedSequence
+
+    Returns
+    -------
+    Posterior
+        One chain of independent draws; exact means and (co)variances as moments; the
+        `GaussianApproximation` as ``posterior.approximation``.
+    """
+    start_seed, draw_seed = seeds.spawn(2)
+    factor = TOL_FACTOR_ARD if model.prior.learned == "component" else TOL_FACTOR
+    variational = SGNSVariational(model, estimator.covariance, estimator.biases)
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+        q = variational.init_q(_start(estimator, model, np.random.default_rng(start_seed), run))
+        facts = coordinate_ascent(
+            variational,
+            q,
+            run,
+            max_iter=estimator.max_iter,
+            tol=factor * estimator.tol,
+            verbose=estimator.verbose,
+        )
+    variational.take_back(q)
+    variational.sort_components(q)
+    approximation = GaussianApproximation(variational, q, facts.pop("elbo"))
+    attrs = {"elbo": float(approximation.elbo[-1]), **facts}
+    return approximate_posterior(estimator, approximation, words, settings, draw_seed, attrs)
+
+
+def _start(estimator, model, rng, run):
+    """Arrays to start from: random; for lists of pairs and full covariances, brought on the way.
+
+    A sweep over lists of pairs costs a third with diagonal covariances, and the first sweeps have
+    a long way to go.
+    """
+    arrays = model.start(rng)
+    if estimator.covariance == "diag" or model.pairs.dense:
+        return arrays
+    quick = SGNSVariational(model, "diag", estimator.biases)
+    q = quick.init_q(arrays)
+    coordinate_ascent(quick, q, run, max_iter=_QUICK_SWEEPS, tol=1e-4, warn=False)
+    return {name: q.mean[side][:, : model.n_components] for side, name in enumerate(arrays)}
+
+
+def online_posterior(estimator, source, prior, words, settings, seeds, *, batch_size, n_passes):
+    """Fit by stochastic variational inference, reading the data ``n_passes`` times.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    source : CorpusBatches, MatrixBatches or PairBatches
+    prior : Prior
+    words, settings, seeds
+        As in `vi_posterior`.
+    batch_size : int
+        Documents in a batch.
+    n_passes : int
+
+    Returns
+    -------
+    Posterior
+        As from `vi_posterior`; ``attrs["n_iter"]`` counts passes, and there is no bound.
+
+    Raises
+    ------
+    ValueError
+        If no document has a pair of words.
+    """
+    start_seed, order_seed, draw_seed = seeds.spawn(3)
+    rng = np.random.default_rng(order_seed)
+    online = start_online(estimator, words.size, prior, start_seed)
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+
+        def read():
+            for batch in source.batches(batch_size, rng):
+                learn = online.learn_pairs if isinstance(batch, PairCounts) else online.learn
+                learn(batch, run)
+            online.end_pass()
+
+        facts = repeat_passes(online, read, n_passes=n_passes, verbose=estimator.verbose)
+    if online.n_batches == 0:
+        raise ValueError("X has no pair of words: every document has fewer than two.")
+    return stream_posterior(estimator, online, words, settings, draw_seed, facts)
+
+
+def start_online(estimator, n_words, prior, seeds):
+    """An `OnlineVI` by the estimator's options; feed it with ``learn``.
+
+    Raises
+    ------
+    MemoryError
+        If its tables would not fit.
+    """
+    d = estimator.n_components + 2 * estimator.biases
+    tables = (2 + 3 * (estimator.covariance == "full")) * n_words * d * (d + 1) // 2
+    pairs = 48 * n_words**2 if estimator.negative_sampling == "expected" else 0
+    check_memory(
+        8 * tables + pairs,
+        f"The factors of {n_words} words",
+        "Use covariance='diag', negative_sampling='sampled', fewer components or max_features.",
+    )
+    return OnlineVI(
+        n_words,
+        estimator.n_components,
+        prior,
+        seeds,
+        covariance=estimator.covariance,
+        biases=estimator.biases,
+        negative=estimator.negative,
+        ns_exponent=estimator.ns_exponent,
+        negative_sampling=estimator.negative_sampling,
+    )
+
+
+def stream_posterior(estimator, online, words, settings, seed, attrs):
+    """The `Posterior` of what an `OnlineVI` has learned so far."""
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+        variational, q = online.result(run)
+    variational.sort_components(q)
+    approximation = GaussianApproximation(variational, q, [])
+    attrs = {"learning_method": "online", "n_batches": online.n_batches, **attrs}
+    return approximate_posterior(estimator, approximation, words, settings, seed, attrs)
+
+
+def approximate_posterior(estimator, approximation, words, settings, seed, attrs):
+    """The `Posterior` of a `GaussianApproximation`, with draws from it."""
+    rng = np.random.default_rng(seed)
+    with OneBlasThread():
+        draws = approximation.sample(settings.recorded, rng)
+        for name, index in (settings.rows or {}).items():
+            draws[f"{name}_rows"] = approximation.sample(settings.draws, rng, index)[name]
+    shape = approximation.mean["rho"].shape
+    whole = 8 * shape[0] * shape[1] ** 2 <= _MOMENT_BYTES
+    moments = {}
+    for name, mean in approximation.mean.items():
+        spread = {"variance": approximation.variance(name)}
+        if whole and mean.ndim == 2:
+            spread = {"covariance": approximation.covariance(name, np.arange(shape[0]))}
+        moments[name] = RunningMoments.known(mean, **spread, count=max(2, settings.draws))
+    attrs = {
+        "covariance": estimator.covariance,
+        "learning_method": "batch",
+        "n_on": approximation.n_on,
+        "draws_made": settings.draws,
+        "stride": settings.stride,
+        **attrs,
+    }
+    result = Result({name: value[None] for name, value in draws.items()}, moments=moments)
+    posterior = fitting.assemble(estimator, result, words, settings, attrs)
+    posterior.approximation = approximation
+    return posterior

@@ -1,0 +1,1 @@
+"""The Gibbs samplers of topics."""

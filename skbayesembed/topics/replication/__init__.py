@@ -1,0 +1,1 @@
+"""Samplers kept only to reproduce published ones; slower than those of the room."""

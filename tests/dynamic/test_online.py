@@ -1,0 +1,186 @@
+"""Filtering through the estimator: ``learning_method="online"`` and ``partial_fit``."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from skbayesembed import DynamicSGNS
+from skbayesembed.datasets import make_dynamic_sgns
+from skbayesembed.dynamic.vi.filtering import Filtering
+
+OLD = ["the cat sat on the mat", "the dog sat on the rug"] * 15
+NEW = ["the internet sat on the mat", "the cat met the internet"] * 15
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return make_dynamic_sgns(30, 2, 5, 6000, random_state=0)
+
+
+def estimator(**changes):
+    settings = {"prior_precision": 2.0, "diffusion": 0.02, "random_state": 0, "draws": 50}
+    return DynamicSGNS(2, **settings | changes)
+
+
+def of_text(**changes):
+    return estimator(min_count=1, **changes)
+
+
+def proba(model):
+    logit = np.einsum("tik,tjk->tij", model.rho_, model.alpha_)
+    return 1 / (1 + np.exp(-logit))
+
+
+def test_period_by_period_is_the_fit_online(sim):
+    whole = estimator(learning_method="online").fit(sim.pairs, times=sim.times)
+    parts = estimator()
+    for batch in ([0, 1], [2], [3, 4]):
+        parts.partial_fit([sim.pairs[i] for i in batch], times=sim.times[batch])
+    # the random starts differ, and with them the frame
+    np.testing.assert_allclose(proba(parts), proba(whole), atol=0.01)
+    assert parts.n_iter_ > 0 and parts.periods_.n_periods == 5
+    np.testing.assert_allclose(parts.observed_, whole.observed_)
+
+
+def test_online_is_near_batch(sim):
+    online = estimator(learning_method="online").fit(sim.pairs, times=sim.times)
+    batch = estimator().fit(sim.pairs, times=sim.times)
+    truth = 1 / (1 + np.exp(-np.einsum("tik,tjk->tij", sim.rho, sim.alpha)))
+    error = {m: np.sqrt(np.mean((proba(m) - truth) ** 2)) for m in (online, batch)}
+    assert error[batch] <= error[online] < 1.1 * error[batch]
+
+
+def test_new_words_come_in_with_their_prior():
+    model = of_text().partial_fit(OLD, times=[1990] * 30)
+    assert model.rho_.shape == (1, 7, 2)
+    before = model.rho_.copy()
+    model.partial_fit(NEW, times=[1993] * 30)
+    assert model.words_.tolist()[:7] == ["the", "on", "sat", "cat", "dog", "mat", "rug"]
+    assert sorted(model.words_.tolist()[7:]) == ["internet", "met"]
+    assert model.rho_.shape == (4, 9, 2)
+    assert model.periods_.labels == [1990, 1991, 1992, 1993]
+    # periods without documents lie between their neighbours
+    internet = model.trajectory("internet")
+    assert np.all(np.diff(internet.sd.mean(axis=1)) < 0)
+    assert not np.array_equal(before, model.rho_[:1, :7])  # smoothed by what came later
+
+
+def test_max_features_leaves_no_room_for_new_words():
+    model = of_text(max_features=7).partial_fit(OLD, times=[1990] * 30)
+    model.partial_fit(NEW, times=[1991] * 30)
+    assert model.words_.size == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "later", "n_periods"),
+    [({}, 1993, 4), ({"bins": [1990, 1995, 2000, 2010]}, 1996, 3), ({"n_periods": 2}, 1998, 6)],
+)
+def test_periods_go_on(options, later, n_periods):
+    times = [1990] * 15 + [1990 if "n_periods" not in options else 1993] * 15
+    model = of_text(**options).partial_fit(OLD, times=times)
+    model.partial_fit(NEW, times=[later] * 30)
+    assert model.periods_.n_periods == n_periods
+    assert np.isfinite(model.score(NEW, times=[later] * 30))
+
+
+def test_count_matrices():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(1.0, (20, 6))
+    model = of_text().partial_fit(X, times=[1] * 20).partial_fit(X, times=[3] * 20)
+    assert model.rho_.shape == (3, 6, 2)
+    assert model.transform(X, times=[3] * 20).shape == (20, 2)
+    with pytest.raises(ValueError, match="features"):
+        model.partial_fit(X[:, :5], times=[4] * 20)
+
+
+def test_a_batch_that_fails_leaves_what_was_learned(sim):
+    model = estimator().partial_fit(sim.pairs[:2], times=[0, 1])
+    before = model.rho_.copy()
+    with pytest.raises(ValueError, match="times must be in periods after 1"):
+        model.partial_fit(sim.pairs[2:], times=[1, 2, 3])
+    with pytest.raises(ValueError, match="must be a list of PairCounts in every call"):
+        model.partial_fit(OLD, times=[5] * 30)
+    np.testing.assert_array_equal(model.rho_, before)
+    # the name of the last period, though earlier ones would shift its place
+    with pytest.raises(
+        ValueError, match="after 1, the last that partial_fit has learned, got one in -9"
+    ):
+        model.partial_fit(sim.pairs[2:3], times=[-9])
+    assert model.partial_fit(sim.pairs[2:3], times=[2]).rho_.shape[0] == 3
+
+
+def test_text_and_counts_do_not_mix():
+    counts = np.ones((3, 7))
+    model = of_text().partial_fit(OLD, times=[1990] * 30)
+    with pytest.raises(ValueError, match="X must be text or tokens .* got a count matrix"):
+        model.partial_fit(counts, times=[1991] * 3)
+    model.partial_fit([line.split() for line in NEW], times=[1991] * 30)
+    assert model.rho_.shape == (2, 9, 2)
+    model = of_text().partial_fit(counts, times=[1990] * 3)
+    with pytest.raises(ValueError, match="X must be a count matrix .* got text or tokens"):
+        model.partial_fit(OLD, times=[1991] * 30)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_components", 3), ("prior_precision", 1.0), ("diffusion", 0.5)]
+)
+def test_the_prior_stays_what_it_was(sim, name, value):
+    model = estimator().partial_fit(sim.pairs[:2], times=[0, 1]).set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"{name} must stay"):
+        model.partial_fit(sim.pairs[2:3], times=[2])
+
+
+def test_a_first_batch_without_pairs():
+    model = of_text().partial_fit(["the", "cat", "dog"], times=[1989] * 3)
+    with pytest.raises(ValueError, match="X has no pair of words"):
+        model.transform(["the"])
+    model.partial_fit(OLD, times=[1990] * 30)
+    assert np.isfinite(model.transform(["the"])).all()
+
+
+def test_an_interrupted_fit_keeps_the_periods_learned(sim, monkeypatch):
+    learn, calls = Filtering.learn, []
+
+    def interrupted(self, *args, **options):
+        calls.append(args[0])
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        learn(self, *args, **options)
+
+    monkeypatch.setattr(Filtering, "learn", interrupted)
+    with pytest.warns(RuntimeWarning, match="Interrupted"):
+        model = estimator(learning_method="online").fit(sim.pairs, times=sim.times)
+    assert model.posterior_.attrs["interrupted"] and len(model.elbo_) == 2
+    sd = np.sqrt(model.approximation_.variance["rho"]).mean(axis=(1, 2))
+    assert np.all(np.diff(sd[1:]) > 0)
+
+
+def test_what_is_refused(sim):
+    with pytest.raises(ValueError, match="needs times"):
+        estimator().partial_fit(sim.pairs)
+    with pytest.raises(AttributeError, match="partial_fit"):
+        estimator(solver="gibbs").partial_fit(sim.pairs, times=sim.times)
+    with pytest.raises(ValueError, match="learned"):
+        estimator(diffusion="learned").partial_fit(sim.pairs, times=sim.times)
+
+
+def test_fitted_anew_and_pickled(sim):
+    model = estimator().partial_fit(sim.pairs[:2], times=[0, 1])
+    copy = pickle.loads(pickle.dumps(model))
+    for m in (model, copy):
+        m.partial_fit(sim.pairs[2:3], times=[2])
+    np.testing.assert_array_equal(model.rho_, copy.rho_)
+    model.fit(sim.pairs, times=sim.times)
+    fresh = clone(model).fit(sim.pairs, times=sim.times)
+    np.testing.assert_array_equal(model.rho_, fresh.rho_)
+
+
+def test_a_warning_is_of_the_periods_of_the_call(sim):
+    model = estimator(max_iter=2)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        model.partial_fit(sim.pairs[:2], times=[0, 1])
+    model.set_params(max_iter=500, tol=1e-4).partial_fit(sim.pairs[2:3], times=[2])
+    assert model.posterior_.attrs["converged"] is False
