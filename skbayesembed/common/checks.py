@@ -108,3 +108,12 @@ def check_prob(prob):
     """Raise a ValueError unless ``prob`` is a number strictly between 0 and 1."""
     if not isinstance(prob, Real) or isinstance(prob, bool) or not 0 < prob < 1:
         raise ValueError(f"prob must be a number between 0 and 1 (exclusive), got {prob!r}.")
+
+
+def check_no_weights(estimator, sample_weight):
+    """Raise a ValueError where weights are given to a ``score`` that knows none."""
+    if sample_weight is not None:
+        raise ValueError(
+            f"sample_weight is not supported by {type(estimator).__name__}.score: got an array, "
+            "allowed is None."
+        )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.sgns.test_kernels import TURN, compressed, metropolis_twin, priors, row_twin, table
 
 from skbayesembed.sgns.gibbs import gaussian_kernels as gk
 from skbayesembed.sgns.gibbs import kernels as mk
+from tests.sgns.test_kernels import TURN, compressed, metropolis_twin, priors, row_twin, table
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 16])
