@@ -110,7 +110,7 @@ def intervals(draws):
         low = int(place)
         high = min(low + 1, n - 1)
         ends.append(draws[:, low] + (place - low) * (draws[:, high] - draws[:, low]))
-    return hdi_interval(draws, PROB, axis=1), np.stack(ends, axis=1)
+    return hdi_interval(draws, prob=PROB, axis=1), np.stack(ends, axis=1)
 
 
 def covered(posterior, truth, anchors, rows=10):

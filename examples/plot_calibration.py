@@ -62,7 +62,7 @@ for anchors, model in fits.items():
     p = expit(np.einsum("swk,svk->swv", rho, alpha)).reshape(len(rho), -1)
     inside = []
     for level in levels:
-        low, high = hdi_interval(p, level, axis=0).T
+        low, high = hdi_interval(p, prob=level, axis=0).T
         inside.append(np.mean((low <= truth.ravel()) & (truth.ravel() <= high)))
     coverage[anchors] = inside
     print(

@@ -132,7 +132,7 @@ def word_similarity(vectors, pairs, scores, *, words=None, prob=0.9):
     if len(draws) > 1:
         each = _spearman(cosines, scores)
         out.update(draws=each, mean=float(each.mean()), sd=float(each.std(ddof=1)))
-        out.update(interval=hdi_interval(each, prob))
+        out.update(interval=hdi_interval(each, prob=prob))
     return out
 
 

@@ -247,7 +247,7 @@ class Posterior(Mapping):
         """
         return {name: summaries.ess(self[name], method) for name in self._names(names)}
 
-    def hdi(self, prob=0.9, names=None):
+    def hdi(self, names=None, *, prob=0.9):
         """Highest density intervals of all chains together.
 
         Parameters
@@ -273,10 +273,10 @@ class Posterior(Mapping):
         out = {}
         for name in self._names(names):
             nothing = np.full((*self._shapes[name], 2), np.nan)
-            out[name] = hdi_interval(self.flat(name), prob) if self.n_draws else nothing
+            out[name] = hdi_interval(self.flat(name), prob=prob) if self.n_draws else nothing
         return out
 
-    def summary(self, names=None, prob=0.9):
+    def summary(self, names=None, *, prob=0.9):
         """Table of means, intervals and diagnostics, one row for each entry.
 
         Parameters
@@ -320,7 +320,7 @@ class Posterior(Mapping):
         columns = {"mean": mean, "sd": self.std(name)}
         if name in self._draws:
             draws = self._draws[name]
-            interval = self.hdi(prob, name)[name]
+            interval = self.hdi(name, prob=prob)[name]
             columns.update(low=interval[..., 0], high=interval[..., 1], mcse=summaries.mcse(draws))
             columns.update(ess_bulk=summaries.ess(draws), ess_tail=summaries.ess(draws, "tail"))
             columns["rhat"] = summaries.rhat(draws)

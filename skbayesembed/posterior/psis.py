@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_softmax
 
+from .arviz import array_stats
+
 
 def smoothed_weights(density, efficiency):
     """Log weights of leave-one-out by Pareto-smoothed importance sampling, and shapes of tails.
@@ -23,11 +25,9 @@ def smoothed_weights(density, efficiency):
         sampling.
     pareto_k : ndarray of shape (n,)
     """
-    from arviz_stats.base import array_stats
-
     # the fit of a tail passes through infinities that it knows how to drop
     with np.errstate(all="ignore"):
-        log_weights, pareto_k = array_stats.psislw(density, r_eff=efficiency)
+        log_weights, pareto_k = array_stats().psislw(density, r_eff=efficiency)
     failed = ~np.isfinite(log_weights).all(axis=1)
     log_weights[failed] = log_softmax(-density[failed], axis=1)
     return log_weights, pareto_k

@@ -5,9 +5,12 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
 from ..common.checks import check_prob
+from .arviz import array_stats
 
 # Entries are worked on in blocks of about this size, which bounds the memory of the copies.
 _BLOCK_BYTES = 2**23
@@ -17,7 +20,7 @@ _TAILS = (0.05, 0.95)
 _FEWEST_DRAWS = 4
 
 
-def hdi_interval(x, prob=0.9, axis=0):
+def hdi_interval(x, *, prob=0.9, axis=0):
     """Highest density interval of draws: the narrowest one that holds ``prob`` of them.
 
     Parameters
@@ -89,7 +92,7 @@ def summarise(draws, prob, **more):
     return Bunch(
         mean=draws.mean(axis=0),
         sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:]),
-        interval=hdi_interval(draws, prob, axis=0),
+        interval=hdi_interval(draws, prob=prob),
         draws=draws,
         **more,
     )
@@ -102,20 +105,16 @@ def rhat(draws):
 
 def ess(draws, method="bulk"):
     """Effective sample size of draws (chain, draw, ...); see `Posterior.ess`."""
-    from arviz_stats.base import array_stats
-
     if method not in ESS_METHODS:
         allowed = ", ".join(repr(m) for m in ESS_METHODS)
         raise ValueError(f"method must be one of {allowed}, got {method!r}.")
     prob = _TAILS if method == "tail" else None
-    return _by_entry(draws, lambda x: array_stats.ess(x, method=method, prob=prob))
+    return _by_entry(draws, lambda x: array_stats().ess(x, method=method, prob=prob))
 
 
 def mcse(draws):
     """Monte Carlo standard error of the mean of draws (chain, draw, ...)."""
-    from arviz_stats.base import array_stats
-
-    return _by_entry(draws, lambda x: array_stats.mcse(x, method="mean"))
+    return _by_entry(draws, lambda x: array_stats().mcse(x, method="mean"))
 
 
 def _by_entry(draws, statistic):
@@ -138,22 +137,19 @@ def _by_entry(draws, statistic):
 
 
 def _rhat(x):
-    from arviz_stats.base import array_stats
-
     if x.shape[1] > 1:
-        return array_stats.rhat(x)
+        return array_stats().rhat(x)
     # arviz-stats wants two chains before it splits them; its formula on the halves of one
     half = x.shape[2] // 2
     halves = np.concatenate([x[:, :, :half], x[:, :, -half:]], axis=1)
     folded = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
-    bulk, tail = (array_stats.rhat(_normal_scores(h), method="identity") for h in (halves, folded))
+    bulk, tail = (
+        array_stats().rhat(_normal_scores(h), method="identity") for h in (halves, folded)
+    )
     return np.fmax(bulk, tail)
 
 
 def _normal_scores(x):
     """Normal quantiles of the ranks within each entry (Vehtari et al. 2021, eq. 14)."""
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
-
     rank = rankdata(x.reshape(len(x), -1), axis=1)
     return ndtri((rank - 0.375) / (rank.shape[1] + 0.25)).reshape(x.shape)

@@ -176,7 +176,7 @@ def test_errors_of_moments(act, error, message):
 def test_hdi_is_that_of_arviz(n, prob):
     x = np.random.default_rng(n).gamma(2.0, size=(n, 3, 4))
     x[:, 0, 0] = np.round(x[:, 0, 0])  # ties
-    got = hdi_interval(x, prob)
+    got = hdi_interval(x, prob=prob)
     assert got.shape == (3, 4, 2)
     np.testing.assert_array_equal(got, array_stats.hdi(x, prob, axis=0))
 
@@ -185,7 +185,7 @@ def test_hdi_is_that_of_arviz(n, prob):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, bool])
 def test_hdi_over_any_axis(axis, dtype):
     x = (3 * np.random.default_rng(0).normal(size=(20, 30, 25))).astype(dtype)
-    got = hdi_interval(x, 0.8, axis=axis)
+    got = hdi_interval(x, prob=0.8, axis=axis)
     floating = dtype in (np.float32, np.float64)
     assert got.dtype == (dtype if floating else np.float64)
     want = array_stats.hdi(x if floating else x.astype(float), 0.8, axis=axis)
@@ -204,7 +204,7 @@ def test_hdi_of_nan_and_infinity():
     x[3, 0] = np.nan
     x[:30, 1] = np.inf
     x[:2, 2] = np.inf
-    got = hdi_interval(x, 0.5)
+    got = hdi_interval(x, prob=0.5)
     assert np.isnan(got[0]).all()
     assert np.isinf(got[1, 1])
     np.testing.assert_array_equal(got[3], array_stats.hdi(x[:, 3], 0.5))
@@ -224,9 +224,9 @@ def test_hdi_leaves_its_input():
 def test_prob_is_checked(prob):
     p = make_posterior()
     for act in (
-        lambda: hdi_interval([1.0], prob),
-        lambda: p.hdi(prob),
-        lambda: p.summary(None, prob),
+        lambda: hdi_interval([1.0], prob=prob),
+        lambda: p.hdi(prob=prob),
+        lambda: p.summary(None, prob=prob),
     ):
         with pytest.raises(ValueError, match=r"prob must be a number between 0 and 1"):
             act()
@@ -450,7 +450,7 @@ def test_summary():
     rho = table.labels != "scale/é"
     np.testing.assert_array_equal(table["mean"][rho], p.mean("rho").ravel())
     np.testing.assert_array_equal(table.sd[rho], p.std("rho").ravel())
-    interval = p.hdi(0.8)["rho"].reshape(-1, 2)
+    interval = p.hdi(prob=0.8)["rho"].reshape(-1, 2)
     np.testing.assert_array_equal(np.column_stack([table.low, table.high])[rho], interval)
     np.testing.assert_array_equal(table.rhat[rho], p.rhat()["rho"].ravel())
     np.testing.assert_array_equal(table.ess_tail[rho], p.ess(method="tail")["rho"].ravel())

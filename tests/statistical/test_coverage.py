@@ -35,7 +35,7 @@ def covered(n_components, n_words, n_pairs, anchors, seed):
     for start in range(0, n_words, ROWS):
         block = slice(start, start + ROWS)
         p = expit(rho[:, block] @ alpha.transpose(0, 2, 1))
-        low, high = np.moveaxis(hdi_interval(p, 0.9), -1, 0)
+        low, high = np.moveaxis(hdi_interval(p, prob=0.9), -1, 0)
         inside[block] = (low <= truth[block]) & (truth[block] <= high)
     anchored = np.nan if model.anchors_ is None else inside[:, model.anchors_].mean()
     return inside.mean(), anchored

@@ -38,7 +38,7 @@ def covered(n_words, k, n_periods, n_pairs, empty, draws, warmup, seed, diffusio
     for t in range(n_periods):
         truth = expit(data.rho[t] @ data.alpha[t].T)
         low, high = np.moveaxis(
-            hdi_interval(expit(rho[:, t] @ alpha[:, t].swapaxes(1, 2)), 0.9), -1, 0
+            hdi_interval(expit(rho[:, t] @ alpha[:, t].swapaxes(1, 2)), prob=0.9), -1, 0
         )
         shares[t] = np.mean((low <= truth) & (truth <= high))
     return shares

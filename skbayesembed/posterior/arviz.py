@@ -1,0 +1,10 @@
+"""arviz-stats, loaded when it is first needed: its import takes a second, and few calls need it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+
+def array_stats():
+    """Functions of plain arrays: ``ess``, ``rhat``, ``mcse``, ``psislw``."""
+    return import_module("arviz_stats.base").array_stats

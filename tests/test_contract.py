@@ -1,0 +1,278 @@
+"""The contract that every estimator keeps with every solver, and what a room of one's own gets."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, Posterior
+from skbayesembed.datasets import make_dynamic_sgns, make_senses, make_sgns, make_topics
+from skbayesembed.inference.contracts import ATTRS, ATTRS_ALWAYS, ROWS, STATS
+from skbayesembed.posterior.tables import Table
+from tests.helpers.toy_room import WordRates
+
+SGNS = make_sgns(n_words=12, n_components=2, n_pairs=6_000, random_state=3)
+DRIFT = make_dynamic_sgns(12, 2, 3, 6_000, random_state=0)
+SENSES = make_senses(60, 25, n_senses=2, n_periods=3, random_state=0)
+TOPICS = make_topics(n_documents=30, n_words=40, n_topics=2, n_dims=2, random_state=0)
+RATES = np.random.default_rng(0).poisson(2.0, (20, 5)) + 1
+
+CHAINS, APPROXIMATE = ("gibbs", "hmc"), ("vi", "laplace")
+SHORT = {"draws": 24, "warmup": 24, "chains": 2, "random_state": 0}
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator with what it is fitted to; ``draws`` names what its posterior must hold."""
+
+    estimator: object
+    X: object
+    draws: tuple
+    covariates: dict = field(default_factory=dict)
+    counts: object = None
+
+    def fit(self, **parameters):
+        """A fitted clone."""
+        estimator = clone(self.estimator).set_params(**parameters)
+        with warnings.catch_warnings():
+            # chains this short may not have mixed, which is not what is tested
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return estimator.fit(self.X, **self.covariates)
+
+
+def cases():
+    vectors = ("rho", "alpha")
+    static = BayesianSGNS(2, **SHORT)
+    for name, options in {
+        "metropolis": {"solver": "gibbs", "kernel": "metropolis"},
+        "polya-gamma": {"solver": "gibbs", "kernel": "polya-gamma"},
+        "free": {"solver": "gibbs", "anchors": None},
+        "learned": {"solver": "gibbs", "prior_precision": "learned"},
+        "hmc": {"solver": "hmc"},
+        "vi": {"solver": "vi"},
+        "vi-diag": {"solver": "vi", "covariance": "diag", "biases": True},
+        "vi-online": {"solver": "vi", "learning_method": "online"},
+        "laplace": {"solver": "laplace"},
+        "map": {"solver": "map"},
+    }.items():
+        estimator = clone(static).set_params(**options)
+        yield f"sgns-{name}", Case(estimator, SGNS.pairs, vectors)
+    drift = DynamicSGNS(2, diffusion=0.02, **SHORT)
+    for solver in ("vi", "gibbs", "hmc", "laplace", "map"):
+        estimator = clone(drift).set_params(solver=solver)
+        yield f"dynamic-{solver}", Case(estimator, DRIFT.pairs, vectors, {"times": DRIFT.times})
+    for name, options in {
+        "filtering": {"learning_method": "filtering"},
+        "learned": {"solver": "gibbs", "diffusion": "learned"},
+    }.items():
+        estimator = clone(drift).set_params(**options)
+        yield f"dynamic-{name}", Case(estimator, DRIFT.pairs, vectors, {"times": DRIFT.times})
+    senses = DiSCSenseModel(2, n_starts=2, **SHORT)
+    covariates = {"times": SENSES.times, "genres": SENSES.genres}
+    for solver in ("hmc", "gibbs", "vi", "laplace", "map"):
+        estimator = clone(senses).set_params(solver=solver)
+        yield (
+            f"senses-{solver}",
+            Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts),
+        )
+    estimator = clone(senses).set_params(model="gasc")
+    yield "senses-gasc", Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts)
+    topics = GaussianLDA(2, embedding=TOPICS.vectors, **SHORT)
+    for solver in ("gibbs", "hmc", "vi", "laplace", "map"):
+        estimator = clone(topics).set_params(solver=solver)
+        yield (
+            f"topics-{solver}",
+            Case(estimator, TOPICS.counts, ("mean", "covariance", "counts"), {}, TOPICS.counts),
+        )
+    estimator = clone(topics).set_params(solver="vi", learning_method="online", batch_size=8)
+    yield "topics-online", Case(estimator, TOPICS.counts, ("mean",), {}, TOPICS.counts)
+    for solver in ("hmc", "vi", "laplace", "map"):
+        estimator = WordRates(solver=solver, draws=24, warmup=24, random_state=0)
+        yield f"toy-{solver}", Case(estimator, RATES, ("rate",), {}, RATES)
+
+
+CASES = dict(cases())
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def case(request):
+    return CASES[request.param]
+
+
+@pytest.fixture(scope="module")
+def fitted(case):
+    return case.fit()
+
+
+def solver_of(model):
+    return model.posterior_.attrs["solver"]
+
+
+def test_draws(case, fitted):
+    posterior, solver = fitted.posterior_, case.estimator.solver
+    assert isinstance(posterior, Posterior)
+    assert set(case.draws) <= set(posterior)
+    chains = 2 if solver in CHAINS else 1
+    assert (posterior.n_chains, posterior.n_draws) == (chains, 1 if solver == "map" else 24)
+    for name in posterior:
+        assert posterior[name].dtype == np.float64
+        assert np.isfinite(posterior[name]).all()
+
+
+def test_facts_keep_to_the_vocabulary(case, fitted):
+    attrs = fitted.posterior_.attrs
+    assert set(ATTRS_ALWAYS) <= set(attrs) <= set(ATTRS)
+    assert attrs["solver"] == case.estimator.solver
+    assert attrs["interrupted"] is False
+    assert attrs["draws_made"] == (1 if case.estimator.solver == "map" else 24)
+    assert attrs["stride"] == 1
+    assert attrs["converged"] in (True, False, None)
+    assert fitted.n_iter_ == max(1, attrs["n_iter"])
+    if case.estimator.solver in CHAINS:
+        assert attrs["warmup"] == 24 and attrs["thin"] == case.estimator.thin
+        assert attrs["max_rhat"] > 0.9
+        # the verdict is that of the R-hats, all of them
+        if attrs["converged"]:
+            assert attrs["max_rhat"] < 1.2
+
+
+def test_statistics_keep_to_the_vocabulary(case, fitted):
+    posterior = fitted.posterior_
+    assert {name for name in posterior.stats if not name.endswith(ROWS)} <= set(STATS)
+    for name, values in posterior.stats.items():
+        assert values.shape[:2] == (posterior.n_chains, posterior.n_draws), name
+        assert np.isfinite(values).all(), name
+    if case.estimator.solver == "hmc":
+        assert {"lp", "energy", "acceptance", "divergent", "n_leapfrog"} <= set(posterior.stats)
+    if "acceptance" in posterior.stats:
+        acceptance = posterior.stats["acceptance"]
+        assert np.all((acceptance >= 0) & (acceptance <= 1))
+
+
+def test_every_dimension_has_a_name(case, fitted):
+    posterior = fitted.posterior_
+    for name in posterior:
+        dims = posterior.dims[name]
+        assert len(dims) == posterior[name].ndim - 2
+        if name not in ("alpha", "prior_precision", "diffusion") or len(dims) > 1:
+            assert not any(dim.startswith(f"{name}_dim_") for dim in dims), (name, dims)
+        for dim, size in zip(dims, posterior[name].shape[2:], strict=True):
+            if dim in posterior.coords:
+                assert len(posterior.coords[dim]) == size
+
+
+def test_approximations_are_offered_themselves(case, fitted):
+    solver = case.estimator.solver
+    assert hasattr(fitted, "approximation_") == (solver in APPROXIMATE)
+    assert hasattr(fitted, "elbo_") <= (solver == "vi")
+    if solver not in APPROXIMATE:
+        return
+    found = fitted.approximation_
+    assert isinstance(found.mean, dict)
+    first = found.sample(7, np.random.default_rng(1))
+    again = found.sample(7, np.random.default_rng(1))
+    assert set(found.mean) <= set(first)
+    for name, mean in found.mean.items():
+        assert first[name].shape == (7, *np.shape(mean))
+        np.testing.assert_array_equal(first[name], again[name])
+    if solver == "vi":
+        elbo = np.asarray(fitted.elbo_) if hasattr(fitted, "elbo_") else np.zeros(0)
+        assert elbo.ndim == 1 and np.isfinite(elbo).all()
+
+
+def test_seeds_decide_everything(case, fitted):
+    again = case.fit()
+    others = [again]
+    if hasattr(case.estimator, "n_jobs"):
+        others.append(case.fit(n_jobs=2))
+    for other in others:
+        for name in fitted.posterior_:
+            np.testing.assert_array_equal(other.posterior_[name], fitted.posterior_[name])
+    if case.estimator.solver != "map":
+        different = case.fit(random_state=1)
+        assert any(
+            not np.array_equal(different.posterior_[name], fitted.posterior_[name])
+            for name in fitted.posterior_
+        )
+
+
+def test_save_load_and_pickle(fitted, tmp_path):
+    fitted.posterior_.save(tmp_path / "posterior.npz")
+    again = Posterior.load(tmp_path / "posterior.npz")
+    other = pickle.loads(pickle.dumps(fitted)).posterior_
+    for name in fitted.posterior_:
+        np.testing.assert_array_equal(again[name], fitted.posterior_[name])
+        np.testing.assert_array_equal(other[name], fitted.posterior_[name])
+    assert repr(again.attrs) == repr(fitted.posterior_.attrs)
+
+
+def test_to_datatree(case, fitted):
+    pytest.importorskip("arviz_base")
+    tree = fitted.posterior_.to_datatree()
+    for name in case.draws:
+        dims = fitted.posterior_.dims[name]
+        assert tree["posterior"][name].dims == ("chain", "draw", *dims)
+
+
+def test_score_and_transform(case, fitted):
+    score = fitted.score(case.X, **case.covariates)
+    assert isinstance(score, float) and np.isfinite(score)
+    assert fitted.score(case.X, **case.covariates) == score
+    if case.counts is not None:
+        features = fitted.transform(case.counts, **case.covariates)
+        assert features.shape[0] == case.counts.shape[0]
+        np.testing.assert_array_equal(features, fitted.transform(case.counts, **case.covariates))
+
+
+def test_tables(fitted):
+    tables = [fitted.posterior_.summary(next(iter(fitted.posterior_)))]
+    for method, arguments in {
+        "most_similar": (0,), "most_changed": (3,), "sense_words": (3,), "top_words": (3,),
+        "topic_info": (3,),
+    }.items():  # fmt: skip
+        if hasattr(fitted, method):
+            arguments = (
+                (0, 0) if method == "most_similar" and hasattr(fitted, "drift") else arguments
+            )
+            tables.append(getattr(fitted, method)(*arguments))
+    for table in tables:
+        assert isinstance(table, Table)
+        assert repr(table) and table._repr_html_().startswith("<table>")
+        frame = table.to_frame()
+        assert len(frame) > 0
+        np.testing.assert_array_equal(frame[frame.columns[0]], table[frame.columns[0]])
+
+
+ESTIMATORS = {name.split("-")[0]: case for name, case in CASES.items()}
+
+
+@pytest.mark.parametrize("name", list(ESTIMATORS))
+@pytest.mark.parametrize("solver", ["mcmc", None, 3, ["gibbs"]])
+def test_unknown_solvers(name, solver):
+    case = ESTIMATORS[name]
+    kind = type(case.estimator).__name__
+    with pytest.raises(ValueError, match=f"is not available for {kind}: use solver='"):
+        clone(case.estimator).set_params(solver=solver).fit(case.X, **case.covariates)
+
+
+@pytest.mark.parametrize("name", list(ESTIMATORS))
+def test_memory_is_looked_at_before_any_work(name, monkeypatch):
+    case = ESTIMATORS[name]
+    solver = "hmc"
+    estimator = clone(case.estimator).set_params(solver=solver, draws=10**12, keep_draws="all")
+    with pytest.raises(MemoryError, match="The draws would take about"):
+        estimator.fit(case.X, **case.covariates)
+    assert not hasattr(estimator, "posterior_")
+
+
+def test_a_result_that_stops_early_says_so():
+    """Recorded draws, and what they are called, survive an interruption: see test_chains."""
+    model = CASES["toy-hmc"].fit(draws=9, thin=2)
+    assert model.posterior_.attrs["draws_made"] == 9
+    assert model.posterior_.n_draws == 9
