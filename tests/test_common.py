@@ -68,14 +68,17 @@ def expected_failures(estimator):
     return {}
 
 
+# scikit-learn's checks call `fit` some fifty times each: nine configurations that take different
+# ways through inputs, streams and features. Every solver goes through tests/test_contract.py.
 # Too few draws for a diagnosis, which would take most of the time of these hundreds of fits.
-BRIEF = [clone(e).set_params(draws=3, warmup=5) for e in ESTIMATORS.values()]
+BRIEF = [
+    clone(ESTIMATORS[name]).set_params(draws=3, warmup=5) for name in ("map", "free", "vi-online")
+]
 
 # Checks of scikit-learn pass labels of up to four classes as y: known senses, here.
 SENSES = {"n_senses": 4, "n_starts": 1, "draws": 3, "warmup": 5, "chains": 1}
 BRIEF += [
     DiSCSenseModel(**SENSES, solver="map"),
-    DiSCSenseModel(**SENSES, solver="map", model="interaction"),
     DiSCSenseModel(**SENSES, solver="hmc"),
 ]
 
@@ -96,14 +99,8 @@ class AnyWord:
 # The columns of the matrices of scikit-learn's checks are named x0, x1, ...
 TOPICS = {"n_components": 2, "embedding": AnyWord(), "draws": 3, "warmup": 5, "chains": 1}
 BRIEF += [
-    GaussianLDA(**TOPICS),
-    GaussianLDA(**TOPICS, kernel="alias", likelihood_power=0.5),
-    GaussianLDA(**TOPICS, kernel="reference", features="mean_std"),
-    GaussianLDA(**TOPICS, solver="vi"),
-    GaussianLDA(**TOPICS, solver="vi", learning_method="online", word_model="density"),
-    GaussianLDA(**TOPICS, solver="hmc"),
-    GaussianLDA(**TOPICS, solver="laplace"),
-    GaussianLDA(**TOPICS, solver="map"),
+    GaussianLDA(**TOPICS, features="mean_std"),
+    GaussianLDA(**TOPICS, solver="vi", word_model="density"),
 ]
 
 
@@ -128,9 +125,7 @@ class TimedSGNS(DynamicSGNS):
 DRIFT = {"n_components": 2, "min_count": 1, "draws": 3, "warmup": 5, "chains": 1}
 BRIEF += [
     TimedSGNS(**DRIFT, solver="gibbs", features="mean_std"),
-    TimedSGNS(**DRIFT, solver="laplace"),
-    TimedSGNS(**DRIFT, solver="vi", features="mean_std"),
-    TimedSGNS(**DRIFT, solver="vi", learning_method="online"),
+    TimedSGNS(**DRIFT, solver="vi", learning_method="filtering"),
 ]
 
 
