@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.estimator import DocumentFeaturesMixin, Learned, learns_online
-from ..common.random import seed_sequence
+from ..common import spine
+from ..common.checks import check_no_weights
+from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
-from ..sgns.checks import check_known
-from . import fitting, inputs, predict
-from .checks import check_filter, check_parameters
+from . import inputs, predict
+from .checks import check_filter
+from .fitting import ROOM
+from .priors import drift_prior
 from .reading import DynamicReadingMixin
+from .streaming import Stream
 
 _TIMES = {"times": True}
 
 
-class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
+class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseEstimator):
     r"""Posterior of skip-gram embeddings that drift over time.
 
     Every word ``w`` has a target vector ``rho_wt`` and a context vector ``alpha_wt`` in each
@@ -72,7 +74,7 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         Words seen less often in all periods together are dropped.
     max_features : int or None, default=None
         Keep only the most frequent words.
-    learning_method : {"batch", "online"}, default="batch"
+    learning_method : {"batch", "filtering"}, default="batch"
         Of ``"vi"``: all periods together, or one after the other, as ``partial_fit`` does: what a
         period says is then worked out without what comes after, though its vectors are smoothed
         by it.
@@ -88,7 +90,7 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         all. For the words of a list every draw is recorded besides, in ``posterior_.stats``.
     max_iter : int, default=200
         Most gradients of ``"vi"``, and most iterations of the search for the mode.
-    tol : float, default=1e-5
+    tol : float, default=1e-6
         ``"vi"`` ends when a round of steps raises the bound by less than 10 times this share of it,
         the search for the mode when the largest entry of the gradient has fallen to this share.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
@@ -181,12 +183,8 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     __metadata_request__transform = _TIMES
     __metadata_request__score = _TIMES
 
-    posterior_ = Learned()
     rho_ = Learned()
     alpha_ = Learned()
-    n_iter_ = Learned()
-    approximation_ = Learned()
-    elbo_ = Learned()
 
     def __init__(
         self,
@@ -214,7 +212,7 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         thin=1,
         keep_draws="auto",
         max_iter=200,
-        tol=1e-5,
+        tol=1e-6,
         analyzer="word",
         lowercase=True,
         stop_words=None,
@@ -281,19 +279,13 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         ValueError
             Without times, or where they make one period.
         """
-        check_parameters(self)
-        count_seed, *seeds, reading_seed = seed_sequence(self.random_state).spawn(4)
-        training = inputs.training_data(self, X, times, np.random.default_rng(count_seed))
-        vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
-        check_known("keep_draws", self.keep_draws, vocabulary)
-        posterior = fitting.solve(self, training, vocabulary, seeds)
+        spine.check(self, ROOM)
+        seeds = spine.seeds_of(self, ROOM)
+        training = inputs.training_data(self, X, times, seeds["counts"])
+        found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
-        self._note(
-            training.words, vocabulary, training.columns, training.periods,
-            np.array([c.positive.sum(axis=1) for c in training.counts]),
-            np.array([c.total for c in training.counts]), reading_seed,
-        )  # fmt: skip
-        self._set_fitted(posterior)
+        self._note(training, seeds["reading"])
+        self._set_fitted(found)
         return self
 
     @available_if(learns_online)
@@ -323,16 +315,10 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
             kind than in the first call or ``n_components``, ``prior_precision`` or ``diffusion``
             has changed since, or where the diffusion is to be learned.
         """
-        from .streaming import partial_fit
-
+        spine.check(self, ROOM)
         check_filter(self, "partial_fit")
-        stream = partial_fit(self, X, times)
-        self._note(
-            stream.words, stream.vocabulary, stream.columns, stream.periods, stream.observed,
-            stream.totals, stream.reading_seed,
-        )  # fmt: skip
-        self._stream = stream
-        self._fitted = None
+        self._learn_stream(lambda: Stream(self), X, times)
+        self._note(self._stream.known, self._stream.reading_seed)
         return self
 
     def fit_transform(self, X, y=None, *, times=None):
@@ -401,50 +387,29 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
             Natural logarithm, at most 0; guessing scores -0.693.
         """
         check_is_fitted(self, "posterior_")
-        if sample_weight is not None:
-            raise ValueError("sample_weight is not supported: got an array, allowed is None.")
+        check_no_weights(self, sample_weight)
         return predict.mean_log_score(self, inputs.held_out(self, X, times))
 
-    def _note(self, words, vocabulary, columns, periods, observed, totals, reading_seed):
+    def _note(self, known, reading_seed):
         """Keep what the numbers of the posterior stand for.
 
         Parameters
         ----------
-        words : ndarray of str of shape (n_words,)
-        vocabulary : dict of str to int
-        columns : ndarray of int or None
-        periods : Periods
-        observed : ndarray of shape (n_periods, n_words)
-        totals : ndarray of shape (n_periods,)
-            Observations, negative ones among them.
+        known : inputs.Known
         reading_seed : numpy.random.SeedSequence
             For draws that are made when the posterior is read.
         """
-        self.words_ = words
-        self.vocabulary_ = vocabulary
-        self.periods_ = periods
-        self.observed_ = observed
-        self._columns = columns
-        self._prior = fitting.drift_prior(self, periods)
-        self._shares = totals / max(totals.sum(), 1e-300)
+        self.words_ = known.words
+        self.vocabulary_ = known.vocabulary
+        self.periods_ = known.periods
+        self.observed_ = known.observed
+        self._columns = known.columns
+        self._prior = drift_prior(self, known.periods)
+        self._shares = known.totals / max(known.totals.sum(), 1e-300)
         self._reading_seed = reading_seed
 
-    def _set_fitted(self, posterior):
-        posterior.coords["period"] = np.array([str(label) for label in self.periods_.labels])
-        self._fitted = {
-            "posterior_": posterior,
-            "rho_": posterior.mean("rho"),
-            "alpha_": posterior.mean("alpha"),
-            "n_iter_": max(1, int(posterior.attrs.get("n_iter", 1))),
-        }
-        approximation = posterior.approximation
-        if approximation is not None:
-            self._fitted["approximation_"] = approximation
-        if hasattr(approximation, "elbo"):
-            self._fitted["elbo_"] = approximation.elbo
-
-    def _read_stream(self):
-        self._set_fitted(self._stream.posterior(self))
+    def _learned_from(self, posterior):
+        return {"rho_": posterior.mean("rho"), "alpha_": posterior.mean("alpha")}
 
     @property
     def _n_means(self):

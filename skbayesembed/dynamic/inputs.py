@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +11,7 @@ from scipy import sparse
 from ..corpus.periods import Periods, check_times
 from ..corpus.text import analyzer_of, build_corpus, input_kind, materialise
 from ..sgns import inputs as static
+from ..sgns.checks import check_known
 from ..sgns.counting import PairCounts, document_pairs
 from ..sgns.inputs import SCORE_EXPONENT, SCORE_NEGATIVE, SCORE_WINDOW, HeldOut
 from ..sgns.pairs import RankOne
@@ -18,24 +20,50 @@ from .data import period_counts, pooled_counts, with_negatives
 _NEGATIVES = ("negative", "ns_exponent", "negative_sampling")
 
 
-@dataclass(frozen=True)
-class Training:
-    """Counts for a fit.
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What the axes of the vectors stand for, and how much was observed.
+
+    Attributes
+    ----------
+    words : ndarray of str of shape (n_words,)
+    columns : ndarray of int of shape (n_words,) or None
+        Columns of the count matrix that are the words; None unless fitted on one.
+    periods : Periods
+    observed : ndarray of shape (n_periods, n_words)
+        Positive pairs of each target.
+    totals : ndarray of shape (n_periods,)
+        Observations, negative ones among them.
+    """
+
+    words: np.ndarray
+    columns: np.ndarray | None
+    periods: Periods | None
+    observed: np.ndarray
+    totals: np.ndarray
+
+    @cached_property
+    def vocabulary(self):
+        """Word to place in ``words``."""
+        return places_of(self.words)
+
+
+@dataclass(frozen=True, eq=False)
+class Training(Known):
+    """`Known`, with the counts for a fit.
 
     Attributes
     ----------
     counts : list of PairCounts
         One for each period; all zero where there is no data.
-    words : ndarray of str of shape (n_words,)
-    columns : ndarray of int of shape (n_words,) or None
-        Columns of the count matrix that are the words; None unless fitted on one.
-    periods : Periods
     """
 
     counts: list
-    words: np.ndarray
-    columns: np.ndarray | None
-    periods: Periods
+
+
+def places_of(words):
+    """Place of each word, a dict."""
+    return {word: i for i, word in enumerate(words.tolist())}
 
 
 def kind_of(X):
@@ -77,9 +105,13 @@ def check_timed(estimator, times):
         )
 
 
-def training_data(estimator, X, times, rng):
-    """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
+def training_data(estimator, X, times, seed):
+    """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix.
+
+    ``seed`` is for contexts and negatives that are sampled.
+    """
     check_timed(estimator, times)
+    rng = np.random.default_rng(seed)
     kind, X = kind_of(X)
     static.forget_columns(estimator, kind)
     columns = None
@@ -94,10 +126,8 @@ def training_data(estimator, X, times, rng):
         matrix, names = static.named_matrix(estimator, X)
         periods, index = learn_periods(estimator, times, matrix.shape[0])
         columns = static.chosen_columns(estimator, matrix)
-        words = names[columns]
-        counts = matrix_counts(
-            estimator, matrix[:, columns], index, range(periods.n_periods), rng
-        )  # fmt: skip
+        words, matrix = names[columns], matrix[:, columns]
+        counts = matrix_counts(estimator, matrix, index, range(periods.n_periods), rng)
     else:
         periods, index = learn_periods(estimator, times, len(X))
         corpus = static.checked_corpus(estimator, X, kind)
@@ -106,14 +136,23 @@ def training_data(estimator, X, times, rng):
             corpus.ids, corpus.offsets, index, words.size, periods.n_periods, rng=rng,
             **counting(estimator),
         )  # fmt: skip
-    if not any(c.total > 0 for c in counts):
-        if kind == "pairs":
-            raise ValueError("X has no observed pair: all its counts are zero.")
-        raise ValueError(
-            "X has no pair of words: every document has fewer than two words of the vocabulary. "
-            "Lower min_count, or pass longer documents."
-        )
-    return Training(counts, words, columns, periods)
+    _check_pairs(counts, kind)
+    check_known("keep_draws", estimator.keep_draws, places_of(words))
+    observed = np.array([c.positive.sum(axis=1) for c in counts])
+    totals = np.array([c.total for c in counts])
+    return Training(words, columns, periods, observed, totals, counts)
+
+
+def _check_pairs(counts, kind):
+    """Raise a ValueError where there is no pair at all."""
+    if any(c.total > 0 for c in counts):
+        return
+    if kind == "pairs":
+        raise ValueError("X has no observed pair: all its counts are zero.")
+    raise ValueError(
+        "X has no pair of words: every document has fewer than two words of the vocabulary. "
+        "Lower min_count, or pass longer documents."
+    )
 
 
 def counting(estimator):

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from skbayesembed.datasets import make_dynamic_sgns
-from skbayesembed.dynamic.density import DynamicDensity
 from skbayesembed.dynamic.density_kernels import pull_stretch, step_sums, stretch_trajectories
 from skbayesembed.dynamic.hmc import DynamicHamiltonian, hmc_posterior, pilot_run
-from skbayesembed.dynamic.model import DynamicModel
+from skbayesembed.dynamic.model import DynamicDensity, DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.inference.chains import Settings
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from skbayesembed.datasets import make_dynamic_sgns
-from skbayesembed.dynamic.density import Curvature, DynamicDensity, seek_mode
 from skbayesembed.dynamic.laplace import solver as laplace
 from skbayesembed.dynamic.laplace.block_cholesky import BlockChain
 from skbayesembed.dynamic.laplace.solver import DynamicLaplace, laplace_posterior, reach_mode
-from skbayesembed.dynamic.model import DynamicModel
+from skbayesembed.dynamic.map import seek_mode
+from skbayesembed.dynamic.model import Curvature, DynamicDensity, DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.inference.chains import Settings
 

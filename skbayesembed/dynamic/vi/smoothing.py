@@ -1,7 +1,7 @@
 """Skip-gram smoothing: the best independent Gaussian trajectories for all periods at once.
 
 Bamler & Mandt (2017, supplement, algorithm 2) climb the bound by Adam on sampled gradients, in
-thousands of steps. Here expectations over logits are worked out (`vi_kernels`), so that the bound
+thousands of steps. Here expectations over logits are worked out (`kernels`), so that the bound
 is a function like another: means climb it by L-BFGS, preconditioned by the covariance of their own
 factors, and between rounds of such steps sites take the curvature found, which is where the bound
 is stationary in the variances. From static vectors some thirty gradients do.
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from sklearn.exceptions import ConvergenceWarning
 
+from ...common.warnings import warn_user
 from ...inference.ascent import Ascent
 from ...sgns.pairs import PairCounts, RankOne
 from ..data import pooled_counts
@@ -20,8 +22,13 @@ from . import kernels
 from .expected import ExpectedPairs
 from .sites import DriftSites, apply_precision, moments, pieces
 
-# Steps of the rounds, the last for all that follow; of the static start at most so many gradients.
-_ROUNDS, _START_EVALUATIONS, _START_TOL = (5, 5, 10), 45, 1e-3
+# Steps of the rounds, the last for all that follow.
+_ROUNDS = (5, 5, 10)
+# The bound stands still when a round raises it by less than so many times ``tol`` of its size.
+_GAIN = 100
+# Of the static start at most so many gradients; a round that raises the bound by less than this
+# share ends it.
+_START_EVALUATIONS, _START_GAIN = 45, 1e-3
 # Share of a trajectory of the prior that is added to static vectors.
 _STIR = 1e-2
 # A learned diffusion changes at most by this factor in a round.
@@ -150,7 +157,7 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
     max_iter : int
         Most evaluations of the gradient; two at least, without which there is no bound.
     tol : float
-        Converged when a round raises the bound by less than ``10 tol`` of its size.
+        Converged when a round raises the bound by less than ``100 tol`` of its size.
     first : float, default=1.0
         Length of the first step of the first round.
     turn : callable, optional
@@ -187,7 +194,7 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
             first = 1.0
             elbo.append(ascent.value + smoothing.bound_rest)
             gain = np.inf if len(elbo) < 2 else elbo[-1] - elbo[-2]
-            converged = bool(gain < 10 * tol * abs(elbo[-1]))
+            converged = bool(gain < _GAIN * tol * abs(elbo[-1]))
             if verbose:
                 print(f"vi: {n_iter} gradients, bound {elbo[-1]:.8g}")
     except KeyboardInterrupt:
@@ -195,6 +202,19 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
             raise
         return elbo, n_iter, converged, True
     return elbo, n_iter, converged, False
+
+
+def warn_of_end(estimator, converged, interrupted):
+    """Warn of a fit that was interrupted or did not converge."""
+    if interrupted:
+        warn_user("Interrupted: the estimator is fitted as far as it had come.", RuntimeWarning)
+    elif not converged:
+        warn_user(
+            f"The bound still rose by more than {_GAIN} tol={_GAIN * estimator.tol:g} of its size "
+            f"in the last round of max_iter={estimator.max_iter} gradients: raise max_iter, or "
+            "tol.",
+            ConvergenceWarning,
+        )
 
 
 def static_start(counts, n_components, prior_precision, rng, run):
@@ -214,7 +234,7 @@ def static_start(counts, n_components, prior_precision, rng, run):
     def turn(smoothing):
         principal_axes(smoothing.point, pairs.seen)
 
-    options = {"max_iter": _START_EVALUATIONS, "tol": 0.1 * _START_TOL, "first": 0.3}
+    options = {"max_iter": _START_EVALUATIONS, "tol": _START_GAIN / _GAIN, "first": 0.3}
     climb(smoothing, turn=turn, **options)
     turn(smoothing)
     smoothing.value_and_gradient()

@@ -11,17 +11,9 @@ from scipy.special import expit, log_expit
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed.datasets import make_dynamic_sgns
-from skbayesembed.dynamic.density import (
-    Curvature,
-    DensePeriod,
-    DynamicDensity,
-    SparsePeriod,
-    expected_information,
-    period_tables,
-    seek_mode,
-)
-from skbayesembed.dynamic.map import map_posterior
-from skbayesembed.dynamic.model import DynamicModel
+from skbayesembed.dynamic.data import DensePeriod, SparsePeriod, period_tables
+from skbayesembed.dynamic.map import map_posterior, seek_mode
+from skbayesembed.dynamic.model import Curvature, DynamicDensity, DynamicModel, expected_information
 from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.sgns.data import DensePairs
 from skbayesembed.sgns.model import SGNSModel
