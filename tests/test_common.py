@@ -130,7 +130,7 @@ BRIEF += [
     TimedSGNS(**DRIFT, solver="gibbs", features="mean_std"),
     TimedSGNS(**DRIFT, solver="laplace"),
     TimedSGNS(**DRIFT, solver="vi", features="mean_std"),
-    TimedSGNS(**DRIFT, solver="vi", learning_method="online"),
+    TimedSGNS(**DRIFT, solver="vi", learning_method="filtering"),
 ]
 
 
