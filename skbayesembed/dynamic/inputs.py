@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -111,36 +111,56 @@ def training_data(estimator, X, times, seed):
     ``seed`` is for contexts and negatives that are sampled.
     """
     check_timed(estimator, times)
-    rng = np.random.default_rng(seed)
     kind, X = kind_of(X)
     static.forget_columns(estimator, kind)
-    columns = None
-    if kind == "pairs":
-        periods, index = learn_periods(estimator, times, len(X), kind)
-        words = names_of_pairs(X)
-        static.check_vocabulary(estimator, words.size)
-        groups = ([X[i] for i in np.flatnonzero(index == t)] for t in range(periods.n_periods))
-        counts = [added_up(group) if group else _no_counts(words.size) for group in groups]
-    elif kind == "counts":
-        # the rows are looked at before their times are
-        matrix, names = static.named_matrix(estimator, X)
-        periods, index = learn_periods(estimator, times, matrix.shape[0])
-        columns = static.chosen_columns(estimator, matrix)
-        words, matrix = names[columns], matrix[:, columns]
-        counts = matrix_counts(estimator, matrix, index, range(periods.n_periods), rng)
-    else:
-        periods, index = learn_periods(estimator, times, len(X))
-        corpus = static.checked_corpus(estimator, X, kind)
-        words = np.asarray(corpus.words, dtype=str)
-        counts = period_counts(
-            corpus.ids, corpus.offsets, index, words.size, periods.n_periods, rng=rng,
-            **counting(estimator),
-        )  # fmt: skip
+    rng = np.random.default_rng(seed)
+    words, columns, periods, counts = _COUNTED[kind](estimator, X, times, rng)
     _check_pairs(counts, kind)
-    check_known("keep_draws", estimator.keep_draws, places_of(words))
     observed = np.array([c.positive.sum(axis=1) for c in counts])
     totals = np.array([c.total for c in counts])
-    return Training(words, columns, periods, observed, totals, counts)
+    training = Training(words, columns, periods, observed, totals, counts)
+    check_known("keep_draws", estimator.keep_draws, training.vocabulary)
+    return training
+
+
+def _from_pairs(estimator, X, times, rng):
+    """Words, None, periods and counts of a list of `PairCounts`."""
+    periods, index = learn_periods(estimator, times, len(X), "pairs")
+    words = names_of_pairs(X)
+    static.check_vocabulary(estimator, words.size)
+    groups = ([X[i] for i in np.flatnonzero(index == t)] for t in range(periods.n_periods))
+    counts = [added_up(group) if group else _no_counts(words.size) for group in groups]
+    return words, None, periods, counts
+
+
+def _from_matrix(estimator, X, times, rng):
+    """Words, their columns, periods and counts of a count matrix."""
+    # the rows are looked at before their times are
+    matrix, names = static.named_matrix(estimator, X)
+    periods, index = learn_periods(estimator, times, matrix.shape[0])
+    columns = static.chosen_columns(estimator, matrix)
+    counts = matrix_counts(estimator, matrix[:, columns], index, range(periods.n_periods), rng)
+    return names[columns], columns, periods, counts
+
+
+def _from_documents(kind, estimator, X, times, rng):
+    """Words, None, periods and counts of text or tokens."""
+    periods, index = learn_periods(estimator, times, len(X))
+    corpus = static.checked_corpus(estimator, X, kind)
+    words = np.asarray(corpus.words, dtype=str)
+    counts = period_counts(
+        corpus.ids, corpus.offsets, index, words.size, periods.n_periods, rng=rng,
+        **counting(estimator),
+    )  # fmt: skip
+    return words, None, periods, counts
+
+
+_COUNTED = {
+    "pairs": _from_pairs,
+    "counts": _from_matrix,
+    "text": partial(_from_documents, "text"),
+    "tokens": partial(_from_documents, "tokens"),
+}
 
 
 def _check_pairs(counts, kind):
