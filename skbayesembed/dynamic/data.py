@@ -12,7 +12,7 @@ from ..sgns.laplace.hessian_kernels import curvature_rows_dense, curvature_rows_
 from ..sgns.pairs import PairCounts, RankOne
 from .density_kernels import product_pairs
 
-# below, Polya-Gamma variables are zero to rounding
+# Pairs with fewer observations are left out: their Polya-Gamma variables are zero to rounding.
 _LEAST = 1e-30
 
 

@@ -3,8 +3,8 @@
 log p = sum_t sum_wv n+_wvt log sigma(rho_wt . alpha_vt) + n-_wvt log sigma(-rho_wt . alpha_vt)
         + log prior of the trajectories                  (Bamler & Mandt 2017; `priors`)
 
-One rotation of all vectors of all periods leaves it as it is, and nothing more does: the prior ties
-the periods together.
+Rotating all vectors of all periods together leaves the density as it is. Periods cannot be rotated
+one by one, because the prior ties them together.
 
 The order of arrays, in the whole room, is periods, sides, words, components: all vectors together
 are (n_periods, 2, n_words, K), targets (side 0) before contexts (side 1). One side alone, as it is
@@ -41,8 +41,14 @@ from .data import PeriodPairs, period_tables, pooled_counts
 SIDES = ("rho", "alpha")
 # Coordinates of target vectors that are traced.
 COORDINATES = 50
-# Near the mode will do for a start.
-_START_ITERATIONS = 200
+# A point near the static mode will do for a start.
+_START_ITERATIONS, _START_TOL = 200, 1e-4
+# Chains start within about so many posterior standard deviations of the static vectors, and no more
+# than so many of the prior's.
+_START_SPREAD, _WIDEST_START = 2.0, 0.5
+# What an observation is taken to say of an entry there: the largest slope of the logistic function,
+# 1/4, times a square of 1/4 of the other vector's entry.
+_START_INFORMATION = 1 / 16
 
 
 class DynamicModel:
@@ -107,16 +113,16 @@ class DynamicModel:
     def start_near(self, rng):
         """A random start: dict of arrays (n_periods, n_words, K).
 
-        The static vectors in every period, plus a trajectory of the prior with a spread of the
-        scale of the posterior: as smooth as the prior has them, so that a learned diffusion is not
-        misled.
+        The static vectors in every period, plus a trajectory that is drawn from the prior and
+        shrunk to about the spread of the posterior. It is as smooth as trajectories of the prior
+        are, so that it says nothing wrong about a learned diffusion.
         """
         deviation = np.sqrt(self.prior.variance)
         shape = (self.n_words, self.n_components)
         arrays = {}
         for side, name in enumerate(SIDES):
-            seen = 1.0 / self.prior.variance + self.pairs.observations(side) / 16
-            shrink = np.minimum(0.5, 2.0 / np.sqrt(seen) / deviation)[:, None]
+            seen = 1.0 / self.prior.variance + self.pairs.observations(side) * _START_INFORMATION
+            shrink = np.minimum(_WIDEST_START, _START_SPREAD / np.sqrt(seen) / deviation)[:, None]
             arrays[name] = self.center[name] + shrink * self.prior.sample(rng, shape)
         return arrays
 
@@ -166,7 +172,11 @@ def static_mode(counts, n_components, prior_precision, rng):
     """
     model = SGNSModel(pair_table(pooled_counts(counts)), n_components, prior_precision)
     theta, _ = find_mode(
-        model, model.pack(model.start(rng)), max_iter=_START_ITERATIONS, tol=1e-4, warn=False
+        model,
+        model.pack(model.start(rng)),
+        max_iter=_START_ITERATIONS,
+        tol=_START_TOL,
+        warn=False,
     )
     return model.unpack(theta)
 
@@ -248,16 +258,12 @@ class DynamicDensity:
         """The gradient by the parameters, of that by the vectors."""
         paths_pull(self._inverse, self._below, self._flat(gradient), self._flat(out))
 
-    def hvp(self, theta, v, out):
-        """The Hessian of the log density at ``theta`` times ``v``, into ``out``."""
-        out[:] = -Curvature(self, self.vectors(theta)).product(v[None])[0]
-
     def _flat(self, array):
         return array.reshape(self.shape[0], -1)
 
 
 class Curvature:
-    """Minus the Hessian of a `DynamicDensity` at vectors ``x`` of its shape."""
+    """Minus the Hessian of the log density of a `DynamicDensity` at vectors ``x`` of its shape."""
 
     def __init__(self, density, x):
         self.density, self.x = density, x

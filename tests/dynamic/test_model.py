@@ -74,8 +74,7 @@ def test_gradient_and_curvature_are_those_of_the_log_density(model, dense):
         down, below = value_and_gradient(density, theta - step * direction)
         # differences have an error of step^2, and of rounding over step
         assert (up - down) / (2 * step) == pytest.approx(gradient @ direction, rel=1e-6, abs=1e-6)
-        bent = np.empty_like(theta)
-        density.hvp(theta, direction, bent)
+        bent = -Curvature(density, density.vectors(theta)).product(direction[None])[0]
         np.testing.assert_allclose((above - below) / (2 * step), bent, rtol=1e-6, atol=1e-6)
 
 

@@ -1,9 +1,10 @@
 """The exact sampler of trajectories: all targets given the contexts, then the other way round.
 
 Given the other side and one Polya-Gamma variable a pair and period, a word's whole trajectory is
-Gaussian with a block-tridiagonal precision. It is drawn at once, by block Cholesky forward and
-sampling backward, in O(n_periods K^3) besides the pairs: no step from period to period to wait for.
-A learned diffusion is drawn given the trajectories, and once more together with them (`stretch`).
+Gaussian with a block-tridiagonal precision. It is drawn at once, by a block Cholesky factorisation
+forward and sampling backward in time, in O(n_periods K^3) besides the work of the pairs; a sampler
+of one period given its neighbours would creep along a smooth trajectory. A learned diffusion is
+drawn given the trajectories, and once more together with them (`stretch`).
 """
 
 from __future__ import annotations

@@ -27,6 +27,9 @@ from .block_cholesky import BlockChain
 
 # Draws made at a time, each batch by a generator of its own.
 BATCH = {"blocks": 64, "krylov": 8}
+# A component of the mode is absent where its vectors are together shorter than this share of the
+# longest component's, or than this root mean square: as much as Newton's method leaves of zero.
+_ABSENT, _ZERO = 1e-4, 1e-5
 # Bytes of Lanczos vectors that a batch of draws keeps.
 KEEP = 2**29
 
@@ -214,7 +217,7 @@ def _without_noise(vectors):
     flat = vectors.reshape(-1, vectors.shape[-1])
     moments, basis = np.linalg.eigh(flat.T @ flat)
     values = np.sqrt(np.maximum(moments, 0.0))
-    present = values > max(1e-4 * values[-1], 1e-5 * np.sqrt(len(flat)))
+    present = values > max(_ABSENT * values[-1], _ZERO * np.sqrt(len(flat)))
     if not present.all():
         vectors = vectors @ (basis * present) @ basis.T
     return vectors, int(present.sum())

@@ -1,10 +1,11 @@
 """Skip-gram smoothing: the best independent Gaussian trajectories for all periods at once.
 
 Bamler & Mandt (2017, supplement, algorithm 2) climb the bound by Adam on sampled gradients, in
-thousands of steps. Here expectations over logits are worked out (`kernels`), so that the bound
-is a function like another: means climb it by L-BFGS, preconditioned by the covariance of their own
-factors, and between rounds of such steps sites take the curvature found, which is where the bound
-is stationary in the variances. From static vectors some thirty gradients do.
+thousands of steps. Here expectations over logits are worked out (`kernels`), so that the bound and
+its gradient are exact functions of the factors. Rounds of two parts maximise it: a few L-BFGS steps
+of the means, preconditioned by the covariance of their own factors; then the precisions of the
+sites are set to the curvature of the expected log likelihood at the new means, which is where the
+bound is stationary in the variances. From static vectors some thirty gradients are enough.
 """
 
 from __future__ import annotations
@@ -29,6 +30,15 @@ _GAIN = 100
 # Of the static start at most so many gradients; a round that raises the bound by less than this
 # share ends it.
 _START_EVALUATIONS, _START_GAIN = 45, 1e-3
+# Random vectors of the static start have this share of a prior standard deviation, or are so short
+# that the standard deviation of their logits is the square of it.
+_START_SCALE = 0.3
+# Length of the first step from them: the curvature is only known once a step has been made.
+_START_STEP = 0.3
+# Slope of the logistic function at 0.
+_SLOPE = 0.25
+# A learned diffusion is found to this error of its logarithm.
+_DIFFUSION_ERROR = 1e-3
 # Share of a trajectory of the prior that is added to static vectors.
 _STIR = 1e-2
 # A learned diffusion changes at most by this factor in a round.
@@ -121,7 +131,9 @@ class Smoothing:
 
         around, reach = np.log(self.prior.diffusion), np.log(_MOST_CHANGE)
         bounds = (around - reach, around + reach)
-        found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+        found = minimize_scalar(
+            loss, bounds=bounds, method="bounded", options={"xatol": _DIFFUSION_ERROR}
+        )
         self.prior.diffusion = float(np.exp(found.x))
 
     def _rest(self, sums):
@@ -225,16 +237,16 @@ def static_start(counts, n_components, prior_precision, rng, run):
     mean, lam : ndarray of float32 of shape (2, 1, n_words, n_components)
     """
     pairs = ExpectedPairs([_together(counts)])
-    scale = 0.3 * min(prior_precision**-0.5, n_components**-0.25)
+    scale = _START_SCALE * min(prior_precision**-0.5, n_components**-0.25)
     shape = (2, 1, pairs.n_words, n_components)
     mean = (scale * rng.standard_normal(shape)).astype(np.float32)
-    lam = np.broadcast_to(0.25 * scale**2 * pairs.seen[..., None], shape).astype(np.float32)
+    lam = np.broadcast_to(_SLOPE * scale**2 * pairs.seen[..., None], shape).astype(np.float32)
     smoothing = Smoothing(pairs, DriftPrior([], prior_precision), mean, lam, run)
 
     def turn(smoothing):
         principal_axes(smoothing.point, pairs.seen)
 
-    options = {"max_iter": _START_EVALUATIONS, "tol": _START_GAIN / _GAIN, "first": 0.3}
+    options = {"max_iter": _START_EVALUATIONS, "tol": _START_GAIN / _GAIN, "first": _START_STEP}
     climb(smoothing, turn=turn, **options)
     turn(smoothing)
     smoothing.value_and_gradient()
