@@ -154,7 +154,7 @@ def compare(options, item, data):
         return {"score": data.score(lambda counts, time: model.score(counts)), **figures}
     changes = {"diffusion": item.get("diffusion", 1e-3)}
     if kind == "filtering":
-        changes["learning_method"] = "online"
+        changes["learning_method"] = "filtering"
     if kind == "independent":
         changes["diffusion"] = INDEPENDENT
     estimator = model_of(options, bins=data.bins, **changes)
@@ -179,7 +179,7 @@ def debate(options, item):
             "seconds": time.perf_counter() - wall,
             "top": [
                 [w, *map(float, (every.mean[i], *every.interval[i], every.prob_exceeds[i]))]
-                + [float(every.count_t0[i]), float(every.count_t1[i])]
+                + [float(every.count_start[i]), float(every.count_end[i])]
                 for i, w in enumerate(words[:30])
             ],
             "function": sorted((words.index(w) + 1, w) for w in FUNCTION if w in words),
@@ -200,7 +200,7 @@ def solvers(options, item):
     for solver in item["solvers"]:
         model = DynamicSGNS(
             5, solver=solver, diffusion=0.02, prior_precision=5.0, random_state=0,
-            tol=1e-8, max_iter=2000, keep_draws="all", **lengths.get(solver, {}),
+            tol=1e-9, max_iter=2000, keep_draws="all", **lengths.get(solver, {}),
         )  # fmt: skip
         model, cost = measured(lambda m=model: m.fit(sim.pairs, times=sim.times))
         figures[solver] = {"cpu": cost["cpu"], **agreement(model.posterior_, sim)}
@@ -239,7 +239,7 @@ def adam(options, item):
     tridiagonal = DriftPrior(np.diff(sim.times), 5.0, 0.02).tridiagonal()
     rates = [(500, 1e-2)] * 10 + [(500, 1e-3)] * 2
     _, published = smooth(sim.pairs, 5, tridiagonal, rates)
-    model = DynamicSGNS(5, diffusion=0.02, prior_precision=5.0, random_state=0, draws=1, tol=1e-7)
+    model = DynamicSGNS(5, diffusion=0.02, prior_precision=5.0, random_state=0, draws=1, tol=1e-8)
     model.fit(sim.pairs, times=sim.times)
     _, figures = measured(lambda: model.fit(sim.pairs, times=sim.times))
     # the published algorithm's own estimate of the bound, at the approximation found

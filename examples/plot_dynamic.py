@@ -48,7 +48,7 @@ def addresses(path):
     rows = rows[::4] if FAST else rows
     options = {"bins": np.arange(1790, 2031, 40 if FAST else 10), "diffusion": 1e-3}
     if FAST:
-        options |= {"n_components": 5, "max_features": 600, "tol": 1e-4}
+        options |= {"n_components": 5, "max_features": 600, "tol": 1e-5}
     else:
         options |= {"n_components": 25, "max_features": 2000}
     return Bunch(
@@ -99,10 +99,10 @@ print(f"{model.observed_.sum():.3g} pairs, {model.n_iter_} gradients in {seconds
 # The interval is that of the *difference*. Much of what is uncertain about a similarity is the same
 # in both periods and cancels: two bands may overlap and the change be sure.
 
-t0, t1 = data.between
-print(f"\nchange of the cosine from {t0} to {t1}")
+first, last = data.between
+print(f"\nchange of the cosine from {first} to {last}")
 for a, b in data.pairs:
-    change = model.similarity_change(a, b, t0, t1)
+    change = model.similarity_change(a, b, first, last)
     low, high = change.interval
     print(f"{f'{a}, {b}':20} {change.mean:+.2f}  90 % interval [{low:+.2f}, {high:+.2f}]", end="")
     print(f"  P(closer) = {change.prob_increase:.2f}")
@@ -111,8 +111,8 @@ for a, b in data.pairs:
 # The company that a word kept at either time says what kind of change it was.
 
 word = data.pairs[0][1]
-for t in (t0, t1):
-    print(f"\n{t}: {model.most_similar(word, 6, time=t)}")
+for year in (first, last):
+    print(f"\n{year}: {model.most_similar(word, 6, period=year)}")
 
 # %%
 # Which words have changed?
@@ -122,7 +122,7 @@ for t in (t0, t1):
 # that a word was seen in.
 
 print()
-print(model.most_changed(12, t0=t0, t1=t1))
+print(model.most_changed(12, start=first, end=last))
 
 # %%
 # The picture

@@ -94,13 +94,16 @@ def check_learning(estimator):
     check_integer("n_passes", estimator.n_passes, 1)
 
 
-def check_learning_method(estimator):
-    """Raise a ValueError unless ``learning_method`` is known and the solver offers it."""
+def check_learning_method(estimator, other="online"):
+    """Raise a ValueError unless ``learning_method`` is known and the solver offers it.
+
+    ``other`` is what the estimator offers besides ``"batch"``.
+    """
     method, solver = estimator.learning_method, estimator.solver
-    check_choice("learning_method", method, ("batch", "online"))
-    if method == "online" and solver != "vi":
+    check_choice("learning_method", method, ("batch", other))
+    if method == other and solver != "vi":
         raise ValueError(
-            f"learning_method='online' is available with solver='vi' only, got {solver!r}."
+            f"learning_method={other!r} is available with solver='vi' only, got {solver!r}."
         )
 
 

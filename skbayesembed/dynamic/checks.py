@@ -9,21 +9,17 @@ from ..common.checks import (
     check_iterations,
     check_learning_method,
     check_real,
-    check_solver,
     check_word_filters,
 )
 from ..sgns.checks import check_feature_names, check_kept
 from .priors import LEARNED, check_drift
-
-SOLVERS = ("vi", "gibbs", "hmc", "laplace", "map")
 
 
 def check_parameters(estimator):
     """Raise a ValueError for the first parameter that is not allowed whatever the data."""
     e = estimator
     check_integer("n_components", e.n_components, 1)
-    check_solver(e, e.solver, SOLVERS)
-    check_learning_method(e)
+    check_learning_method(e, "filtering")
     _check_periods(e)
     check_drift(e.prior_precision, e.diffusion, e.hyperprior)
     if isinstance(e.diffusion, str) and e.solver in ("map", "laplace"):
@@ -32,8 +28,8 @@ def check_parameters(estimator):
             "of vectors and their diffusion has its mode at vectors that do not move. Use "
             "solver='vi', 'gibbs' or 'hmc', or give a number."
         )
-    if e.learning_method == "online":
-        check_filter(e, "learning_method='online'")
+    if e.learning_method == "filtering":
+        check_filter(e, "learning_method='filtering'")
     check_integer("window", e.window, 1)
     check_choice("window_weights", e.window_weights, ("linear", "dynamic", "uniform"))
     check_real("negative", e.negative, 0)

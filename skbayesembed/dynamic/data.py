@@ -6,10 +6,13 @@ import numpy as np
 from scipy import sparse
 
 from ..sgns.counting import expected_negatives, sampled_negatives, window_pairs
-from ..sgns.data import SparsePairs, merged
+from ..sgns.data import DENSE_ABOVE, SparsePairs, merged
+from ..sgns.density_kernels import gradient_dense, gradient_sparse
+from ..sgns.laplace.hessian_kernels import curvature_rows_dense, curvature_rows_sparse
 from ..sgns.pairs import PairCounts, RankOne
+from .density_kernels import product_pairs
 
-# below, Polya-Gamma variables are zero to rounding
+# Pairs with fewer observations are left out: their Polya-Gamma variables are zero to rounding.
 _LEAST = 1e-30
 
 
@@ -217,3 +220,108 @@ def period_table_bytes(counts, chains=1):
     # indices, n, kappa and a plan of two numbers on either side, the order; of every chain, logits
     # and, where the diffusion is learned, the coefficients of their path
     return n_pairs * (2 * (4 + 8 + 8 + 16) + 8 + 32 * chains)
+
+
+# Rows of logits at a time, as for static embeddings.
+_ROWS = 128
+
+
+class DensePeriod:
+    """One period's pairs as whole tables of ``n`` and ``kappa``, (n_words, n_words)."""
+
+    def __init__(self, period, n, kappa):
+        self.period, self.n, self.kappa = period, n, kappa
+
+    def gradient(self, rho, alpha, out_rho, out_alpha):
+        """Log likelihood; its gradient into ``out_rho`` and added to ``out_alpha``."""
+        return gradient_dense(rho, alpha, self.n, self.kappa, _ROWS, out_rho, out_alpha)
+
+    def curvature(self, rho, alpha):
+        """Slopes and residuals of the pairs."""
+        slope, residual = np.empty_like(self.n), np.empty_like(self.n)
+        curvature_rows_dense(rho, alpha, self.n, self.kappa, slope, residual)
+        return slope, residual
+
+    def product(self, rho, alpha, slope, residual, drho, dalpha, out_rho, out_alpha):
+        """Minus the Hessian of the pairs times a direction, added to ``out``."""
+        c = rho @ dalpha.T
+        c += drho @ alpha.T
+        c *= slope
+        out_rho += c @ alpha - residual @ dalpha
+        out_alpha += c.T @ rho - residual.T @ drho
+
+    def sums(self, slope, squares):
+        """``slope`` times ``squares`` (2, n_words) of the other side, by word of each side."""
+        return slope @ squares[1], slope.T @ squares[0]
+
+    def whole(self, pairs):
+        """Slopes and residuals as whole tables."""
+        return pairs
+
+
+class SparsePeriod:
+    """One period's observed pairs in compressed rows of targets."""
+
+    def __init__(self, period, indptr, indices, n, kappa):
+        self.period, self.n, self.kappa = period, n, kappa
+        self.indptr, self.indices = indptr, indices
+        self.n_words = indptr.size - 1
+
+    def gradient(self, rho, alpha, out_rho, out_alpha):
+        """As of `DensePeriod`."""
+        table = 0, self.n_words, self.indptr, self.indices
+        return gradient_sparse(*table, rho, alpha, self.n, self.kappa, out_rho, out_alpha)
+
+    def curvature(self, rho, alpha):
+        """As of `DensePeriod`, of the pairs in order."""
+        slope, residual = np.empty_like(self.n), np.empty_like(self.n)
+        table = 0, self.n_words, self.indptr, self.indices
+        curvature_rows_sparse(*table, rho, alpha, self.n, self.kappa, slope, residual)
+        return slope, residual
+
+    def product(self, rho, alpha, slope, residual, drho, dalpha, out_rho, out_alpha):
+        """As of `DensePeriod`."""
+        product_pairs(
+            self.indptr, self.indices, rho, alpha, slope, residual,
+            drho, dalpha, out_rho, out_alpha,
+        )  # fmt: skip
+
+    def sums(self, slope, squares):
+        """As of `DensePeriod`."""
+        rows = np.repeat(np.arange(self.n_words), np.diff(self.indptr))
+        return (
+            np.bincount(rows, slope * squares[1][self.indices], self.n_words),
+            np.bincount(self.indices, slope * squares[0][rows], self.n_words),
+        )
+
+    def whole(self, pairs):
+        """As of `DensePeriod`."""
+        rows = np.repeat(np.arange(self.n_words), np.diff(self.indptr))
+        out = np.zeros((2, self.n_words, self.n_words))
+        out[:, rows, self.indices] = pairs
+        return out
+
+
+def period_tables(pairs, dense=None):
+    """Tables of the periods with observations, of a `PeriodPairs`.
+
+    ``dense`` says whether they are whole; None leaves that to the share of pairs observed.
+    """
+    n_words, n_periods = pairs.n_words, pairs.n_periods
+    per_row = np.diff(pairs.indptr[0])
+    period = np.repeat(np.tile(np.arange(n_periods), n_words), per_row)
+    tables = []
+    for t in range(n_periods):
+        seen = np.flatnonzero(period == t)
+        if seen.size == 0:
+            continue
+        row = per_row[t::n_periods]
+        n, kappa, columns = (a[0][seen] for a in (pairs.n, pairs.kappa, pairs.indices))
+        if seen.size >= DENSE_ABOVE * n_words**2 if dense is None else dense:
+            whole = np.zeros((2, n_words, n_words))
+            whole[:, np.repeat(np.arange(n_words), row), columns] = n, kappa
+            tables.append(DensePeriod(t, *whole))
+        else:
+            indptr = np.concatenate([[0], np.cumsum(row)]).astype(np.int64)
+            tables.append(SparsePeriod(t, indptr, columns, n, kappa))
+    return tables

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.estimator import DocumentFeaturesMixin, Learned, learns_online
-from ..common.random import seed_sequence
+from ..common import spine
+from ..common.checks import check_no_weights
+from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
-from ..sgns.checks import check_known
-from . import fitting, inputs, predict
-from .checks import check_filter, check_parameters
+from . import inputs, predict
+from .checks import check_filter
+from .fitting import ROOM
+from .priors import drift_prior
 from .reading import DynamicReadingMixin
+from .streaming import Stream
 
 _TIMES = {"times": True}
 
 
-class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
+class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseEstimator):
     r"""Posterior of skip-gram embeddings that drift over time.
 
     Every word ``w`` has a target vector ``rho_wt`` and a context vector ``alpha_wt`` in each
@@ -44,8 +51,9 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
-        Ends of the periods. With neither, times of documents are integers, and each from the first
-        to the last is a period; each different time of a list of PairCounts is one.
+        Ends of the periods. Where neither is given, times of documents must be integers, and every
+        integer from the first to the last is a period; of a list of PairCounts, every different
+        time is a period.
     diffusion : float or "learned", default=1e-3
         Variance of a step of an entry of a vector per unit of time (a year for dates).
         ``"learned"`` gives it a prior (not with ``"map"`` and ``"laplace"``, whose joint mode is
@@ -72,10 +80,11 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         Words seen less often in all periods together are dropped.
     max_features : int or None, default=None
         Keep only the most frequent words.
-    learning_method : {"batch", "online"}, default="batch"
-        Of ``"vi"``: all periods together, or one after the other, as ``partial_fit`` does: what a
-        period says is then worked out without what comes after, though its vectors are smoothed
-        by it.
+    learning_method : {"batch", "filtering"}, default="batch"
+        Of ``"vi"``: ``"batch"`` fits all periods together. ``"filtering"`` learns them one after
+        the other, as ``partial_fit`` does: the text of a period is read in the light of the periods
+        before it only. The vectors of a period are then smoothed by what later periods say, without
+        its text being read again.
     target_accept : float, default=0.8
         Of ``"hmc"``: acceptance that the step size is adapted to.
     features : {"mean", "mean_std"}, default="mean"
@@ -83,14 +92,16 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
     keep_draws : {"auto", "all"} or list of words, default="auto"
-        ``"auto"`` records all draws up to 1 GiB (128 MiB for ``"vi"``, whose readings draw anew
-        from the approximation); beyond, evenly spaced ones and running means and variances over
-        all. For the words of a list every draw is recorded besides, in ``posterior_.stats``.
+        ``"auto"`` records all draws where they take no more than 1 GiB (128 MiB for ``"vi"``, whose
+        readings draw anew from the approximation); where they take more, it records evenly spaced
+        draws, and running means and variances over all of them. For the words of a list every draw
+        is recorded besides, in ``posterior_.stats``.
     max_iter : int, default=200
         Most gradients of ``"vi"``, and most iterations of the search for the mode.
-    tol : float, default=1e-5
-        ``"vi"`` ends when a round of steps raises the bound by less than 10 times this share of it,
-        the search for the mode when the largest entry of the gradient has fallen to this share.
+    tol : float, default=1e-6
+        Relative tolerance. The search for a mode ends when the largest entry of the gradient has
+        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
+        raises it by less than 100 times this share of it.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for documents given as strings.
     lowercase : bool, default=True
@@ -153,8 +164,8 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     Times before and after the periods of ``fit`` belong to further periods, of the width of the
     first and the last. Their vectors are what the prior makes of those of the nearest period.
 
-    A period without data, and a word in a period in which it was not seen, have what the prior says
-    given the periods around: wide intervals, not gaps.
+    A period without data, and a word in a period in which it was not seen, have the distribution
+    that the prior gives them, given the periods around: wide intervals, not gaps.
 
     References
     ----------
@@ -181,49 +192,45 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     __metadata_request__transform = _TIMES
     __metadata_request__score = _TIMES
 
-    posterior_ = Learned()
     rho_ = Learned()
     alpha_ = Learned()
-    n_iter_ = Learned()
-    approximation_ = Learned()
-    elbo_ = Learned()
 
     def __init__(
         self,
-        n_components=50,
+        n_components: int = 50,
         *,
-        solver="vi",
-        n_periods=None,
-        bins=None,
-        diffusion=1e-3,
-        hyperprior=None,
-        prior_precision=1.0,
-        window=4,
-        window_weights="linear",
-        negative=1,
-        ns_exponent=0.75,
-        negative_sampling="expected",
-        min_count=5,
-        max_features=None,
-        learning_method="batch",
-        target_accept=0.8,
-        features="mean",
-        draws=1000,
-        warmup=500,
-        chains=4,
-        thin=1,
-        keep_draws="auto",
-        max_iter=200,
-        tol=1e-5,
-        analyzer="word",
-        lowercase=True,
-        stop_words=None,
-        token_pattern=r"(?u)\b\w\w+\b",
-        feature_names=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        solver: str = "vi",
+        n_periods: int | None = None,
+        bins: ArrayLike | None = None,
+        diffusion: float | str = 1e-3,
+        hyperprior: tuple[float, float] | None = None,
+        prior_precision: float = 1.0,
+        window: int = 4,
+        window_weights: str = "linear",
+        negative: float = 1,
+        ns_exponent: float = 0.75,
+        negative_sampling: str = "expected",
+        min_count: int = 5,
+        max_features: int | None = None,
+        learning_method: str = "batch",
+        target_accept: float = 0.8,
+        features: str = "mean",
+        draws: int = 1000,
+        warmup: int = 500,
+        chains: int = 4,
+        thin: int = 1,
+        keep_draws: str | Sequence[str] = "auto",
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        analyzer: str | Callable = "word",
+        lowercase: bool = True,
+        stop_words: str | Sequence[str] | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        feature_names: Sequence[str] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_components = n_components
         self.solver = solver
         self.n_periods = n_periods
@@ -257,7 +264,7 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, times=None):
+    def fit(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> Self:
         """Learn the posterior.
 
         Parameters
@@ -281,23 +288,17 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         ValueError
             Without times, or where they make one period.
         """
-        check_parameters(self)
-        count_seed, *seeds, reading_seed = seed_sequence(self.random_state).spawn(4)
-        training = inputs.training_data(self, X, times, np.random.default_rng(count_seed))
-        vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
-        check_known("keep_draws", self.keep_draws, vocabulary)
-        posterior = fitting.solve(self, training, vocabulary, seeds)
+        spine.check(self, ROOM)
+        seeds = spine.seeds_of(self, ROOM)
+        training = inputs.training_data(self, X, times, seeds["counts"])
+        found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
-        self._note(
-            training.words, vocabulary, training.columns, training.periods,
-            np.array([c.positive.sum(axis=1) for c in training.counts]),
-            np.array([c.total for c in training.counts]), reading_seed,
-        )  # fmt: skip
-        self._set_fitted(posterior)
+        self._note(training, seeds["reading"])
+        self._set_fitted(found)
         return self
 
     @available_if(learns_online)
-    def partial_fit(self, X, y=None, *, times=None):
+    def partial_fit(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> Self:
         """Learn from documents of later periods.
 
         What ``fit`` learned is not gone on with: the first call begins anew. ``n_periods`` cuts the
@@ -323,19 +324,13 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
             kind than in the first call or ``n_components``, ``prior_precision`` or ``diffusion``
             has changed since, or where the diffusion is to be learned.
         """
-        from .streaming import partial_fit
-
+        spine.check(self, ROOM)
         check_filter(self, "partial_fit")
-        stream = partial_fit(self, X, times)
-        self._note(
-            stream.words, stream.vocabulary, stream.columns, stream.periods, stream.observed,
-            stream.totals, stream.reading_seed,
-        )  # fmt: skip
-        self._stream = stream
-        self._fitted = None
+        self._learn_stream(lambda: Stream(self), X, times)
+        self._note(self._stream.known, self._stream.reading_seed)
         return self
 
-    def fit_transform(self, X, y=None, *, times=None):
+    def fit_transform(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> np.ndarray:
         """Fit to X, then transform it.
 
         Parameters
@@ -353,7 +348,7 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         inputs.refuse_pairs("fit_transform", inputs.kind_of(X)[0])
         return self.fit(X, times=times).transform(X, times=times)
 
-    def transform(self, X, *, times=None):
+    def transform(self, X: Any, *, times: ArrayLike | None = None) -> np.ndarray:
         """Turn documents into features: the mean target vector of their words at their times.
 
         Parameters
@@ -374,7 +369,14 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
         counts, centres = inputs.documents(self, X, times)
         return predict.document_features(self, counts, centres, self.features == "mean_std")
 
-    def score(self, X, y=None, *, times=None, sample_weight=None):
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        times: ArrayLike | None = None,
+        sample_weight: None = None,
+    ) -> float:
         """Mean held-out log predictive probability per observed pair.
 
         Documents are counted by one fixed protocol in each period (window 5 with linear weights, or
@@ -401,50 +403,29 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, BaseEstimator):
             Natural logarithm, at most 0; guessing scores -0.693.
         """
         check_is_fitted(self, "posterior_")
-        if sample_weight is not None:
-            raise ValueError("sample_weight is not supported: got an array, allowed is None.")
+        check_no_weights(self, sample_weight)
         return predict.mean_log_score(self, inputs.held_out(self, X, times))
 
-    def _note(self, words, vocabulary, columns, periods, observed, totals, reading_seed):
+    def _note(self, known, reading_seed):
         """Keep what the numbers of the posterior stand for.
 
         Parameters
         ----------
-        words : ndarray of str of shape (n_words,)
-        vocabulary : dict of str to int
-        columns : ndarray of int or None
-        periods : Periods
-        observed : ndarray of shape (n_periods, n_words)
-        totals : ndarray of shape (n_periods,)
-            Observations, negative ones among them.
+        known : inputs.Known
         reading_seed : numpy.random.SeedSequence
             For draws that are made when the posterior is read.
         """
-        self.words_ = words
-        self.vocabulary_ = vocabulary
-        self.periods_ = periods
-        self.observed_ = observed
-        self._columns = columns
-        self._prior = fitting.drift_prior(self, periods)
-        self._shares = totals / max(totals.sum(), 1e-300)
+        self.words_ = known.words
+        self.vocabulary_ = known.vocabulary
+        self.periods_ = known.periods
+        self.observed_ = known.observed
+        self._columns = known.columns
+        self._prior = drift_prior(self, known.periods)
+        self._shares = known.totals / max(known.totals.sum(), 1e-300)
         self._reading_seed = reading_seed
 
-    def _set_fitted(self, posterior):
-        posterior.coords["period"] = np.array([str(label) for label in self.periods_.labels])
-        self._fitted = {
-            "posterior_": posterior,
-            "rho_": posterior.mean("rho"),
-            "alpha_": posterior.mean("alpha"),
-            "n_iter_": max(1, int(posterior.attrs.get("n_iter", 1))),
-        }
-        approximation = posterior.approximation
-        if approximation is not None:
-            self._fitted["approximation_"] = approximation
-        if hasattr(approximation, "elbo"):
-            self._fitted["elbo_"] = approximation.elbo
-
-    def _read_stream(self):
-        self._set_fitted(self._stream.posterior(self))
+    def _learned_from(self, posterior):
+        return {"rho_": posterior.mean("rho"), "alpha_": posterior.mean("alpha")}
 
     @property
     def _n_means(self):

@@ -1,88 +1,65 @@
-"""From pair counts of every period to a posterior: memory, chains, diagnostics, the solvers."""
+"""What the solvers of drifting vectors are given, and which solvers there are."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from ..common.memory import check_memory
-from ..common.spine import chain_settings
-from ..inference.chains import Workers
+from ..common.spine import CHAINS, Room
 from ..inference.threads import OneBlasThread
+from . import hmc, recording
+from . import map as mode
+from .checks import check_parameters
 from .data import period_table_bytes
-from .gibbs.solver import gibbs_posterior
-from .model import COORDINATES, DynamicModel
-from .priors import DriftPrior
-from .recording import _MONITORED
-
-# Bytes of whole draws of an approximation that are recorded: readings draw from it afresh.
-_DRAWN_BUDGET = 2**27
-
-
-def drift_prior(estimator, periods):
-    """The `DriftPrior` that the estimator's parameters ask for."""
-    e = estimator
-    return DriftPrior(periods.gaps, e.prior_precision, e.diffusion, e.hyperprior)
+from .gibbs import solver as gibbs
+from .inputs import Training
+from .laplace import solver as laplace
+from .model import DynamicModel
+from .priors import DriftPrior, drift_prior
+from .vi import solver as vi
 
 
-def solve(estimator, training, vocabulary, seeds):
-    """Run the estimator's solver.
+@dataclass(frozen=True)
+class Problem:
+    """What every solver is given.
 
-    Parameters
+    Attributes
     ----------
-    estimator : DynamicSGNS
-    training : inputs.Training
-    vocabulary : dict of str to int
-    seeds : tuple of two SeedSequence
-        For the static vectors that chains start from, and for what follows.
-
-    Returns
-    -------
-    Posterior
+    training : Training
+    prior : DriftPrior
+        Of the periods of ``training``.
+    model : DynamicModel or None
+        The posterior with a table of all observed pairs; None for ``"vi"``, which works from the
+        counts.
     """
+
+    training: Training
+    prior: DriftPrior
+    model: DynamicModel | None
+
+
+def pose(estimator, training, seeds):
+    """The `Problem` of an estimator, after a look at the memory that its pairs take."""
     prior = drift_prior(estimator, training.periods)
     if estimator.solver == "vi":
-        settings = plan_draws(estimator, vocabulary, prior.n_periods)
-        with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-            return _variational(estimator, training, prior, settings, seeds[1], run)
-    model = build_model(estimator, training.counts, prior, seeds[0])
-    if estimator.solver == "map":
-        from .map import map_posterior
-
-        return map_posterior(estimator, model, training.words, seeds[1])
-    settings = plan_draws(estimator, vocabulary, prior.n_periods)
-    sample = _sampler(estimator.solver)
-    return sample(estimator, model, training.words, settings, seeds[1])
+        return Problem(training, prior, None)
+    model = build_model(estimator, training.counts, prior, seeds["static"])
+    return Problem(training, prior, model)
 
 
-def _variational(estimator, training, prior, settings, seeds, run):
-    """The variational posterior of all periods together, or of one after the other."""
-    if estimator.learning_method == "online":
-        from .streaming import filtered_posterior
+def build_model(estimator, counts, prior, seed):
+    """The `DynamicModel` of the counts; ``seed`` is for the static vectors chains start from.
 
-        return filtered_posterior(estimator, training, settings, seeds, run)
-    from .vi.solver import vi_posterior
-
-    return vi_posterior(estimator, training.counts, prior, training.words, settings, seeds, run)
-
-
-def _sampler(solver):
-    """The function that makes a posterior of a model."""
-    if solver == "hmc":
-        from .hmc import hmc_posterior
-
-        return hmc_posterior
-    if solver == "laplace":
-        from .laplace.solver import laplace_posterior
-
-        return laplace_posterior
-    return gibbs_posterior
-
-
-def build_model(estimator, counts, prior, seeds):
-    """The `DynamicModel` of the counts, after a look at the memory it takes."""
+    Raises
+    ------
+    MemoryError
+        If the table of pairs would not fit.
+    """
     chains = 1
-    if estimator.solver in ("gibbs", "hmc"):
+    if estimator.solver in CHAINS:
         chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
     check_memory(
         period_table_bytes(counts, chains),
@@ -90,25 +67,24 @@ def build_model(estimator, counts, prior, seeds):
         "Use negative_sampling='sampled', a smaller max_features, fewer periods or solver='vi'.",
     )
     with OneBlasThread():
-        rng = np.random.default_rng(seeds)
+        rng = np.random.default_rng(seed)
         return DynamicModel.of_counts(counts, estimator.n_components, prior, rng)
 
 
-def plan_draws(estimator, vocabulary, n_periods):
-    """Number of draws and what is recorded of them, after a look at the memory it takes.
+SOLVERS = {
+    "vi": vi.solve,
+    "gibbs": gibbs.solve,
+    "hmc": hmc.solve,
+    "laplace": laplace.solve,
+    "map": mode.solve,
+}
 
-    The approximations are drawn from independently: they have one chain.
-    """
-    k = int(estimator.n_components)
-    rows, n_kept = None, 0
-    if not isinstance(estimator.keep_draws, str):
-        index = np.array([vocabulary[w] for w in estimator.keep_draws], dtype=int)
-        rows = dict.fromkeys(("rho", "alpha"), (slice(None), index))
-        n_kept = index.size
-    size = n_periods * len(vocabulary) * k
-    trace = 8 * (_MONITORED + COORDINATES + 1) + 16 * n_periods * k * n_kept
-    chains = 1 if estimator.solver in ("vi", "laplace") else estimator.chains
-    budget = _DRAWN_BUDGET if estimator.solver == "vi" else None
-    return chain_settings(
-        estimator, 16 * size, 32 * size, trace, rows, chains, budget, covariance=False
-    )
+ROOM = Room(
+    SOLVERS,
+    check_parameters,
+    recording.footprint,
+    pose,
+    recording.labels,
+    recording.diagnose,
+    streams=("counts", "static", "solve", "reading"),
+)

@@ -22,9 +22,10 @@ from ..inference.hmc import sample_hmc
 from ..inference.threads import OneBlasThread
 from ..inference.trajectories import HamiltonianOptions
 from ..numeric.tridiagonal_kernels import paths_prior
-from .density import DynamicDensity, expected_information
 from .density_kernels import pull_stretch, step_sums, stretch_trajectories
 from .gibbs.conditionals import DynamicConditionals
+from .model import DynamicDensity, expected_information
+from .recording import monitored_places
 
 # Sweeps of the pilot run; the second half of them counts.
 _PILOT = 120
@@ -129,11 +130,11 @@ class DynamicHamiltonian:
         return values
 
     def trace(self, theta):
-        """Logits and target coordinates of the monitored places; a learned diffusion."""
+        """Logits and target coordinates of the monitored places; a learned ``log_diffusion``."""
         x = self.vectors(theta)
         seen = self.model.traces(self.monitored, x[:, 0], x[:, 1])
         if self.learned:
-            seen["diffusion"] = self._diffusion(theta)
+            seen["log_diffusion"] = np.log(self._diffusion(theta))
         return seen
 
     def _diffusion(self, theta):
@@ -158,12 +159,12 @@ def _prior_slope(prior, diffusion, x):
 def pilot_run(model, monitored, seeds, n_jobs=None):
     """Mean and standard deviation of the logarithm of a learned diffusion from a few sweeps."""
     conditionals = DynamicConditionals(model, monitored)
-    rng = generators(seeds, conditionals.n_streams)
+    rngs = generators(seeds, conditionals.n_streams)
     seen = []
-    with OneBlasThread(), Workers(effective_n_jobs(n_jobs)) as units:
-        state = conditionals.init_state(rng)
+    with OneBlasThread(), Workers(effective_n_jobs(n_jobs)) as run:
+        state = conditionals.init_state(rngs)
         for _ in range(_PILOT):
-            conditionals.sweep(state, rng, units)
+            conditionals.sweep(state, rngs, run)
             seen.append(np.log(state.diffusion))
     seen = seen[_PILOT // 2 :]
     # not narrower than if every step were seen
@@ -176,50 +177,31 @@ def default_options(estimator):
     return HamiltonianOptions(target_accept=estimator.target_accept, metric="given")
 
 
-def hmc_posterior(estimator, model, words, settings, seeds):
-    """Sample the posterior by Hamiltonian trajectories; returns a `Posterior`.
+def solve(estimator, problem, settings, seed):
+    """Sample the posterior by Hamiltonian trajectories; returns a `Result`.
 
-    Parameters
-    ----------
-    estimator : DynamicSGNS
-    model : DynamicModel
-    words : ndarray of str
-    settings : Settings
-    seeds : numpy.random.SeedSequence
-
-    Returns
-    -------
-    Posterior
-        Statistics as in `inference.hmc.sample_hmc`, with ``logit``, ``coordinate`` and a learned
-        ``diffusion``.
+    Statistics are those of `inference.hmc.sample_hmc`, with ``logit``, ``coordinate`` and the
+    ``log_diffusion`` where it is learned.
 
     Warns
     -----
     ConvergenceWarning
-        For divergent or saturated trajectories, and chains that have not mixed.
+        For divergent or saturated trajectories.
     """
-    from . import fitting
-
-    monitored = fitting.monitored_places(model)
+    model = problem.model
+    monitored = monitored_places(model)
     pilot = None
     if model.prior.learned:
-        seeds, first = seeds.spawn(2)
+        seed, first = seed.spawn(2)
         pilot = pilot_run(model, monitored, first, estimator.n_jobs)
     result = sample_hmc(
         DynamicHamiltonian(model, monitored, pilot),
         settings,
         default_options(estimator),
         n_chains=estimator.chains,
-        seeds=seeds,
+        seeds=seed,
         n_jobs=estimator.n_jobs,
         verbose=estimator.verbose,
     )
-    attrs = {
-        "kernel": "nuts",
-        "divergences": result.facts["divergences"],
-        "saturated": result.facts["saturated"],
-        **fitting.sampling_facts(result, settings),
-    }
-    posterior = fitting.assemble(estimator, result, words, settings, attrs)
-    fitting.check_mixing(posterior)
-    return posterior
+    result.facts["kernel"] = "nuts"
+    return result

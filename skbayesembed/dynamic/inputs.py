@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +11,7 @@ from scipy import sparse
 from ..corpus.periods import Periods, check_times
 from ..corpus.text import analyzer_of, build_corpus, input_kind, materialise
 from ..sgns import inputs as static
+from ..sgns.checks import check_known
 from ..sgns.counting import PairCounts, document_pairs
 from ..sgns.inputs import SCORE_EXPONENT, SCORE_NEGATIVE, SCORE_WINDOW, HeldOut
 from ..sgns.pairs import RankOne
@@ -18,24 +20,50 @@ from .data import period_counts, pooled_counts, with_negatives
 _NEGATIVES = ("negative", "ns_exponent", "negative_sampling")
 
 
-@dataclass(frozen=True)
-class Training:
-    """Counts for a fit.
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What the axes of the vectors stand for, and how much was observed.
+
+    Attributes
+    ----------
+    words : ndarray of str of shape (n_words,)
+    columns : ndarray of int of shape (n_words,) or None
+        Columns of the count matrix that are the words; None unless fitted on one.
+    periods : Periods
+    observed : ndarray of shape (n_periods, n_words)
+        Positive pairs of each target.
+    totals : ndarray of shape (n_periods,)
+        Observations, negative ones among them.
+    """
+
+    words: np.ndarray
+    columns: np.ndarray | None
+    periods: Periods | None
+    observed: np.ndarray
+    totals: np.ndarray
+
+    @cached_property
+    def vocabulary(self):
+        """Word to place in ``words``."""
+        return places_of(self.words)
+
+
+@dataclass(frozen=True, eq=False)
+class Training(Known):
+    """`Known`, with the counts for a fit.
 
     Attributes
     ----------
     counts : list of PairCounts
         One for each period; all zero where there is no data.
-    words : ndarray of str of shape (n_words,)
-    columns : ndarray of int of shape (n_words,) or None
-        Columns of the count matrix that are the words; None unless fitted on one.
-    periods : Periods
     """
 
     counts: list
-    words: np.ndarray
-    columns: np.ndarray | None
-    periods: Periods
+
+
+def places_of(words):
+    """Place of each word, a dict."""
+    return {word: i for i, word in enumerate(words.tolist())}
 
 
 def kind_of(X):
@@ -77,43 +105,74 @@ def check_timed(estimator, times):
         )
 
 
-def training_data(estimator, X, times, rng):
-    """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
+def training_data(estimator, X, times, seed):
+    """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix.
+
+    ``seed`` is for contexts and negatives that are sampled.
+    """
     check_timed(estimator, times)
     kind, X = kind_of(X)
     static.forget_columns(estimator, kind)
-    columns = None
+    rng = np.random.default_rng(seed)
+    words, columns, periods, counts = _COUNTED[kind](estimator, X, times, rng)
+    _check_pairs(counts, kind)
+    observed = np.array([c.positive.sum(axis=1) for c in counts])
+    totals = np.array([c.total for c in counts])
+    training = Training(words, columns, periods, observed, totals, counts)
+    check_known("keep_draws", estimator.keep_draws, training.vocabulary)
+    return training
+
+
+def _from_pairs(estimator, X, times, rng):
+    """Words, None, periods and counts of a list of `PairCounts`."""
+    periods, index = learn_periods(estimator, times, len(X), "pairs")
+    words = names_of_pairs(X)
+    static.check_vocabulary(estimator, words.size)
+    groups = ([X[i] for i in np.flatnonzero(index == t)] for t in range(periods.n_periods))
+    counts = [added_up(group) if group else _no_counts(words.size) for group in groups]
+    return words, None, periods, counts
+
+
+def _from_matrix(estimator, X, times, rng):
+    """Words, their columns, periods and counts of a count matrix."""
+    # the rows are looked at before their times are
+    matrix, names = static.named_matrix(estimator, X)
+    periods, index = learn_periods(estimator, times, matrix.shape[0])
+    columns = static.chosen_columns(estimator, matrix)
+    counts = matrix_counts(estimator, matrix[:, columns], index, range(periods.n_periods), rng)
+    return names[columns], columns, periods, counts
+
+
+def _from_documents(kind, estimator, X, times, rng):
+    """Words, None, periods and counts of text or tokens."""
+    periods, index = learn_periods(estimator, times, len(X))
+    corpus = static.checked_corpus(estimator, X, kind)
+    words = np.asarray(corpus.words, dtype=str)
+    counts = period_counts(
+        corpus.ids, corpus.offsets, index, words.size, periods.n_periods, rng=rng,
+        **counting(estimator),
+    )  # fmt: skip
+    return words, None, periods, counts
+
+
+_COUNTED = {
+    "pairs": _from_pairs,
+    "counts": _from_matrix,
+    "text": partial(_from_documents, "text"),
+    "tokens": partial(_from_documents, "tokens"),
+}
+
+
+def _check_pairs(counts, kind):
+    """Raise a ValueError where there is no pair at all."""
+    if any(c.total > 0 for c in counts):
+        return
     if kind == "pairs":
-        periods, index = learn_periods(estimator, times, len(X), kind)
-        words = names_of_pairs(X)
-        static.check_vocabulary(estimator, words.size)
-        groups = ([X[i] for i in np.flatnonzero(index == t)] for t in range(periods.n_periods))
-        counts = [added_up(group) if group else _no_counts(words.size) for group in groups]
-    elif kind == "counts":
-        # the rows are looked at before their times are
-        matrix, names = static.named_matrix(estimator, X)
-        periods, index = learn_periods(estimator, times, matrix.shape[0])
-        columns = static.chosen_columns(estimator, matrix)
-        words = names[columns]
-        counts = matrix_counts(
-            estimator, matrix[:, columns], index, range(periods.n_periods), rng
-        )  # fmt: skip
-    else:
-        periods, index = learn_periods(estimator, times, len(X))
-        corpus = static.checked_corpus(estimator, X, kind)
-        words = np.asarray(corpus.words, dtype=str)
-        counts = period_counts(
-            corpus.ids, corpus.offsets, index, words.size, periods.n_periods, rng=rng,
-            **counting(estimator),
-        )  # fmt: skip
-    if not any(c.total > 0 for c in counts):
-        if kind == "pairs":
-            raise ValueError("X has no observed pair: all its counts are zero.")
-        raise ValueError(
-            "X has no pair of words: every document has fewer than two words of the vocabulary. "
-            "Lower min_count, or pass longer documents."
-        )
-    return Training(counts, words, columns, periods)
+        raise ValueError("X has no observed pair: all its counts are zero.")
+    raise ValueError(
+        "X has no pair of words: every document has fewer than two words of the vocabulary. "
+        "Lower min_count, or pass longer documents."
+    )
 
 
 def counting(estimator):

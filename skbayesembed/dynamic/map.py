@@ -4,38 +4,47 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..inference.contracts import Result
+from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
-from ..posterior.posterior import Posterior
-from .density import DynamicDensity, seek_mode
+from .model import SIDES, DynamicDensity
+
+# The search starts off the static vectors by so many prior standard deviations: components that
+# their mode lacks would else stay at a saddle.
+_STIR = 1e-3
 
 
-def map_posterior(estimator, model, words, seeds):
-    """The mode of the posterior as a `Posterior` of one chain and one draw.
-
-    Parameters
-    ----------
-    estimator : DynamicSGNS
-    model : DynamicModel
-        With a given diffusion: together with trajectories it has no mode.
-    words : ndarray of str
-    seeds : numpy.random.SeedSequence
-
-    Returns
-    -------
-    Posterior
+def solve(estimator, problem, settings, seed):
+    """The mode of the posterior as a `Result` of one chain and one draw.
 
     Warns
     -----
     ConvergenceWarning
         If the mode was not reached.
     """
-    from .fitting import coords_of, dims_of
-
+    model = problem.model
     density = DynamicDensity(model)
     with OneBlasThread():
-        theta, facts = seek_mode(estimator, density, np.random.default_rng(seeds), warn=True)
+        theta, facts = seek_mode(estimator, density, np.random.default_rng(seed), warn=True)
     arrays = density.unpack(theta)
-    rho, alpha = model.in_frame(arrays["alpha"], arrays["rho"], arrays["alpha"])
-    draws = {"rho": rho[None, None], "alpha": alpha[None, None]}
-    dims, coords = dims_of(draws), coords_of(words, draws)
-    return Posterior(draws, dims=dims, coords=coords, attrs={"solver": "map", **facts})
+    turned = model.in_frame(arrays["alpha"], *(arrays[name] for name in SIDES))
+    draws = {name: value[None, None] for name, value in zip(SIDES, turned, strict=True)}
+    return Result(draws, facts=facts)
+
+
+def seek_mode(estimator, density, rng, warn):
+    """Search for the mode from the static vectors in every period: parameters, facts."""
+    model = density.model
+    stir = _STIR * np.sqrt(model.prior.variance)
+    start = {}
+    for name in SIDES:
+        near = model.center[name] + stir * rng.standard_normal(model.center[name].shape)
+        start[name] = np.tile(near, (model.n_periods, 1, 1))
+    return find_mode(
+        density,
+        density.pack(start),
+        max_iter=estimator.max_iter,
+        tol=estimator.tol,
+        verbose=estimator.verbose,
+        warn=warn,
+    )

@@ -158,6 +158,12 @@ class DriftPrior:
         return 0.5 * (self.diffusion if diffusion is None else diffusion) / self.variance
 
 
+def drift_prior(estimator, periods):
+    """The `DriftPrior` that the parameters of a `DynamicSGNS` ask for, of its `Periods`."""
+    e = estimator
+    return DriftPrior(periods.gaps, e.prior_precision, e.diffusion, e.hyperprior)
+
+
 def check_drift(prior_precision, diffusion, hyperprior=None):
     """Raise a ValueError unless these are parameters of a `DriftPrior`."""
     check_real("prior_precision", prior_precision, 0)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -10,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_choice, check_integer, check_prob, check_real
 from ..metrics.words import unit_vectors
 from ..posterior.summary import summarise
-from ..posterior.tables import frame_of
-from ..sgns.reading import kept_draws, neighbours, pair_places, word_index
+from ..posterior.tables import Column, Table
+from ..sgns.reading import Neighbours, kept_draws, neighbours, pair_places, word_index
 from .predict import can_draw, diffusion_draws, drawn_words, period_draws, sweep_chunk, sweep_draws
 
 # Draws from an approximation for a reading of a few words.
@@ -53,30 +58,30 @@ def prior_distance(estimator, at):
     return float(np.sqrt(2.0 * estimator.rho_.shape[-1] * variance * np.mean(moved)))
 
 
-def _chosen_periods(estimator, times):
-    """Places of the periods of some times, all without any; their labels and centres."""
+def _chosen_periods(estimator, chosen=None):
+    """Places of the chosen periods, all by default; their labels and centres."""
     periods = estimator.periods_
-    if times is None:
-        chosen = list(range(periods.n_periods))
+    if chosen is None:
+        places = list(range(periods.n_periods))
     else:
-        times = [times] if np.ndim(times) == 0 else times
-        chosen = [periods.find(time, "times") for time in times]
-        if not chosen:
-            raise ValueError("times must name at least one period, got none.")
-    labels = [periods.labels[t] for t in chosen]
-    return chosen, {"periods": labels, "times": periods.centres[chosen]}
+        chosen = [chosen] if np.ndim(chosen) == 0 else chosen
+        places = [periods.find(time, "periods") for time in chosen]
+        if not places:
+            raise ValueError("periods must name at least one period, got none.")
+    labels = [periods.labels[t] for t in places]
+    return places, {"periods": labels, "times": periods.centres[places]}
 
 
-def _two_periods(estimator, t0, t1):
+def _two_periods(estimator, start, end):
     """Places of two periods; the first and the last by default."""
     periods = estimator.periods_
     at = [
         default if time is None else periods.find(time, name)
-        for time, name, default in ((t0, "t0", 0), (t1, "t1", periods.n_periods - 1))
+        for time, name, default in ((start, "start", 0), (end, "end", periods.n_periods - 1))
     ]
     if at[0] == at[1]:
         raise ValueError(
-            f"t0 and t1 must be in different periods, got {periods.labels[at[0]]} for both."
+            f"start and end must be in different periods, got {periods.labels[at[0]]} for both."
         )
     return at
 
@@ -88,7 +93,8 @@ def _similarities(estimator, a, b):
     return _cosines(draws[:, :, 0], draws[:, :, 1])
 
 
-class Changes:
+@dataclass(frozen=True, repr=False, eq=False)
+class Changes(Table):
     """Words ranked by how surely they have changed between two periods.
 
     Attributes
@@ -102,7 +108,7 @@ class Changes:
         Highest density interval of the distance.
     prob_exceeds : ndarray of shape (n,)
         Probability that the distance is above ``threshold``.
-    count_t0, count_t1 : ndarray of shape (n,)
+    count_start, count_end : ndarray of shape (n,)
         Positive pairs that the word was the target of in the two periods.
     periods : tuple
         Labels of the two periods.
@@ -114,61 +120,46 @@ class Changes:
         Draws behind the figures; 1 for a point estimate.
     """
 
-    def __init__(
-        self, words, mean, sd, interval, prob_exceeds, count_t0, count_t1, periods, distance,
-        threshold, prob, n_draws,
-    ):  # fmt: skip
-        self.words = words
-        self.mean = mean
-        self.sd = sd
-        self.interval = interval
-        self.prob_exceeds = prob_exceeds
-        self.count_t0 = count_t0
-        self.count_t1 = count_t1
-        self.periods = periods
-        self.distance = distance
-        self.threshold = threshold
-        self.prob = prob
-        self.n_draws = n_draws
+    words: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    prob_exceeds: np.ndarray
+    count_start: np.ndarray
+    count_end: np.ndarray
+    periods: tuple
+    distance: str
+    threshold: float
+    prob: float
+    n_draws: int
 
-    def __len__(self):
-        return len(self.words)
-
-    def __repr__(self):
-        width = max([len(w) for w in self.words] + [len("word")])
+    # what is printed; a data frame has counts and standard deviations besides
+    def _columns(self):
+        pairs = [f"{a:.4g}, {b:.4g}" for a, b in zip(self.count_start, self.count_end, strict=True)]
         above = f"P(> {self.threshold:.3g})"
-        lines = [
-            f"most changed from {self.periods[0]} to {self.periods[1]}, by {self.distance} "
-            "distance",
-            f"{'word':<{width}}  distance  {f'{100 * self.prob:g} % interval':>16}  {above:>9}"
-            "  pairs",
+        return [
+            Column("word", self.words, (), left=True),
+            Column("distance", self.mean, ()),
+            Column(f"{100 * self.prob:g} % interval", self.interval, (), "6.3f"),
+            Column(f"{above:>9}", self.prob_exceeds, (), ".2f"),
+            Column("pairs", pairs, (), left=True),
         ]
-        for w, m, (low, high), p, n0, n1 in zip(
-            self.words, self.mean, self.interval, self.prob_exceeds, self.count_t0, self.count_t1,
-            strict=True,
-        ):  # fmt: skip
-            lines.append(
-                f"{w:<{width}}  {m:8.3f}  [{low:6.3f}, {high:6.3f}]  {p:{max(9, len(above))}.2f}"
-                f"  {n0:.4g}, {n1:.4g}"
-            )
-        if self.n_draws == 1:
-            lines.append("(a point estimate: one draw, intervals without width)")
-        return "\n".join(lines)
 
-    def to_frame(self):
-        """The table as a pandas DataFrame (pandas must be installed)."""
-        return frame_of(
-            {
-                "word": self.words,
-                "mean": self.mean,
-                "sd": self.sd,
-                "low": self.interval[:, 0],
-                "high": self.interval[:, 1],
-                "prob_exceeds": self.prob_exceeds,
-                "count_t0": self.count_t0,
-                "count_t1": self.count_t1,
-            }
-        )
+    def _series(self):
+        return {
+            "word": self.words,
+            "mean": self.mean,
+            "sd": self.sd,
+            "low": self.interval[:, 0],
+            "high": self.interval[:, 1],
+            "prob_exceeds": self.prob_exceeds,
+            "count_start": self.count_start,
+            "count_end": self.count_end,
+        }
+
+    def _title(self):
+        start, end = self.periods
+        return f"most changed from {start} to {end}, by {self.distance} distance"
 
 
 def most_changed(estimator, n, at, distance, threshold, prob):
@@ -217,7 +208,7 @@ def most_changed(estimator, n, at, distance, threshold, prob):
 class DynamicReadingMixin:
     """Methods of estimators whose posterior has vectors of words in every period."""
 
-    def trajectory(self, word, *, which="target", prob=0.9):
+    def trajectory(self, word: str | int, *, which: str = "target", prob: float = 0.9) -> Bunch:
         """Posterior of a word's vector in every period.
 
         Parameters
@@ -245,24 +236,31 @@ class DynamicReadingMixin:
         check_choice("which", which, tuple(_WHICH))
         index = word_index(self, word, "word")
         draws = draws_of(self, _WHICH[which], [index])[:, :, 0]
-        return summarise(draws, prob, **_chosen_periods(self, None)[1])
+        return summarise(draws, prob, **_chosen_periods(self)[1])
 
-    def similarity(self, a, b, *, times=None, prob=0.9):
+    def similarity(
+        self,
+        a: str | int,
+        b: str | int,
+        *,
+        periods: ArrayLike | None = None,
+        prob: float = 0.9,
+    ) -> Bunch:
         """Posterior of the cosine between the target vectors of two words over time.
 
         Parameters
         ----------
         a, b : str or int
             Words, or their indices.
-        times : list of times or labels of periods, optional
-            All periods by default.
+        periods : list of times or labels of periods, optional
+            A time in a period names it. All periods by default.
         prob : float, default=0.9
 
         Returns
         -------
         Bunch
-            ``periods``, ``times``, ``mean`` and ``sd`` (n_times,), ``interval`` (n_times, 2),
-            ``draws`` (n_draws, n_times).
+            ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen,), ``interval`` (n_chosen, 2),
+            ``draws`` (n_draws, n_chosen).
 
         Raises
         ------
@@ -273,44 +271,55 @@ class DynamicReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        chosen, where = _chosen_periods(self, times)
+        chosen, where = _chosen_periods(self, periods)
         return summarise(_similarities(self, a, b)[:, chosen], prob, **where)
 
-    def similarity_change(self, a, b, t0=None, t1=None, *, prob=0.9):
+    def similarity_change(
+        self, a: str | int, b: str | int, start: Any = None, end: Any = None, *, prob: float = 0.9
+    ) -> Bunch:
         """Posterior of the change of two words' cosine from one period to another.
 
         Parameters
         ----------
         a, b : str or int
             Words, or their indices.
-        t0, t1 : times or labels of periods, optional
-            The first and the last period by default.
+        start, end : times or labels of periods, optional
+            A time in a period names it. The first and the last period by default.
         prob : float, default=0.9
 
         Returns
         -------
         Bunch
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
-            ``t1`` less that at ``t0``, and ``prob_increase``, the probability that the words drew
-            closer.
+            ``end`` less that at ``start``, and ``prob_increase``, the probability that the words
+            drew closer.
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        at = _two_periods(self, t0, t1)
+        at = _two_periods(self, start, end)
         draws = _similarities(self, a, b)
         change = draws[:, at[1]] - draws[:, at[0]]
         return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
 
-    def drift(self, word, t0=None, t1=None, *, distance="euclidean", threshold=None, prob=0.9):
+    def drift(
+        self,
+        word: str | int,
+        start: Any = None,
+        end: Any = None,
+        *,
+        distance: str = "euclidean",
+        threshold: float | None = None,
+        prob: float = 0.9,
+    ) -> Bunch:
         """Posterior of the distance between a word's targets in two periods.
 
         Parameters
         ----------
         word : str or int
-        t0, t1 : times or labels of periods, optional
-            The first and the last period by default.
+        start, end : times or labels of periods, optional
+            A time in a period names it. The first and the last period by default.
         distance : {"euclidean", "cosine"}, default="euclidean"
-            ``|rho_t1 - rho_t0|``, or ``1 - cos(rho_t0, rho_t1)``.
+            ``|rho_end - rho_start|``, or ``1 - cos(rho_start, rho_end)``.
         threshold : float, optional
             By default, for the Euclidean distance, its root mean square under the prior.
         prob : float, default=0.9
@@ -330,7 +339,7 @@ class DynamicReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         _check_distance(distance, threshold)
-        at = _two_periods(self, t0, t1)
+        at = _two_periods(self, start, end)
         draws = draws_of(self, "rho", [word_index(self, word, "word")])[:, :, 0]
         found = _distances(distance, draws[:, at[0]], draws[:, at[1]])
         if threshold is None and distance == "euclidean":
@@ -341,17 +350,24 @@ class DynamicReadingMixin:
         return summarise(found, prob, **more)
 
     def most_changed(
-        self, n=10, *, t0=None, t1=None, distance="euclidean", threshold=None, prob=0.9
-    ):
+        self,
+        n: int = 10,
+        *,
+        start: Any = None,
+        end: Any = None,
+        distance: str = "euclidean",
+        threshold: float | None = None,
+        prob: float = 0.9,
+    ) -> Changes:
         """Words that have most surely changed between two periods.
 
         Parameters
         ----------
         n : int, default=10
-        t0, t1 : times or labels of periods, optional
-            The first and the last period by default.
+        start, end : times or labels of periods, optional
+            A time in a period names it. The first and the last period by default.
         distance : {"euclidean", "cosine"}, default="euclidean"
-            ``|rho_t1 - rho_t0|``, or ``1 - cos(rho_t0, rho_t1)``.
+            ``|rho_end - rho_start|``, or ``1 - cos(rho_start, rho_end)``.
         threshold : float, optional
             By default the root mean square of the Euclidean distance under the prior; of cosine
             distances the median over all words of the posterior mean.
@@ -374,16 +390,19 @@ class DynamicReadingMixin:
         check_prob(prob)
         check_integer("n", n, 1)
         _check_distance(distance, threshold)
-        return most_changed(self, n, _two_periods(self, t0, t1), distance, threshold, prob)
+        return most_changed(self, n, _two_periods(self, start, end), distance, threshold, prob)
 
-    def most_similar(self, word, n=10, *, time, prob=0.9):
+    def most_similar(
+        self, word: str | int, n: int = 10, *, period: Any, prob: float = 0.9
+    ) -> Neighbours:
         """The words nearest to a word in a period, with intervals.
 
         Parameters
         ----------
         word : str or int
         n : int, default=10
-        time : time or label of a period
+        period : time or label of a period
+            A time in a period names it.
         prob : float, default=0.9
 
         Returns
@@ -396,30 +415,32 @@ class DynamicReadingMixin:
         check_prob(prob)
         check_integer("n", n, 1)
         target = word_index(self, word, "word")
-        draws = period_draws(self, "rho", self.periods_.find(time))
+        draws = period_draws(self, "rho", self.periods_.find(period, "period"))
         return neighbours(self.words_, target, draws, n, prob)
 
-    def cooccurrence_proba(self, pairs, *, times=None, prob=0.9):
+    def cooccurrence_proba(
+        self, pairs: Sequence, *, periods: ArrayLike | None = None, prob: float = 0.9
+    ) -> Bunch:
         """Posterior of the probability that a pair is positive, sigma(rho_wt . alpha_vt).
 
         Parameters
         ----------
         pairs : list of (target, context)
             Words or indices.
-        times : list of times or labels of periods, optional
-            All periods by default.
+        periods : list of times or labels of periods, optional
+            A time in a period names it. All periods by default.
         prob : float, default=0.9
 
         Returns
         -------
         Bunch
-            ``periods``, ``times``, ``mean`` and ``sd`` (n_times, n_pairs), ``interval`` (n_times,
-            n_pairs, 2), ``draws`` (n_draws, n_times, n_pairs).
+            ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen, n_pairs), ``interval`` (n_chosen,
+            n_pairs, 2), ``draws`` (n_draws, n_chosen, n_pairs).
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         targets, contexts = pair_places(self, pairs)
-        chosen, where = _chosen_periods(self, times)
+        chosen, where = _chosen_periods(self, periods)
         rho, alpha = draws_of(self, "rho", targets), draws_of(self, "alpha", contexts)
         if len(rho) != len(alpha):
             # only one side has all its words among those kept by name

@@ -1,15 +1,38 @@
-"""What is recorded of draws: dimensions, traces, facts and diagnoses."""
+"""What is recorded of draws: their size, dimensions, traces and diagnoses."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import expit
 
-from ..common.warnings import COORDINATE_RHAT_LIMIT, warn_if_stuck, warn_unless_mixed
-from ..posterior.posterior import Posterior
+from ..common.spine import DRAW_BUDGET, Footprint
+from ..common.warnings import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
+from ..inference.contracts import ROWS
 from ..posterior.summary import rhat
+from .model import COORDINATES, SIDES
 
 _MONITORED = 100
+# Bytes of whole draws of an approximation that are recorded: readings draw from it afresh.
+_DRAWN_BUDGET = 2**27
+
+
+def footprint(estimator, known):
+    """`Footprint` of draws of both sides in all periods."""
+    k = int(estimator.n_components)
+    rows, n_kept = None, 0
+    if not isinstance(estimator.keep_draws, str):
+        index = np.array([known.vocabulary[w] for w in estimator.keep_draws], dtype=int)
+        rows, n_kept = dict.fromkeys(SIDES, (slice(None), index)), index.size
+    n_periods = known.periods.n_periods
+    size = n_periods * known.words.size * k
+    return Footprint(
+        draw=16 * size,
+        trace=8 * (_MONITORED + COORDINATES + 1) + 16 * n_periods * k * n_kept,
+        moments=32 * size,
+        covariance=False,
+        rows=rows,
+        budget=_DRAWN_BUDGET if estimator.solver == "vi" else DRAW_BUDGET,
+    )
 
 
 def monitored_places(model):
@@ -27,72 +50,54 @@ def monitored_places(model):
     return rng.permutation(np.unique(np.column_stack([period, words]), axis=0))
 
 
-def sampling_facts(result, settings):
-    """Facts about a run of chains for ``posterior_.attrs``."""
-    return {
-        "interrupted": result.facts["interrupted"],
-        "draws_made": int(next(iter(result.stats.values())).shape[1]),
-        "stride": settings.stride,
-    }
+def labels(estimator, known, draws):
+    """Dimensions of recorded arrays, and the labels along them.
 
-
-def assemble(estimator, result, words, settings, attrs):
-    """The `Posterior` of an engine's `Result`."""
-    kept = None if settings.rows is None else list(estimator.keep_draws)
-    # of other length than the whole draws, as statistics may be
-    kept_rows = {n: result.draws.pop(n) for n in list(result.draws) if n.endswith("_rows")}
-    stats = result.stats | kept_rows
-    if "diffusion" in stats:
-        # of every draw, recorded whole or not; the name is that of the draws
-        stats["log_diffusion"] = np.log(stats.pop("diffusion"))
-    return Posterior(
-        result.draws,
-        stats=stats,
-        moments=result.moments,
-        dims=dims_of(result.draws | kept_rows),
-        coords=coords_of(words, result.draws, kept),
-        attrs={"solver": estimator.solver, **attrs},
-    )
-
-
-def dims_of(draws):
-    """Names of the dimensions of vectors; those of kept words have ``kept_word``."""
-    return {
-        name: ("period", "kept_word" if name.endswith("_rows") else "word", "component")
+    Words that are kept by name have a dimension of their own, ``kept_word``.
+    """
+    dims = {
+        name: ("period", "kept_word" if name.endswith(ROWS) else "word", "component")
         for name in draws
-        if name.startswith(("rho", "alpha"))
+        if name.startswith(SIDES)
     }
+    coords = {
+        "period": np.array([str(label) for label in known.periods.labels]),
+        "word": known.words,
+        "component": np.arange(draws["rho"].shape[-1]),
+    }
+    if any(name.endswith(ROWS) for name in draws):
+        coords["kept_word"] = np.asarray(list(estimator.keep_draws), dtype=str)
+    return dims, coords
 
 
-def coords_of(words, draws, kept=None):
-    """Labels along the dimensions of vectors; `DynamicSGNS` names the periods."""
-    n_periods, _, k = draws["rho"].shape[-3:]
-    coords = {"period": np.arange(n_periods), "word": words, "component": np.arange(k)}
-    if kept is not None:
-        coords["kept_word"] = np.asarray(kept, dtype=str)
-    return coords
-
-
-def check_mixing(posterior):
-    """Warn unless the chains have mixed.
+def diagnose(estimator, known, posterior):
+    """Warn unless chains have mixed; there is nothing to say of approximations.
 
     Co-occurrence probabilities are what any frame agrees on; the coordinates of vectors are what
     ``rho_`` and ``transform`` average.
     """
-    stats = posterior.stats
+    stats, attrs = posterior.stats, posterior.attrs
     if "acceptance" in stats:
         warn_if_stuck(float(stats["acceptance"].mean()), "raise target_accept")
-    posterior.attrs["max_rhat"] = warn_unless_mixed(
+    if "logit" not in stats:
+        return
+    note_mixing(
+        attrs,
         rhat(expit(stats["logit"])),
         "the co-occurrence probabilities (posterior_.stats['logit'])",
     )
-    posterior.attrs["max_rhat_rho"] = warn_unless_mixed(
+    note_mixing(
+        attrs,
         rhat(stats["coordinate"]),
         "the coordinates of target vectors (posterior_.stats['coordinate']), which rho_ and "
         "transform average while cosines and probabilities may be fine,",
-        COORDINATE_RHAT_LIMIT,
+        name="max_rhat_rho",
+        limit=COORDINATE_RHAT_LIMIT,
     )
     if "log_diffusion" in stats:
-        posterior.attrs["max_rhat_diffusion"] = warn_unless_mixed(
-            rhat(stats["log_diffusion"]), "the diffusion (posterior_.stats['log_diffusion'])"
+        note_mixing(
+            attrs,
+            rhat(stats["log_diffusion"]),
+            "the diffusion (posterior_.stats['log_diffusion'])",
+            name="max_rhat_diffusion",
         )

@@ -1,67 +1,22 @@
-"""Learning one period after the other: ``learning_method="online"`` and ``partial_fit``."""
+"""Learning one period after the other: ``partial_fit``."""
 
 from __future__ import annotations
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..common.random import seed_sequence
+from ..common import spine
 from ..corpus.periods import Periods
 from ..corpus.text import analyzer_of, build_corpus, keep_tokens, materialise
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from ..sgns import inputs as static
 from ..sgns.checks import check_known
-from . import fitting, inputs
-from .checks import check_parameters
+from . import inputs
 from .data import period_counts
-from .vi.filtering import Filtering
-from .vi.solver import check_arrays, sites_posterior, warn_of_end
-
-
-def filtered_posterior(estimator, training, settings, seeds, run):
-    """The `Posterior` of counts of all periods, learned from one period after the other."""
-    check_arrays(len(training.counts), training.words.size, estimator.n_components)
-    start_seed, draw_seed = seeds.spawn(2)
-    filtering = _filtering(estimator, training.words.size, start_seed)
-    times, interrupted = training.periods.centres, False
-    try:
-        _learn(estimator, filtering, times, np.arange(times.size), training.counts, run)
-    except KeyboardInterrupt:
-        # the periods learned are kept; those after them have the prior given these
-        if not filtering.elbo:
-            raise
-        interrupted = True
-        warn_of_end(estimator, filtering.converged, interrupted)
-    return _posterior(
-        estimator, filtering, times, training.words, settings, draw_seed, run, interrupted
-    )
-
-
-def _filtering(estimator, n_words, seed):
-    e = estimator
-    rng = np.random.default_rng(seed)
-    return Filtering(n_words, e.n_components, e.prior_precision, e.diffusion, rng)
-
-
-def _learn(estimator, filtering, times, index, counts, run):
-    before, filtering.converged = filtering.converged, True
-    for t, period in zip(np.unique(index), counts, strict=True):
-        filtering.learn(
-            float(times[t]), period, run,
-            max_iter=estimator.max_iter, tol=estimator.tol, verbose=estimator.verbose,
-        )  # fmt: skip
-    # of these periods: what was warned of before is not said again
-    warn_of_end(estimator, filtering.converged, interrupted=False)
-    filtering.converged = filtering.converged and before
-
-
-def _posterior(estimator, filtering, times, words, settings, seed, run, interrupted=False):
-    sites = filtering.sites(times, run)
-    facts = {"n_iter": filtering.n_iter, "converged": filtering.converged}
-    facts["interrupted"] = interrupted
-    return sites_posterior(estimator, sites, words, settings, seed, facts)
-
+from .fitting import ROOM
+from .vi.filtering import begin, learn_periods
+from .vi.solver import check_arrays, sites_result
 
 # What the sites learned so far belong to.
 _FIXED = ("n_components", "prior_precision", "diffusion")
@@ -73,68 +28,60 @@ class Stream:
     Parameters
     ----------
     estimator : DynamicSGNS
-    kind : {"text", "tokens", "counts", "pairs"}
-        Of the first batch.
 
     Attributes
     ----------
-    words : ndarray of str of shape (n_words,)
-    vocabulary : dict of str to int
-    columns : ndarray of int or None
-        Of a count matrix.
-    periods : Periods
-    observed : ndarray of shape (n_periods, n_words)
-        Positive pairs of each target.
-    totals : ndarray of shape (n_periods,)
-        Observations, negative ones among them.
+    known : inputs.Known
+        Words and periods so far.
+    reading_seed : numpy.random.SeedSequence
+        For draws that are made when the posterior is read.
     """
 
-    def __init__(self, estimator, kind):
-        count_seed, start_seed, self._draw_seed, self.reading_seed = seed_sequence(
-            estimator.random_state
-        ).spawn(4)
-        self._rng = np.random.default_rng(count_seed)
-        self._kind = _kind_of_stream(kind)
+    def __init__(self, estimator):
+        seeds = spine.seeds_of(estimator, ROOM)
+        self._draw_seed, self.reading_seed = seeds["solve"], seeds["reading"]
+        self._rng = np.random.default_rng(seeds["counts"])
+        self._kind, self._n_learned = None, 0
         self._fixed = {name: getattr(estimator, name) for name in _FIXED}
-        self.words, self.vocabulary, self.columns = np.array([], dtype=str), {}, None
-        self.periods, self._n_learned = None, 0
-        self.observed, self.totals = np.zeros((0, 0)), np.zeros(0)
-        self._filtering = _filtering(estimator, 0, start_seed)
+        nothing = np.zeros((0, 0))
+        self.known = inputs.Known(np.array([], dtype=str), None, None, nothing, np.zeros(0))
+        self._filtering = begin(estimator, 0, np.random.default_rng(seeds["static"]))
 
     def learn(self, estimator, X, times):
         """Take in a batch of documents, all later than those before."""
-        kind, X = inputs.kind_of(X)
+        inputs.check_timed(estimator, times)
+        kind, X = inputs.kind_of(materialise(X))
         self._check_same(estimator, kind)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         times = inputs.check_line(times, n, kind)
-        periods = extended_periods(estimator, self.periods, times, kind)
+        periods = extended_periods(estimator, self.known.periods, times, kind)
         index = periods.index(times)
         self._check_later(periods, index)
         count = {"pairs": self._given, "counts": self._matrix}.get(kind, self._corpus)
         words, columns, counts = count(estimator, X, kind, index)
-        vocabulary = {word: i for i, word in enumerate(words.tolist())}
-        check_known("keep_draws", estimator.keep_draws, vocabulary)
+        check_known("keep_draws", estimator.keep_draws, inputs.places_of(words))
         check_arrays(periods.n_periods, words.size, estimator.n_components)
         filtering = self._filtering.copy()
-        filtering.add_words(words.size - self.words.size)
+        filtering.add_words(words.size - self.known.words.size)
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-            _learn(estimator, filtering, periods.centres, index, counts, run)
+            learn_periods(estimator, filtering, periods.centres[np.unique(index)], counts, run)
         # all is well: the batch is taken in at once or not at all
-        self._filtering, self.periods = filtering, periods
-        self.words, self.vocabulary, self.columns = words, vocabulary, columns
-        self._n_learned = int(index.max()) + 1
-        self._note(counts, index)
+        self._filtering, self._n_learned = filtering, int(index.max()) + 1
+        self.known = self._extended(words, columns, periods, counts, index)
 
-    def posterior(self, estimator):
-        """The `Posterior` of what was learned so far."""
-        settings = fitting.plan_draws(estimator, self.vocabulary, self.periods.n_periods)
+    def fitted(self, estimator):
+        """`Fitted` of what was learned so far."""
+        settings = spine.plan(estimator, ROOM, self.known)
+        filtering = self._filtering
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-            return _posterior(
-                estimator, self._filtering, self.periods.centres, self.words, settings,
-                self._draw_seed, run,
-            )  # fmt: skip
+            sites = filtering.sites(self.known.periods.centres, run)
+            result = sites_result(sites, settings, self._draw_seed, filtering.facts())
+        return spine.conclude(estimator, ROOM, self.known, settings, result)
 
     def _check_same(self, estimator, kind):
+        if self._kind is None:
+            static.forget_columns(estimator, kind)
+            self._kind = _kind_of_stream(kind)
         if _kind_of_stream(kind) != self._kind:
             raise ValueError(
                 f"X must be {self._kind} in every call of partial_fit, as in the first, got "
@@ -150,30 +97,32 @@ class Stream:
     def _check_later(self, periods, index):
         if index.min() < self._n_learned:
             # the new periods may begin earlier
-            known, got = self.periods.labels[self._n_learned - 1], periods.labels[index.min()]
+            known, got = self.known.periods.labels[self._n_learned - 1], periods.labels[index.min()]
             raise ValueError(
                 f"times must be in periods after {known}, the last that partial_fit has learned, "
                 f"got one in {got}: pass all documents of a period in one call, the earliest first."
             )
 
-    def _note(self, counts, index):
-        shape = self.periods.n_periods, self.words.size
-        observed, totals = np.zeros(shape), np.zeros(shape[0])
-        observed[: len(self.observed), : self.observed.shape[1]] = self.observed
-        totals[: self.totals.size] = self.totals
+    def _extended(self, words, columns, periods, counts, index):
+        """What is known after a batch with counts of the periods in ``index``."""
+        before = self.known
+        observed = np.zeros((periods.n_periods, words.size))
+        totals = np.zeros(periods.n_periods)
+        observed[: len(before.observed), : before.words.size] = before.observed
+        totals[: before.totals.size] = before.totals
         for t, period in zip(np.unique(index), counts, strict=True):
             observed[t], totals[t] = period.positive.sum(axis=1), period.total
-        self.observed, self.totals = observed, totals
+        return inputs.Known(words, columns, periods, observed, totals)
 
     # Counts of the periods that a batch has, over the words known after it.
 
     def _given(self, estimator, X, kind, index):
         static.check_vocabulary(estimator, X[0].n_words)
         words = inputs.names_of_pairs(X)
-        if self.words.size and not np.array_equal(words, self.words):
+        if self.known.words.size and not np.array_equal(words, self.known.words):
             raise ValueError(
-                f"X must count pairs of the {self.words.size} words of the first batch, in their "
-                f"order, got {words.size} words."
+                f"X must count pairs of the {self.known.words.size} words of the first batch, "
+                f"in their order, got {words.size} words."
             )
         counts = [
             inputs.added_up([X[i] for i in np.flatnonzero(index == t)]) for t in np.unique(index)
@@ -181,8 +130,9 @@ class Stream:
         return words, None, counts
 
     def _matrix(self, estimator, X, kind, index):
-        if self.words.size:
-            matrix, words = static.check_columns(estimator, X), self.words
+        words = self.known.words
+        if words.size:
+            matrix = static.check_columns(estimator, X)
         else:
             matrix, words = static.named_matrix(estimator, X)
         static.check_vocabulary(estimator, words.size)
@@ -193,7 +143,7 @@ class Stream:
         corpus = build_corpus(X, analyzer_of(estimator, kind))
         words = self._with_new(estimator, corpus)
         static.check_vocabulary(estimator, words.size)
-        vocabulary = {word: i for i, word in enumerate(words.tolist())}
+        vocabulary = inputs.places_of(words)
         places = np.array([vocabulary.get(word, -1) for word in corpus.words.tolist()])
         ids = places[corpus.ids] if corpus.ids.size else corpus.ids
         # words outside the vocabulary vanish and their neighbours close up, as in fit
@@ -208,10 +158,11 @@ class Stream:
     def _with_new(self, estimator, corpus):
         """The words so far, and those new ones that are frequent enough, most frequent first."""
         frequent = corpus.words[corpus.frequency >= estimator.min_count].tolist()
-        new = [word for word in frequent if word not in self.vocabulary]
+        known = self.known
+        new = [word for word in frequent if word not in known.vocabulary]
         if estimator.max_features is not None:
-            new = new[: max(0, estimator.max_features - self.words.size)]
-        return np.asarray([*self.words.tolist(), *new], dtype=str)
+            new = new[: max(0, estimator.max_features - known.words.size)]
+        return np.asarray([*known.words.tolist(), *new], dtype=str)
 
 
 def _kind_of_stream(kind):
@@ -235,17 +186,3 @@ def extended_periods(estimator, known, times, kind):
     more = max(0, int(np.ceil((times.max() - known.edges[-1]) / width)))
     later = known.edges[-1] + width * np.arange(1, more + 1)
     return Periods.learn(times, bins=np.append(known.edges, later))
-
-
-def partial_fit(estimator, X, times):
-    """Take in documents of later periods; returns the `Stream`, a new one in the first call."""
-    check_parameters(estimator)
-    inputs.check_timed(estimator, times)
-    X = materialise(X)
-    stream = estimator.__dict__.get("_stream")
-    if stream is None:
-        kind, X = inputs.kind_of(X)
-        stream = Stream(estimator, kind)
-        static.forget_columns(estimator, kind)
-    stream.learn(estimator, X, times)
-    return stream

@@ -22,7 +22,7 @@ def make(**parameters):
 
 def read(X, times, model=None, **parameters):
     model = make(**parameters) if model is None else model
-    return training_data(model, X, times, np.random.default_rng(0))
+    return training_data(model, X, times, 0)
 
 
 def dense(counts):

@@ -8,19 +8,17 @@ import numpy as np
 import pytest
 
 from skbayesembed.datasets import make_dynamic_sgns
-from skbayesembed.dynamic.density import Curvature, DynamicDensity, seek_mode
 from skbayesembed.dynamic.laplace import solver as laplace
+from skbayesembed.dynamic.laplace.approximation import DynamicLaplace
 from skbayesembed.dynamic.laplace.block_cholesky import BlockChain
-from skbayesembed.dynamic.laplace.solver import DynamicLaplace, laplace_posterior, reach_mode
-from skbayesembed.dynamic.model import DynamicModel
+from skbayesembed.dynamic.laplace.solver import reach_mode
+from skbayesembed.dynamic.map import seek_mode
+from skbayesembed.dynamic.model import Curvature, DynamicDensity, DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.inference.chains import Settings
 
 V, T, EMPTY = 12, 4, 2
-WORDS = np.array([f"w{i}" for i in range(V)])
-ESTIMATOR = SimpleNamespace(
-    solver="laplace", max_iter=500, tol=1e-6, verbose=0, n_jobs=1, keep_draws="auto"
-)
+ESTIMATOR = SimpleNamespace(solver="laplace", max_iter=500, tol=1e-6, verbose=0, n_jobs=1)
 METHODS = pytest.mark.parametrize("method", ["blocks", "krylov"])
 
 
@@ -161,36 +159,36 @@ def test_newton_leaves_a_saddle():
 
 
 @METHODS
-def test_posterior(method, monkeypatch):
-    model = build(2, 2.0, 1500)
+def test_a_run(method, monkeypatch):
+    problem = SimpleNamespace(model=build(2, 2.0, 1500))
     monkeypatch.setattr(laplace, "choose_method", lambda density: method)
     settings = Settings(30, 0)
 
     def run(settings, **changed):
         estimator = SimpleNamespace(**{**vars(ESTIMATOR), **changed})
-        return laplace_posterior(estimator, model, WORDS, settings, np.random.SeedSequence(5))
+        return laplace.solve(estimator, problem, settings, np.random.SeedSequence(5))
 
-    posterior = run(settings)
-    assert posterior["rho"].shape == posterior["alpha"].shape == (1, 30, T, V, 2)
-    attrs = posterior.attrs
-    assert (attrs["method"], attrs["rank"], attrs["null_directions"]) == (method, 2, 1)
-    assert attrs["mode_converged"]
-    assert posterior.approximation.mean["rho"].shape == (T, V, 2)
-    np.testing.assert_array_equal(run(settings, n_jobs=2)["rho"], posterior["rho"])
+    result = run(settings)
+    draws, facts = result.draws, result.facts
+    assert draws["rho"].shape == draws["alpha"].shape == (1, 30, T, V, 2)
+    assert (facts["method"], facts["rank"], facts["null_directions"]) == (method, 2, 1)
+    assert facts["converged"]
+    assert result.approximation.mean["rho"].shape == (T, V, 2)
+    np.testing.assert_array_equal(run(settings, n_jobs=2).draws["rho"], draws["rho"])
     # fewer whole draws, rows of all, moments over all
     rows = {"rho": (slice(None), np.array([4, 1]))}
     settings = Settings(30, 0, stride=10, moments=True, rows=rows, covariance=False)
-    thin = run(settings, keep_draws=["w4", "w1"])
-    np.testing.assert_array_equal(thin["rho"], posterior["rho"][:, ::10])
-    np.testing.assert_array_equal(thin.stats["rho_rows"], posterior["rho"][:, :, :, [4, 1]])
+    thin = run(settings)
+    np.testing.assert_array_equal(thin.draws["rho"], draws["rho"][:, ::10])
+    np.testing.assert_array_equal(thin.draws["rho_rows"], draws["rho"][:, :, :, [4, 1]])
 
 
 def test_what_does_not_fit(monkeypatch):
     model = build(2, 2.0, 1500)
-    density = DynamicDensity(model)
+    density, problem = DynamicDensity(model), SimpleNamespace(model=model)
     assert laplace.choose_method(density) == "blocks"
     monkeypatch.setattr(laplace, "FACTOR_BYTES", 10**4)
     assert laplace.choose_method(density) == "krylov"
-    monkeypatch.setattr("skbayesembed.common.checks.physical_memory", lambda: 10**6)
+    monkeypatch.setattr("skbayesembed.common.memory.physical_memory", lambda: 10**6)
     with pytest.raises(MemoryError, match="12 words in 4 periods"):
-        laplace_posterior(ESTIMATOR, model, WORDS, Settings(5, 0), np.random.SeedSequence(5))
+        laplace.solve(ESTIMATOR, problem, Settings(5, 0), np.random.SeedSequence(5))

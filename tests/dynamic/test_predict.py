@@ -285,13 +285,13 @@ def test_few_recorded_draws_are_made_up_for(drawn, monkeypatch):
     assert len(drawn.similarity(0, 1).draws) == 1000
     assert drawn.most_changed(3).n_draws == 400
     assert repr(drawn.most_changed(3)) == repr(drawn.most_changed(3))
-    back = drawn.most_changed(3, t0=4, t1=0)
+    back = drawn.most_changed(3, start=4, end=0)
     assert back.words.tolist() == drawn.most_changed(3).words.tolist()
     np.testing.assert_allclose(back.mean, drawn.most_changed(3).mean)
     block = [predict.sweep_draws(drawn, "rho", [0], np.arange(a, a + 3)) for a in (0, 3)]
     apart = np.corrcoef(*((b[:, 0] - b[:, 0].mean(axis=0)).ravel() for b in block))[0, 1]
     assert abs(apart) < 0.2, "the noise of a block is its own"
-    assert drawn.most_similar(0, 3, time=4).n_draws == 100
+    assert drawn.most_similar(0, 3, period=4).n_draws == 100
     monkeypatch.setattr(predict, "FEWEST_DRAWS", 40)
     np.testing.assert_array_equal(predict.period_draws(drawn, "rho", 2), flat[:, 2])
 

@@ -69,10 +69,10 @@ def test_similarity(model, rho):
     found = model.similarity("x0", "x4")
     assert_summary(found, draws)
     assert found.interval.shape == (T, 2) and found.periods == [1850, 1860, 1880, 1890]
-    some = model.similarity("x0", 4, times=[1890, 1850], prob=0.5)
+    some = model.similarity("x0", 4, periods=[1890, 1850], prob=0.5)
     assert_summary(some, draws[:, [3, 0]], 0.5)
     assert some.times.tolist() == [1890.0, 1850.0]
-    assert_summary(model.similarity(0, 4, times=1880), draws[:, [2]])
+    assert_summary(model.similarity(0, 4, periods=1880), draws[:, [2]])
     np.testing.assert_allclose(model.similarity(0, 0).draws, 1)
 
 
@@ -124,7 +124,8 @@ def test_most_changed(model, data, rho, monkeypatch, block, threshold, kind):
         limit = prior_distance(model, (1, 3)) if threshold is None else threshold
     above, interval = np.mean(distance > limit, axis=0), hdi_interval(distance, 0.8)
     order = sorted(range(V), key=lambda w: (-above[w], -interval[w, 0]))[:5]
-    found = model.most_changed(5, t0=1860, t1=1890, distance=kind, threshold=threshold, prob=0.8)
+    options = {"distance": kind, "threshold": threshold, "prob": 0.8}
+    found = model.most_changed(5, start=1860, end=1890, **options)
     assert found.distance == kind
     assert found.words.tolist() == [f"x{w}" for w in order] and len(found) == 5
     np.testing.assert_allclose(found.threshold, limit)
@@ -132,9 +133,9 @@ def test_most_changed(model, data, rho, monkeypatch, block, threshold, kind):
     np.testing.assert_allclose(found.sd, distance.std(axis=0, ddof=1)[order])
     np.testing.assert_allclose(found.interval, interval[order])
     np.testing.assert_array_equal(found.prob_exceeds, above[order])
-    assert not found.count_t0.any()
+    assert not found.count_start.any()
     seen = np.asarray(data.pairs[3].positive.sum(axis=1))
-    np.testing.assert_array_equal(found.count_t1, seen[order])
+    np.testing.assert_array_equal(found.count_end, seen[order])
     assert found.periods == (1860, 1890) and found.prob == 0.8 and found.n_draws == 50
 
 
@@ -147,7 +148,7 @@ def test_most_changed_prints_and_converts(model):
     assert lines[2].startswith(found.words[0]) and f"{found.mean[0]:.3f}" in lines[2]
     frame = found.to_frame()
     assert list(frame.columns) == [
-        "word", "mean", "sd", "low", "high", "prob_exceeds", "count_t0", "count_t1",
+        "word", "mean", "sd", "low", "high", "prob_exceeds", "count_start", "count_end",
     ]  # fmt: skip
     assert frame["word"].tolist() == found.words.tolist()
     assert len(model.most_changed(100)) == V
@@ -171,7 +172,7 @@ def test_most_similar(model, rho):
     cosines = cosine(rho[:, 2], rho[:, 2, [5]])
     mean = cosines.mean(axis=0)
     order = [w for w in np.argsort(-mean) if w != 5][:3]
-    found = model.most_similar("x5", 3, time=1880)
+    found = model.most_similar("x5", 3, period=1880)
     assert found.words.tolist() == [f"x{w}" for w in order]
     np.testing.assert_allclose(found.mean, mean[order])
     np.testing.assert_allclose(found.interval, hdi_interval(cosines[:, order], 0.9), atol=1e-12)
@@ -185,7 +186,7 @@ def test_cooccurrence(model, rho, alpha):
     found = model.cooccurrence_proba([("x0", "x1"), (3, "x3")])
     assert_summary(found, draws)
     assert found.interval.shape == (T, 2, 2)
-    some = model.cooccurrence_proba([("x0", "x1"), (3, "x3")], times=[1880], prob=0.5)
+    some = model.cooccurrence_proba([("x0", "x1"), (3, "x3")], periods=[1880], prob=0.5)
     assert_summary(some, draws[:, [2]], 0.5)
     assert some.periods == [1880]
 
@@ -196,7 +197,7 @@ def test_periods_are_named_by_time_or_label(data):
     first, second = model.periods_.labels
     assert second == "[1870, 1900]"
     for time in (second, 1870, 1899.5, np.datetime64("1885-05-01")):
-        assert model.similarity(0, 1, times=[time]).periods == [second]
+        assert model.similarity(0, 1, periods=[time]).periods == [second]
     assert model.drift(0, first, second).mean == model.drift(0, 1850, 1900).mean
 
 
@@ -208,21 +209,25 @@ def test_periods_are_named_by_time_or_label(data):
         (lambda m: m.trajectory(0, which="rho"), ValueError, "which must be one of 'target', 'con"),
         (lambda m: m.trajectory(0, prob=1.0), ValueError, "prob must be a number between 0 and 1"),
         (lambda m: m.similarity(0, "cat"), KeyError, "b='cat' is not in the vocabulary"),
-        (lambda m: m.similarity(0, 1, times=[1870]), ValueError, "times=1870 is in no period: tim"),
         (
-            lambda m: m.similarity(0, 1, times=["1870"]),
+            lambda m: m.similarity(0, 1, periods=[1870]),
             ValueError,
-            "times must be a time or one of",
+            "periods=1870 is in no period: t",
         ),
-        (lambda m: m.similarity(0, 1, times=[]), ValueError, "times must name at least one period"),
-        (lambda m: m.drift(0, 1850, 1850), ValueError, "t0 and t1 must be in different periods"),
-        (lambda m: m.drift(0, 1850, 1851), ValueError, "t1=1851 is in no period"),
+        (
+            lambda m: m.similarity(0, 1, periods=["1870"]),
+            ValueError,
+            "periods must be a time or one of",
+        ),
+        (lambda m: m.similarity(0, 1, periods=[]), ValueError, "periods must name at least one "),
+        (lambda m: m.drift(0, 1850, 1850), ValueError, "start and end must be in different"),
+        (lambda m: m.drift(0, 1850, 1851), ValueError, "end=1851 is in no period"),
         (lambda m: m.drift(0, threshold=-1), ValueError, "threshold must be a number >= 0"),
         (lambda m: m.drift(0, distance="angle"), ValueError, "distance must be one of"),
         (lambda m: m.most_changed(0), ValueError, "n must be an integer >= 1"),
-        (lambda m: m.most_changed(t0=1800), ValueError, "t0=1800 is in no period"),
-        (lambda m: m.most_similar(0, time=1800), ValueError, "time=1800 is in no period"),
-        (lambda m: m.most_similar("cat", time=1850), KeyError, "word='cat' is not in"),
+        (lambda m: m.most_changed(start=1800), ValueError, "start=1800 is in no period"),
+        (lambda m: m.most_similar(0, period=1800), ValueError, "period=1800 is in no period"),
+        (lambda m: m.most_similar("cat", period=1850), KeyError, "word='cat' is not in"),
         (lambda m: m.cooccurrence_proba(["ab"]), ValueError, "pairs must be a list of"),
         (lambda m: m.cooccurrence_proba([(0, "cat")]), KeyError, "context='cat' is not in"),
     ],

@@ -18,7 +18,7 @@ V, K, T, EMPTY = 3, 2, 3, 1
 GAPS = [1.0, 2.5]
 PRECISION, DIFFUSION = 1.5, 0.3
 HYPERPRIOR = (8.0, 2.5)  # all moments that the tests use exist
-UNITS = [[(0, 2), (2, V)], [(0, 1), (1, V)]]
+BLOCKS = [[(0, 2), (2, V)], [(0, 1), (1, V)]]
 
 
 def drift_prior(learned):
@@ -54,7 +54,7 @@ def conditionals(positive, total, prior):
     ]
     zero = {name: np.zeros((V, K)) for name in ("rho", "alpha")}
     model = DynamicModel(PeriodPairs(counts), K, prior, np.arange(K), zero)
-    model.units = UNITS
+    model.blocks = BLOCKS
     return DynamicConditionals(model, np.array([[0, 0, 0]]))
 
 

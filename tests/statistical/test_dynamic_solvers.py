@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from skbayesembed.datasets import make_dynamic_sgns
-from skbayesembed.dynamic.density import DynamicDensity
 from skbayesembed.dynamic.gibbs.conditionals import DynamicConditionals
 from skbayesembed.dynamic.hmc import DynamicHamiltonian, pilot_run
-from skbayesembed.dynamic.laplace.solver import DynamicLaplace, reach_mode
-from skbayesembed.dynamic.model import DynamicModel
+from skbayesembed.dynamic.laplace.approximation import DynamicLaplace
+from skbayesembed.dynamic.laplace.solver import reach_mode
+from skbayesembed.dynamic.model import DynamicDensity, DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs

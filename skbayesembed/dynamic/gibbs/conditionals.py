@@ -1,9 +1,10 @@
 """The exact sampler of trajectories: all targets given the contexts, then the other way round.
 
 Given the other side and one Polya-Gamma variable a pair and period, a word's whole trajectory is
-Gaussian with a block-tridiagonal precision. It is drawn at once, by block Cholesky forward and
-sampling backward, in O(n_periods K^3) besides the pairs: no step from period to period to wait for.
-A learned diffusion is drawn given the trajectories, and once more together with them (`stretch`).
+Gaussian with a block-tridiagonal precision. It is drawn at once, by a block Cholesky factorisation
+forward and sampling backward in time, in O(n_periods K^3) besides the work of the pairs; a sampler
+of one period given its neighbours would creep along a smooth trajectory. A learned diffusion is
+drawn given the trajectories, and once more together with them (`stretch`).
 """
 
 from __future__ import annotations
@@ -39,30 +40,30 @@ class DynamicConditionals:
     def __init__(self, model, monitored):
         self.model = model
         self.monitored = monitored
-        self._first = [1, 1 + len(model.units[0])]
-        self.n_streams = 1 + len(model.units[0]) + len(model.units[1])
+        self._first = [1, 1 + len(model.blocks[0])]
+        self.n_streams = 1 + len(model.blocks[0]) + len(model.blocks[1])
         self._stretch = Stretch(model) if model.prior.learned else None
         self._plan = BlockPlans(functools.partial(_plan, model))
 
-    def init_state(self, rng):
+    def init_state(self, rngs):
         """A start around the static vectors; a learned diffusion at the mode of its prior."""
-        arrays = self.model.start_near(rng[0])
+        arrays = self.model.start_near(rngs[0])
         return DynamicState([arrays["rho"], arrays["alpha"]], self.model.prior.diffusion)
 
-    def sweep(self, state, rng, run):
+    def sweep(self, state, rngs, run):
         """Draw a learned diffusion, then every target's trajectory, then every context's."""
         prior = self.model.prior
         if prior.learned:
             sums, n = prior.statistics(*state.x)
-            state.diffusion = prior.draw_diffusion(state.diffusion, sums, n, rng[0])
-            state.diffusion = self._stretch.update(state.x, state.diffusion, rng[0], run)
+            state.diffusion = prior.draw_diffusion(state.diffusion, sums, n, rngs[0])
+            state.diffusion = self._stretch.update(state.x, state.diffusion, rngs[0], run)
         precision = prior.tridiagonal(state.diffusion)
         for side in (0, 1):
             tasks = [
-                (self._plan(side, u), state.x[side], state.x[1 - side], precision, stream)
-                for u, stream in enumerate(rng[self._first[side] :][: len(self.model.units[side])])
+                (self._plan(side, i), state.x[side], state.x[1 - side], precision, rng)
+                for i, rng in enumerate(rngs[self._first[side] :][: len(self.model.blocks[side])])
             ]
-            run(_update_unit, tasks)
+            run(_update_block, tasks)
 
     def tune(self, state, step, warmup):
         """There is nothing to learn."""
@@ -76,15 +77,15 @@ class DynamicConditionals:
         return values
 
     def trace(self, state):
-        """Logits and target coordinates of the monitored places; a learned diffusion."""
+        """Logits and target coordinates of the monitored places; a learned ``log_diffusion``."""
         seen = self.model.traces(self.monitored, *state.x)
         if self.model.prior.learned:
-            seen["diffusion"] = state.diffusion
+            seen["log_diffusion"] = np.log(state.diffusion)
         return seen
 
 
-def _plan(model, side, unit):
-    return _Plan(model.pairs, side, *model.units[side][unit])
+def _plan(model, side, block):
+    return _Plan(model.pairs, side, *model.blocks[side][block])
 
 
 class _Plan:
@@ -98,8 +99,8 @@ class _Plan:
         self.draws = PolyaGammaDraws(pairs.n[side][lo:hi])
 
 
-def _update_unit(plan, x, y, precision, rng):
-    """Trajectories of a unit's words given the other side ``y``, into ``x``."""
+def _update_block(plan, x, y, precision, rng):
+    """Trajectories of a block's words given the other side ``y``, into ``x``."""
     table = plan.start, plan.stop, plan.indptr, plan.indices
     omega = np.empty(len(plan.draws))
     trajectory_logits(*table, x, y, omega)

@@ -43,7 +43,7 @@ class Stretch:
         diffusion : float
         rng : numpy.random.Generator
         run : callable
-            Maps a function over units of work.
+            Maps a function over blocks of work.
         """
         prior = self.model.prior
         means = [np.einsum("twk,tw->wk", v, s) for v, s in zip(x, self._weights, strict=True)]
@@ -76,10 +76,10 @@ class Stretch:
 
     def _likelihood(self, x, means, deviations, run):
         """The log likelihood as a function of g; logits are quadratic in it."""
-        pairs, units = self.model.pairs, self.model.units[0]
-        sums, paths, tasks = np.empty((len(units), 1)), [], []
+        pairs, blocks = self.model.pairs, self.model.blocks[0]
+        sums, paths, tasks = np.empty((len(blocks), 1)), [], []
         level = [np.ascontiguousarray(np.broadcast_to(m, x[0].shape)) for m in means]
-        for (start, stop), total in zip(units, sums, strict=True):
+        for (start, stop), total in zip(blocks, sums, strict=True):
             first, last = pairs.indptr[0][[start * pairs.n_periods, stop * pairs.n_periods]]
             path = np.empty((4, last - first))
             paths.append((start, stop, pairs, level, deviations, x, path))
@@ -112,7 +112,7 @@ class Stretch:
 
 
 def _path(start, stop, pairs, level, deviations, x, path):
-    """Coefficients of the logits of a unit's pairs as polynomials of g, which are x's at g = 1."""
+    """Coefficients of the logits of a block's pairs as polynomials of g, which are x's at g = 1."""
     table = start, stop, pairs.indptr[0], pairs.indices[0]
     trajectory_logits(*table, *level, path[0])
     trajectory_logits(*table, *deviations, path[2])

@@ -1,16 +1,4 @@
-"""The Gaussian at the mode of the dynamic posterior.
-
-The mode is a point of an orbit of rotations, one of all vectors of all periods, along which the
-Hessian H is null: along (rho_t A, alpha_t A) with one skew-symmetric A for all periods t. Draws
-come from the pseudo-inverse of minus the Hessian: they leave the mode at right angles to the orbit.
-
-For orthonormal tangents T and any E with as many columns and an invertible ``E'T``, the inverse of
-``H + E E'`` is a generalised inverse of H, and ``(I - TT') (H + EE')^-1 (I - TT')`` is the
-pseudo-inverse. Where it fits, H is factorised: it is block-tridiagonal in time, and E that belongs
-to one period leaves it so. Beyond, Lanczos processes see H through its products alone, in the
-coordinates of `DynamicDensity`, in which it is near the identity and a rotation of vectors is one
-of coordinates: there E is T.
-"""
+"""The posterior by the Gaussian at its mode: the search for the mode, and draws around it."""
 
 from __future__ import annotations
 
@@ -18,240 +6,46 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
-from ...common.random import generators
-from ...inference.chains import ChainRecord, Workers, gather
-from ...inference.krylov import KrylovRoot
+from ...inference.chains import ChainRecord, gather
 from ...inference.laplace import newton_mode
 from ...inference.threads import OneBlasThread
 from ...sgns.laplace.curvature import FACTOR_BYTES
-from ...sgns.laplace.orbits import Orbit
-from ..density import Curvature, DynamicDensity, named, seek_mode
-from ..model import SIDES
-from .block_cholesky import BlockChain
-
-# Draws made at a time, each batch by a generator of its own.
-_BATCH = {"blocks": 64, "krylov": 8}
-# Bytes of Lanczos vectors that a batch of draws keeps.
-_KEEP = 2**29
+from ..map import seek_mode
+from ..model import Curvature, DynamicDensity, named
+from .approximation import BATCH, KEEP, DynamicLaplace
 
 
-class DynamicLaplace:
-    """A Gaussian around the mode of a `DynamicModel`.
+def solve(estimator, problem, settings, seed):
+    """Approximate the posterior by the Gaussian at its mode; returns a `Result`.
 
-    Parameters
-    ----------
-    density : DynamicDensity
-    vectors : ndarray of shape (n_periods, 2, n_words, n_components)
-        The mode.
-    method : {"blocks", "krylov"}
-
-    Attributes
-    ----------
-    mean : dict of ndarray of shape (n_periods, n_words, n_components)
-        The mode, ``rho`` and ``alpha``, in the frame of recorded draws of the model.
-    method : str
-        How the covariance is had: from the block Cholesky factor of the Hessian, or from products.
-    rank : int
-        Of the mode's vectors.
-    null_directions : int
-        Dimension of the orbit of rotations through the mode.
+    One chain of independent draws. Means over them are near the mode.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the Hessian is not negative definite at right angles to the orbit; for "krylov" this
-        comes to light in draws.
-
-    Notes
-    -----
-    Where observations are few, components of the mode are zero in all periods: the prior is a
-    nuclear-norm penalty on the logits. The Gaussian of such a component k is proper all the same,
-    with the precision ``[[P, -R_t], [-R_t', P]]`` of ``(rho_k, alpha_k)`` over all periods, P the
-    prior's and R_t the residuals of a period: at a mode no direction of it is negative, and those
-    that are null turn components of the mode into it, which the orbit counts. Intervals are rather
-    wide there.
+        If the mode is not reached.
+    MemoryError
+        If the Gaussian would not fit.
     """
-
-    def __init__(self, density, vectors, method):
-        model = density.model
-        vectors, self.rank = _without_noise(vectors)
-        vectors = np.stack(model.in_frame(vectors[:, 1], vectors[:, 0], vectors[:, 1]), axis=1)
-        self.mean, self.method = named(vectors), method
-        self._density, self._vectors = density, vectors
-        self._orbit = _orbit(vectors)
-        self.null_directions = int(self._orbit.dimension)
-        curvature = Curvature(density, vectors)
-        make = {"blocks": _Factorised, "krylov": _Products}[method]
-        self._gaussian = make(curvature, self.null_directions)
-
-    def sample(self, n, rng, words=None):
-        """Independent draws.
-
-        Parameters
-        ----------
-        n : int
-        rng : numpy.random.Generator
-        words : array of int, optional
-            Rows to return; all by default.
-
-        Returns
-        -------
-        dict of str to ndarray of shape (n, n_periods, n_words, n_components)
-            ``rho`` and ``alpha``.
-        """
-        seeds = np.random.SeedSequence(rng.integers(2**32, size=4, dtype=np.uint32).tolist())
-        words = slice(None) if words is None else words
-        out = {name: [] for name in SIDES}
-        for draws in self.batches(n, seeds):
-            for side, name in enumerate(SIDES):
-                out[name].append(draws[:, :, side, words])
-        return {name: np.concatenate(parts) for name, parts in out.items()}
-
-    def batches(self, n, seeds, n_jobs=None):
-        """``n`` draws in batches of shape (m, n_periods, 2, n_words, n_components).
-
-        The same for every number of threads, ``n_jobs``.
-        """
-        size, jobs = _BATCH[self.method], effective_n_jobs(n_jobs)
-        starts = range(0, n, size)
-        tasks = [
-            (min(size, n - start), rng)
-            for start, rng in zip(starts, generators(seeds, len(starts)), strict=True)
-        ]
-        for first in range(0, len(tasks), jobs):
-            group = tasks[first : first + jobs]
-            made = [np.empty((m, *self._vectors.shape)) for m, _ in group]
-            with OneBlasThread(), Workers(min(jobs, len(group))) as units:
-                units(self._fill, [(out, rng) for out, (_, rng) in zip(made, group, strict=True)])
-            yield from made
-
-    def _fill(self, out, rng):
-        out[:] = self._gaussian.draw(len(out), rng)
-        self._project(out)
-        out += self._vectors
-
-    def _project(self, draws):
-        """Take off draws, in place, what they have along the orbit."""
-        # of a generalised inverse much may lie along it: once more for the rounding
-        turned = _by_side(draws)
-        for _ in range(2):
-            self._orbit.project(turned)
-        draws[:] = _by_period(turned, draws.shape)
-
-    def facts(self):
-        """Facts for ``posterior_.attrs``."""
-        return {
-            "method": self.method,
-            "rank": self.rank,
-            "null_directions": self.null_directions,
-            **self._gaussian.facts(),
-        }
-
-
-class _Factorised:
-    """Draws of a generalised inverse of H from its block Cholesky factor."""
-
-    def __init__(self, curvature, null):
-        self._shape = curvature.density.shape
-        lift, period = _lift(curvature, null)
-
-        def block(t):
-            matrix = curvature.block(t)
-            if t == period and null:
-                matrix += lift.T @ lift
-            return matrix
-
-        self._chain = BlockChain(block, curvature.density.precision.off)
-
-    def draw(self, n, rng):
-        """``n`` draws of the shape of the vectors."""
-        z = rng.standard_normal((n, self._shape[0], int(np.prod(self._shape[1:]))))
-        z = self._chain.root(np.ascontiguousarray(np.moveaxis(z, 0, -1)))
-        return np.ascontiguousarray(np.moveaxis(z, -1, 0)).reshape(n, *self._shape)
-
-    def facts(self):
-        """Nothing of note."""
-        return {}
-
-
-class _Products:
-    """Draws of a generalised inverse of H from its products in round coordinates."""
-
-    def __init__(self, curvature, null):
-        self._curvature, self._density = curvature, curvature.density
-        density = self._density
-        self._orbit = _orbit(density.coordinates(curvature.x).reshape(density.shape))
-        self._root = KrylovRoot(self._product, keep=_KEEP)
-
-    def _product(self, rows):
-        """H plus the identity along the orbit, times rows."""
-        out = self._curvature.product(rows)
-        y = _by_side(rows.reshape(len(rows), *self._density.shape))
-        along = y - self._orbit.project(y.copy())
-        out += _by_period(along, (len(rows), *self._density.shape)).reshape(rows.shape)
-        return out
-
-    def draw(self, n, rng):
-        """``n`` draws of the shape of the vectors."""
-        rows = self._root.root(rng.standard_normal((n, self._density.n_parameters)))
-        return np.array([self._density.vectors(row) for row in rows])
-
-    def facts(self):
-        """Products a draw took and its estimated error."""
-        facts = self._root.facts
-        if not facts:
-            return {}
-        return {
-            "products": float(np.mean([f["products"] for f in facts])),
-            "draw_error": max(f["error"] for f in facts),
-        }
-
-
-def _by_side(x):
-    """Copy of (..., n_periods, 2, n_words, K) as (..., 2, n_periods * n_words, K)."""
-    *lead, n_periods, _, n_words, k = x.shape
-    return np.swapaxes(x, -4, -3).copy().reshape(*lead, 2, n_periods * n_words, k)
-
-
-def _by_period(x, shape):
-    """The inverse of `_by_side`, of the ``shape`` given."""
-    *lead, n_periods, _, n_words, k = shape
-    return np.swapaxes(x.reshape(*lead, 2, n_periods, n_words, k), -4, -3)
-
-
-def _orbit(vectors):
-    """Tangents of the rotations of all vectors, of shape (n_periods, 2, n_words, K), together."""
-    k = vectors.shape[-1]
-    return Orbit(_by_side(vectors), np.arange(k), np.zeros((0, k, k)))
-
-
-def _without_noise(vectors):
-    """Vectors with exact zeros in place of what Newton's method left of absent components; rank."""
-    flat = vectors.reshape(-1, vectors.shape[-1])
-    moments, basis = np.linalg.eigh(flat.T @ flat)
-    values = np.sqrt(np.maximum(moments, 0.0))
-    present = values > max(1e-4 * values[-1], 1e-5 * np.sqrt(len(flat)))
-    if not present.all():
-        vectors = vectors @ (basis * present) @ basis.T
-    return vectors, int(present.sum())
-
-
-def _lift(curvature, null):
-    """Tangents of one period that make H regular, (null, size), and that period.
-
-    Of the scale of the curvature there; the period is the one whose vectors are longest.
-    """
-    x = curvature.x
-    period = int(np.argmax(np.sum(x**2, axis=(1, 2, 3))))
-    orbit = _orbit(x[period : period + 1])
-    if orbit.dimension != null:
-        raise np.linalg.LinAlgError(
-            "The vectors at the mode have another rank in one period than in all together: "
-            "use solver='gibbs' or solver='hmc', which need no mode."
-        )
-    tangents = orbit.tangents().reshape(null, x[period].size)
-    scale = float(np.mean(curvature.density.precision.diagonal))
-    return np.sqrt(scale) * tangents, period
+    model = problem.model
+    density = DynamicDensity(model)
+    method = choose_method(density)
+    check_memory(
+        _bytes_needed(density, method, effective_n_jobs(estimator.n_jobs)),
+        f"The Gaussian around the mode of {model.n_words} words in {model.n_periods} periods",
+        "Use fewer n_components, a smaller max_features or a larger min_count.",
+    )
+    start_seed, draw_seed = seed.spawn(2)
+    with OneBlasThread():
+        rng = np.random.default_rng(start_seed)
+        theta, first = seek_mode(estimator, density, rng, warn=False)
+        theta, facts = reach_mode(density, theta, verbose=estimator.verbose)
+        found = DynamicLaplace(density, density.vectors(theta), method)
+    result = _drawn(found, settings, draw_seed, estimator.n_jobs)
+    result.facts |= {"n_iter": first["n_iter"], **found.facts()}
+    result.facts |= {name: facts[name] for name in ("converged", "newton_steps", "decrement")}
+    result.approximation = found
+    return result
 
 
 def reach_mode(density, theta, *, max_iter=100, verbose=0):
@@ -294,68 +88,18 @@ def _factor_bytes(density):
 def _bytes_needed(density, method, n_jobs):
     if method == "blocks":
         return _factor_bytes(density) * (density.shape[0] + 4) // density.shape[0]
-    return n_jobs * (_KEEP + 8 * density.n_parameters * 10 * _BATCH[method])
+    return n_jobs * (KEEP + 8 * density.n_parameters * 10 * BATCH[method])
 
 
-def laplace_posterior(estimator, model, words, settings, seeds):
-    """Approximate the posterior by the Gaussian at its mode; returns a `Posterior`.
-
-    One chain of independent draws. Means over them are near the mode.
-
-    Parameters
-    ----------
-    estimator : DynamicSGNS
-    model : DynamicModel
-        With a given diffusion.
-    words : ndarray of str
-    settings : Settings
-    seeds : numpy.random.SeedSequence
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the mode is not reached.
-    MemoryError
-        If the Gaussian would not fit.
-    """
-    from .. import fitting
-
-    density = DynamicDensity(model)
-    method = choose_method(density)
-    check_memory(
-        _bytes_needed(density, method, effective_n_jobs(estimator.n_jobs)),
-        f"The Gaussian around the mode of {model.n_words} words in {model.n_periods} periods",
-        "Use fewer n_components, a smaller max_features or a larger min_count.",
-    )
-    start_seeds, draw_seeds = seeds.spawn(2)
-    with OneBlasThread():
-        rng = np.random.default_rng(start_seeds)
-        theta, first = seek_mode(estimator, density, rng, warn=False)
-        theta, facts = reach_mode(density, theta, verbose=estimator.verbose)
-        found = DynamicLaplace(density, density.vectors(theta), method)
-    result, made = _drawn(found, settings, draw_seeds, estimator.n_jobs)
-    attrs = {
-        "n_iter": first["n_iter"],
-        "draws_made": made,
-        "stride": settings.stride,
-        "interrupted": result.facts["interrupted"],
-        "mode_converged": facts["converged"],
-        "newton_steps": facts["newton_steps"],
-        "decrement": facts["decrement"],
-        **found.facts(),
-    }
-    posterior = fitting.assemble(estimator, result, words, settings, attrs)
-    posterior.approximation = found
-    return posterior
-
-
-def _drawn(found, settings, seeds, n_jobs):
-    """The `Result` of one chain of independent draws, fewer after Ctrl-C, and their number."""
+def _drawn(found, settings, seed, n_jobs):
+    """The `Result` of one chain of independent draws, fewer after Ctrl-C."""
     record, interrupted = ChainRecord(), False
     try:
-        for batch in found.batches(settings.draws, seeds, n_jobs):
+        for batch in found.batches(settings.draws, seed, n_jobs):
             for draw in batch:
                 record.store(settings, named(draw), {})
     except KeyboardInterrupt:
         interrupted = True
-    return gather([record], settings, interrupted), record.n_draws
+    result = gather([record], settings, interrupted)
+    result.facts["draws_made"] = record.n_draws
+    return result

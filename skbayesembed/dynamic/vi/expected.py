@@ -13,9 +13,9 @@ from ...sgns.pairs import PairCounts, RankOne
 from ..data import PeriodPairs
 from . import kernels
 
-# Rows of logits at a time, and units of work over all periods: more than threads, few enough that
+# Rows of logits at a time, and blocks of work over all periods: more than threads, few enough that
 # the contexts' sums that each brings along stay small. Neither depends on the number of threads.
-_ROWS, _UNITS = 256, 16
+_ROWS, _BLOCKS = 256, 16
 
 
 class ExpectedPairs:
@@ -49,7 +49,7 @@ class ExpectedPairs:
         self.n = [n.astype(np.float32) for n in pairs.n]
         self.kappa = [kappa.astype(np.float32) for kappa in pairs.kappa]
         self.seen = np.stack([self._seen(pairs, side) for side in (0, 1)])
-        self._units = self._cut()
+        self._blocks = self._cut()
 
     def evaluate(self, mean, variance, run):
         """Expected log likelihood, its gradient and curvature.
@@ -59,7 +59,7 @@ class ExpectedPairs:
         mean, variance : ndarray of float32 of shape (2, n_periods, n_words, n_components)
             Of targets and of contexts.
         run : callable
-            Maps a function over units of work.
+            Maps a function over blocks of work.
 
         Returns
         -------
@@ -70,13 +70,13 @@ class ExpectedPairs:
             Minus twice the gradient by the variances.
         """
         gradient, curvature = np.zeros_like(mean), np.zeros_like(mean)
-        results = [[0.0, None] for _ in self._units]
+        results = [[0.0, None] for _ in self._blocks]
         tasks = [
-            (self, unit, mean, variance, gradient, curvature, result)
-            for unit, result in zip(self._units, results, strict=True)
+            (self, block, mean, variance, gradient, curvature, result)
+            for block, result in zip(self._blocks, results, strict=True)
         ]
-        run(_evaluate_unit, tasks)
-        for (t, *_), (_, part) in zip(self._units, results, strict=True):
+        run(_evaluate_block, tasks)
+        for (t, *_), (_, part) in zip(self._blocks, results, strict=True):
             if part is not None:
                 columns, first, second = part
                 gradient[1, t, columns] += first
@@ -93,9 +93,9 @@ class ExpectedPairs:
         return rows
 
     def _cut(self):
-        """Units (period, first word, end), the dearest first so that threads end together."""
+        """Blocks (period, first word, end), the dearest first so that threads end together."""
         times = np.flatnonzero(self.seen[0].sum(axis=1) > 0)
-        pieces = min(-(-_UNITS // times.size), -(-self.n_words // _ROWS))
+        pieces = min(-(-_BLOCKS // times.size), -(-self.n_words // _ROWS))
         ends = np.linspace(0, self.n_words, pieces + 1).astype(int)
         work = (self.seen[0] > 0).sum(axis=1)
         return [
@@ -105,12 +105,12 @@ class ExpectedPairs:
         ]
 
 
-def _evaluate_unit(data, unit, mean, variance, gradient, curvature, result):
-    t, start, stop = unit
+def _evaluate_block(data, block, mean, variance, gradient, curvature, result):
+    t, start, stop = block
     value = 0.0
     factor = data.factors[t]
     if factor is not None:
-        value, result[1] = _negatives(factor, unit, mean, variance, gradient, curvature)
+        value, result[1] = _negatives(factor, block, mean, variance, gradient, curvature)
     for side in (0, 1):
         found = kernels.add_pairs(
             start, stop, t, data.indptr[side], data.indices[side], data.n[side], data.kappa[side],
@@ -121,12 +121,12 @@ def _evaluate_unit(data, unit, mean, variance, gradient, curvature, result):
     result[0] = value
 
 
-def _negatives(factor, unit, mean, variance, gradient, curvature):
-    """Terms of expected negatives: those of the unit's targets are added, the contexts' returned.
+def _negatives(factor, block, mean, variance, gradient, curvature):
+    """Terms of expected negatives: those of the block's targets are added, the contexts' returned.
 
     The variance of a logit is ``[m_x^2, v_x] . [v_y, m_y^2 + v_y]``.
     """
-    t, start, stop = unit
+    t, start, stop = block
     k = mean.shape[-1]
     rows = start + np.flatnonzero(factor.left[start:stop])
     columns = np.flatnonzero(factor.right)

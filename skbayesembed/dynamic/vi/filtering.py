@@ -14,7 +14,42 @@ import numpy as np
 from ..priors import DriftPrior
 from .expected import ExpectedPairs
 from .sites import DriftSites
-from .smoothing import Smoothing, climb, static_start
+from .smoothing import Smoothing, climb, static_start, warn_of_end
+
+
+def begin(estimator, n_words, rng):
+    """A `Filtering` that has met no period."""
+    e = estimator
+    return Filtering(n_words, e.n_components, e.prior_precision, e.diffusion, rng)
+
+
+def filtered(estimator, problem, rng, run):
+    """`DriftSites` learned from one period after the other, and the facts of the search."""
+    training = problem.training
+    filtering = begin(estimator, training.words.size, rng)
+    times, interrupted = training.periods.centres, False
+    try:
+        learn_periods(estimator, filtering, times, training.counts, run)
+    except KeyboardInterrupt:
+        # the periods learned are kept; those after them have the prior given these
+        if not filtering.elbo:
+            raise
+        interrupted = True
+        warn_of_end(estimator, filtering.converged, interrupted)
+    return filtering.sites(times, run), {**filtering.facts(), "interrupted": interrupted}
+
+
+def learn_periods(estimator, filtering, times, counts, run):
+    """Take in the counts of periods at increasing ``times``; warns if a bound still rose."""
+    before, filtering.converged = filtering.converged, True
+    for time, period in zip(times, counts, strict=True):
+        filtering.learn(
+            float(time), period, run,
+            max_iter=estimator.max_iter, tol=estimator.tol, verbose=estimator.verbose,
+        )  # fmt: skip
+    # of these periods: what was warned of before is not said again
+    warn_of_end(estimator, filtering.converged, interrupted=False)
+    filtering.converged = filtering.converged and before
 
 
 class Filtering:
@@ -94,6 +129,10 @@ class Filtering:
         self._mean, self._variance, self._time = smoothing.point, smoothing.variance, time
         self.n_iter, self.converged = self.n_iter + n_iter, self.converged and converged
         self.elbo.append(elbo[-1])
+
+    def facts(self):
+        """Facts of the search so far for ``posterior_.attrs``."""
+        return {"n_iter": self.n_iter, "converged": self.converged}
 
     def sites(self, times, run):
         """`DriftSites` over the periods ``times``, those met among them.

@@ -85,7 +85,7 @@ def moments(tridiagonal, lam, eta, mean, variance, run):
     Returns
     -------
     sums : ndarray of shape (2 + 3 (n_periods - 1),)
-        As `vi_kernels.site_moments` has them, over both sides.
+        As `kernels.site_moments` has them, over both sides.
     """
     tasks, parts = [], []
     for side, start, stop in pieces(lam):
@@ -97,7 +97,7 @@ def moments(tridiagonal, lam, eta, mean, variance, run):
 
 
 def pieces(array):
-    """Units of work (side, first word, end) of an array of both sides."""
+    """Blocks of work (side, first word, end) of an array of both sides."""
     n = array.shape[2]
     return [(s, a, min(a + _WORDS, n)) for s in (0, 1) for a in range(0, n, _WORDS)]
 

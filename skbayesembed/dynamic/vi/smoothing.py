@@ -1,17 +1,20 @@
 """Skip-gram smoothing: the best independent Gaussian trajectories for all periods at once.
 
 Bamler & Mandt (2017, supplement, algorithm 2) climb the bound by Adam on sampled gradients, in
-thousands of steps. Here expectations over logits are worked out (`vi_kernels`), so that the bound
-is a function like another: means climb it by L-BFGS, preconditioned by the covariance of their own
-factors, and between rounds of such steps sites take the curvature found, which is where the bound
-is stationary in the variances. From static vectors some thirty gradients do.
+thousands of steps. Here expectations over logits are worked out (`kernels`), so that the bound and
+its gradient are exact functions of the factors. Rounds of two parts maximise it: a few L-BFGS steps
+of the means, preconditioned by the covariance of their own factors; then the precisions of the
+sites are set to the curvature of the expected log likelihood at the new means, which is where the
+bound is stationary in the variances. From static vectors some thirty gradients are enough.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from sklearn.exceptions import ConvergenceWarning
 
+from ...common.warnings import warn_user
 from ...inference.ascent import Ascent
 from ...sgns.pairs import PairCounts, RankOne
 from ..data import pooled_counts
@@ -20,8 +23,22 @@ from . import kernels
 from .expected import ExpectedPairs
 from .sites import DriftSites, apply_precision, moments, pieces
 
-# Steps of the rounds, the last for all that follow; of the static start at most so many gradients.
-_ROUNDS, _START_EVALUATIONS, _START_TOL = (5, 5, 10), 45, 1e-3
+# Steps of the rounds, the last for all that follow.
+_ROUNDS = (5, 5, 10)
+# The bound stands still when a round raises it by less than so many times ``tol`` of its size.
+_GAIN = 100
+# Of the static start at most so many gradients; a round that raises the bound by less than this
+# share ends it.
+_START_EVALUATIONS, _START_GAIN = 45, 1e-3
+# Random vectors of the static start have this share of a prior standard deviation, or are so short
+# that the standard deviation of their logits is the square of it.
+_START_SCALE = 0.3
+# Length of the first step from them: the curvature is only known once a step has been made.
+_START_STEP = 0.3
+# Slope of the logistic function at 0.
+_SLOPE = 0.25
+# A learned diffusion is found to this error of its logarithm.
+_DIFFUSION_ERROR = 1e-3
 # Share of a trajectory of the prior that is added to static vectors.
 _STIR = 1e-2
 # A learned diffusion changes at most by this factor in a round.
@@ -114,7 +131,9 @@ class Smoothing:
 
         around, reach = np.log(self.prior.diffusion), np.log(_MOST_CHANGE)
         bounds = (around - reach, around + reach)
-        found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+        found = minimize_scalar(
+            loss, bounds=bounds, method="bounded", options={"xatol": _DIFFUSION_ERROR}
+        )
         self.prior.diffusion = float(np.exp(found.x))
 
     def _rest(self, sums):
@@ -150,7 +169,7 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
     max_iter : int
         Most evaluations of the gradient; two at least, without which there is no bound.
     tol : float
-        Converged when a round raises the bound by less than ``10 tol`` of its size.
+        Converged when a round raises the bound by less than ``100 tol`` of its size.
     first : float, default=1.0
         Length of the first step of the first round.
     turn : callable, optional
@@ -187,7 +206,7 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
             first = 1.0
             elbo.append(ascent.value + smoothing.bound_rest)
             gain = np.inf if len(elbo) < 2 else elbo[-1] - elbo[-2]
-            converged = bool(gain < 10 * tol * abs(elbo[-1]))
+            converged = bool(gain < _GAIN * tol * abs(elbo[-1]))
             if verbose:
                 print(f"vi: {n_iter} gradients, bound {elbo[-1]:.8g}")
     except KeyboardInterrupt:
@@ -195,6 +214,19 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
             raise
         return elbo, n_iter, converged, True
     return elbo, n_iter, converged, False
+
+
+def warn_of_end(estimator, converged, interrupted):
+    """Warn of a fit that was interrupted or did not converge."""
+    if interrupted:
+        warn_user("Interrupted: the estimator is fitted as far as it had come.", RuntimeWarning)
+    elif not converged:
+        warn_user(
+            f"The bound still rose by more than {_GAIN} tol={_GAIN * estimator.tol:g} of its size "
+            f"in the last round of max_iter={estimator.max_iter} gradients: raise max_iter, or "
+            "tol.",
+            ConvergenceWarning,
+        )
 
 
 def static_start(counts, n_components, prior_precision, rng, run):
@@ -205,16 +237,16 @@ def static_start(counts, n_components, prior_precision, rng, run):
     mean, lam : ndarray of float32 of shape (2, 1, n_words, n_components)
     """
     pairs = ExpectedPairs([_together(counts)])
-    scale = 0.3 * min(prior_precision**-0.5, n_components**-0.25)
+    scale = _START_SCALE * min(prior_precision**-0.5, n_components**-0.25)
     shape = (2, 1, pairs.n_words, n_components)
     mean = (scale * rng.standard_normal(shape)).astype(np.float32)
-    lam = np.broadcast_to(0.25 * scale**2 * pairs.seen[..., None], shape).astype(np.float32)
+    lam = np.broadcast_to(_SLOPE * scale**2 * pairs.seen[..., None], shape).astype(np.float32)
     smoothing = Smoothing(pairs, DriftPrior([], prior_precision), mean, lam, run)
 
     def turn(smoothing):
         principal_axes(smoothing.point, pairs.seen)
 
-    options = {"max_iter": _START_EVALUATIONS, "tol": 0.1 * _START_TOL, "first": 0.3}
+    options = {"max_iter": _START_EVALUATIONS, "tol": _START_GAIN / _GAIN, "first": _START_STEP}
     climb(smoothing, turn=turn, **options)
     turn(smoothing)
     smoothing.value_and_gradient()

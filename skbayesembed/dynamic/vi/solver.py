@@ -1,55 +1,52 @@
-"""Variational inference of drifting vectors: smoothing over all periods, and its posterior."""
+"""Variational inference of drifting vectors: all periods together, or one after the other."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
-from ...common.warnings import warn_user
-from ...posterior.posterior import Posterior, RunningMoments
+from ...inference.approximations import drawn
+from ...inference.chains import Workers
+from ...inference.contracts import ROWS
+from ...inference.threads import OneBlasThread
+from ...posterior.running_moments import RunningMoments
 from ..model import SIDES
-from ..recording import coords_of, dims_of
 from .expected import ExpectedPairs
-from .smoothing import Smoothing, climb, dynamic_start, static_start
+from .filtering import filtered
+from .smoothing import Smoothing, climb, dynamic_start, static_start, warn_of_end
 
 # Arrays of the size of the vectors, in single precision, that a fit holds at once.
 _ARRAYS = 26
 
 
-def vi_posterior(estimator, counts, prior, words, settings, seeds, run):
-    """Fit all trajectories by skip-gram smoothing and draw from the approximation.
-
-    Parameters
-    ----------
-    estimator : DynamicSGNS
-        Its ``max_iter`` (gradients), ``tol``, ``verbose`` and ``keep_draws``.
-    counts : list of PairCounts
-        One for each period.
-    prior : DriftPrior
-    words : ndarray of str of shape (n_words,)
-    settings : Settings
-        ``draws`` and what is recorded of them.
-    seeds : SeedSequence
-    run : callable
-        Maps a function over units of work.
-
-    Returns
-    -------
-    Posterior
-        One chain of independent draws; exact means and variances as moments; the `DriftSites` as
-        ``posterior.approximation``.
+def solve(estimator, problem, settings, seed):
+    """Fit Gaussian trajectories and draw from them; returns a `Result`.
 
     Raises
     ------
     MemoryError
         If the arrays of the fit would not fit.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the bound still rose.
     """
-    check_arrays(prior.n_periods, words.size, estimator.n_components)
-    start_seed, draw_seed = seeds.spawn(2)
-    precision, k = 1.0 / prior.variance, estimator.n_components
+    training = problem.training
+    check_arrays(training.periods.n_periods, training.words.size, estimator.n_components)
+    start_seed, draw_seed = seed.spawn(2)
     rng = np.random.default_rng(start_seed)
-    static = static_start(counts, k, precision, rng, run)
+    find = filtered if estimator.learning_method == "filtering" else smoothed
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+        sites, facts = find(estimator, problem, rng, run)
+        return sites_result(sites, settings, draw_seed, facts)
+
+
+def smoothed(estimator, problem, rng, run):
+    """`DriftSites` of all periods by skip-gram smoothing, and the facts of the search."""
+    counts, prior = problem.training.counts, problem.prior
+    static = static_start(counts, estimator.n_components, 1.0 / prior.variance, rng, run)
     pairs = ExpectedPairs(counts)
     mean, lam = dynamic_start(static, pairs, prior, rng)
     smoothing = Smoothing(pairs, prior, mean, lam, run)
@@ -58,8 +55,7 @@ def vi_posterior(estimator, counts, prior, words, settings, seeds, run):
     )
     warn_of_end(estimator, converged, interrupted)
     facts = {"n_iter": n_iter, "converged": converged, "interrupted": interrupted}
-    facts["elbo"] = float(elbo[-1])
-    return sites_posterior(estimator, smoothing.sites(elbo), words, settings, draw_seed, facts)
+    return smoothing.sites(elbo), {**facts, "elbo": float(elbo[-1])}
 
 
 def check_arrays(n_periods, n_words, n_components):
@@ -71,41 +67,17 @@ def check_arrays(n_periods, n_words, n_components):
     )
 
 
-def warn_of_end(estimator, converged, interrupted):
-    """Warn of a fit that was interrupted or did not converge."""
-    if interrupted:
-        warn_user("Interrupted: the estimator is fitted as far as it had come.", RuntimeWarning)
-    elif not converged:
-        warn_user(
-            f"The bound still rose by more than 10 tol={10 * estimator.tol:g} of its size in the "
-            f"last round of max_iter={estimator.max_iter} gradients: raise max_iter, or tol.",
-            ConvergenceWarning,
-        )
-
-
-def sites_posterior(estimator, sites, words, settings, seed, facts):
-    """The `Posterior` of `DriftSites`: draws as far as ``settings`` keeps them, exact moments."""
+def sites_result(sites, settings, seed, facts):
+    """The `Result` of `DriftSites`: draws as far as ``settings`` keeps them, exact moments."""
     rng = np.random.default_rng(seed)
-    draws = {name: value[None] for name, value in sites.sample(settings.recorded, rng).items()}
-    stats, kept = {}, None
-    if settings.rows is not None:
-        kept = list(estimator.keep_draws)
-        for name, (_, index) in settings.rows.items():
-            stats[f"{name}_rows"] = sites.draw_words(name, index, settings.draws, rng)[None]
+    draws = sites.sample(settings.recorded, rng)
+    for name, (_, index) in (settings.rows or {}).items():
+        draws[name + ROWS] = sites.draw_words(name, index, settings.draws, rng)
     moments = {
         name: RunningMoments.known(
             sites.mean[name], variance=sites.variance[name], count=max(2, settings.draws)
         )
         for name in SIDES
     }
-    attrs = {"solver": "vi", "diffusion": float(sites.prior.diffusion), **facts}
-    posterior = Posterior(
-        draws,
-        stats=stats,
-        moments=moments,
-        dims=dims_of(draws | stats),
-        coords=coords_of(words, draws, kept),
-        attrs=attrs,
-    )
-    posterior.approximation = sites
-    return posterior
+    facts = {"diffusion": float(sites.prior.diffusion), **facts}
+    return drawn(draws, facts, sites, moments=moments)

@@ -1,4 +1,4 @@
-"""The log density of trajectories, its derivatives and coordinates, and its mode."""
+"""The log density of trajectories, its derivatives and its coordinates."""
 
 from __future__ import annotations
 
@@ -8,26 +8,16 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit, log_expit
-from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed.datasets import make_dynamic_sgns
-from skbayesembed.dynamic.density import (
-    Curvature,
-    DensePeriod,
-    DynamicDensity,
-    SparsePeriod,
-    expected_information,
-    period_tables,
-    seek_mode,
-)
-from skbayesembed.dynamic.map import map_posterior
-from skbayesembed.dynamic.model import DynamicModel
+from skbayesembed.dynamic.data import DensePeriod, SparsePeriod, period_tables
+from skbayesembed.dynamic.map import seek_mode
+from skbayesembed.dynamic.model import Curvature, DynamicDensity, DynamicModel, expected_information
 from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.sgns.data import DensePairs
 from skbayesembed.sgns.model import SGNSModel
 
 V, K, T, EMPTY = 12, 2, 4, 2
-WORDS = np.array([f"w{i}" for i in range(V)])
 FORMS = pytest.mark.parametrize("dense", [True, False], ids=["dense", "sparse"])
 
 
@@ -84,8 +74,7 @@ def test_gradient_and_curvature_are_those_of_the_log_density(model, dense):
         down, below = value_and_gradient(density, theta - step * direction)
         # differences have an error of step^2, and of rounding over step
         assert (up - down) / (2 * step) == pytest.approx(gradient @ direction, rel=1e-6, abs=1e-6)
-        bent = np.empty_like(theta)
-        density.hvp(theta, direction, bent)
+        bent = -Curvature(density, density.vectors(theta)).product(direction[None])[0]
         np.testing.assert_allclose((above - below) / (2 * step), bent, rtol=1e-6, atol=1e-6)
 
 
@@ -208,33 +197,3 @@ def test_one_period_is_static(data):
     gradient = np.empty(static.n_parameters)
     expected = static.logp_and_grad(static.pack(arrays), gradient)
     assert value_and_gradient(density, theta)[0] == pytest.approx(expected, rel=1e-12)
-
-
-def test_map_posterior(model):
-    posterior = map_posterior(estimator(), model, WORDS, np.random.SeedSequence(0))
-    assert posterior["rho"].shape == posterior["alpha"].shape == (1, 1, T, V, K)
-    assert posterior.attrs["solver"] == "map"
-    assert posterior.attrs["converged"]
-    arrays = {name: posterior[name][0, 0] for name in ("rho", "alpha")}
-    density = DynamicDensity(model)
-    value, gradient = value_and_gradient(density, density.pack(arrays))
-    assert value == pytest.approx(posterior.attrs["lp"], rel=1e-12)
-    assert np.abs(gradient).max() < 1e-3
-    # in the frame of recorded draws
-    np.testing.assert_allclose(
-        model.in_frame(arrays["alpha"], arrays["rho"])[0], arrays["rho"], atol=1e-12
-    )
-    # an empty period lies where the prior has it between its neighbours
-    precision = model.prior.tridiagonal().dense()
-    between = -np.delete(precision[EMPTY], EMPTY) / precision[EMPTY, EMPTY]
-    for x in arrays.values():
-        expected = np.tensordot(between, np.delete(x, EMPTY, axis=0), axes=1)
-        np.testing.assert_allclose(x[EMPTY], expected, atol=1e-3)
-    again = map_posterior(estimator(), model, WORDS, np.random.SeedSequence(0))
-    np.testing.assert_array_equal(again["rho"], posterior["rho"])
-
-
-def test_map_that_was_not_reached(model):
-    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
-        posterior = map_posterior(estimator(max_iter=2), model, WORDS, np.random.SeedSequence(0))
-    assert not posterior.attrs["converged"]

@@ -1,4 +1,4 @@
-"""Filtering through the estimator: ``learning_method="online"`` and ``partial_fit``."""
+"""Filtering through the estimator: ``learning_method="filtering"`` and ``partial_fit``."""
 
 import pickle
 
@@ -34,8 +34,8 @@ def proba(model):
     return 1 / (1 + np.exp(-logit))
 
 
-def test_period_by_period_is_the_fit_online(sim):
-    whole = estimator(learning_method="online").fit(sim.pairs, times=sim.times)
+def test_period_by_period_is_the_fit_by_filtering(sim):
+    whole = estimator(learning_method="filtering").fit(sim.pairs, times=sim.times)
     parts = estimator()
     for batch in ([0, 1], [2], [3, 4]):
         parts.partial_fit([sim.pairs[i] for i in batch], times=sim.times[batch])
@@ -45,12 +45,12 @@ def test_period_by_period_is_the_fit_online(sim):
     np.testing.assert_allclose(parts.observed_, whole.observed_)
 
 
-def test_online_is_near_batch(sim):
-    online = estimator(learning_method="online").fit(sim.pairs, times=sim.times)
+def test_filtering_is_near_batch(sim):
+    filtered = estimator(learning_method="filtering").fit(sim.pairs, times=sim.times)
     batch = estimator().fit(sim.pairs, times=sim.times)
     truth = 1 / (1 + np.exp(-np.einsum("tik,tjk->tij", sim.rho, sim.alpha)))
-    error = {m: np.sqrt(np.mean((proba(m) - truth) ** 2)) for m in (online, batch)}
-    assert error[batch] <= error[online] < 1.1 * error[batch]
+    error = {m: np.sqrt(np.mean((proba(m) - truth) ** 2)) for m in (filtered, batch)}
+    assert error[batch] <= error[filtered] < 1.1 * error[batch]
 
 
 def test_new_words_come_in_with_their_prior():
@@ -152,7 +152,7 @@ def test_an_interrupted_fit_keeps_the_periods_learned(sim, monkeypatch):
 
     monkeypatch.setattr(Filtering, "learn", interrupted)
     with pytest.warns(RuntimeWarning, match="Interrupted"):
-        model = estimator(learning_method="online").fit(sim.pairs, times=sim.times)
+        model = estimator(learning_method="filtering").fit(sim.pairs, times=sim.times)
     assert model.posterior_.attrs["interrupted"] and len(model.elbo_) == 2
     sd = np.sqrt(model.approximation_.variance["rho"]).mean(axis=(1, 2))
     assert np.all(np.diff(sd[1:]) > 0)

@@ -27,7 +27,7 @@ def problem():
     start = {name: np.zeros((V, K)) for name in ("rho", "alpha")}
     prior = DriftPrior(GAPS, 1.5, "learned", (3.0, 0.4))
     model = DynamicModel(PeriodPairs(data.pairs), K, prior, np.arange(K), start)
-    model.units = [[(0, 5), (5, V)], [(0, V)]]
+    model.blocks = [[(0, 5), (5, V)], [(0, V)]]
     return data, Stretch(model), list(rng.normal(size=(2, T, V, K)))
 
 
