@@ -8,19 +8,19 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_choice, check_integer
-from ..common.estimator import DocumentFeaturesMixin
-from ..common.random import seed_sequence
+from ..common import spine
+from ..common.checks import check_choice, check_integer, check_no_weights
+from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned
 from ..corpus.text import materialise
-from . import fitting, inputs, predict
-from .checks import check_parameters, check_words
+from . import inputs, predict
 from .counting import PairCounts
+from .fitting import ROOM
 from .loo import loo
 from .reading import ReadingMixin
-from .streaming import StreamingMixin, fit_passes, online_training
+from .streaming import StreamingMixin
 
 
-class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEstimator):
+class BayesianSGNS(StreamingMixin, ReadingMixin, FittedMixin, DocumentFeaturesMixin, BaseEstimator):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
@@ -169,6 +169,10 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     True
     """
 
+    anchors_ = Learned()
+    rho_ = Learned()
+    alpha_ = Learned()
+
     def __init__(
         self,
         n_components=50,
@@ -263,22 +267,13 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         -------
         self
         """
-        check_parameters(self)
-        count_seed, *seeds = seed_sequence(self.random_state).spawn(3)
-        if self.learning_method == "online":
-            training = online_training(self, X)
-        else:
-            training = inputs.training_counts(self, X, np.random.default_rng(count_seed))
-        vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
-        check_words(self, vocabulary)
-        if self.learning_method == "online":
-            found = fit_passes(self, training, vocabulary, seeds)
-        else:
-            model = fitting.build_model(self, training.counts, vocabulary)
-            found = fitting.solve(self, model, training.words, vocabulary, seeds)
+        spine.check(self, ROOM)
+        seeds = spine.seeds_of(self, ROOM)
+        training = inputs.training_data(self, X, seeds["counts"])
+        found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
-        self._note_words(training.words, vocabulary, training.columns)
-        self._count_seed = count_seed
+        self._note(training)
+        self._count_seed = seeds["counts"]
         self._set_fitted(found)
         return self
 
@@ -345,8 +340,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
             Natural logarithm, at most 0; guessing scores -0.693.
         """
         check_is_fitted(self, "posterior_")
-        if sample_weight is not None:
-            raise ValueError("sample_weight is not supported: got an array, allowed is None.")
+        check_no_weights(self, sample_weight)
         kind, X = inputs.kind_of(X)
         if kind == "pairs":
             held_out = inputs.held_out_counts(self, X)
@@ -398,6 +392,15 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         # a copy's child: spawning counts children, and the next call is to make the same draws
         rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
         return loo(self.posterior_, training.counts, max_pairs=max_pairs, rng=rng)
+
+    def _note(self, training):
+        """Keep what later input is read by."""
+        self.words_ = training.words
+        self.vocabulary_ = training.vocabulary
+        self._columns = training.columns
+
+    def _learned_from(self, posterior):
+        return {"rho_": posterior.mean("rho"), "alpha_": posterior.mean("alpha")}
 
     @property
     def _n_means(self):

@@ -19,7 +19,7 @@ from .soft import worthwhile
 
 # Draws made at a time, each batch by a generator of its own: fewer where Lanczos vectors are kept.
 _BATCH = {"dense": 64, "schur": 64, "krylov": 8}
-_NAMES = ("rho", "alpha")
+NAMES = ("rho", "alpha")
 
 
 class LaplaceApproximation:
@@ -50,12 +50,12 @@ class LaplaceApproximation:
     """
 
     def __init__(self, model, vectors, gaussian, method, hessian, orbit=None, rank=None, n_jobs=1):
-        self.mean = dict(zip(_NAMES, vectors, strict=True))
+        self.mean = dict(zip(NAMES, vectors, strict=True))
         self.method = method
         self.anchored = model.anchors is not None
         self.rank = model.n_components if rank is None else rank
         self.null_directions = 0 if orbit is None else orbit.dimension
-        self._vectors, self._gaussian, self._hessian = vectors, gaussian, hessian
+        self.vectors, self._gaussian, self._hessian = vectors, gaussian, hessian
         self._orbit, self._n_jobs = orbit, n_jobs
         self._covariances = None
 
@@ -76,16 +76,16 @@ class LaplaceApproximation:
         """
         seeds = np.random.SeedSequence(rng.integers(2**32, size=4, dtype=np.uint32).tolist())
         draws = self.deviations(n, seeds)
-        draws += self._vectors
+        draws += self.vectors
         words = slice(None) if words is None else words
-        return {name: draws[:, side, words] for side, name in enumerate(_NAMES)}
+        return {name: draws[:, side, words] for side, name in enumerate(NAMES)}
 
     def deviations(self, n, seeds):
         """``n`` draws minus the mean, (n, 2, n_words, K); the same for every number of threads.
 
         Fewer, with a warning, after Ctrl-C.
         """
-        out = np.empty((n, *self._vectors.shape))
+        out = np.empty((n, *self.vectors.shape))
         batch = _BATCH[self.method]
         starts = range(0, n, batch)
         rngs = generators(seeds, len(starts))
@@ -160,7 +160,7 @@ class LaplaceApproximation:
         Costs ``n * n_components`` solutions of a linear system, and as many draws in memory.
         """
         side, words = _side(name), np.asarray(words, dtype=int)
-        shape = self._vectors.shape
+        shape = self.vectors.shape
         size = words.size * shape[2]
         units = np.zeros((size, *shape))
         place = np.arange(size).reshape(words.size, shape[2])
@@ -208,10 +208,10 @@ class LaplaceApproximation:
         exact = self._hessian.released()
         hessian = exact.single()
         orbit = None if self._orbit is None or not self.null_directions else self._orbit
-        out = np.empty((*self._vectors.shape, self._vectors.shape[-1]))
+        out = np.empty((*self.vectors.shape, self.vectors.shape[-1]))
         along = orbit.blocks() if orbit else None
         rngs = generators(seeds, 2 * len(deviations))
-        means = np.empty((len(deviations), *self._vectors.shape[1:]), np.float32)
+        means = np.empty((len(deviations), *self.vectors.shape[1:]), np.float32)
         batches = [slice(a, a + _BATCH["krylov"]) for a in range(0, len(means), _BATCH["krylov"])]
 
         def fill(side, part, weight, inner):
@@ -256,9 +256,9 @@ class LaplaceApproximation:
 
 
 def _side(name):
-    if name not in _NAMES:
+    if name not in NAMES:
         raise KeyError(f"name must be 'rho' or 'alpha', got {name!r}.")
-    return _NAMES.index(name)
+    return NAMES.index(name)
 
 
 def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100, verbose=0):
