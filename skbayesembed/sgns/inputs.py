@@ -219,11 +219,6 @@ def check_columns(estimator, X, reset=False):
     X = validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
     )
-    if reset and X.shape[0] < 2:
-        raise ValueError(
-            "X has 1 sample (n_samples=1): a count matrix needs at least 2 documents to tell "
-            "words apart. Pass a sequence as text or tokens to use a window instead."
-        )
     return check_count_matrix(estimator, X)
 
 

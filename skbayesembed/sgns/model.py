@@ -10,7 +10,6 @@ import numpy as np
 from scipy import linalg
 
 from .density_kernels import gradient_dense, gradient_sparse
-from .laplace.hessian import Hessian
 from .priors import as_prior
 
 # Coordinates of target vectors that are traced.
@@ -45,7 +44,7 @@ class SGNSModel:
         if anchors is not None:
             self.movable[1][anchors] = False
         self._free = slice(None) if anchors is None else np.flatnonzero(self.movable[1])
-        self.units = pairs.units(n_components)
+        self.blocks = pairs.blocks(n_components)
 
     @property
     def n_words(self):
@@ -109,13 +108,6 @@ class SGNSModel:
             logp += self.prior.add_gradient(side, x, grad, tau)
         out[size:] = grad_alpha[self._free].ravel()
         return logp
-
-    def hvp(self, theta, v, out):
-        """The Hessian of the log posterior at ``theta`` times ``v``, into ``out``."""
-        arrays, direction = self.unpack(theta), np.zeros((2, self.n_words, self.n_components))
-        hessian = Hessian(self, (arrays["rho"], arrays["alpha"]))
-        direction[hessian.free] = v
-        out[:] = -hessian.product(direction)[hessian.free]
 
     def in_frame(self, pivots, alpha, *vectors):
         """Arrays of vectors as they are with anchors; turned to the pivots' frame without.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
@@ -9,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
 from ..posterior.summary import summarise
-from ..posterior.tables import frame_of
+from ..posterior.tables import Column, Table
 from .predict import with_biases
 
 
@@ -89,7 +91,8 @@ def pair_places(estimator, pairs):
     return targets, [word_index(estimator, b, "context") for _, b in pairs]
 
 
-class Neighbours:
+@dataclass(frozen=True, repr=False, eq=False)
+class Neighbours(Table):
     """Nearest words of a word with what is known of each.
 
     Attributes
@@ -109,47 +112,31 @@ class Neighbours:
         Draws behind the figures; 1 for a point estimate.
     """
 
-    def __init__(self, word, words, mean, sd, interval, prob_top, prob, n_draws):
-        self.word = word
-        self.words = words
-        self.mean = mean
-        self.sd = sd
-        self.interval = interval
-        self.prob_top = prob_top
-        self.prob = prob
-        self.n_draws = n_draws
+    word: str
+    words: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    prob_top: np.ndarray
+    prob: float
+    n_draws: int
 
-    def __len__(self):
-        return len(self.words)
+    def _title(self):
+        return f"nearest to {self.word!r}"
 
-    def __repr__(self):
-        width = max([len(w) for w in self.words] + [len("neighbour")])
-        interval = f"{100 * self.prob:g} % interval"
-        top = f"P(top {len(self)})"
-        head = f"{'neighbour':<{width}}  cosine  {interval:>16}  {top:>9}"
-        lines = [f"nearest to {self.word!r}", head]
-        for w, m, (low, high), p in zip(
-            self.words, self.mean, self.interval, self.prob_top, strict=True
-        ):
-            lines.append(
-                f"{w:<{width}}  {m:6.3f}  [{low:6.3f}, {high:6.3f}]  {p:{max(9, len(top))}.2f}"
-            )
-        if self.n_draws == 1:
-            lines.append("(a point estimate: one draw, intervals without width)")
-        return "\n".join(lines)
+    def _columns(self):
+        # of the same widths whatever the numbers
+        interval, top = f"{100 * self.prob:g} % interval", f"P(top {len(self.words)})"
+        return [
+            Column("neighbour", self.words, ("word",), left=True),
+            Column("cosine", self.mean, ("mean",), "6.3f"),
+            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
+            Column(f"{top:>9}", self.prob_top, ("prob_top",), ".2f"),
+        ]
 
-    def to_frame(self):
-        """The table as a pandas DataFrame (pandas must be installed)."""
-        return frame_of(
-            {
-                "word": self.words,
-                "mean": self.mean,
-                "sd": self.sd,
-                "low": self.interval[:, 0],
-                "high": self.interval[:, 1],
-                "prob_top": self.prob_top,
-            }
-        )
+    def _series(self):
+        series = super()._series()
+        return {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd, **series}
 
 
 def most_similar(estimator, word, n, prob):

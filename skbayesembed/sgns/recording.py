@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from ..common.spine import CHAINS, Footprint
+from ..common.spine import CHAINS, DRAW_BUDGET, Footprint
 from ..common.warnings import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
 from ..inference.contracts import ROWS
 from ..posterior.summary import rhat
@@ -33,7 +33,8 @@ def footprint(estimator, training):
         index = np.array([training.vocabulary[w] for w in estimator.keep_draws], dtype=int)
         rows = {"rho": index, "alpha": index}
         trace += 16 * k * index.size
-    return Footprint(draw=16 * size, trace=trace, moments=16 * size * k, rows=rows)
+    moments = 16 * size * k
+    return Footprint(16 * size, trace, moments, rows=rows, budget=DRAW_BUDGET)
 
 
 def labels(estimator, training, draws):

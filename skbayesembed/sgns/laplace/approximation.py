@@ -100,9 +100,9 @@ class LaplaceApproximation:
                 self._orbit.project(part)
             done[start : start + batch] = True
 
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as units:
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
             try:
-                units(fill, list(zip(starts, rngs, strict=True)))
+                run(fill, list(zip(starts, rngs, strict=True)))
             except BaseException as error:
                 # the other threads end before the limits on theirs are lifted
                 stopped.set()
@@ -162,14 +162,14 @@ class LaplaceApproximation:
         side, words = _side(name), np.asarray(words, dtype=int)
         shape = self.vectors.shape
         size = words.size * shape[2]
-        units = np.zeros((size, *shape))
+        directions = np.zeros((size, *shape))
         place = np.arange(size).reshape(words.size, shape[2])
         for word, rows in zip(words, place, strict=True):
-            units[rows, side, word, np.arange(shape[2])] = 1.0
+            directions[rows, side, word, np.arange(shape[2])] = 1.0
         with OneBlasThread():
             if self._orbit is not None:
-                self._orbit.project(units)
-            columns = self._gaussian.solve(units)
+                self._orbit.project(directions)
+            columns = self._gaussian.solve(directions)
             if self._orbit is not None:
                 self._orbit.project(columns)
         return columns[:, side, words].reshape(words.size, shape[2], words.size, shape[2])
@@ -224,14 +224,14 @@ class LaplaceApproximation:
                 draws += noise / np.float32(np.sqrt(weight))
             means[part] = draws - apply_blocks(inner, apply_blocks(inner, image), True)
 
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as units:
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
             for side in (0, 1):
                 inner = exact.blocks(side)
                 weight = float(np.mean(np.einsum("wkk->wk", inner)))
                 if orbit:
                     inner += weight * along[side]
                 inner = whitening(inner).astype(np.float32)
-                units(fill, [(side, part, weight, inner) for part in batches])
+                run(fill, [(side, part, weight, inner) for part in batches])
                 for w, block in enumerate(inner):
                     part = means[:, w]
                     out[side, w] = block.T @ block + part.T @ part / len(means)
@@ -285,13 +285,13 @@ def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100, verbos
     """
     method = choose_method(model) if method is None else method
     orbit = rank = free = None
-    with OneBlasThread(), Workers(effective_n_jobs(n_jobs)) as units:
-        vectors, facts = seek_mode(model, arrays, units, max_iter=max_iter, verbose=verbose)
+    with OneBlasThread(), Workers(effective_n_jobs(n_jobs)) as run:
+        vectors, facts = seek_mode(model, arrays, run, max_iter=max_iter, verbose=verbose)
         if model.anchors is None:
             vectors, free, orbit, rank = canonical_frame(model, vectors)
             if method == "krylov" and worthwhile(model):
                 free = None  # the orbit is dealt with as a whole
-        hessian = Hessian(model, vectors, free, units)
+        hessian = Hessian(model, vectors, free, run)
         gaussian = gaussian_at(hessian, method)
         if orbit is not None and free is None:
             gaussian.project = orbit.project

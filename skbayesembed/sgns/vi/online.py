@@ -81,7 +81,7 @@ class OnlineVI:
         positive : csr_array of shape (n_words, n_words)
             Nothing happens where it is empty.
         run : callable
-            Maps a function over units of work (see `inference.chains.Workers`).
+            Maps a function over blocks of work (see `inference.chains.Workers`).
         """
         if positive.sum() == 0:
             return

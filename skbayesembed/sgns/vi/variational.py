@@ -205,11 +205,11 @@ class SGNSVariational:
             self.prior_diagonal(side, q), shift, self.tau(q), self.near[side], self.free[side],
             self.fixed[side],
         )  # fmt: skip
-        units = model.units[side]
-        bounds = np.zeros(len(units))
+        blocks = model.blocks[side]
+        bounds = np.zeros(len(blocks))
         if memory is None:
             memory = np.zeros((0, 0), self.dtype), np.zeros((0, 0)), np.zeros(0), np.zeros(0), False
-        kernel, tasks = self._tasks(q, side, shared, units, memory, bounds, run)
+        kernel, tasks = self._tasks(q, side, shared, blocks, memory, bounds, run)
         if model.prior.couplings[side] is None:
             run(kernel, tasks)
         else:
@@ -220,7 +220,7 @@ class SGNSVariational:
             self.update_tau(q)
         return float(bounds.sum()) + rest
 
-    def _tasks(self, q, side, shared, units, memory, bounds, run):
+    def _tasks(self, q, side, shared, blocks, memory, bounds, run):
         pairs = self.model.pairs
         mean, cov, log_det = q.mean[side], q.cov[side], q.log_det[side]
         y, y_cov = q.mean[1 - side], q.cov[1 - side]
@@ -231,7 +231,7 @@ class SGNSVariational:
             return ascend_sparse_diagonal, [
                 (a, b, *where, mean, cov, y, y_var, *data, *shared, self.rounding, memory, log_det,
                  u, bounds)
-                for u, (a, b) in enumerate(units)
+                for u, (a, b) in enumerate(blocks)
             ]  # fmt: skip
         second = self.table(q, 1 - side, run)
         if pairs.dense:
@@ -239,14 +239,14 @@ class SGNSVariational:
             return ascend_dense, [
                 (a, b, mean, cov, second, y, *data, *shared, self.full, self.rounding, memory,
                  chunk, log_det, u, bounds)
-                for u, (a, b) in enumerate(units)
+                for u, (a, b) in enumerate(blocks)
             ]  # fmt: skip
         where = pairs.indptr[side], pairs.indices[side]
         block = int(np.clip(_CACHE // (2 * second[0].nbytes), 4, 64))
         return ascend_sparse, [
             (a, b, *where, mean, cov, second, y, *data, *shared, self.full, self.rounding, memory,
              block, log_det, u, bounds)
-            for u, (a, b) in enumerate(units)
+            for u, (a, b) in enumerate(blocks)
         ]  # fmt: skip
 
     def table(self, q, side, run):
