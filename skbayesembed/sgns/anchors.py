@@ -84,8 +84,8 @@ def fit_mode(estimator, problem):
 def choose_anchors(estimator, model, mode, vocabulary):
     """Indices of the contexts to hold fixed, or None for the posterior without anchors.
 
-    A learned precision, for which the mode is none, and an informative prior, which tells its
-    components apart itself, go without anchors.
+    There are none with a learned precision, whose joint mode is at vectors of zero, and none with
+    an informative prior, which tells the components apart itself.
 
     Warns
     -----

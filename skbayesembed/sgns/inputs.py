@@ -97,18 +97,18 @@ def training_data(estimator, X, seed):
     ValueError
         If X is not allowed, or ``anchors`` or ``keep_draws`` name words that it does not have.
     """
+    kind, X = kind_of(X)
+    forget_columns(estimator, kind)
     if estimator.learning_method == "online":
-        training = training_batches(estimator, X)
+        training = training_batches(estimator, X, kind)
     else:
-        training = training_counts(estimator, X, np.random.default_rng(seed))
+        training = training_counts(estimator, X, kind, np.random.default_rng(seed))
     check_words(estimator, training.vocabulary)
     return training
 
 
-def training_batches(estimator, X):
+def training_batches(estimator, X, kind):
     """`Training` whose ``source`` makes the counts of a batch when it is asked for."""
-    kind, X = kind_of(X)
-    forget_columns(estimator, kind)
     if kind == "pairs":
         training = _given_pairs(estimator, X)
         return Training(None, training.words, None, PairBatches(training.counts))
@@ -122,10 +122,8 @@ def training_batches(estimator, X):
     return Training(None, corpus.words, None, source)
 
 
-def training_counts(estimator, X, rng):
+def training_counts(estimator, X, kind, rng):
     """`Training` with the counts of all documents."""
-    kind, X = kind_of(X)
-    forget_columns(estimator, kind)
     if kind == "pairs":
         return _given_pairs(estimator, X)
     if kind == "counts":
@@ -223,7 +221,7 @@ def check_columns(estimator, X, reset=False):
 
 
 def fitted_kind(estimator, kind):
-    """``kind``, if the estimator was fitted on the same."""
+    """``kind``; a ValueError where the estimator was fitted on another kind of input."""
     if (kind == "counts") != (estimator._columns is not None):
         on_counts = estimator._columns is not None
         fitted = "a count matrix" if on_counts else "text, tokens or PairCounts"

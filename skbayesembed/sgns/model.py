@@ -1,7 +1,10 @@
-"""The skip-gram posterior: log density, gradient, identification.
+"""The skip-gram posterior: log density, gradient and the frame of draws.
 
 log p = sum_wv n+_wv log sigma(rho_w . alpha_v) + n-_wv log sigma(-rho_w . alpha_v)
         + log prior(rho, alpha)            (Yrjänäinen et al. 2025, eqs. 5, 6; priors in `priors`)
+
+Targets are side 0 (``rho``), contexts side 1 (``alpha``); arrays are (n_words, n_components). The
+flat parameters are the entries of ``rho`` in C order, then those of ``alpha`` without the anchors.
 """
 
 from __future__ import annotations
@@ -148,7 +151,8 @@ class SGNSModel:
     def start_near(self, center, rng):
         """A random start around the vectors ``center``, or anywhere if None: dict of arrays.
 
-        Half the spread of `start` away, less where data are many: the scale of the posterior.
+        It is at most half as far from ``center`` as `start` is from zero, and nearer for words with
+        many observations, whose posterior is narrow.
         """
         arrays = self.start(rng)
         if center is None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob
@@ -183,7 +185,7 @@ def _cosines(vectors, target):
 class ReadingMixin:
     """Methods of estimators whose posterior has vectors of words."""
 
-    def similarity(self, a, b, *, prob=0.9):
+    def similarity(self, a: str | int, b: str | int, *, prob: float = 0.9) -> Bunch:
         """Posterior of the cosine between the target vectors of two words.
 
         Parameters
@@ -206,14 +208,17 @@ class ReadingMixin:
         check_is_fitted(self, "posterior_")
         return similarity(self, a, b, prob)
 
-    def most_similar(self, word, n=10, *, prob=0.9):
+    def most_similar(self, word: str | int, n: int = 10, *, prob: float = 0.9) -> Neighbours:
         """The words nearest to a word, with intervals.
 
         Parameters
         ----------
         word : str or int
+            A word, or its index.
         n : int, default=10
+            Number of neighbours.
         prob : float, default=0.9
+            Probability of the highest density intervals.
 
         Returns
         -------
@@ -224,7 +229,7 @@ class ReadingMixin:
         check_is_fitted(self, "posterior_")
         return most_similar(self, word, n, prob)
 
-    def cooccurrence_proba(self, pairs, *, prob=0.9):
+    def cooccurrence_proba(self, pairs: Any, *, prob: float = 0.9) -> Bunch:
         """Posterior of the probability that a pair is positive, sigma(rho_w . alpha_v).
 
         Parameters
@@ -232,6 +237,7 @@ class ReadingMixin:
         pairs : list of (target, context)
             Words or indices.
         prob : float, default=0.9
+            Probability of the highest density intervals.
 
         Returns
         -------

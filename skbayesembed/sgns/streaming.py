@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
@@ -95,14 +97,14 @@ def _first_words(estimator, X, vocabulary):
         return inputs.Training(None, words, np.arange(words.size))
     if vocabulary is not None:
         return inputs.Training(None, distinct_words(vocabulary))
-    return inputs.Training(None, inputs.training_batches(estimator, X).words)
+    return inputs.Training(None, inputs.training_batches(estimator, X, kind).words)
 
 
 class StreamingMixin:
     """``partial_fit``."""
 
     @available_if(learns_online)
-    def partial_fit(self, X, y=None, *, vocabulary=None):
+    def partial_fit(self, X: Any, y: None = None, *, vocabulary: list[str] | None = None) -> Self:
         """Learn from one more batch of a stream, by stochastic variational inference.
 
         Parameters

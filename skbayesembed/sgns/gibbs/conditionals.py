@@ -45,8 +45,8 @@ _TURN = 0.75 * np.pi
 class ChainState:
     """Current vectors ``x[0] = rho``, ``x[1] = alpha``, their prior, the counters of a chain.
 
-    ``prior[side]`` holds precisions and linear terms of each word's prior given the rest, ``tau``
-    the prior precision of each component.
+    ``prior[side]`` holds the precisions and linear terms of each word's prior given all other
+    words; ``tau`` is the prior precision of each component.
     """
 
     x: list
@@ -99,7 +99,8 @@ class SGNSConditionals:
     def sweep(self, state, rngs, run):
         """Update every target given the contexts, then every context given the targets.
 
-        A learned prior precision and what couples words are drawn besides.
+        A learned prior precision, and the auxiliary variables of a prior that couples words, are
+        drawn as well.
         """
         update = self._metropolis if self.kernel == "metropolis" else self._polya_gamma
         prior = self.model.prior

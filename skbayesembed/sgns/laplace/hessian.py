@@ -79,13 +79,13 @@ class Hessian:
         return [slice(a, min(a + _DENSE_ROWS, n)) for a in range(0, n, _DENSE_ROWS)]
 
     def released(self):
-        """The same with no entries held but anchored contexts."""
+        """The same Hessian in which only anchored contexts are held."""
         twin = copy.copy(self)
         twin.free = free_entries(self.model)
         return twin
 
     def single(self, run=serial):
-        """The same with its products in single precision."""
+        """The same Hessian with its products in single precision."""
         twin = copy.copy(self)
         twin.run = run
         twin.x = self.x.astype(np.float32)

@@ -112,7 +112,7 @@ class OnlineVI:
             self._rebalance()
 
     def end_pass(self):
-        """Say that what was read so far is all there is: what follows is read again."""
+        """End a pass: all data have been read, and batches that follow repeat them."""
         if self.total is None and self.q is not None:
             self.total = [seen.copy() for seen in self.seen]
 

@@ -327,7 +327,7 @@ class SGNSVariational:
         return float((prior + entropy).sum())
 
     def rebalance(self, q, least=-np.inf):
-        """Change the basis of the components to one that the prior likes best.
+        """Change the basis of the components to that of the largest expected log prior.
 
         rho -> rho A^-T, alpha -> alpha A leaves every logit's distribution as it is, and the
         entropy too, since both sides have as many words: only the expected log prior changes.
