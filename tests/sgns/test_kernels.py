@@ -15,6 +15,7 @@ from skbayesembed.sgns.gibbs import kernels as mk
 
 # every logit that matters, both signs, and far beyond what can occur
 TURN = 2.2
+NO_TABLE = np.zeros((0, 0), np.float32)
 LOGITS = np.concatenate([np.linspace(-40, 40, 401), [0.0, -0.0, 750.0, -750.0, 1e-12, -1e-12]])
 
 
@@ -254,8 +255,9 @@ def test_metropolis_dense_against_twin(n_steps):
     )
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_dense(
-        got, y, y32, outer, n, kappa, weight, shift, prior, pull, movable, n_steps, TURN, 16,
-        np.random.default_rng(6), accepted,
+        got, mk.Given(y, y32, outer), mk.DenseTable(n, kappa, weight, shift),
+        mk.RowPrior(prior, pull), movable, mk.Move(n_steps, TURN), 16, np.random.default_rng(6),
+        accepted,
     )  # fmt: skip
     assert 0 < taken.sum() < len(x)
     assert_allclose(accepted, taken)
@@ -273,11 +275,11 @@ def test_metropolis_sparse_against_twin(n_steps):
     shift = (kappa * rng.uniform(0.8, 1.2, n.shape)).astype(np.float32)
     prior, pull = priors()
     movable = np.ones(len(x), bool)
-    indptr, indices, n_, kappa_, weight_, shift_ = compressed(n, kappa, weight, shift)
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_sparse(
-        0, len(x), indptr, indices, got, y, y.astype(np.float32), n_, kappa_, weight_, shift_,
-        prior, pull, movable, n_steps, TURN, np.random.default_rng(10), accepted,
+        0, len(x), got, mk.Given(y, y.astype(np.float32), NO_TABLE),
+        mk.SparseTable(*compressed(n, kappa, weight, shift)), mk.RowPrior(prior, pull), movable,
+        mk.Move(n_steps, TURN), np.random.default_rng(10), accepted,
     )  # fmt: skip
     rng, tables = np.random.default_rng(10), (n, kappa, weight, shift, prior, pull)
     for w in range(len(x)):

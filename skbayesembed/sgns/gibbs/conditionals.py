@@ -23,6 +23,11 @@ from ...inference.polyagamma import BlockPlans, PolyaGammaDraws
 from ..density_kernels import pair_logits
 from .gaussian_kernels import outer_table
 from .kernels import (
+    DenseTable,
+    Given,
+    Move,
+    RowPrior,
+    SparseTable,
     gaussian_dense,
     gaussian_sparse,
     laplace_dense,
@@ -39,6 +44,10 @@ _POLYA_GAMMA_EVERY = 64
 # such over-relaxed moves halve the random walk along directions that couple both sides. On the
 # Python reference the effective sample size of logits doubled at no cost (benchmarks/README.md).
 _TURN = 0.75 * np.pi
+# Observations of a pair below which its Polya-Gamma variable is zero to rounding.
+_UNSEEN = 1e-30
+# In the place of a table of products, where kernels need none.
+_NO_TABLE = np.zeros((0, 0), np.float32)
 
 
 @dataclass
@@ -159,27 +168,23 @@ class SGNSConditionals:
     def _metropolis_tasks(self, state, side, rngs, blocks):
         pairs, model, tuning = self.model.pairs, self.model, state.tuning
         x, y = state.x[side], state.x[1 - side]
-        prior, pull = state.prior[side]
+        prior, accepted = RowPrior(*state.prior[side]), state.accepted[side]
         y32 = y.astype(np.float32)
-        outer = _outer_products(y32) if pairs.dense else None
+        given = Given(y, y32, _outer_products(y32) if pairs.dense else _NO_TABLE)
+        table = pairs.n[side], pairs.kappa[side], tuning.weight[side], tuning.shift[side]
         tasks = []
         for u in blocks:
             a, b = model.blocks[side][u]
-            steps = int(tuning.n_steps[side][u])
-            stream = self._stream(rngs, side, u)
+            move = Move(int(tuning.n_steps[side][u]), _TURN)
+            stream, movable = self._stream(rngs, side, u), model.movable[side]
             if pairs.dense:
-                tasks.append((
-                    x[a:b], y, y32, outer, pairs.n[side][a:b], pairs.kappa[side][a:b],
-                    tuning.weight[side][a:b], tuning.shift[side][a:b], prior[a:b], pull[a:b],
-                    model.movable[side][a:b], steps, _TURN, pairs.chunk, stream,
-                    state.accepted[side][a:b],
-                ))  # fmt: skip
+                rows = DenseTable(*(part[a:b] for part in table))
+                own = RowPrior(prior.precision[a:b], prior.pull[a:b])
+                rest = movable[a:b], move, pairs.chunk, stream, accepted[a:b]
+                tasks.append((x[a:b], given, rows, own, *rest))
             else:
-                tasks.append((
-                    a, b, pairs.indptr[side], pairs.indices[side], x, y, y32, pairs.n[side],
-                    pairs.kappa[side], tuning.weight[side], tuning.shift[side], prior, pull,
-                    model.movable[side], steps, _TURN, stream, state.accepted[side],
-                ))  # fmt: skip
+                rows = SparseTable(pairs.indptr[side], pairs.indices[side], *table)
+                tasks.append((a, b, x, given, rows, prior, movable, move, stream, accepted))
         return tasks
 
     def _laplace_task(self, state, side, rngs, u):
@@ -230,8 +235,7 @@ def _outer_products(y):
 class _DensePlan:
     def __init__(self, pairs, side, start, stop):
         self.start, self.stop = start, stop
-        # below, Polya-Gamma variables are zero to rounding
-        self.observed = np.flatnonzero(pairs.n[side][start:stop] > 1e-30)
+        self.observed = np.flatnonzero(pairs.n[side][start:stop] > _UNSEEN)
         self.draws = PolyaGammaDraws(pairs.n[side][start:stop].ravel()[self.observed])
         self.full = self.observed.size == (stop - start) * pairs.n_words
 

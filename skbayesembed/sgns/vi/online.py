@@ -25,6 +25,7 @@ from ...common.random import generators
 from ..counting import PairCounts, RankOne, noise_distribution, sampled_rows
 from ..data import pair_table
 from ..model import SGNSModel
+from .kernels import Memory
 from .variational import SGNSVariational, packed_diagonal
 
 # Bases are changed after 1, 2, 4, ... batches and every so many.
@@ -132,7 +133,8 @@ class OnlineVI:
             self._to_prior(variational, q, side, self.left[side] == 0)
             known = self.left[side] > 0
             gain = np.where(known, self._everything(side) / np.where(known, self.left[side], 1), 0)
-            memory = self.precision[side], self.shift[side], np.ones(gain.size), gain, False
+            keep = np.ones(gain.size)
+            memory = Memory(self.precision[side], self.shift[side], keep, gain, False)
             variational.update_side(q, side, run, memory)
         return variational, q
 
@@ -182,7 +184,7 @@ class OnlineVI:
         return keep, gain
 
     def _update_side(self, batch, side, keep, gain, commit, run):
-        memory = self.precision[side], self.shift[side], keep, gain, commit
+        memory = Memory(self.precision[side], self.shift[side], keep, gain, commit)
         batch.update_side(self.q, side, run, memory)
 
     def _rebalance(self):
