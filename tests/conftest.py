@@ -53,27 +53,27 @@ class Sampling:
     @classmethod
     def conditionals(
         cls, positive, negative, k, precision, kernel, dense=True, anchors=None, values=None,
-        units=None,
+        blocks=None,
     ):  # fmt: skip
         counts = cls.counts(positive, negative)
         pairs = DensePairs(counts) if dense else SparsePairs(counts)
         model = SGNSModel(pairs, k, precision, anchors, values)
-        model.units = units or model.units
+        model.blocks = blocks or model.blocks
         pivots = np.arange(k) if anchors is None else anchors
         return SGNSConditionals(model, kernel, pivots, np.array([[0, 0]]))
 
     @staticmethod
     def run(conditionals, draws, warmup, seed, state=None, each=None):
         """Run a chain; returns the list of ``each(state)`` (default: copies of rho, alpha)."""
-        rng = generators(np.random.SeedSequence(seed), conditionals.n_streams)
-        state = conditionals.init_state(rng) if state is None else state
+        rngs = generators(np.random.SeedSequence(seed), conditionals.n_streams)
+        state = conditionals.init_state(rngs) if state is None else state
         each = each or (lambda s: (s.x[0].copy(), s.x[1].copy()))
         for step in range(warmup):
-            conditionals.sweep(state, rng, serial)
+            conditionals.sweep(state, rngs, serial)
             conditionals.tune(state, step, warmup)
         out = []
         for _ in range(draws):
-            conditionals.sweep(state, rng, serial)
+            conditionals.sweep(state, rngs, serial)
             out.append(each(state))
         return out
 

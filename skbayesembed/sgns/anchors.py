@@ -9,7 +9,7 @@ import numpy as np
 from ..common.warnings import warn_user
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
-from .model import numerical_rank, pivot_contexts
+from .model import SGNSModel, numerical_rank, pivot_contexts
 
 
 @dataclass
@@ -20,10 +20,55 @@ class Mode:
     facts: dict
 
 
-def fit_mode(estimator, model, seeds):
-    """MAP estimate from a random start."""
-    rng = np.random.default_rng(seeds)
-    start = model.pack(model.start(rng))
+@dataclass
+class Identified:
+    """A posterior of which every rotation of the vectors is told apart, and where to start.
+
+    Attributes
+    ----------
+    model : SGNSModel
+        With the anchors held, where there are any.
+    pivots : ndarray of int of shape (n_components,)
+        Contexts that define the frame of recorded draws: the anchors, or chosen for it.
+    mode : Mode
+        Of the posterior without anchors.
+    anchors : ndarray of int of shape (n_components,) or None
+        Contexts held at their MAP values.
+    """
+
+    model: SGNSModel
+    pivots: np.ndarray
+    mode: Mode
+    anchors: np.ndarray | None
+
+    @property
+    def facts(self):
+        """Facts for ``posterior_.attrs``."""
+        return {"n_iter": self.mode.facts["n_iter"], "anchored": self.anchors is not None}
+
+
+def identify(estimator, problem):
+    """Search for the mode and hold anchors at it: what chains and the Gaussian start from.
+
+    Warns
+    -----
+    UserWarning
+        Where the MAP has too low a rank to anchor on.
+    """
+    model = problem.model
+    mode = fit_mode(estimator, problem)
+    anchors = choose_anchors(estimator, model, mode, problem.vocabulary)
+    alpha = mode.arrays["alpha"]
+    if anchors is None:
+        pivots = pivot_contexts(alpha, model.pairs.observations(1))
+        return Identified(model, pivots, mode, None)
+    return Identified(model.anchored(anchors, alpha[anchors]), anchors, mode, anchors)
+
+
+def fit_mode(estimator, problem):
+    """MAP estimate from a random start, a `Mode`."""
+    model = problem.model
+    start = model.pack(model.start(np.random.default_rng(problem.mode_seed)))
     with OneBlasThread():
         theta, facts = find_mode(
             model,
@@ -39,8 +84,8 @@ def fit_mode(estimator, model, seeds):
 def choose_anchors(estimator, model, mode, vocabulary):
     """Indices of the contexts to hold fixed, or None for the posterior without anchors.
 
-    A learned precision, for which the mode is none, and an informative prior, which tells its
-    components apart itself, go without anchors.
+    There are none with a learned precision, whose joint mode is at vectors of zero, and none with
+    an informative prior, which tells the components apart itself.
 
     Warns
     -----
@@ -84,11 +129,3 @@ def _named_anchors(anchors, shape, vocabulary):
     if isinstance(anchors, str):
         return np.arange(n_words - k, n_words)
     return np.array([vocabulary[a] if isinstance(a, str) else int(a) for a in anchors])
-
-
-def identified(model, mode, anchors):
-    """The model with its anchors held, and the contexts that define the frame of its draws."""
-    if anchors is not None:
-        return model.anchored(anchors, mode.arrays["alpha"][anchors]), anchors
-    weight = model.pairs.observations(1)
-    return model, pivot_contexts(mode.arrays["alpha"], weight)

@@ -15,19 +15,15 @@ from ..common.checks import (
     check_iterations,
     check_learning,
     check_real,
-    check_solver,
     check_word_filters,
 )
 from .priors import LEARNED, SPECIFICATIONS, InformativePrior
-
-SOLVERS = ("gibbs", "hmc", "vi", "laplace", "map")
 
 
 def check_parameters(estimator):
     """Raise a ValueError for the first parameter that is not allowed whatever the data."""
     e = estimator
     check_integer("n_components", e.n_components, 1)
-    check_solver(e, e.solver, SOLVERS)
     check_choice("kernel", e.kernel, ("auto", "metropolis", "polya-gamma"))
     check_choice("covariance", e.covariance, ("full", "diag"))
     check_learning(e)

@@ -14,10 +14,10 @@ from .counting import RankOne
 DENSE_ABOVE = 0.2
 
 
-def _blocks(work, n_units):
-    """Cut rows into at most ``n_units`` runs of about equal work: list of (start, stop)."""
+def _blocks(work, n_blocks):
+    """Cut rows into at most ``n_blocks`` runs of about equal work: list of (start, stop)."""
     total = np.cumsum(work, dtype=float)
-    cuts = np.searchsorted(total, total[-1] * np.arange(1, n_units) / n_units) + 1
+    cuts = np.searchsorted(total, total[-1] * np.arange(1, n_blocks) / n_blocks) + 1
     edges = np.unique(np.concatenate([[0], np.minimum(cuts, len(work)), [len(work)]]))
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
 
@@ -40,12 +40,14 @@ class PairTable:
 
     dense = False
 
-    def units(self, n_components):
+    def blocks(self, n_components):
         """Blocks of rows for each side, cut by a rule that looks at the data only."""
         cost = self.n_pairs * n_components * (n_components + 60.0)
         most = min(64, max(1, self.n_words // 48))
-        n_units = int(np.clip(np.ceil(cost / 2e8), 1, most))
-        return [_blocks(self.row_work(side) + 1.0, n_units) for side in (0, 1)]
+        n_blocks = int(np.clip(np.ceil(cost / 2e8), 1, most))
+        return [_blocks(self.row_work(side) + 1.0, n_blocks) for side in (0, 1)]
+
+    units = blocks
 
     def curvature_sums(self):
         """Two float32 arrays of zeros, one number a pair, in the order of side 0."""

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_choice, check_integer
-from ..common.estimator import DocumentFeaturesMixin
-from ..common.random import seed_sequence
+from ..common import spine
+from ..common.checks import check_choice, check_integer, check_no_weights
+from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned
 from ..corpus.text import materialise
-from . import fitting, inputs, predict
-from .checks import check_parameters, check_words
+from . import inputs, predict
 from .counting import PairCounts
+from .fitting import ROOM
 from .loo import loo
+from .priors import GraphPrior, GroupedPrior, InformativePrior
 from .reading import ReadingMixin
-from .streaming import StreamingMixin, fit_passes, online_training
+from .streaming import StreamingMixin
 
 
-class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEstimator):
+class BayesianSGNS(StreamingMixin, ReadingMixin, FittedMixin, DocumentFeaturesMixin, BaseEstimator):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
@@ -30,16 +35,16 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     Parameters
     ----------
     n_components : int, default=50
-        Dimension of the vectors.
+        Number of components (the dimension) of every word vector.
     solver : {"gibbs", "hmc", "vi", "laplace", "map"}, default="gibbs"
         ``"gibbs"`` and ``"hmc"`` sample the posterior, ``"vi"`` and ``"laplace"`` approximate it
         by Gaussians, ``"map"`` finds its mode.
     kernel : {"auto", "metropolis", "polya-gamma"}, default="auto"
-        How ``"gibbs"`` updates a word given the opposite side; both are exact. ``"polya-gamma"``
-        draws auxiliary variables. ``"metropolis"`` proposes from a Gaussian approximation corrected
-        by Hamiltonian steps, mixed with a Polya-Gamma sweep in 64, and leaves blocks of words that
-        do not move in warm-up to Polya-Gamma altogether; it was the faster in every case measured
-        (``benchmarks/gibbs.py``), so ``"auto"`` takes it.
+        How ``"gibbs"`` updates a word given the vectors of the opposite side; both ways are exact.
+        ``"polya-gamma"`` draws auxiliary variables. ``"metropolis"`` proposes from a Gaussian
+        approximation, which Hamiltonian steps correct; every 64th sweep is a Polya-Gamma sweep,
+        and words that do not move in warm-up are left to Polya-Gamma altogether. It was faster in
+        every case measured (``benchmarks/gibbs.py``), so ``"auto"`` takes it.
     window : int, default=5
         Words on each side of a target that are its context. Not used for count matrices, whose
         context is the whole document.
@@ -73,22 +78,24 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     anchors : {"pivot", "last"}, array of words or None, default="pivot"
         Context vectors held at their MAP values so that the posterior has no free rotation:
         chosen by column-pivoted QR of the MAP contexts, the last ``n_components``, or those
-        named. None samples without anchors and rotates every draw to a canonical frame, which
-        conditions on nothing; so does a MAP whose rank is too low to anchor on, with a warning.
+        named. None samples without anchors and rotates every draw to a common frame; nothing is
+        held fixed then. The same is done, with a warning, where the rank of the MAP contexts is
+        too low for anchors.
         ``"vi"``, a learned precision and an informative prior never use anchors.
     covariance : {"full", "diag"}, default="full"
-        Of ``"vi"``: a covariance matrix for every word, or variances.
+        Form of the approximation of ``"vi"``: a covariance matrix for every word, or variances.
     biases : bool, default=False
-        Of ``"vi"``: add biases of target and context words, with the vectors' prior, to the logit.
+        Whether ``"vi"`` adds biases of target and context words, with the prior of the vectors,
+        to the logit. Other solvers have none.
     learning_method : {"batch", "online"}, default="batch"
-        Of ``"vi"``: all data in every iteration, or minibatches of documents, for which
-        ``negative_sampling="sampled"`` is far cheaper.
+        How ``"vi"`` reads the data: all of them in every iteration, or in minibatches of documents,
+        for which ``negative_sampling="sampled"`` is far cheaper.
     batch_size : int, default=128
         Documents in a minibatch, also of ``partial_fit``.
     n_passes : int, default=5
         How often ``learning_method="online"`` reads the data.
     target_accept : float, default=0.8
-        Of ``"hmc"``: acceptance that the step size is adapted to.
+        Mean acceptance that the step size of ``"hmc"`` is adapted to.
     features : {"mean", "mean_std"}, default="mean"
         What ``transform`` returns: posterior means, or also their standard deviations.
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
@@ -100,22 +107,24 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     max_iter : int, default=2000
         Most iterations of the search for the mode, most sweeps of ``"vi"``.
     tol : float, default=1e-8
-        Tolerance on the gradient of that search, relative to the gradient at the start. ``"vi"``
-        ends when a sweep raises the bound by less than 100 times this share of it (10 for ARD).
+        Relative tolerance. The search for a mode ends when the largest entry of the gradient has
+        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
+        raises it by less than 100 times this share of it. (10 times for ``prior="ard"``, whose
+        components switch off slowly.)
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for documents given as strings.
     lowercase : bool, default=True
-        Part of the analyzer.
+        Whether documents given as strings are lowercased.
     stop_words : {"english"}, list of str or None, default=None
-        Part of the analyzer.
+        Words that the analyzer leaves out, as in scikit-learn.
     token_pattern : str, default=r"(?u)\b\w\w+\b"
-        Part of the analyzer.
+        Regular expression of a token, as in scikit-learn.
     feature_names : list of str or None, default=None
         Words of the columns where X is a count matrix.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
-        Chains, or words where a chain is large, run in parallel.
+        Number of threads. Chains run in parallel, or blocks of words where a chain is large.
     verbose : int, default=0
         1 shows the progress of the chains.
 
@@ -127,18 +136,18 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         Posterior means (the mode for ``solver="map"``) of target and context vectors.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
-    vocabulary_ : dict
-        Word to row of ``rho_``.
-    anchors_ : ndarray of int or None
-        Contexts held fixed.
+    vocabulary_ : dict of str to int
+        Row of each word in ``rho_``.
+    anchors_ : ndarray of int of shape (n_components,) or None
+        Rows of the contexts that were held fixed; None where there were none.
     n_iter_ : int
-        Iterations of the search for the mode; of ``"vi"`` sweeps, online passes over the data,
-        batches of ``partial_fit``.
+        Iterations of the search for the mode. For ``"vi"`` the number of sweeps, of passes over
+        the data where learned online, or of batches of ``partial_fit``.
     approximation_ : object
-        Of ``"vi"`` and ``"laplace"``: the Gaussian itself, with ``mean``,
+        The Gaussian that ``"vi"`` and ``"laplace"`` draw from, with ``mean``,
         ``covariance(name, words)`` and ``sample(n, rng)``.
-    elbo_ : ndarray of shape (n_sweeps,)
-        Of ``"vi"``: the bound on the log evidence after every iteration.
+    elbo_ : ndarray of shape (n_iter_,)
+        Bound on the log evidence after every sweep of ``"vi"``; empty where learned online.
     n_features_in_, feature_names_in_
         As in scikit-learn, where fitted on a count matrix.
 
@@ -169,47 +178,51 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     True
     """
 
+    anchors_ = Learned()
+    rho_ = Learned()
+    alpha_ = Learned()
+
     def __init__(
         self,
-        n_components=50,
+        n_components: int = 50,
         *,
-        solver="gibbs",
-        kernel="auto",
-        window=5,
-        window_weights="linear",
-        negative=1,
-        ns_exponent=0.75,
-        negative_sampling="expected",
-        subsample=None,
-        min_count=5,
-        max_features=None,
-        prior="normal",
-        prior_precision=1.0,
-        hyperprior=None,
-        anchors="pivot",
-        covariance="full",
-        biases=False,
-        learning_method="batch",
-        batch_size=128,
-        n_passes=5,
-        target_accept=0.8,
-        features="mean",
-        draws=1000,
-        warmup=500,
-        chains=4,
-        thin=1,
-        keep_draws="auto",
-        max_iter=2000,
-        tol=1e-8,
-        analyzer="word",
-        lowercase=True,
-        stop_words=None,
-        token_pattern=r"(?u)\b\w\w+\b",
-        feature_names=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        solver: str = "gibbs",
+        kernel: str = "auto",
+        window: int = 5,
+        window_weights: str = "linear",
+        negative: float = 1,
+        ns_exponent: float = 0.75,
+        negative_sampling: str = "expected",
+        subsample: float | None = None,
+        min_count: int = 5,
+        max_features: int | None = None,
+        prior: str | GraphPrior | GroupedPrior | InformativePrior = "normal",
+        prior_precision: float | str = 1.0,
+        hyperprior: tuple[float, float] | None = None,
+        anchors: str | ArrayLike | None = "pivot",
+        covariance: str = "full",
+        biases: bool = False,
+        learning_method: str = "batch",
+        batch_size: int = 128,
+        n_passes: int = 5,
+        target_accept: float = 0.8,
+        features: str = "mean",
+        draws: int = 1000,
+        warmup: int = 500,
+        chains: int = 4,
+        thin: int = 1,
+        keep_draws: str | list[str] = "auto",
+        max_iter: int = 2000,
+        tol: float = 1e-8,
+        analyzer: str | Callable = "word",
+        lowercase: bool = True,
+        stop_words: str | list[str] | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        feature_names: list[str] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_components = n_components
         self.solver = solver
         self.kernel = kernel
@@ -248,7 +261,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: None = None) -> Self:
         """Learn the posterior.
 
         Parameters
@@ -263,26 +276,17 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         -------
         self
         """
-        check_parameters(self)
-        count_seed, *seeds = seed_sequence(self.random_state).spawn(3)
-        if self.learning_method == "online":
-            training = online_training(self, X)
-        else:
-            training = inputs.training_counts(self, X, np.random.default_rng(count_seed))
-        vocabulary = {word: i for i, word in enumerate(training.words.tolist())}
-        check_words(self, vocabulary)
-        if self.learning_method == "online":
-            found = fit_passes(self, training, vocabulary, seeds)
-        else:
-            model = fitting.build_model(self, training.counts, vocabulary)
-            found = fitting.solve(self, model, training.words, vocabulary, seeds)
+        spine.check(self, ROOM)
+        seeds = spine.seeds_of(self, ROOM)
+        training = inputs.training_data(self, X, seeds["counts"])
+        found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
-        self._note_words(training.words, vocabulary, training.columns)
-        self._count_seed = count_seed
+        self._note(training)
+        self._count_seed = seeds["counts"]
         self._set_fitted(found)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: None = None) -> np.ndarray:
         """Fit to X, then transform it.
 
         Parameters
@@ -301,7 +305,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         X = materialise(X)
         return self.fit(X, y).transform(X)
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Count-weighted posterior-mean target vectors of documents.
 
         Parameters
@@ -322,7 +326,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         counts = inputs.count_documents(self, X, inputs.fitted_kind(self, kind))
         return predict.document_features(self.posterior_, counts, self.features == "mean_std")
 
-    def score(self, X, y=None, *, sample_weight=None):
+    def score(self, X: Any, y: None = None, *, sample_weight: None = None) -> float:
         """Mean held-out log predictive probability per observed pair.
 
         The held-out pairs come from a protocol of their own (window 5 with linear weights, or
@@ -337,7 +341,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         y : None
             Ignored.
         sample_weight : None
-            Present for scikit-learn's sake; anything else is refused.
+            Not supported: any other value is refused with a ValueError.
 
         Returns
         -------
@@ -345,8 +349,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
             Natural logarithm, at most 0; guessing scores -0.693.
         """
         check_is_fitted(self, "posterior_")
-        if sample_weight is not None:
-            raise ValueError("sample_weight is not supported: got an array, allowed is None.")
+        check_no_weights(self, sample_weight)
         kind, X = inputs.kind_of(X)
         if kind == "pairs":
             held_out = inputs.held_out_counts(self, X)
@@ -354,7 +357,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
             held_out = inputs.held_out_pairs(self, X, inputs.fitted_kind(self, kind))
         return predict.mean_log_score(self.posterior_, held_out)
 
-    def loo(self, X, *, max_pairs=2000):
+    def loo(self, X: Any, *, max_pairs: int = 2000) -> Bunch:
         """Expected log predictive density of left-out observations, by PSIS-LOO.
 
         Parameters
@@ -398,6 +401,15 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         # a copy's child: spawning counts children, and the next call is to make the same draws
         rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
         return loo(self.posterior_, training.counts, max_pairs=max_pairs, rng=rng)
+
+    def _note(self, training):
+        """Keep what later input is read by."""
+        self.words_ = training.words
+        self.vocabulary_ = training.vocabulary
+        self._columns = training.columns
+
+    def _learned_from(self, posterior):
+        return {"rho_": posterior.mean("rho"), "alpha_": posterior.mean("alpha")}
 
     @property
     def _n_means(self):

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..inference.hmc import sample_hmc
 from ..inference.trajectories import HamiltonianOptions
-from . import fitting
+from .anchors import identify
+from .recording import monitored_pairs
 
 
 class SGNSHamiltonian:
@@ -96,48 +97,25 @@ def default_options(estimator, model):
     )
 
 
-def hmc_posterior(estimator, model, mode, anchors, words, settings, seeds):
-    """Sample the posterior by Hamiltonian trajectories; returns a `Posterior`.
-
-    Parameters
-    ----------
-    estimator : BayesianSGNS
-    model : SGNSModel
-    mode : fitting.Mode
-        The MAP; chains start around it.
-    anchors : ndarray of int of shape (n_components,) or None
-        Contexts held at their MAP values.
-    words : ndarray of str
-    settings : Settings
-    seeds : numpy.random.SeedSequence
-
-    Returns
-    -------
-    Posterior
-        Statistics as in `inference.hmc.sample_hmc`, with ``logit`` and ``coordinate``.
+def solve(estimator, problem, settings, seed):
+    """Sample the posterior by Hamiltonian trajectories: a `Result`.
 
     Warns
     -----
     ConvergenceWarning
-        For divergent or saturated trajectories, and chains that have not mixed.
+        For divergent or saturated trajectories.
     """
-    model, pivots = fitting.identified(model, mode, anchors)
-    target = SGNSHamiltonian(model, pivots, fitting.monitored_pairs(model), start=mode.arrays)
+    found = identify(estimator, problem)
+    model = found.model
     result = sample_hmc(
-        target,
+        SGNSHamiltonian(model, found.pivots, monitored_pairs(model), start=found.mode.arrays),
         settings,
         default_options(estimator, model),
         n_chains=estimator.chains,
-        seeds=seeds,
+        seeds=seed,
         n_jobs=estimator.n_jobs,
         verbose=estimator.verbose,
     )
-    attrs = {
-        "kernel": "nuts",
-        "divergences": result.facts["divergences"],
-        "saturated": result.facts["saturated"],
-        **fitting.sampling_facts(result, settings, mode, anchors),
-    }
-    posterior = fitting.assemble(estimator, result, words, settings, attrs)
-    fitting.check_mixing(posterior)
-    return posterior
+    result.facts |= {"kernel": "nuts", **found.facts}
+    result.learned["anchors_"] = found.anchors
+    return result

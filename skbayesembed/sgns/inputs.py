@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from ..corpus.text import analyzer_of, build_corpus, document_counts, encode, input_kind, restrict
+from .batches import CorpusBatches, MatrixBatches, PairBatches
+from .checks import check_words
 from .counting import (
     PairCounts,
     document_pairs,
@@ -43,6 +46,11 @@ class Training:
     columns: np.ndarray | None = None
     source: object = None
 
+    @cached_property
+    def vocabulary(self):
+        """Place of each word, dict of str to int."""
+        return {word: i for i, word in enumerate(self.words.tolist())}
+
 
 @dataclass(frozen=True)
 class HeldOut:
@@ -73,10 +81,49 @@ def check_count_matrix(estimator, X):
     return X
 
 
-def training_counts(estimator, X, rng):
-    """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
+def training_data(estimator, X, seed):
+    """`Training` of whatever ``fit`` accepts, for its way of learning.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+        The columns of a count matrix are noted in it.
+    X : documents, counts or PairCounts
+    seed : numpy.random.SeedSequence
+        For counts that are drawn: sampled negatives, subsampling, dynamic windows.
+
+    Raises
+    ------
+    ValueError
+        If X is not allowed, or ``anchors`` or ``keep_draws`` name words that it does not have.
+    """
     kind, X = kind_of(X)
     forget_columns(estimator, kind)
+    if estimator.learning_method == "online":
+        training = training_batches(estimator, X, kind)
+    else:
+        training = training_counts(estimator, X, kind, np.random.default_rng(seed))
+    check_words(estimator, training.vocabulary)
+    return training
+
+
+def training_batches(estimator, X, kind):
+    """`Training` whose ``source`` makes the counts of a batch when it is asked for."""
+    if kind == "pairs":
+        training = _given_pairs(estimator, X)
+        return Training(None, training.words, None, PairBatches(training.counts))
+    if kind == "counts":
+        matrix, words, columns = checked_matrix(estimator, X)
+        return Training(None, words, columns, MatrixBatches(matrix))
+    corpus = checked_corpus(estimator, X, kind)
+    source = CorpusBatches(
+        estimator, corpus.ids, corpus.offsets, corpus.words.size, corpus.frequency
+    )
+    return Training(None, corpus.words, None, source)
+
+
+def training_counts(estimator, X, kind, rng):
+    """`Training` with the counts of all documents."""
     if kind == "pairs":
         return _given_pairs(estimator, X)
     if kind == "counts":
@@ -170,16 +217,11 @@ def check_columns(estimator, X, reset=False):
     X = validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
     )
-    if reset and X.shape[0] < 2:
-        raise ValueError(
-            "X has 1 sample (n_samples=1): a count matrix needs at least 2 documents to tell "
-            "words apart. Pass a sequence as text or tokens to use a window instead."
-        )
     return check_count_matrix(estimator, X)
 
 
 def fitted_kind(estimator, kind):
-    """``kind``, if the estimator was fitted on the same."""
+    """``kind``; a ValueError where the estimator was fitted on another kind of input."""
     if (kind == "counts") != (estimator._columns is not None):
         on_counts = estimator._columns is not None
         fitted = "a count matrix" if on_counts else "text, tokens or PairCounts"

@@ -5,20 +5,20 @@ from __future__ import annotations
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.warnings import warn_user
-from ..posterior.posterior import Posterior
+from ..inference.contracts import Result
+from .anchors import fit_mode
 from .model import numerical_rank
-from .recording import _coords, _dims
 
 
-def point_posterior(mode, words):
-    """A posterior of one chain and one draw: the MAP estimate."""
-    draws = {name: value[None, None].copy() for name, value in mode.arrays.items()}
-    attrs = {"solver": "map", **mode.facts}
-    return Posterior(draws, dims=_dims(draws), coords=_coords(words, draws), attrs=attrs)
+def solve(estimator, problem, settings, seed):
+    """Find the mode: a `Result` of one chain and one draw.
 
-
-def warn_point_estimate_rank(estimator, mode):
-    """ConvergenceWarning where the MAP is exactly zero."""
+    Warns
+    -----
+    ConvergenceWarning
+        Where the search ended early, or the mode is exactly zero.
+    """
+    mode = fit_mode(estimator, problem)
     if numerical_rank(mode.arrays["alpha"]) == 0:
         warn_user(
             "The MAP estimate is zero: the spectral norm of n+ - n/2 is at most "
@@ -26,3 +26,5 @@ def warn_point_estimate_rank(estimator, mode):
             "Lower prior_precision, or use solver='gibbs', whose posterior is proper all the same.",
             ConvergenceWarning,
         )
+    draws = {name: value[None, None].copy() for name, value in mode.arrays.items()}
+    return Result(draws, facts=mode.facts, learned={"anchors_": None})

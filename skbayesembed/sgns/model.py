@@ -1,7 +1,10 @@
-"""The skip-gram posterior: log density, gradient, identification.
+"""The skip-gram posterior: log density, gradient and the frame of draws.
 
 log p = sum_wv n+_wv log sigma(rho_w . alpha_v) + n-_wv log sigma(-rho_w . alpha_v)
         + log prior(rho, alpha)            (Yrjänäinen et al. 2025, eqs. 5, 6; priors in `priors`)
+
+Targets are side 0 (``rho``), contexts side 1 (``alpha``); arrays are (n_words, n_components). The
+flat parameters are the entries of ``rho`` in C order, then those of ``alpha`` without the anchors.
 """
 
 from __future__ import annotations
@@ -10,7 +13,6 @@ import numpy as np
 from scipy import linalg
 
 from .density_kernels import gradient_dense, gradient_sparse
-from .laplace.hessian import Hessian
 from .priors import as_prior
 
 # Coordinates of target vectors that are traced.
@@ -45,7 +47,7 @@ class SGNSModel:
         if anchors is not None:
             self.movable[1][anchors] = False
         self._free = slice(None) if anchors is None else np.flatnonzero(self.movable[1])
-        self.units = pairs.units(n_components)
+        self.blocks = pairs.blocks(n_components)
 
     @property
     def n_words(self):
@@ -110,13 +112,6 @@ class SGNSModel:
         out[size:] = grad_alpha[self._free].ravel()
         return logp
 
-    def hvp(self, theta, v, out):
-        """The Hessian of the log posterior at ``theta`` times ``v``, into ``out``."""
-        arrays, direction = self.unpack(theta), np.zeros((2, self.n_words, self.n_components))
-        hessian = Hessian(self, (arrays["rho"], arrays["alpha"]))
-        direction[hessian.free] = v
-        out[:] = -hessian.product(direction)[hessian.free]
-
     def in_frame(self, pivots, alpha, *vectors):
         """Arrays of vectors as they are with anchors; turned to the pivots' frame without.
 
@@ -156,7 +151,8 @@ class SGNSModel:
     def start_near(self, center, rng):
         """A random start around the vectors ``center``, or anywhere if None: dict of arrays.
 
-        Half the spread of `start` away, less where data are many: the scale of the posterior.
+        It is at most half as far from ``center`` as `start` is from zero, and nearer for words with
+        many observations, whose posterior is narrow.
         """
         arrays = self.start(rng)
         if center is None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..common.random import generators, seed_sequence
@@ -44,46 +46,38 @@ class RankOne:
     (21.0, [[3.0, 4.0], [6.0, 8.0]])
     """
 
-    def __init__(self, left, right):
+    def __init__(self, left: ArrayLike, right: ArrayLike) -> None:
         self.left = _factor(left, "left")
         self.right = _factor(right, "right")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"RankOne(shape={self.shape}, sum={self.sum():.6g})"
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """(n_rows, n_columns)."""
         return self.left.size, self.right.size
 
     @property
-    def T(self):
+    def T(self) -> RankOne:
         """The transpose, a RankOne."""
         return RankOne(self.right, self.left)
 
-    def toarray(self):
+    def toarray(self) -> np.ndarray:
         """All counts, as a dense array of shape (n_rows, n_columns)."""
         return np.outer(self.left, self.right)
 
-    def block(self, start, stop):
+    def block(self, start: int, stop: int) -> np.ndarray:
         """Rows ``start`` to ``stop``, as a dense array of shape (stop - start, n_columns)."""
         return np.outer(self.left[start:stop], self.right)
 
-    def scaled(self, factor):
+    def scaled(self, factor: float) -> RankOne:
         """The counts times ``factor``, as a RankOne."""
         return RankOne(self.left * factor, self.right)
 
-    def sum(self):
+    def sum(self) -> float:
         """Total of the counts, as a float."""
         return float(self.left.sum() * self.right.sum())
-
-    def row_sums(self):
-        """Totals over the columns, shape (n_rows,)."""
-        return self.left * self.right.sum()
-
-    def column_sums(self):
-        """Totals over the rows, shape (n_columns,)."""
-        return self.left.sum() * self.right
 
 
 class PairCounts:
@@ -124,7 +118,7 @@ class PairCounts:
     PairCounts(n_words=2, n_positive=4, n_negative=4)
     """
 
-    def __init__(self, positive, negative, words=None):
+    def __init__(self, positive: Any, negative: Any, words: ArrayLike | None = None) -> None:
         self.positive = as_counts(positive, "positive")
         self.negative = (
             negative if isinstance(negative, RankOne) else as_counts(negative, "negative")
@@ -143,23 +137,23 @@ class PairCounts:
         self.words = None if words is None else _unique_words(words, self.n_words)
 
     @property
-    def n_words(self):
+    def n_words(self) -> int:
         """Number of words."""
         return self.positive.shape[0]
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """(n_words, n_words)."""
         # Also what makes scikit-learn's splitters reach __getitem__ and its message: they replace
         # the one of __len__ by their own.
         return self.positive.shape
 
     @property
-    def total(self):
+    def total(self) -> float:
         """Number of observations, positive and negative."""
         return float(self.positive.sum() + self.negative.sum())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"PairCounts(n_words={self.n_words}, n_positive={self.positive.sum():g}, "
             f"n_negative={self.negative.sum():g})"
@@ -177,7 +171,11 @@ class PairCounts:
     def __iter__(self):
         raise TypeError(_NO_SLICES.format("cannot be iterated over"))
 
-    def split(self, test_size=0.25, random_state=None):
+    def split(
+        self,
+        test_size: float = 0.25,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> tuple[PairCounts, PairCounts]:
         """Divide the observations at random into a training and a test set.
 
         Every observation goes to the test set with probability ``test_size``; the fractional part

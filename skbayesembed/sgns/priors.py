@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -29,7 +30,7 @@ SIDES = {"both": (0, 1), "target": (0,), "context": (1,)}
 class _Specification:
     """What the public priors share: a repr by their parameters."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         inside = ", ".join(f"{n}={_short(v)}" for n, v in vars(self).items())
         return f"{type(self).__name__}({inside})"
 
@@ -53,8 +54,9 @@ class GraphPrior(_Specification):
         outside the vocabulary are left out. Or a symmetric matrix of weights in the order of the
         vocabulary. The diagonal is ignored.
     strength : float, default=1.0
+        Factor of all weights, in units of ``prior_precision``.
     side : {"both", "target", "context"}, default="both"
-        Whose vectors are linked.
+        Vectors of which words are linked: target vectors, context vectors or both.
 
     Raises
     ------
@@ -68,12 +70,12 @@ class GraphPrior(_Specification):
     GraphPrior(graph=[('cat', 'dog'), ('cat', 'kitten', 2.0)], strength=0.5, side='both')
     """
 
-    def __init__(self, graph, strength=1.0, side="both"):
+    def __init__(self, graph: Any, strength: float = 1.0, side: str = "both") -> None:
         self.graph = graph
         self.strength = strength
         self.side = side
 
-    def check(self):
+    def check(self) -> None:
         """Raise a ValueError for what is wrong whatever the vocabulary."""
         check_real("prior.strength", self.strength, 0)
         check_choice("prior.side", self.side, tuple(SIDES))
@@ -116,6 +118,7 @@ class GroupedPrior(_Specification):
     strength : float, default=1.0
         Links' weight in units of ``prior_precision``.
     side : {"both", "target", "context"}, default="both"
+        Vectors of which words share the latent vectors.
 
     Raises
     ------
@@ -129,12 +132,14 @@ class GroupedPrior(_Specification):
     GroupedPrior(groups={'pets': ['cat', 'dog']}, strength=2.0, side='both')
     """
 
-    def __init__(self, groups, strength=1.0, side="both"):
+    def __init__(
+        self, groups: Mapping[Any, Iterable[str]], strength: float = 1.0, side: str = "both"
+    ) -> None:
         self.groups = groups
         self.strength = strength
         self.side = side
 
-    def check(self):
+    def check(self) -> None:
         """Raise a ValueError for what is wrong whatever the vocabulary."""
         check_real("prior.strength", self.strength, 0)
         check_choice("prior.side", self.side, tuple(SIDES))
@@ -179,8 +184,9 @@ class InformativePrior(_Specification):
     values : dict of word to dict of component to value
         ``{"good": {0: 1.0}, "bad": {0: -1.0}}``.
     precision : float, default=100.0
-        Of the values' prior: a standard deviation of 0.1.
+        Precision of the prior around the values; 100 is a standard deviation of 0.1.
     side : {"both", "target", "context"}, default="both"
+        Vectors of which words are held: target vectors, context vectors or both.
 
     Raises
     ------
@@ -194,12 +200,17 @@ class InformativePrior(_Specification):
     InformativePrior(values={'good': {0: 1.0}, 'bad': {0: -1.0}}, precision=100.0, side='both')
     """
 
-    def __init__(self, values, precision=100.0, side="both"):
+    def __init__(
+        self,
+        values: Mapping[str, Mapping[int, float]],
+        precision: float = 100.0,
+        side: str = "both",
+    ) -> None:
         self.values = values
         self.precision = precision
         self.side = side
 
-    def check(self):
+    def check(self) -> None:
         """Raise a ValueError for what is wrong whatever the vocabulary."""
         check_real("prior.precision", self.precision, 0)
         check_choice("prior.side", self.side, tuple(SIDES))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from scipy.special import expit
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
 from ..posterior.summary import summarise
-from ..posterior.tables import frame_of
+from ..posterior.tables import Column, Table
 from .predict import with_biases
 
 
@@ -89,7 +93,8 @@ def pair_places(estimator, pairs):
     return targets, [word_index(estimator, b, "context") for _, b in pairs]
 
 
-class Neighbours:
+@dataclass(frozen=True, repr=False, eq=False)
+class Neighbours(Table):
     """Nearest words of a word with what is known of each.
 
     Attributes
@@ -109,47 +114,31 @@ class Neighbours:
         Draws behind the figures; 1 for a point estimate.
     """
 
-    def __init__(self, word, words, mean, sd, interval, prob_top, prob, n_draws):
-        self.word = word
-        self.words = words
-        self.mean = mean
-        self.sd = sd
-        self.interval = interval
-        self.prob_top = prob_top
-        self.prob = prob
-        self.n_draws = n_draws
+    word: str
+    words: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    prob_top: np.ndarray
+    prob: float
+    n_draws: int
 
-    def __len__(self):
-        return len(self.words)
+    def _title(self):
+        return f"nearest to {self.word!r}"
 
-    def __repr__(self):
-        width = max([len(w) for w in self.words] + [len("neighbour")])
-        interval = f"{100 * self.prob:g} % interval"
-        top = f"P(top {len(self)})"
-        head = f"{'neighbour':<{width}}  cosine  {interval:>16}  {top:>9}"
-        lines = [f"nearest to {self.word!r}", head]
-        for w, m, (low, high), p in zip(
-            self.words, self.mean, self.interval, self.prob_top, strict=True
-        ):
-            lines.append(
-                f"{w:<{width}}  {m:6.3f}  [{low:6.3f}, {high:6.3f}]  {p:{max(9, len(top))}.2f}"
-            )
-        if self.n_draws == 1:
-            lines.append("(a point estimate: one draw, intervals without width)")
-        return "\n".join(lines)
+    def _columns(self):
+        # of the same widths whatever the numbers
+        interval, top = f"{100 * self.prob:g} % interval", f"P(top {len(self.words)})"
+        return [
+            Column("neighbour", self.words, ("word",), left=True),
+            Column("cosine", self.mean, ("mean",), "6.3f"),
+            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
+            Column(f"{top:>9}", self.prob_top, ("prob_top",), ".2f"),
+        ]
 
-    def to_frame(self):
-        """The table as a pandas DataFrame (pandas must be installed)."""
-        return frame_of(
-            {
-                "word": self.words,
-                "mean": self.mean,
-                "sd": self.sd,
-                "low": self.interval[:, 0],
-                "high": self.interval[:, 1],
-                "prob_top": self.prob_top,
-            }
-        )
+    def _series(self):
+        series = super()._series()
+        return {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd, **series}
 
 
 def most_similar(estimator, word, n, prob):
@@ -196,7 +185,7 @@ def _cosines(vectors, target):
 class ReadingMixin:
     """Methods of estimators whose posterior has vectors of words."""
 
-    def similarity(self, a, b, *, prob=0.9):
+    def similarity(self, a: str | int, b: str | int, *, prob: float = 0.9) -> Bunch:
         """Posterior of the cosine between the target vectors of two words.
 
         Parameters
@@ -219,14 +208,17 @@ class ReadingMixin:
         check_is_fitted(self, "posterior_")
         return similarity(self, a, b, prob)
 
-    def most_similar(self, word, n=10, *, prob=0.9):
+    def most_similar(self, word: str | int, n: int = 10, *, prob: float = 0.9) -> Neighbours:
         """The words nearest to a word, with intervals.
 
         Parameters
         ----------
         word : str or int
+            A word, or its index.
         n : int, default=10
+            Number of neighbours.
         prob : float, default=0.9
+            Probability of the highest density intervals.
 
         Returns
         -------
@@ -237,7 +229,7 @@ class ReadingMixin:
         check_is_fitted(self, "posterior_")
         return most_similar(self, word, n, prob)
 
-    def cooccurrence_proba(self, pairs, *, prob=0.9):
+    def cooccurrence_proba(self, pairs: Any, *, prob: float = 0.9) -> Bunch:
         """Posterior of the probability that a pair is positive, sigma(rho_w . alpha_v).
 
         Parameters
@@ -245,6 +237,7 @@ class ReadingMixin:
         pairs : list of (target, context)
             Words or indices.
         prob : float, default=0.9
+            Probability of the highest density intervals.
 
         Returns
         -------

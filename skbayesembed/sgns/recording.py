@@ -1,14 +1,16 @@
-"""What is recorded of draws: dimensions, traces, facts and diagnoses."""
+"""What is recorded of draws: its size, the names of its dimensions, traces and diagnoses."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import expit
 
-from ..common.warnings import COORDINATE_RHAT_LIMIT, warn_if_stuck, warn_unless_mixed
-from ..posterior.posterior import Posterior
+from ..common.spine import CHAINS, DRAW_BUDGET, Footprint
+from ..common.warnings import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
+from ..inference.contracts import ROWS
 from ..posterior.summary import rhat
 
+# Pairs whose logits are recorded at every draw, at most.
 _MONITORED = 100
 
 
@@ -22,74 +24,55 @@ def monitored_pairs(model):
     return np.unique(np.vstack(chosen), axis=0)
 
 
-def sampling_facts(result, settings, mode, anchors):
-    """Facts about a run of chains for ``posterior_.attrs``."""
-    return {
-        "anchored": anchors is not None,
-        "interrupted": result.facts["interrupted"],
-        "draws_made": int(next(iter(result.stats.values())).shape[1]),
-        "stride": settings.stride,
-        "mode_converged": mode.facts["converged"],
-    }
+def footprint(estimator, training):
+    """Bytes that draws of all words take, and the words of ``keep_draws``: a `Footprint`."""
+    k = estimator.n_components
+    size = training.words.size * k
+    rows, trace = None, 8 * (_MONITORED + 1)
+    if not isinstance(estimator.keep_draws, str):
+        index = np.array([training.vocabulary[w] for w in estimator.keep_draws], dtype=int)
+        rows = {"rho": index, "alpha": index}
+        trace += 16 * k * index.size
+    moments = 16 * size * k
+    return Footprint(16 * size, trace, moments, rows=rows, budget=DRAW_BUDGET)
 
 
-def assemble(estimator, result, words, settings, attrs):
-    """The `Posterior` of an engine's `Result`."""
-    kept = None if settings.rows is None else list(estimator.keep_draws)
-    # of other length than the whole draws, as statistics may be
-    kept_rows = {n: result.draws.pop(n) for n in list(result.draws) if n.endswith("_rows")}
-    return Posterior(
-        result.draws,
-        stats=result.stats | kept_rows,
-        moments=result.moments,
-        dims=_dims(result.draws | kept_rows),
-        coords=_coords(words, result.draws, kept),
-        attrs={"solver": estimator.solver, **attrs},
-    )
+def labels(estimator, training, draws):
+    """Names of the dimensions of recorded arrays, and the labels along them."""
+    dims = {}
+    for name in draws:
+        if name.startswith(("rho", "alpha")):
+            word = "kept_word" if name.endswith(ROWS) else "word"
+            dims[name] = (word,) if "bias" in name else (word, "component")
+    coords = {"word": training.words, "component": np.arange(draws["rho"].shape[-1])}
+    if any(name.endswith(ROWS) for name in draws):
+        coords["kept_word"] = np.asarray(list(estimator.keep_draws), dtype=str)
+    return dims, coords
 
 
-def check_mixing(posterior):
-    """Warn unless the chains have mixed.
+def diagnose(estimator, training, posterior):
+    """Warn unless chains have moved and mixed.
 
     The co-occurrence probabilities of the monitored pairs are what any frame agrees on; the
     coordinates of vectors are what ``rho_`` and ``transform`` average. Anchored chains can mix in
     the first and not in the second.
     """
-    stats = posterior.stats
-    gibbs = posterior.attrs["solver"] == "gibbs"
-    advice = "use kernel='polya-gamma'" if gibbs else "raise target_accept"
+    stats, attrs = posterior.stats, posterior.attrs
+    if attrs["solver"] not in CHAINS:
+        return
+    advice = "use kernel='polya-gamma'" if attrs["solver"] == "gibbs" else "raise target_accept"
     warn_if_stuck(float(stats["acceptance"].mean()), advice)
-    posterior.attrs["max_rhat"] = warn_unless_mixed(
+    note_mixing(
+        attrs,
         rhat(expit(stats["logit"])),
         "the co-occurrence probabilities (posterior_.stats['logit'])",
     )
-    posterior.attrs["max_rhat_rho"] = warn_unless_mixed(
+    note_mixing(
+        attrs,
         rhat(stats["coordinate"]),
         "the coordinates of target vectors (posterior_.stats['coordinate']), which rho_ and "
         "transform average while cosines and probabilities may be fine"
-        + (" (anchors=None often mixes faster)," if posterior.attrs["anchored"] else ""),
-        COORDINATE_RHAT_LIMIT,
+        + (" (anchors=None often mixes faster)," if attrs["anchored"] else ""),
+        name="max_rhat_rho",
+        limit=COORDINATE_RHAT_LIMIT,
     )
-
-
-def _kept_rows(estimator, vocabulary):
-    if isinstance(estimator.keep_draws, str):
-        return None
-    index = np.array([vocabulary[w] for w in estimator.keep_draws], dtype=int)
-    return {"rho": index, "alpha": index}
-
-
-def _dims(draws):
-    dims = {}
-    for name in draws:
-        if name.startswith(("rho", "alpha")):
-            word = "kept_word" if name.endswith("_rows") else "word"
-            dims[name] = (word,) if "bias" in name else (word, "component")
-    return dims
-
-
-def _coords(words, draws, kept=None):
-    coords = {"word": words, "component": np.arange(draws["rho"].shape[-1])}
-    if kept is not None:
-        coords["kept_word"] = np.asarray(kept, dtype=str)
-    return coords

@@ -56,7 +56,7 @@ def freeze(state, model):
     for side in (0, 1):
         state.tuning.weight[side][:] = 0.15 * model.model.pairs.n[side]
         state.tuning.shift[side][:] = 0.0
-        state.tuning.n_steps[side] = np.full(len(model.model.units[side]), 2 * side)
+        state.tuning.n_steps[side] = np.full(len(model.model.blocks[side]), 2 * side)
 
 
 def differences(sampling, model, total, from_prior, look, rng, n_direct, n_chain):

@@ -398,12 +398,12 @@ def simulated(request):
 
 @pytest.fixture(params=["metropolis", "polya-gamma"])
 def fit(request, simulated, monkeypatch):
-    """Fit with four units of work a side, which otherwise only much larger data have."""
+    """Fit with four blocks of words a side, which otherwise only much larger data have."""
 
-    def units(self, n_components):
+    def blocks(self, n_components):
         return [tables._blocks(self.row_work(side) + 1.0, 4) for side in (0, 1)]
 
-    monkeypatch.setattr(tables.PairTable, "units", units)
+    monkeypatch.setattr(tables.PairTable, "blocks", blocks)
 
     def fit(**parameters):
         model = BayesianSGNS(

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns import fitting
+from skbayesembed.sgns.anchors import fit_mode
 from skbayesembed.sgns.model import canonical_rotation, numerical_rank, pivot_contexts
 
 K, V = 3, 25
@@ -169,14 +169,13 @@ def test_fallback_where_the_mode_lacks_rank(anchors):
 
 def test_fallback_where_the_named_contexts_lack_rank(pairs, monkeypatch):
     """Two anchors in the same direction span nothing, even where all contexts together do."""
-    find = fitting.fit_mode
 
     def parallel(*args):
-        mode = find(*args)
+        mode = fit_mode(*args)
         mode.arrays["alpha"][1] = 1.001 * mode.arrays["alpha"][0]
         return mode
 
-    monkeypatch.setattr(fitting, "fit_mode", parallel)
+    monkeypatch.setattr("skbayesembed.sgns.anchors.fit_mode", parallel)
     with pytest.warns(UserWarning, match="rank 2 of n_components=3"):
         assert fit(pairs, anchors=[0, 1, 2]).anchors_ is None
     assert fit(pairs, anchors=[0, 2, 3]).anchors_ is not None

@@ -11,9 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 
 from skbayesembed import BayesianSGNS, PairCounts
-from skbayesembed.common import checks as base
+from skbayesembed.common import memory
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns import fitting, inputs
+from skbayesembed.sgns import anchors, fitting, inputs, recording
+from skbayesembed.sgns.counting import document_pairs, expected_negatives
+from skbayesembed.sgns.gibbs import solver as gibbs
 from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals
 
 TEXTS = ["the cat sat on the mat with rice", "the dog sat on the rug with bread"] * 10
@@ -45,8 +47,8 @@ def no_counting(monkeypatch):
 @pytest.fixture
 def no_sampling(monkeypatch):
     """Fail where an error comes after the search for the mode has begun."""
-    for name in ("find_mode", "sample_gibbs"):
-        monkeypatch.setattr(fitting, name, forbidden(name))
+    monkeypatch.setattr(anchors, "find_mode", forbidden("the search for the mode"))
+    monkeypatch.setattr(gibbs, "sample_gibbs", forbidden("sampling"))
 
 
 WRONG = {
@@ -200,10 +202,17 @@ def test_wrong_counts(container, value, message):
         model.transform(container(with_entry(value)))
 
 
-@pytest.mark.usefixtures("no_counting", "no_sampling")
+@pytest.mark.filterwarnings(SHORT, "ignore:The sampler hardly moved")
 def test_one_document_of_counts():
-    with pytest.raises(ValueError, match="at least 2 documents"):
-        make().fit(COUNTS[:1])
+    """A matrix of one row is one document, whose words are all contexts of each other."""
+    row = np.array([[3.0, 1.0, 2.0, 4.0]])
+    model = make().fit(row)
+    pairs = PairCounts(
+        document_pairs(row), expected_negatives(document_pairs(row), negative=1, ns_exponent=0.75)
+    )
+    np.testing.assert_array_equal(model.rho_, make().fit(pairs).rho_)
+    assert model.transform(row).shape == (1, 2)
+    assert model.score(row) < 0
 
 
 @pytest.mark.usefixtures("no_sampling")
@@ -319,9 +328,9 @@ def test_many_draws_are_no_matter_for_the_mode():
 
 @pytest.mark.usefixtures("no_sampling")
 def test_too_many_words_for_the_machine(monkeypatch):
-    monkeypatch.setattr(base, "physical_memory", lambda: 1000)
+    monkeypatch.setattr(memory, "physical_memory", lambda: 5000)
     with pytest.raises(MemoryError, match="pair table of 10 words .*negative_sampling='sampled'"):
-        make().fit(TEXTS)
+        make(draws=1, chains=1).fit(TEXTS)
 
 
 @pytest.fixture(scope="module")
@@ -336,7 +345,7 @@ class TestKeptDraws:
     draw = 16 * 10 * 2  # bytes of one draw: 10 words, 2 components, rho and alpha
 
     def few(self, monkeypatch, **parameters):
-        monkeypatch.setattr(base, "DRAW_BUDGET", 10 * self.draw)
+        monkeypatch.setattr(recording, "DRAW_BUDGET", 10 * self.draw)
         return make(draws=30, kernel="polya-gamma", **parameters).fit(TEXTS)
 
     def test_auto(self, monkeypatch, every):
@@ -430,7 +439,7 @@ def test_interrupted_fit_is_usable(interrupted_after, kernel, draws, n_jobs):
 
 def test_interrupted_with_a_stride(interrupted_after, monkeypatch):
     """Interrupted before the second recorded draw: predictions use the first."""
-    monkeypatch.setattr(base, "DRAW_BUDGET", 2 * 16 * 10 * 2)
+    monkeypatch.setattr(recording, "DRAW_BUDGET", 2 * 16 * 10 * 2)
     interrupted_after(13)
     with pytest.warns(RuntimeWarning, match="the 3 draws"):
         model = make(draws=500, chains=1).fit(TEXTS)

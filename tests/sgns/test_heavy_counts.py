@@ -59,12 +59,12 @@ def test_a_stuck_chain_comes_home(sampling, dense):
     assert np.mean([a.mean() for a in state.accepted]) > 0.5 * 200
 
 
-def test_rescued_units_are_exact_polya_gamma_updates(sampling):
+def test_rescued_blocks_are_exact_polya_gamma_updates(sampling):
     """A unit that stayed stuck is moved by the Polya-Gamma kernel, draw for draw."""
     metropolis, polya_gamma = problem(sampling), problem(sampling, "polya-gamma")
     a = metropolis.init_state(generators(np.random.SeedSequence(5), metropolis.n_streams))
     b = polya_gamma.init_state(generators(np.random.SeedSequence(5), polya_gamma.n_streams))
-    a.tuning.rescued = [np.ones(len(u), bool) for u in metropolis.model.units]
+    a.tuning.rescued = [np.ones(len(u), bool) for u in metropolis.model.blocks]
     for model, state in ((metropolis, a), (polya_gamma, b)):
         sampling.run(model, 5, 0, seed=6, state=state)
     assert_allclose(a.x[0], b.x[0])

@@ -8,7 +8,15 @@ from numpy.testing import assert_allclose
 
 from skbayesembed.sgns.gibbs import gaussian_kernels as gk
 from skbayesembed.sgns.gibbs import kernels as mk
-from tests.sgns.test_kernels import TURN, compressed, metropolis_twin, priors, row_twin, table
+from tests.sgns.test_kernels import (
+    NO_TABLE,
+    TURN,
+    compressed,
+    metropolis_twin,
+    priors,
+    row_twin,
+    table,
+)
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 16])
@@ -33,23 +41,10 @@ def test_metropolis_dense_chunk_by_chunk(n_steps, chunk):
     ]
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_dense(
-        got,
-        y,
-        y32,
-        outer,
-        n,
-        kappa,
-        weight,
-        shift,
-        prior,
-        pull,
-        movable,
-        n_steps,
-        TURN,
-        chunk,
-        np.random.default_rng(6),
-        accepted,
-    )
+        got, mk.Given(y, y32, outer), mk.DenseTable(n, kappa, weight, shift),
+        mk.RowPrior(prior, pull), movable, mk.Move(n_steps, TURN), chunk,
+        np.random.default_rng(6), accepted,
+    )  # fmt: skip
     assert_allclose(accepted, np.concatenate([p[1] for p in parts]))
     assert_allclose(got, np.vstack([p[0] for p in parts]), rtol=1e-4, atol=1e-5)
     assert_allclose(got[3], x[3])
@@ -96,28 +91,12 @@ def test_sparse_metropolis_from_the_middle(n_steps):
     prior, pull = priors()
     movable = np.ones(len(x), bool)
     movable[3] = False
-    indptr, indices, n_, kappa_, weight_, shift_ = compressed(n, kappa, weight, shift)
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_sparse(
-        2,
-        6,
-        indptr,
-        indices,
-        got,
-        y,
-        y.astype(np.float32),
-        n_,
-        kappa_,
-        weight_,
-        shift_,
-        prior,
-        pull,
-        movable,
-        n_steps,
-        TURN,
-        np.random.default_rng(10),
-        accepted,
-    )
+        2, 6, got, mk.Given(y, y.astype(np.float32), NO_TABLE),
+        mk.SparseTable(*compressed(n, kappa, weight, shift)), mk.RowPrior(prior, pull), movable,
+        mk.Move(n_steps, TURN), np.random.default_rng(10), accepted,
+    )  # fmt: skip
     rng, tables = np.random.default_rng(10), (n, kappa, weight, shift, prior, pull)
     for w in range(len(x)):
         expected = x[w]

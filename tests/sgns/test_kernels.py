@@ -7,12 +7,15 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit, log1p
 
+from skbayesembed.numeric import cholesky_kernels as ck
+from skbayesembed.sgns import density_kernels as dk
 from skbayesembed.sgns import logistic_kernels as lk
 from skbayesembed.sgns.gibbs import gaussian_kernels as gk
 from skbayesembed.sgns.gibbs import kernels as mk
 
 # every logit that matters, both signs, and far beyond what can occur
 TURN = 2.2
+NO_TABLE = np.zeros((0, 0), np.float32)
 LOGITS = np.concatenate([np.linspace(-40, 40, 401), [0.0, -0.0, 750.0, -750.0, 1e-12, -1e-12]])
 
 
@@ -55,7 +58,7 @@ def test_elementwise():
     assert_allclose(both, out, rtol=1e-13, atol=1e-14)
     assert_allclose(value, loglik(LOGITS, n, kappa), rtol=1e-13)
     total = np.zeros_like(LOGITS)
-    mk.add_probabilities(LOGITS, total)
+    dk.add_probabilities(LOGITS, total)
     assert_allclose(total, expit(LOGITS), rtol=1e-13, atol=1e-300)
 
 
@@ -87,19 +90,19 @@ def test_small_gaussian_algebra():
     gk.unpack_precision(packed, prior, out)
     precision = a + np.diag(prior)
     assert_allclose(np.tril(out), np.tril(precision))
-    gk.cholesky(out, 1e-14)
+    ck.cholesky(out, 1e-14)
     lower = np.linalg.cholesky(precision)
     assert_allclose(np.tril(out), lower, rtol=1e-12)
     x = rng.normal(size=k)
     for kernel, expected in (
-        (gk.solve_lower, np.linalg.solve(lower, x)),
-        (gk.solve_upper, np.linalg.solve(lower.T, x)),
+        (ck.solve_lower, np.linalg.solve(lower, x)),
+        (ck.solve_upper, np.linalg.solve(lower.T, x)),
     ):
         got = x.copy()
         kernel(out, got)
         assert_allclose(got, expected, rtol=1e-11)
     got = np.empty(k)
-    gk.multiply_upper(out, x, got)
+    ck.multiply_upper(out, x, got)
     assert_allclose(got, lower.T @ x, rtol=1e-12)
     mean = rng.normal(size=k)
     gk.unwhiten(out, mean, x, got)
@@ -112,7 +115,7 @@ def test_small_gaussian_algebra():
 
 def test_cholesky_lifts_lost_pivots():
     a = np.array([[1.0, 1.0], [1.0, 1.0]])
-    gk.cholesky(a, 1e-6)
+    ck.cholesky(a, 1e-6)
     assert np.all(np.isfinite(a)) and a[1, 1] == pytest.approx(1e-3)
 
 
@@ -156,13 +159,13 @@ def test_gradients(chunk):
     x, y, n, kappa = table()
     residual = kappa + n / 2 - n * expit(x @ y.T)
     gx, gy = np.empty_like(x), np.zeros_like(y)
-    value = mk.gradient_dense(x, y, n, kappa, chunk, gx, gy)
+    value = dk.gradient_dense(x, y, n, kappa, chunk, gx, gy)
     assert_allclose(value, loglik(x @ y.T, n, kappa), rtol=1e-12)
     assert_allclose(gx, residual @ y, rtol=1e-10, atol=1e-12)
     assert_allclose(gy, residual.T @ x, rtol=1e-10, atol=1e-12)
     indptr, indices, n_, kappa_ = compressed(n, kappa)
     gx2, gy2 = np.empty_like(x), np.zeros_like(y)
-    value2 = mk.gradient_sparse(0, len(x), indptr, indices, x, y, n_, kappa_, gx2, gy2)
+    value2 = dk.gradient_sparse(0, len(x), indptr, indices, x, y, n_, kappa_, gx2, gy2)
     assert_allclose(value2, value, rtol=1e-12)
     assert_allclose(gx2, gx, rtol=1e-10, atol=1e-12)
     assert_allclose(gy2, gy, rtol=1e-10, atol=1e-12)
@@ -172,7 +175,7 @@ def test_pair_logits_curvature_and_probabilities():
     x, y, n, _ = table()
     indptr, indices, _ = compressed(n)
     out = np.empty(indptr[5] - indptr[2])
-    mk.pair_logits(2, 5, indptr, indices, x, y, out)
+    dk.pair_logits(2, 5, indptr, indices, x, y, out)
     assert_allclose(out, (x @ y.T)[2:5][n[2:5] > 0], rtol=1e-12)
     sums = np.zeros(n.shape, np.float32), np.zeros(n.shape, np.float32)
     mk.curvature_dense(x, y, 2, *sums)
@@ -180,7 +183,7 @@ def test_pair_logits_curvature_and_probabilities():
     assert_allclose(sums[0], x @ y.T, rtol=1e-5)
     assert_allclose(sums[1], p * (1 - p), rtol=1e-5)
     total = np.zeros(n.shape)
-    mk.sum_probabilities(x, y, 3, total)
+    dk.sum_probabilities(x, y, 3, total)
     assert_allclose(total, p, rtol=1e-12)
 
 
@@ -252,8 +255,9 @@ def test_metropolis_dense_against_twin(n_steps):
     )
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_dense(
-        got, y, y32, outer, n, kappa, weight, shift, prior, pull, movable, n_steps, TURN, 16,
-        np.random.default_rng(6), accepted,
+        got, mk.Given(y, y32, outer), mk.DenseTable(n, kappa, weight, shift),
+        mk.RowPrior(prior, pull), movable, mk.Move(n_steps, TURN), 16, np.random.default_rng(6),
+        accepted,
     )  # fmt: skip
     assert 0 < taken.sum() < len(x)
     assert_allclose(accepted, taken)
@@ -271,11 +275,11 @@ def test_metropolis_sparse_against_twin(n_steps):
     shift = (kappa * rng.uniform(0.8, 1.2, n.shape)).astype(np.float32)
     prior, pull = priors()
     movable = np.ones(len(x), bool)
-    indptr, indices, n_, kappa_, weight_, shift_ = compressed(n, kappa, weight, shift)
     got, accepted = x.copy(), np.zeros(len(x))
     mk.metropolis_sparse(
-        0, len(x), indptr, indices, got, y, y.astype(np.float32), n_, kappa_, weight_, shift_,
-        prior, pull, movable, n_steps, TURN, np.random.default_rng(10), accepted,
+        0, len(x), got, mk.Given(y, y.astype(np.float32), NO_TABLE),
+        mk.SparseTable(*compressed(n, kappa, weight, shift)), mk.RowPrior(prior, pull), movable,
+        mk.Move(n_steps, TURN), np.random.default_rng(10), accepted,
     )  # fmt: skip
     rng, tables = np.random.default_rng(10), (n, kappa, weight, shift, prior, pull)
     for w in range(len(x)):

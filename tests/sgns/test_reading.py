@@ -213,7 +213,7 @@ def test_wrong_pairs(model, pairs):
 
 def test_kept_rows_keep_their_order(monkeypatch):
     """Rows kept by name are read in the order asked for, not in theirs."""
-    monkeypatch.setattr("skbayesembed.common.checks.DRAW_BUDGET", 20_000)
+    monkeypatch.setattr("skbayesembed.sgns.recording.DRAW_BUDGET", 20_000)
     model = BayesianSGNS(
         3, min_count=1, draws=60, warmup=30, chains=2, random_state=0, keep_draws=["yew", "ash"]
     ).fit(TOKENS)

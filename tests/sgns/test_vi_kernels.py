@@ -161,27 +161,27 @@ def test_ascend(coupled, form, full, dtype):
     log_det, bound = np.empty(n_words), np.zeros(3)
     second = np.empty((n_words, d * (d + 1) // 2), dtype)
     kernels.second_table(0, n_words, y, y_cov, full, second)
-    shared = prior, shift, tau, links, np.arange(d), -1
-    nothing = np.zeros((0, 0), dtype), np.zeros((0, 0)), np.zeros(0), np.zeros(0), False
+    empty = np.zeros(0)
+    nothing = kernels.Memory(np.zeros((0, 0), dtype), np.zeros((0, 0)), empty, empty, False)
+    shared = (
+        kernels.WordPrior(prior, shift, tau, *links),
+        kernels.Form(np.arange(d), -1, full, 1e-14),
+        nothing,
+    )
+    side, opposite = kernels.Side(mean, cov, log_det), kernels.Opposite(y, second)
     seen = n > 0
     indptr = np.append(0, np.cumsum(seen.sum(axis=1)))
     indices = np.nonzero(seen)[1].astype(np.int32)
-    for unit, (a, b) in enumerate(((0, 9), (9, 10), (10, n_words))):
+    dense = kernels.DenseCounts(n, kappa)
+    sparse = kernels.SparseCounts(indptr, indices, n[seen], kappa[seen])
+    diagonal = kernels.Opposite(y.astype(dtype), y_cov.astype(dtype))
+    for block, (a, b) in enumerate(((0, 9), (9, 10), (10, n_words))):
         if form == "dense":
-            kernels.ascend_dense(
-                a, b, mean, cov, second, y, n, kappa, *shared, full, 1e-14, nothing, 5, log_det,
-                unit, bound,
-            )  # fmt: skip
+            kernels.ascend_dense(a, b, side, opposite, dense, *shared, 5, block, bound)
         elif form == "sparse":
-            kernels.ascend_sparse(
-                a, b, indptr, indices, mean, cov, second, y, n[seen], kappa[seen], *shared, full,
-                1e-14, nothing, 4, log_det, unit, bound,
-            )  # fmt: skip
+            kernels.ascend_sparse(a, b, side, opposite, sparse, *shared, 4, block, bound)
         else:
-            kernels.ascend_sparse_diagonal(
-                a, b, indptr, indices, mean, cov, y.astype(dtype), y_cov.astype(dtype), n[seen],
-                kappa[seen], *shared, 1e-14, nothing, log_det, unit, bound,
-            )  # fmt: skip
+            kernels.ascend_sparse_diagonal(a, b, side, diagonal, sparse, *shared, block, bound)
     # float32 tables: sums of some twenty terms, solved by matrices of condition below 100
     tolerance = {"rtol": 1e-9, "atol": 1e-11} if dtype == np.float64 else {"atol": 2e-4, "rtol": 0}
     np.testing.assert_allclose(mean, expected[0], **tolerance)

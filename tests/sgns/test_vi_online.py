@@ -18,9 +18,10 @@ from skbayesembed.sgns.counting import document_pairs, expected_negatives, windo
 from skbayesembed.sgns.data import pair_table
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.priors import Prior
+from skbayesembed.sgns.problem import Problem
 from skbayesembed.sgns.vi import kernels as vi_kernels
 from skbayesembed.sgns.vi.online import OnlineVI
-from skbayesembed.sgns.vi.solver import online_posterior, start_online, stream_posterior
+from skbayesembed.sgns.vi.solver import online_result, solve, start_online
 from skbayesembed.sgns.vi.variational import SGNSVariational
 
 N_WORDS, K = 40, 3
@@ -252,38 +253,28 @@ def test_pair_batches():
 def test_posterior_of_a_stream(biases):
     model = BayesianSGNS(K, solver="vi", learning_method="online", biases=biases, draws=8)
     settings = Settings(draws=8, warmup=0)
-    words = np.array([f"w{i}" for i in range(N_WORDS)])
     online = start_online(model, N_WORDS, Prior(N_WORDS, K, 1.0), np.random.SeedSequence(1))
     for seed in range(3):
         online.learn(positives(5, seed), serial)
-    facts = {"n_iter": 1}
-    posterior = stream_posterior(model, online, words, settings, np.random.SeedSequence(2), facts)
-    assert posterior["rho"].shape == (1, 8, N_WORDS, K)
-    assert posterior.attrs["n_batches"] == 3
-    assert posterior.approximation.elbo.size == 0
-    assert ("rho_bias" in posterior) == biases
+    result = online_result(model, online, settings, np.random.SeedSequence(2), {"n_iter": 1})
+    assert result.draws["rho"].shape == (1, 8, N_WORDS, K)
+    assert result.facts["n_batches"] == 3
+    assert result.approximation.elbo.size == 0
+    assert ("rho_bias" in result.draws) == biases
     # the stream goes on after it was looked at
     online.learn(positives(5, 3), serial)
     assert online.n_batches == 4
 
 
 def test_posterior_of_passes():
-    model = BayesianSGNS(K, solver="vi", learning_method="online", draws=8)
-    settings = Settings(draws=8, warmup=0)
-    words = np.array([f"w{i}" for i in range(N_WORDS)])
     counts = make_sgns(N_WORDS, K, 20_000, random_state=0).pairs
-    posteriors = [
-        online_posterior(
-            model, PairBatches(counts), Prior(N_WORDS, K, 3.0), words, settings,
-            np.random.SeedSequence(0), batch_size=10, n_passes=4,
-        )
-        for _ in range(2)
-    ]  # fmt: skip
-    np.testing.assert_array_equal(posteriors[0]["alpha"], posteriors[1]["alpha"])
-    assert posteriors[0].attrs["n_batches"] == 64 and posteriors[0].attrs["n_iter"] == 4
+    results = [fit_source(PairBatches(counts), 3.0, draws=8, n_passes=4) for _ in range(2)]
+    np.testing.assert_array_equal(results[0].draws["alpha"], results[1].draws["alpha"])
+    assert results[0].facts["n_batches"] == 64 and results[0].facts["n_iter"] == 4
     batch = BayesianSGNS(K, solver="vi", prior_precision=3.0, draws=8, random_state=0).fit(counts)
     expected = batch.rho_ @ batch.alpha_.T
-    found = posteriors[0].mean("rho") @ posteriors[0].mean("alpha").T
+    found = results[0].approximation.mean
+    found = found["rho"] @ found["alpha"].T
     assert np.corrcoef(expected.ravel(), found.ravel())[0, 1] > 0.99
 
 
@@ -299,20 +290,20 @@ class Cut(CorpusBatches):
             yield batch
 
 
-def fit_source(source):
-    model = BayesianSGNS(K, solver="vi", learning_method="online", draws=3)
-    words = np.array([f"w{i}" for i in range(N_WORDS)])
-    return online_posterior(
-        model, source, Prior(N_WORDS, K, 1.0), words, Settings(draws=3, warmup=0),
-        np.random.SeedSequence(0), batch_size=5, n_passes=2,
-    )  # fmt: skip
+def fit_source(source, precision=1.0, draws=3, n_passes=2):
+    model = BayesianSGNS(
+        K, solver="vi", learning_method="online", draws=draws, batch_size=5, n_passes=n_passes
+    )
+    words, seed = np.array([f"w{i}" for i in range(N_WORDS)]), np.random.SeedSequence(0)
+    problem = Problem(words, {}, Prior(N_WORDS, K, precision), None, source, seed)
+    return solve(model, problem, Settings(draws=draws, warmup=0), seed)
 
 
 def test_interrupted():
     source = Cut(BayesianSGNS(), *documents(20, 0), N_WORDS, None)
     with pytest.warns(RuntimeWarning, match="Interrupted in pass 1 of 2, after 2 batches"):
-        posterior = fit_source(source)
-    assert posterior.attrs["interrupted"] and posterior.attrs["n_batches"] == 2
+        result = fit_source(source)
+    assert result.facts["interrupted"] and result.facts["n_batches"] == 2
     source.after = 0
     with pytest.raises(KeyboardInterrupt):
         fit_source(source)

@@ -208,7 +208,7 @@ def test_threads_change_nothing(covariance, dense):
     for n_threads in (1, 3):
         pairs = DensePairs(counts) if dense else SparsePairs(counts)
         model = SGNSModel(pairs, 4, 2.0)
-        model.units = [[(0, 30), (30, 70), (70, 90), (90, 120)]] * 2
+        model.blocks = [[(0, 30), (30, 70), (70, 90), (90, 120)]] * 2
         variational = SGNSVariational(model, covariance)
         q = variational.init_q(model.start(np.random.default_rng(0)))
         with Workers(n_threads) as run:

@@ -13,13 +13,13 @@ PRECISION = 1.5
 
 
 @pytest.mark.parametrize(
-    "units",
+    "blocks",
     [
         pytest.param(None, id="one", marks=pytest.mark.slow),
         pytest.param([[(0, 2), (2, WORDS)]] * 2, id="two"),
     ],
 )
-def test_geweke(sampling, kernel_and_layout, units):
+def test_geweke(sampling, kernel_and_layout, blocks):
     """Prior draws with data, against alternating data given parameters and one sweep."""
     kernel, dense = kernel_and_layout
     rng = np.random.default_rng(3)
@@ -31,7 +31,7 @@ def test_geweke(sampling, kernel_and_layout, units):
     def look(arrays, tau, positive):
         return quantities(*arrays, positive, total)
 
-    model = sampling.conditionals(total, 0 * total, K, PRECISION, kernel, dense, units=units)
+    model = sampling.conditionals(total, 0 * total, K, PRECISION, kernel, dense, blocks=blocks)
     z = differences(sampling, model, total, from_prior, look, rng, 20_000, 20_000)
     # 12 statistics for each of four samplers: 4.5 standard errors happen by chance once in 3,000
     assert np.all(np.abs(z) < 4.5), z

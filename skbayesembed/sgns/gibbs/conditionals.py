@@ -9,7 +9,7 @@ priors. Two kernels update them exactly:
   vectors and from mean logits and slopes of the pairs, learned in warm-up and then frozen. Both
   are the same in every rotation of the embedding, and the Gaussian never depends on the word's
   current vector, so the step is exact. How many Hamiltonian steps correct the Gaussian (none
-  where it fits) is learned in warm-up as well, per unit of work.
+  where it fits) is learned in warm-up as well, per block of words.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ from ...inference.polyagamma import BlockPlans, PolyaGammaDraws
 from ..density_kernels import pair_logits
 from .gaussian_kernels import outer_table
 from .kernels import (
+    DenseTable,
+    Given,
+    Move,
+    RowPrior,
+    SparseTable,
     gaussian_dense,
     gaussian_sparse,
     laplace_dense,
@@ -39,14 +44,18 @@ _POLYA_GAMMA_EVERY = 64
 # such over-relaxed moves halve the random walk along directions that couple both sides. On the
 # Python reference the effective sample size of logits doubled at no cost (benchmarks/README.md).
 _TURN = 0.75 * np.pi
+# Observations of a pair below which its Polya-Gamma variable is zero to rounding.
+_UNSEEN = 1e-30
+# In the place of a table of products, where kernels need none.
+_NO_TABLE = np.zeros((0, 0), np.float32)
 
 
 @dataclass
 class ChainState:
     """Current vectors ``x[0] = rho``, ``x[1] = alpha``, their prior, the counters of a chain.
 
-    ``prior[side]`` holds precisions and linear terms of each word's prior given the rest, ``tau``
-    the prior precision of each component.
+    ``prior[side]`` holds the precisions and linear terms of each word's prior given all other
+    words; ``tau`` is the prior precision of each component.
     """
 
     x: list
@@ -79,36 +88,37 @@ class SGNSConditionals:
         self.pivots = pivots
         self.monitored = monitored
         self.start = start
-        self._first = [0, len(model.units[0])]
-        self.n_streams = 1 + len(model.units[0]) + len(model.units[1])
+        self._first = [0, len(model.blocks[0])]
+        self.n_streams = 1 + len(model.blocks[0]) + len(model.blocks[1])
         self.tuner = Tuner(model)
         self._plan = BlockPlans(functools.partial(_plan, model))
 
-    def init_state(self, rng):
+    def init_state(self, rngs):
         """A start: random, or around ``start`` with half that spread, less where data are many."""
-        arrays = self.model.start_near(self.start, rng[0])
+        arrays = self.model.start_near(self.start, rngs[0])
         n_words = self.model.n_words
         state = ChainState([arrays["rho"], arrays["alpha"]], self.model.prior.tau.copy())
         for side in (0, 1):
-            self._draw_prior(state, side, rng[0])
+            self._draw_prior(state, side, rngs[0])
         state.accepted = [np.zeros(n_words), np.zeros(n_words)]
         if self.kernel == "metropolis":
             state.tuning = self.tuner.first(state.x)
         return state
 
-    def sweep(self, state, rng, run):
+    def sweep(self, state, rngs, run):
         """Update every target given the contexts, then every context given the targets.
 
-        A learned prior precision and what couples words are drawn besides.
+        A learned prior precision, and the auxiliary variables of a prior that couples words, are
+        drawn as well.
         """
         update = self._metropolis if self.kernel == "metropolis" else self._polya_gamma
         prior = self.model.prior
         if prior.learned is not None:
-            state.tau = prior.draw_tau(state.x, rng[0])
+            state.tau = prior.draw_tau(state.x, rngs[0])
         for side in (0, 1):
             if prior.changing:
-                self._draw_prior(state, side, rng[0])
-            update(state, side, rng, run)
+                self._draw_prior(state, side, rngs[0])
+            update(state, side, rngs, run)
         state.n_moves += 1
         state.n_sweeps += 1
 
@@ -136,8 +146,8 @@ class SGNSConditionals:
         if state.tuning is not None:
             self.tuner.tune(state, step, warmup)
 
-    def _metropolis(self, state, side, rng, run):
-        """Exact Metropolis updates, and what units need that are stuck (see `Tuning`)."""
+    def _metropolis(self, state, side, rngs, run):
+        """Exact Metropolis updates, and what blocks need that are stuck (see `Tuning`)."""
         pairs, tuning = self.model.pairs, state.tuning
         forced, rescued = tuning.forced[side], tuning.rescued[side]
         if state.n_sweeps % _POLYA_GAMMA_EVERY == _POLYA_GAMMA_EVERY - 1:
@@ -145,48 +155,44 @@ class SGNSConditionals:
         exact = np.flatnonzero(~(forced | rescued))
         if exact.size:
             move = metropolis_dense if pairs.dense else metropolis_sparse
-            run(move, self._metropolis_tasks(state, side, rng, exact))
+            run(move, self._metropolis_tasks(state, side, rngs, exact))
         if forced.any():
             move = laplace_dense if pairs.dense else laplace_sparse
-            run(move, [self._laplace_task(state, side, rng, u) for u in np.flatnonzero(forced)])
+            run(move, [self._laplace_task(state, side, rngs, u) for u in np.flatnonzero(forced)])
         if rescued.any():
-            self._polya_gamma(state, side, rng, run, np.flatnonzero(rescued))
+            self._polya_gamma(state, side, rngs, run, np.flatnonzero(rescued))
         for u in np.flatnonzero(forced | rescued):
-            a, b = self.model.units[side][u]
+            a, b = self.model.blocks[side][u]
             state.accepted[side][a:b] += self.model.movable[side][a:b]
 
-    def _metropolis_tasks(self, state, side, rng, units):
+    def _metropolis_tasks(self, state, side, rngs, blocks):
         pairs, model, tuning = self.model.pairs, self.model, state.tuning
         x, y = state.x[side], state.x[1 - side]
-        prior, pull = state.prior[side]
+        prior, accepted = RowPrior(*state.prior[side]), state.accepted[side]
         y32 = y.astype(np.float32)
-        outer = _outer_products(y32) if pairs.dense else None
+        given = Given(y, y32, _outer_products(y32) if pairs.dense else _NO_TABLE)
+        table = pairs.n[side], pairs.kappa[side], tuning.weight[side], tuning.shift[side]
         tasks = []
-        for u in units:
-            a, b = model.units[side][u]
-            steps = int(tuning.n_steps[side][u])
-            stream = self._stream(rng, side, u)
+        for u in blocks:
+            a, b = model.blocks[side][u]
+            move = Move(int(tuning.n_steps[side][u]), _TURN)
+            stream, movable = self._stream(rngs, side, u), model.movable[side]
             if pairs.dense:
-                tasks.append((
-                    x[a:b], y, y32, outer, pairs.n[side][a:b], pairs.kappa[side][a:b],
-                    tuning.weight[side][a:b], tuning.shift[side][a:b], prior[a:b], pull[a:b],
-                    model.movable[side][a:b], steps, _TURN, pairs.chunk, stream,
-                    state.accepted[side][a:b],
-                ))  # fmt: skip
+                rows = DenseTable(*(part[a:b] for part in table))
+                own = RowPrior(prior.precision[a:b], prior.pull[a:b])
+                rest = movable[a:b], move, pairs.chunk, stream, accepted[a:b]
+                tasks.append((x[a:b], given, rows, own, *rest))
             else:
-                tasks.append((
-                    a, b, pairs.indptr[side], pairs.indices[side], x, y, y32, pairs.n[side],
-                    pairs.kappa[side], tuning.weight[side], tuning.shift[side], prior, pull,
-                    model.movable[side], steps, _TURN, stream, state.accepted[side],
-                ))  # fmt: skip
+                rows = SparseTable(pairs.indptr[side], pairs.indices[side], *table)
+                tasks.append((a, b, x, given, rows, prior, movable, move, stream, accepted))
         return tasks
 
-    def _laplace_task(self, state, side, rng, u):
+    def _laplace_task(self, state, side, rngs, u):
         pairs, model = self.model.pairs, self.model
         x, y = state.x[side], state.x[1 - side]
         prior, pull = state.prior[side]
-        a, b = model.units[side][u]
-        stream = self._stream(rng, side, u)
+        a, b = model.blocks[side][u]
+        stream = self._stream(rngs, side, u)
         if pairs.dense:
             n, kappa = pairs.n[side][a:b], pairs.kappa[side][a:b]
             movable = model.movable[side][a:b]
@@ -196,26 +202,26 @@ class SGNSConditionals:
             pairs.kappa[side], prior, pull, model.movable[side], stream,
         )  # fmt: skip
 
-    def _stream(self, rng, side, unit):
-        return rng[1 + self._first[side] + unit]
+    def _stream(self, rngs, side, block):
+        return rngs[1 + self._first[side] + block]
 
-    def _polya_gamma(self, state, side, rng, run, units=None):
+    def _polya_gamma(self, state, side, rngs, run, blocks=None):
         model = self.model
         x, y = state.x[side], state.x[1 - side]
         shared = _outer_products(y) if model.pairs.dense else None
         given = model, side, x, y, shared, state.prior[side]
-        if units is None:
-            units = range(len(model.units[side]))
+        if blocks is None:
+            blocks = range(len(model.blocks[side]))
         run(
-            _polya_gamma_unit,
-            [(self._plan(side, u), *given, self._stream(rng, side, u)) for u in units],
+            _polya_gamma_block,
+            [(self._plan(side, u), *given, self._stream(rngs, side, u)) for u in blocks],
         )
 
 
-def _plan(model, side, unit):
-    """The Polya-Gamma plan of a unit."""
+def _plan(model, side, block):
+    """The Polya-Gamma plan of a block of words."""
     make = _DensePlan if model.pairs.dense else _SparsePlan
-    return make(model.pairs, side, *model.units[side][unit])
+    return make(model.pairs, side, *model.blocks[side][block])
 
 
 def _outer_products(y):
@@ -229,8 +235,7 @@ def _outer_products(y):
 class _DensePlan:
     def __init__(self, pairs, side, start, stop):
         self.start, self.stop = start, stop
-        # below, Polya-Gamma variables are zero to rounding
-        self.observed = np.flatnonzero(pairs.n[side][start:stop] > 1e-30)
+        self.observed = np.flatnonzero(pairs.n[side][start:stop] > _UNSEEN)
         self.draws = PolyaGammaDraws(pairs.n[side][start:stop].ravel()[self.observed])
         self.full = self.observed.size == (stop - start) * pairs.n_words
 
@@ -271,5 +276,5 @@ class _SparsePlan:
         )  # fmt: skip
 
 
-def _polya_gamma_unit(plan, model, side, x, y, outer, prior, rng):
+def _polya_gamma_block(plan, model, side, x, y, outer, prior, rng):
     plan.update(model, side, x, y, outer, prior, rng)

@@ -9,6 +9,7 @@ of row w is exp(pull_w . x - prior_w . x^2 / 2); ``prior`` and ``pull`` have the
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -34,6 +35,62 @@ from .gaussian_kernels import (
     unwhiten,
 )
 
+# Pivots below these shares of the diagonal are lost to rounding, in single and double precision.
+_ROUNDING32 = 1e-6
+_ROUNDING = 1e-14
+# Newton's method in `climb`: most steps, and most halvings of one.
+_MOST_STEPS = 40
+# It ends at a squared distance to the mode, in standard deviations, of which the root is 0.03.
+_CLOSE = 1e-3
+# Share of the gain expected to first order that a step must bring (Nocedal & Wright 2006, 3.1).
+_ARMIJO = 0.1
+
+
+class Given(NamedTuple):
+    """Opposite vectors (n_columns, K), in double and in single precision.
+
+    ``outer`` holds the products of the latter, as `outer_table` makes them; sparse kernels, which
+    do not look at it, are given an empty table.
+    """
+
+    y: np.ndarray
+    y32: np.ndarray
+    outer: np.ndarray
+
+
+class DenseTable(NamedTuple):
+    """Rows of the whole table: counts, and weights and linear terms of the Gaussians, by pair."""
+
+    n: np.ndarray
+    kappa: np.ndarray
+    weight: np.ndarray
+    shift: np.ndarray
+
+
+class SparseTable(NamedTuple):
+    """The same of observed pairs, in compressed rows."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    n: np.ndarray
+    kappa: np.ndarray
+    weight: np.ndarray
+    shift: np.ndarray
+
+
+class RowPrior(NamedTuple):
+    """Precisions and linear terms of every row's prior, of the shape of ``x``."""
+
+    precision: np.ndarray
+    pull: np.ndarray
+
+
+class Move(NamedTuple):
+    """Number of Hamiltonian steps, and the angle that they turn by together."""
+
+    n_steps: int
+    turn: float
+
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def gather(indices, y, y32, rows, rows32):
@@ -46,10 +103,7 @@ def gather(indices, y, y32, rows, rows32):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def metropolis_dense(
-    x, y, y32, outer, n, kappa, weight, shift, prior, pull, movable, n_steps, turn, chunk, rng,
-    accepted,
-):  # fmt: skip
+def metropolis_dense(x, given, table, row_prior, movable, move, chunk, rng, accepted):
     """One Metropolis update of every row of ``x`` given ``y``; all (n_rows, n_columns) pairs.
 
     The Gaussian N(m, H^-1), H = sum_v weight_v y_v y_v' + diag(prior),
@@ -59,7 +113,13 @@ def metropolis_dense(
     independent draw for a quarter turn, over-relaxed beyond).
     Otherwise: Hamiltonian steps over the same angle that follow the Gaussian's flow exactly and
     correct it by the gradient of the rest. Either way accepted by the exact ratio.
+
+    Takes a `Given`, a `DenseTable`, a `RowPrior` and a `Move`.
     """
+    y, y32, outer = given
+    n, kappa, weight, shift = table
+    prior, pull = row_prior
+    n_steps, turn = move
     n_rows, k = x.shape
     n_columns = y.shape[0]
     c = min(chunk, n_rows)
@@ -90,7 +150,7 @@ def metropolis_dense(
         for i in range(b):
             w = a + i
             unpack_precision(packed[w], prior[w], factor[i])
-            cholesky(factor[i], 1e-6)
+            cholesky(factor[i], _ROUNDING32)
             for j in range(k):
                 mean[i, j] = mean32[w, j] + pull[w, j]
             solve_lower(factor[i], mean[i])
@@ -140,11 +200,12 @@ def metropolis_dense(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def metropolis_sparse(
-    start, stop, indptr, indices, x, y, y32, n, kappa, weight, shift, prior, pull, movable,
-    n_steps, turn, rng, accepted,
-):  # fmt: skip
-    """`metropolis_dense` for words ``start:stop`` of a pair table in compressed rows."""
+def metropolis_sparse(start, stop, x, given, table, row_prior, movable, move, rng, accepted):
+    """`metropolis_dense` for words ``start:stop`` of a `SparseTable`."""
+    y, y32, _ = given
+    indptr, indices, n, kappa, weight, shift = table
+    prior, pull = row_prior
+    n_steps, turn = move
     k = x.shape[1]
     m = 1
     for w in range(start, stop):
@@ -179,7 +240,7 @@ def metropolis_sparse(
             for j in range(i + 1):
                 factor[i, j] = precision32[i, j]
             factor[i, i] += prior[w, i]
-        cholesky(factor, 1e-6)
+        cholesky(factor, _ROUNDING32)
         solve_lower(factor, mean)
         solve_upper(factor, mean)
         energy = start_move(
@@ -221,7 +282,7 @@ def gaussian_dense(packed, linear, prior, movable, rng, x):
     factor = np.empty((x.shape[1], x.shape[1]))
     for w in range(x.shape[0]):
         unpack_precision(packed[w], prior[w], factor)
-        cholesky(factor, 1e-14)
+        cholesky(factor, _ROUNDING)
         draw_gaussian(factor, linear[w], movable[w], rng, x[w])
 
 
@@ -253,7 +314,7 @@ def gaussian_sparse(start, stop, indptr, indices, omega, kappa, y, prior, pull, 
             factor[:] = 0.0
         for j in range(k):
             factor[j, j] += prior[w, j]
-        cholesky(factor, 1e-14)
+        cholesky(factor, _ROUNDING)
         draw_gaussian(factor, linear, movable[w], rng, x[w])
 
 
@@ -265,7 +326,7 @@ def climb(rows, n, kappa, prior, pull, x, t, r, slope, weighted, step, trial, fa
     standard deviations of the mode.
     """
     k = x.size
-    for _ in range(40):
+    for _ in range(_MOST_STEPS):
         logits(rows, x, t)
         value = residuals_and_likelihood(t, n, kappa, r)
         slopes(t, n, slope)
@@ -281,23 +342,23 @@ def climb(rows, n, kappa, prior, pull, x, t, r, slope, weighted, step, trial, fa
             factor[j, j] += prior[j]
             step[j] += pull[j] - prior[j] * x[j]
             value -= (0.5 * prior[j] * x[j] - pull[j]) * x[j]
-        cholesky(factor, 1e-14)
+        cholesky(factor, _ROUNDING)
         solve_lower(factor, step)
         decrement = 0.0
         for j in range(k):
             decrement += step[j] * step[j]
-        if decrement < 1e-3:
+        if decrement < _CLOSE:
             return
         solve_upper(factor, step)
         size = 1.0
-        for _ in range(40):
+        for _ in range(_MOST_STEPS):
             gain = -value
             for j in range(k):
                 trial[j] = x[j] + size * step[j]
                 gain -= (0.5 * prior[j] * trial[j] - pull[j]) * trial[j]
             logits(rows, trial, t)
             gain += log_likelihood(t, n, kappa)
-            if gain >= 0.1 * size * decrement:
+            if gain >= _ARMIJO * size * decrement:
                 break
             size *= 0.5
         x[:] = trial

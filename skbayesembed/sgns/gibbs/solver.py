@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from ...inference.gibbs import sample_gibbs
-from ..anchors import identified
-from ..recording import assemble, check_mixing, monitored_pairs, sampling_facts
+from ..anchors import identify
+from ..recording import monitored_pairs
 from .conditionals import SGNSConditionals
 
+# Bytes that the tuning of a chain holds for each pair: weights and linear terms of both sides and
+# two sums, in single precision.
+_TUNING_BYTES = 6 * 4
 # Chains share the machine's cores by words instead of side by side above this much memory each.
 _LARGE_CHAIN = 200 * 2**20
 
 
-def gibbs_posterior(estimator, model, mode, anchors, words, settings, seeds):
-    """Sample the posterior by Gibbs sweeps; returns a `Posterior`."""
-    model, pivots = identified(model, mode, anchors)
+def solve(estimator, problem, settings, seed):
+    """Sample the posterior by Gibbs sweeps: a `Result`."""
+    found = identify(estimator, problem)
+    model = found.model
     kernel = "metropolis" if estimator.kernel == "auto" else estimator.kernel
-    conditionals = SGNSConditionals(
-        model, kernel, pivots, monitored_pairs(model), start=mode.arrays
-    )
-    per_chain = 6 * 4 * model.pairs.n_pairs
+    per_chain = _TUNING_BYTES * model.pairs.n_pairs
     result = sample_gibbs(
-        conditionals,
+        SGNSConditionals(
+            model, kernel, found.pivots, monitored_pairs(model), start=found.mode.arrays
+        ),
         settings,
         n_chains=estimator.chains,
-        seeds=seeds,
+        seeds=seed,
         n_jobs=estimator.n_jobs,
         split_blocks=per_chain > _LARGE_CHAIN or estimator.chains == 1,
         verbose=estimator.verbose,
     )
-    attrs = {"kernel": kernel, **sampling_facts(result, settings, mode, anchors)}
-    posterior = assemble(estimator, result, words, settings, attrs)
-    check_mixing(posterior)
-    return posterior
+    result.facts |= {"kernel": kernel, **found.facts}
+    result.learned["anchors_"] = found.anchors
+    return result

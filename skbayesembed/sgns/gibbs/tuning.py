@@ -1,4 +1,4 @@
-"""What a Metropolis chain learns in warm-up: its Gaussians, and how to move each unit of work."""
+"""What a Metropolis chain learns in warm-up: its Gaussians, and how to move each block of words."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Tuning:
     weight, shift : list of two float32 arrays
         Per side and pair: precision weights and linear terms of the Gaussians.
     n_steps : list of two int arrays
-        Hamiltonian steps of each unit of each side.
+        Hamiltonian steps of each block of words, by side.
     forced : list of two bool arrays
-        Units that are stuck and get approximate sweeps, in warm-up only.
+        Blocks that are stuck and get approximate sweeps, in warm-up only.
     rescued : list of two bool arrays
-        Units that stayed stuck and are left to the Polya-Gamma kernel.
+        Blocks that stayed stuck and are left to the Polya-Gamma kernel.
     sums : tuple of two float32 arrays, optional
         Sums of logits and slopes since the last refresh, while learning.
     n_sums : int
     trusted : list of two int arrays
         Step numbers known to work while fewer are on trial.
     settled : list of two bool arrays
-        Units whose trial has succeeded.
+        Blocks whose trial has succeeded.
     """
 
     weight: list
@@ -64,13 +64,13 @@ class Tuner:
 
     def first(self, x):
         """A `Tuning` made from the start ``x`` of a chain."""
-        units = self.model.units
+        blocks = self.model.blocks
         tuning = Tuning(
             weight=[np.empty_like(n, np.float32) for n in self.pairs.n],
             shift=[np.empty_like(n, np.float32) for n in self.pairs.n],
-            n_steps=[np.full(len(u), _START_STEPS) for u in units],
-            forced=[np.zeros(len(u), bool) for u in units],
-            rescued=[np.zeros(len(u), bool) for u in units],
+            n_steps=[np.full(len(b), _START_STEPS) for b in blocks],
+            forced=[np.zeros(len(b), bool) for b in blocks],
+            rescued=[np.zeros(len(b), bool) for b in blocks],
             sums=self.pairs.curvature_sums(),
         )
         self._accumulate(tuning, x)
@@ -137,9 +137,9 @@ class Tuner:
         state.n_moves = 0
 
     def _acceptance(self, state, side):
-        """Mean and fifth percentile over the movable words of each unit, since the last look."""
+        """Mean and fifth percentile over the movable words of each block, since the last look."""
         out = []
-        for a, b in self.model.units[side]:
+        for a, b in self.model.blocks[side]:
             rate = state.accepted[side][a:b][self.model.movable[side][a:b]]
             rate = rate / max(state.n_moves, 1)
             out.append((rate.mean(), np.quantile(rate, 0.05)) if rate.size else (1.0, 1.0))
@@ -159,7 +159,7 @@ class Tuner:
             tuning.n_steps[side] = np.where(was_forced | stuck, _START_STEPS, changed)
             tuning.forced[side] = stuck & (not last)
             if last:
-                # no exact sweep has shown that a unit moves since it was forced
+                # no exact sweep has shown that a block moves since it was forced
                 tuning.rescued[side] = stuck | was_forced
         self._clear(state)
 

@@ -19,7 +19,7 @@ from .soft import worthwhile
 
 # Draws made at a time, each batch by a generator of its own: fewer where Lanczos vectors are kept.
 _BATCH = {"dense": 64, "schur": 64, "krylov": 8}
-_NAMES = ("rho", "alpha")
+NAMES = ("rho", "alpha")
 
 
 class LaplaceApproximation:
@@ -50,12 +50,12 @@ class LaplaceApproximation:
     """
 
     def __init__(self, model, vectors, gaussian, method, hessian, orbit=None, rank=None, n_jobs=1):
-        self.mean = dict(zip(_NAMES, vectors, strict=True))
+        self.mean = dict(zip(NAMES, vectors, strict=True))
         self.method = method
         self.anchored = model.anchors is not None
         self.rank = model.n_components if rank is None else rank
         self.null_directions = 0 if orbit is None else orbit.dimension
-        self._vectors, self._gaussian, self._hessian = vectors, gaussian, hessian
+        self.vectors, self._gaussian, self._hessian = vectors, gaussian, hessian
         self._orbit, self._n_jobs = orbit, n_jobs
         self._covariances = None
 
@@ -76,16 +76,16 @@ class LaplaceApproximation:
         """
         seeds = np.random.SeedSequence(rng.integers(2**32, size=4, dtype=np.uint32).tolist())
         draws = self.deviations(n, seeds)
-        draws += self._vectors
+        draws += self.vectors
         words = slice(None) if words is None else words
-        return {name: draws[:, side, words] for side, name in enumerate(_NAMES)}
+        return {name: draws[:, side, words] for side, name in enumerate(NAMES)}
 
     def deviations(self, n, seeds):
         """``n`` draws minus the mean, (n, 2, n_words, K); the same for every number of threads.
 
         Fewer, with a warning, after Ctrl-C.
         """
-        out = np.empty((n, *self._vectors.shape))
+        out = np.empty((n, *self.vectors.shape))
         batch = _BATCH[self.method]
         starts = range(0, n, batch)
         rngs = generators(seeds, len(starts))
@@ -100,9 +100,9 @@ class LaplaceApproximation:
                 self._orbit.project(part)
             done[start : start + batch] = True
 
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as units:
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
             try:
-                units(fill, list(zip(starts, rngs, strict=True)))
+                run(fill, list(zip(starts, rngs, strict=True)))
             except BaseException as error:
                 # the other threads end before the limits on theirs are lifted
                 stopped.set()
@@ -160,16 +160,16 @@ class LaplaceApproximation:
         Costs ``n * n_components`` solutions of a linear system, and as many draws in memory.
         """
         side, words = _side(name), np.asarray(words, dtype=int)
-        shape = self._vectors.shape
+        shape = self.vectors.shape
         size = words.size * shape[2]
-        units = np.zeros((size, *shape))
+        directions = np.zeros((size, *shape))
         place = np.arange(size).reshape(words.size, shape[2])
         for word, rows in zip(words, place, strict=True):
-            units[rows, side, word, np.arange(shape[2])] = 1.0
+            directions[rows, side, word, np.arange(shape[2])] = 1.0
         with OneBlasThread():
             if self._orbit is not None:
-                self._orbit.project(units)
-            columns = self._gaussian.solve(units)
+                self._orbit.project(directions)
+            columns = self._gaussian.solve(directions)
             if self._orbit is not None:
                 self._orbit.project(columns)
         return columns[:, side, words].reshape(words.size, shape[2], words.size, shape[2])
@@ -208,10 +208,10 @@ class LaplaceApproximation:
         exact = self._hessian.released()
         hessian = exact.single()
         orbit = None if self._orbit is None or not self.null_directions else self._orbit
-        out = np.empty((*self._vectors.shape, self._vectors.shape[-1]))
+        out = np.empty((*self.vectors.shape, self.vectors.shape[-1]))
         along = orbit.blocks() if orbit else None
         rngs = generators(seeds, 2 * len(deviations))
-        means = np.empty((len(deviations), *self._vectors.shape[1:]), np.float32)
+        means = np.empty((len(deviations), *self.vectors.shape[1:]), np.float32)
         batches = [slice(a, a + _BATCH["krylov"]) for a in range(0, len(means), _BATCH["krylov"])]
 
         def fill(side, part, weight, inner):
@@ -224,14 +224,14 @@ class LaplaceApproximation:
                 draws += noise / np.float32(np.sqrt(weight))
             means[part] = draws - apply_blocks(inner, apply_blocks(inner, image), True)
 
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as units:
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
             for side in (0, 1):
                 inner = exact.blocks(side)
                 weight = float(np.mean(np.einsum("wkk->wk", inner)))
                 if orbit:
                     inner += weight * along[side]
                 inner = whitening(inner).astype(np.float32)
-                units(fill, [(side, part, weight, inner) for part in batches])
+                run(fill, [(side, part, weight, inner) for part in batches])
                 for w, block in enumerate(inner):
                     part = means[:, w]
                     out[side, w] = block.T @ block + part.T @ part / len(means)
@@ -256,9 +256,9 @@ class LaplaceApproximation:
 
 
 def _side(name):
-    if name not in _NAMES:
+    if name not in NAMES:
         raise KeyError(f"name must be 'rho' or 'alpha', got {name!r}.")
-    return _NAMES.index(name)
+    return NAMES.index(name)
 
 
 def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100, verbose=0):
@@ -285,13 +285,13 @@ def approximate(model, arrays, *, method=None, n_jobs=None, max_iter=100, verbos
     """
     method = choose_method(model) if method is None else method
     orbit = rank = free = None
-    with OneBlasThread(), Workers(effective_n_jobs(n_jobs)) as units:
-        vectors, facts = seek_mode(model, arrays, units, max_iter=max_iter, verbose=verbose)
+    with OneBlasThread(), Workers(effective_n_jobs(n_jobs)) as run:
+        vectors, facts = seek_mode(model, arrays, run, max_iter=max_iter, verbose=verbose)
         if model.anchors is None:
             vectors, free, orbit, rank = canonical_frame(model, vectors)
             if method == "krylov" and worthwhile(model):
                 free = None  # the orbit is dealt with as a whole
-        hessian = Hessian(model, vectors, free, units)
+        hessian = Hessian(model, vectors, free, run)
         gaussian = gaussian_at(hessian, method)
         if orbit is not None and free is None:
             gaussian.project = orbit.project

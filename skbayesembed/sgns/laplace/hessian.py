@@ -71,7 +71,7 @@ class Hessian:
                 self.run(curvature_rows_dense, tasks)
             else:
                 table = pairs.indptr[side], pairs.indices[side]
-                tasks = [(a, b, *table, x, y, n, kappa, s, r) for a, b in self.model.units[side]]
+                tasks = [(a, b, *table, x, y, n, kappa, s, r) for a, b in self.model.blocks[side]]
                 self.run(curvature_rows_sparse, tasks)
 
     def _row_blocks(self):
@@ -79,13 +79,13 @@ class Hessian:
         return [slice(a, min(a + _DENSE_ROWS, n)) for a in range(0, n, _DENSE_ROWS)]
 
     def released(self):
-        """The same with no entries held but anchored contexts."""
+        """The same Hessian in which only anchored contexts are held."""
         twin = copy.copy(self)
         twin.free = free_entries(self.model)
         return twin
 
     def single(self, run=serial):
-        """The same with its products in single precision."""
+        """The same Hessian with its products in single precision."""
         twin = copy.copy(self)
         twin.run = run
         twin.x = self.x.astype(np.float32)
@@ -139,8 +139,8 @@ class Hessian:
         shape = dy.shape
         dx, dy = (d if d is None else _by_word(d) for d in (dx, dy))
         out = np.empty_like(dy)
-        units = self.model.units[side]
-        self.run(product_sparse, [(a, b, *table, x, y, *curvature, dx, dy, out) for a, b in units])
+        blocks = self.model.blocks[side]
+        self.run(product_sparse, [(a, b, *table, x, y, *curvature, dx, dy, out) for a, b in blocks])
         return np.ascontiguousarray(np.moveaxis(out, 1, 0)).reshape(shape)
 
     def pair_blocks(self, side, y):
@@ -153,8 +153,8 @@ class Hessian:
             self.run(blocks_dense, tasks)
         else:
             table = pairs.indptr[side], pairs.indices[side]
-            units = self.model.units[side]
-            self.run(blocks_sparse, [(a, b, *table, y, self._slope[side], out) for a, b in units])
+            blocks = self.model.blocks[side]
+            self.run(blocks_sparse, [(a, b, *table, y, self._slope[side], out) for a, b in blocks])
         return out
 
     def residual_sums(self, side, y):

@@ -14,15 +14,15 @@ from __future__ import annotations
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
-from ...inference.contracts import Result
+from ...inference.contracts import ROWS, Result
 from ...posterior.running_moments import RunningMoments
-from ..recording import assemble
-from .approximation import _NAMES, approximate
+from ..anchors import identify
+from .approximation import NAMES, approximate
 from .curvature import bytes_needed, choose_method
 
 
-def laplace_posterior(estimator, model, mode, anchors, words, settings, seeds):
-    """Approximate the posterior by the Gaussian at its mode; returns a `Posterior`.
+def solve(estimator, problem, settings, seed):
+    """Approximate the posterior by the Gaussian at its mode: a `Result`.
 
     One chain of independent draws, those that are recorded. Means are the mode. Covariances of
     vectors are exact where the Hessian was factorised; for ``attrs["method"] == "krylov"`` they are
@@ -35,46 +35,41 @@ def laplace_posterior(estimator, model, mode, anchors, words, settings, seeds):
     MemoryError
         If the Gaussian would not fit.
     """
-    if anchors is not None:
-        model = model.anchored(anchors, mode.arrays["alpha"][anchors])
+    at = identify(estimator, problem)
+    model = at.model
     method = choose_method(model)
     check_memory(
         bytes_needed(model, method, effective_n_jobs(estimator.n_jobs)),
         f"The Gaussian around the mode of {model.n_words} words",
         "Use fewer n_components, a smaller max_features or a larger min_count.",
     )
-    found, facts = approximate(
-        model, mode.arrays, method=method, n_jobs=estimator.n_jobs, verbose=estimator.verbose
+    found, search = approximate(
+        model, at.mode.arrays, method=method, n_jobs=estimator.n_jobs, verbose=estimator.verbose
     )
-    draw_seeds, moment_seeds = seeds.spawn(2)
-    draws = found.deviations(settings.recorded, draw_seeds)
+    draw_seed, moment_seed = seed.spawn(2)
+    draws = found.deviations(settings.recorded, draw_seed)
     covariances = found.block_covariances()
     exact = covariances is not None
     if not exact:
-        covariances = found.estimated_covariances(draws, moment_seeds)
-    draws += found._vectors
-    named = {name: draws[None, :, side] for side, name in enumerate(_NAMES)}
+        covariances = found.estimated_covariances(draws, moment_seed)
+    draws += found.vectors
+    named = {name: draws[None, :, side] for side, name in enumerate(NAMES)}
     for name, index in (settings.rows or {}).items():
-        named[f"{name}_rows"] = named[name][:, :, index]
+        named[name + ROWS] = named[name][:, :, index]
     moments = {
         name: RunningMoments.known(found.mean[name], covariances[side], count=max(2, len(draws)))
-        for side, name in enumerate(_NAMES)
+        for side, name in enumerate(NAMES)
     }
-    attrs = {
+    facts = {
         "method": found.method,
-        "anchored": found.anchored,
         "rank": found.rank,
         "null_directions": found.null_directions,
         "moments": "exact" if exact else "estimated",
         "draws_made": len(draws),
         "stride": 1,
         "interrupted": len(draws) < settings.recorded,
-        "mode_converged": facts["converged"],
-        "newton_steps": facts["newton_steps"],
-        "decrement": facts["decrement"],
+        **{name: search[name] for name in ("converged", "newton_steps", "decrement")},
         **found.krylov_facts(),
+        **at.facts,
     }
-    result = Result(named, moments=moments)
-    posterior = assemble(estimator, result, words, settings, attrs)
-    posterior.approximation = found
-    return posterior
+    return Result(named, {}, moments, facts, found, {"anchors_": at.anchors})

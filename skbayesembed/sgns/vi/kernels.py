@@ -13,6 +13,7 @@ carries the bias of the opposite word.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,6 +23,77 @@ from ..logistic_kernels import FAST, exp_negative, log1p_unit
 
 # xi is kept above 1e-4, where tanh(xi / 2) / xi is still exact to 1e-11.
 _LEAST_SQUARE = 1e-8
+
+
+class Side(NamedTuple):
+    """Factors of the words of a side: means (n_words, D), covariances, log determinants."""
+
+    mean: np.ndarray
+    cov: np.ndarray
+    log_det: np.ndarray
+
+
+class Opposite(NamedTuple):
+    """Means of the opposite side, and its ``second`` moments (diagonal form: its variances)."""
+
+    mean: np.ndarray
+    second: np.ndarray
+
+
+class DenseCounts(NamedTuple):
+    """Observations and ``n_positive - n / 2`` of all pairs."""
+
+    n: np.ndarray
+    kappa: np.ndarray
+
+
+class SparseCounts(NamedTuple):
+    """The same of observed pairs, in compressed rows."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    n: np.ndarray
+    kappa: np.ndarray
+
+
+class WordPrior(NamedTuple):
+    """Prior of a side's words.
+
+    Diagonals of the precisions of free coordinates, linear terms (n_words, D), and the couplings
+    to other words of the same side: precisions ``tau`` (K,) of components, weights in compressed
+    rows.
+    """
+
+    diagonal: np.ndarray
+    shift: np.ndarray
+    tau: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+
+
+class Form(NamedTuple):
+    """Coordinates that are updated, the one that is 1 (or -1), full or not, rounding of tables."""
+
+    free: np.ndarray
+    fixed: int
+    full: bool
+    rounding: float
+
+
+class Memory(NamedTuple):
+    """What is remembered of earlier batches; empty arrays where there are none.
+
+    Tables of statistics (precisions, linear terms), the share ``keep`` of them that stays, the
+    factor ``gain`` from the blend to all observations of a word (0 where the batch has none of it),
+    and whether the blend is remembered.
+    """
+
+    precision: np.ndarray
+    shift: np.ndarray
+    keep: np.ndarray
+    gain: np.ndarray
+    commit: bool
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -150,12 +222,7 @@ def couple(w, indptr, indices, data, tau, mean, linear):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def blend(w, memory, packed, linear):
-    """Blend a batch's statistics of a word with those remembered; False if the word is absent.
-
-    ``memory`` holds tables of statistics (precisions, linear terms), the share ``keep`` of them
-    that stays, the factor ``gain`` from the blend to all observations of the word (0 where the
-    batch has none of it), and whether the blend is remembered. Empty tables blend nothing.
-    """
+    """Blend a batch's statistics of a word with a `Memory`; False if the word is absent."""
     precision, shift, keep, gain, commit = memory
     if keep.size == 0:
         return True
@@ -176,30 +243,31 @@ def blend(w, memory, packed, linear):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def update_word(
-    w, packed, linear, prior, shift, tau, near, free, fixed, full, rounding, memory, work, vector,
-    mean, cov, log_det,
-):  # fmt: skip
+def update_word(w, packed, linear, side, prior, form, memory, work, vector):
     """The optimal factor of word ``w`` from its pairs' precision and linear term, both spent."""
+    mean, cov, log_det = side
+    diagonal, shift, tau, indptr, indices, data = prior
+    free, fixed, full, rounding = form
     if not blend(w, memory, packed, linear):
         return
     for j in range(linear.size):
         linear[j] += shift[w, j]
-    couple(w, near[0], near[1], near[2], tau, mean, linear)
+    couple(w, indptr, indices, data, tau, mean, linear)
     log_det[w] = solve_word(
-        packed, linear, prior[w], free, fixed, full, rounding, work, vector, mean[w], cov[w]
+        packed, linear, diagonal[w], free, fixed, full, rounding, work, vector, mean[w], cov[w]
     )
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def ascend_dense(
-    start, stop, mean, cov, second, y, n, kappa, prior, shift, tau, near, free, fixed, full,
-    rounding, memory, chunk, log_det, unit, bound,
-):  # fmt: skip
+def ascend_dense(start, stop, side, opposite, counts, prior, form, memory, chunk, block, bound):
     """Optimal factors of words ``start:stop`` given the opposite side; all pairs of the table.
 
-    ``bound[unit]`` gets the pairs' part of the bound at the factors met, before the update.
+    ``bound[block]`` gets the pairs' part of the bound at the factors met, before the update.
     """
+    mean, cov, _ = side
+    y, second = opposite
+    n, kappa = counts
+    free, full = form.free, form.full
     d = mean.shape[1]
     c = min(chunk, stop - start)
     rows = np.empty((c, second.shape[1]), second.dtype)
@@ -218,11 +286,8 @@ def ascend_dense(
             total += dot_row(linear[i], mean[a + i])
         np.dot(square[:m], second, rows[:m])
         for i in range(m):
-            update_word(
-                a + i, rows[i], linear[i], prior, shift, tau, near, free, fixed, full, rounding,
-                memory, work, vector, mean, cov, log_det,
-            )  # fmt: skip
-    bound[unit] = total
+            update_word(a + i, rows[i], linear[i], side, prior, form, memory, work, vector)
+    bound[block] = total
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -247,17 +312,18 @@ def visit_pairs(start, stop, until, cursor, indices, n, kappa, y, second, rows, 
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def ascend_sparse(
-    start, stop, indptr, indices, mean, cov, second, y, n, kappa, prior, shift, tau, near, free,
-    fixed, full, rounding, memory, block, log_det, unit, bound,
-):  # fmt: skip
+def ascend_sparse(start, stop, side, opposite, counts, prior, form, memory, width, block, bound):
     """`ascend_dense` for a pair table in compressed rows, contexts ascending in each.
 
-    ``block`` words at a time go through the contexts together, ``2 * block`` contexts after
-    ``2 * block``, whose rows of ``second`` then come from the cache.
+    ``width`` words at a time go through the contexts together, ``2 * width`` contexts after
+    ``2 * width``, whose rows of ``second`` then come from the cache.
     """
+    mean, cov, _ = side
+    y, second = opposite
+    indptr, indices, n, kappa = counts
+    free, full = form.free, form.full
     d = mean.shape[1]
-    c = min(block, stop - start)
+    c = min(width, stop - start)
     rows = np.empty((c, second.shape[1]), second.dtype)
     packed = np.empty((c, second.shape[1]), second.dtype)
     linear = np.empty((c, d))
@@ -271,18 +337,15 @@ def ascend_sparse(
         for i in range(m):
             pack_second(mean[a + i], cov[a + i], full, 2.0, rows[i])
             cursor[i, 0], cursor[i, 1] = indptr[a + i], indptr[a + i + 1]
-        for until in range(2 * block, y.shape[0] + 2 * block, 2 * block):
+        for until in range(2 * width, y.shape[0] + 2 * width, 2 * width):
             total -= visit_pairs(
                 a, a + m, until, cursor, indices, n, kappa, y, second, rows, packed, linear
             )
         for i in range(m):
             w = a + i
             total += dot_row(linear[i], mean[w])
-            update_word(
-                w, packed[i], linear[i], prior, shift, tau, near, free, fixed, full, rounding,
-                memory, work, vector, mean, cov, log_det,
-            )  # fmt: skip
-    bound[unit] = total
+            update_word(w, packed[i], linear[i], side, prior, form, memory, work, vector)
+    bound[block] = total
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -308,14 +371,15 @@ def gather_weighted(indices, omega, y, y_var, rows, weighted, diagonal):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def ascend_sparse_diagonal(
-    start, stop, indptr, indices, mean, cov, y, y_var, n, kappa, prior, shift, tau, near, free,
-    fixed, rounding, memory, log_det, unit, bound,
-):  # fmt: skip
+def ascend_sparse_diagonal(start, stop, side, opposite, counts, prior, form, memory, block, bound):
     """`ascend_sparse` for diagonal covariances, without tables of products.
 
-    ``y`` and ``y_var`` are the opposite means and variances in the precision to work in.
+    ``opposite`` holds means and variances, in the precision to work in.
     """
+    mean, cov, _ = side
+    y, y_var = opposite
+    indptr, indices, n, kappa = counts
+    free = form.free
     d = mean.shape[1]
     m = 1
     for w in range(start, stop):
@@ -350,8 +414,5 @@ def ascend_sparse_diagonal(
                 packed[p] = product[i, j]
                 p += 1
             packed[p - 1] += y.dtype.type(diagonal[i])
-        update_word(
-            w, packed, linear, prior, shift, tau, near, free, fixed, False, rounding, memory, work,
-            vector, mean, cov, log_det,
-        )  # fmt: skip
-    bound[unit] = total
+        update_word(w, packed, linear, side, prior, form, memory, work, vector)
+    bound[block] = total

@@ -25,6 +25,7 @@ from ...common.random import generators
 from ..counting import PairCounts, RankOne, noise_distribution, sampled_rows
 from ..data import pair_table
 from ..model import SGNSModel
+from .kernels import Memory
 from .variational import SGNSVariational, packed_diagonal
 
 # Bases are changed after 1, 2, 4, ... batches and every so many.
@@ -81,7 +82,7 @@ class OnlineVI:
         positive : csr_array of shape (n_words, n_words)
             Nothing happens where it is empty.
         run : callable
-            Maps a function over units of work (see `inference.chains.Workers`).
+            Maps a function over blocks of work (see `inference.chains.Workers`).
         """
         if positive.sum() == 0:
             return
@@ -112,7 +113,7 @@ class OnlineVI:
             self._rebalance()
 
     def end_pass(self):
-        """Say that what was read so far is all there is: what follows is read again."""
+        """End a pass: all data have been read, and batches that follow repeat them."""
         if self.total is None and self.q is not None:
             self.total = [seen.copy() for seen in self.seen]
 
@@ -132,7 +133,8 @@ class OnlineVI:
             self._to_prior(variational, q, side, self.left[side] == 0)
             known = self.left[side] > 0
             gain = np.where(known, self._everything(side) / np.where(known, self.left[side], 1), 0)
-            memory = self.precision[side], self.shift[side], np.ones(gain.size), gain, False
+            keep = np.ones(gain.size)
+            memory = Memory(self.precision[side], self.shift[side], keep, gain, False)
             variational.update_side(q, side, run, memory)
         return variational, q
 
@@ -182,7 +184,7 @@ class OnlineVI:
         return keep, gain
 
     def _update_side(self, batch, side, keep, gain, commit, run):
-        memory = self.precision[side], self.shift[side], keep, gain, commit
+        memory = Memory(self.precision[side], self.shift[side], keep, gain, commit)
         batch.update_side(self.q, side, run, memory)
 
     def _rebalance(self):

@@ -1,4 +1,4 @@
-"""From a model to its variational posterior: start, ascent, approximation, draws."""
+"""From a problem to its variational posterior: start, ascent or batches, approximation, draws."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
+from ...inference.approximations import drawn
 from ...inference.chains import Workers
-from ...inference.contracts import Result
+from ...inference.contracts import ROWS
 from ...inference.threads import OneBlasThread
 from ...inference.vi import coordinate_ascent, repeat_passes
 from ...posterior.running_moments import RunningMoments
-from .. import fitting
 from ..pairs import PairCounts
 from .approximation import GaussianApproximation
 from .online import OnlineVI
@@ -23,32 +23,30 @@ TOL_FACTOR = 100.0
 TOL_FACTOR_ARD = 10.0
 # Sweeps with diagonal covariances before those with full ones, at most.
 _QUICK_SWEEPS = 10
+# Relative rise of the bound below which these end: they only have to come near.
+_QUICK_TOL = 1e-4
 # Covariances of all words above this size are left to the approximation.
 _MOMENT_BYTES = 2**28
 
 
-def vi_posterior(estimator, model, words, settings, seeds):
-    """Fit the variational posterior by coordinate ascent and draw from it.
+def solve(estimator, problem, settings, seed):
+    """Approximate the posterior by Gaussian factors of words, and draw from them: a `Result`.
 
-    Parameters
-    ----------
-    estimator : BayesianSGNS
-        Its ``covariance``, ``biases``, ``max_iter``, ``tol`` (times 100, or 10 for ARD, it is
-        the relative rise of the bound below which ascent ends), ``n_jobs``, ``verbose``.
-    model : SGNSModel
-        Without anchors.
-    words : ndarray of str of shape (n_words,)
-    settings : Settings
-        ``draws`` and what is recorded of them.
-    seeds : SeedSequence
+    One chain of independent draws; exact means and (co)variances as moments; the
+    `GaussianApproximation`, by coordinate ascent on all data, or by stochastic variational
+    inference where ``problem.source`` yields minibatches.
 
-    Returns
-    -------
-    Posterior
-        One chain of independent draws; exact means and (co)variances as moments; the
-        `GaussianApproximation` as ``posterior.approximation``.
+    Raises
+    ------
+    ValueError
+        If no document has a pair of words.
+    MemoryError
+        If the tables of factors would not fit.
     """
-    start_seed, draw_seed = seeds.spawn(2)
+    if problem.source is not None:
+        return read_passes(estimator, problem, settings, seed)
+    model = problem.model
+    start_seed, draw_seed = seed.spawn(2)
     factor = TOL_FACTOR_ARD if model.prior.learned == "component" else TOL_FACTOR
     variational = SGNSVariational(model, estimator.covariance, estimator.biases)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
@@ -64,8 +62,8 @@ def vi_posterior(estimator, model, words, settings, seeds):
     variational.take_back(q)
     variational.sort_components(q)
     approximation = GaussianApproximation(variational, q, facts.pop("elbo"))
-    attrs = {"elbo": float(approximation.elbo[-1]), **facts}
-    return approximate_posterior(estimator, approximation, words, settings, draw_seed, attrs)
+    facts = {"elbo": float(approximation.elbo[-1]), "learning_method": "batch", **facts}
+    return _drawn_from(estimator, approximation, settings, draw_seed, facts)
 
 
 def _start(estimator, model, rng, run):
@@ -79,49 +77,27 @@ def _start(estimator, model, rng, run):
         return arrays
     quick = SGNSVariational(model, "diag", estimator.biases)
     q = quick.init_q(arrays)
-    coordinate_ascent(quick, q, run, max_iter=_QUICK_SWEEPS, tol=1e-4, warn=False)
+    coordinate_ascent(quick, q, run, max_iter=_QUICK_SWEEPS, tol=_QUICK_TOL, warn=False)
     return {name: q.mean[side][:, : model.n_components] for side, name in enumerate(arrays)}
 
 
-def online_posterior(estimator, source, prior, words, settings, seeds, *, batch_size, n_passes):
-    """Fit by stochastic variational inference, reading the data ``n_passes`` times.
-
-    Parameters
-    ----------
-    estimator : BayesianSGNS
-    source : CorpusBatches, MatrixBatches or PairBatches
-    prior : Prior
-    words, settings, seeds
-        As in `vi_posterior`.
-    batch_size : int
-        Documents in a batch.
-    n_passes : int
-
-    Returns
-    -------
-    Posterior
-        As from `vi_posterior`; ``attrs["n_iter"]`` counts passes, and there is no bound.
-
-    Raises
-    ------
-    ValueError
-        If no document has a pair of words.
-    """
-    start_seed, order_seed, draw_seed = seeds.spawn(3)
+def read_passes(estimator, problem, settings, seed):
+    """Read the minibatches of ``problem.source`` ``n_passes`` times: a `Result`."""
+    start_seed, order_seed, draw_seed = seed.spawn(3)
     rng = np.random.default_rng(order_seed)
-    online = start_online(estimator, words.size, prior, start_seed)
+    online = start_online(estimator, problem.words.size, problem.prior, start_seed)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
 
         def read():
-            for batch in source.batches(batch_size, rng):
+            for batch in problem.source.batches(estimator.batch_size, rng):
                 learn = online.learn_pairs if isinstance(batch, PairCounts) else online.learn
                 learn(batch, run)
             online.end_pass()
 
-        facts = repeat_passes(online, read, n_passes=n_passes, verbose=estimator.verbose)
+        facts = repeat_passes(online, read, n_passes=estimator.n_passes, verbose=estimator.verbose)
     if online.n_batches == 0:
         raise ValueError("X has no pair of words: every document has fewer than two.")
-    return stream_posterior(estimator, online, words, settings, draw_seed, facts)
+    return online_result(estimator, online, settings, draw_seed, facts)
 
 
 def start_online(estimator, n_words, prior, seeds):
@@ -153,40 +129,35 @@ def start_online(estimator, n_words, prior, seeds):
     )
 
 
-def stream_posterior(estimator, online, words, settings, seed, attrs):
-    """The `Posterior` of what an `OnlineVI` has learned so far."""
+def online_result(estimator, online, settings, seed, facts):
+    """`Result` of what an `OnlineVI` has learned so far."""
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         variational, q = online.result(run)
     variational.sort_components(q)
     approximation = GaussianApproximation(variational, q, [])
-    attrs = {"learning_method": "online", "n_batches": online.n_batches, **attrs}
-    return approximate_posterior(estimator, approximation, words, settings, seed, attrs)
+    facts = {"learning_method": "online", "n_batches": online.n_batches, **facts}
+    return _drawn_from(estimator, approximation, settings, seed, facts)
 
 
-def approximate_posterior(estimator, approximation, words, settings, seed, attrs):
-    """The `Posterior` of a `GaussianApproximation`, with draws from it."""
+def _drawn_from(estimator, approximation, settings, seed, facts):
+    """`Result` of a `GaussianApproximation`, with draws from it."""
     rng = np.random.default_rng(seed)
     with OneBlasThread():
         draws = approximation.sample(settings.recorded, rng)
         for name, index in (settings.rows or {}).items():
-            draws[f"{name}_rows"] = approximation.sample(settings.draws, rng, index)[name]
-    shape = approximation.mean["rho"].shape
-    whole = 8 * shape[0] * shape[1] ** 2 <= _MOMENT_BYTES
+            draws[name + ROWS] = approximation.sample(settings.draws, rng, index)[name]
+    n_words, k = approximation.mean["rho"].shape
+    whole = 8 * n_words * k**2 <= _MOMENT_BYTES
     moments = {}
     for name, mean in approximation.mean.items():
         spread = {"variance": approximation.variance(name)}
         if whole and mean.ndim == 2:
-            spread = {"covariance": approximation.covariance(name, np.arange(shape[0]))}
+            spread = {"covariance": approximation.covariance(name, np.arange(n_words))}
         moments[name] = RunningMoments.known(mean, **spread, count=max(2, settings.draws))
-    attrs = {
+    facts = {
         "covariance": estimator.covariance,
-        "learning_method": "batch",
         "n_on": approximation.n_on,
         "draws_made": settings.draws,
-        "stride": settings.stride,
-        **attrs,
+        **facts,
     }
-    result = Result({name: value[None] for name, value in draws.items()}, moments=moments)
-    posterior = fitting.assemble(estimator, result, words, settings, attrs)
-    posterior.approximation = approximation
-    return posterior
+    return drawn(draws, facts, approximation, moments=moments, learned={"anchors_": None})

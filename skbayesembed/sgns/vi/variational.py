@@ -17,7 +17,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from .kernels import ascend_dense, ascend_sparse, ascend_sparse_diagonal, second_table
+from .kernels import (
+    DenseCounts,
+    Form,
+    Memory,
+    Opposite,
+    Side,
+    SparseCounts,
+    WordPrior,
+    ascend_dense,
+    ascend_sparse,
+    ascend_sparse_diagonal,
+    second_table,
+)
 
 # Tables of products above this size, or as many multiplications in a sweep, are float32.
 _DOUBLE_BYTES = 2**28
@@ -194,22 +206,19 @@ class SGNSVariational:
     def update_side(self, q, side, run, memory=None):
         """Optimal factors of one side given the other, then of the precisions.
 
-        Returns the bound at the factors met. With ``memory`` (see `vi_kernels.blend`) the pairs
+        Returns the bound at the factors met. With ``memory`` (a `kernels.Memory`) the pairs
         are a batch's, and what is returned is no bound.
         """
         model, k = self.model, self.model.n_components
         rest = self.rest(q) if memory is None else 0.0
         shift = np.zeros((model.n_words, self.size))
         shift[:, :k] = model.prior.linear(side)
-        shared = (
-            self.prior_diagonal(side, q), shift, self.tau(q), self.near[side], self.free[side],
-            self.fixed[side],
-        )  # fmt: skip
-        units = model.units[side]
-        bounds = np.zeros(len(units))
+        prior = WordPrior(self.prior_diagonal(side, q), shift, self.tau(q), *self.near[side])
+        bounds = np.zeros(len(model.blocks[side]))
         if memory is None:
-            memory = np.zeros((0, 0), self.dtype), np.zeros((0, 0)), np.zeros(0), np.zeros(0), False
-        kernel, tasks = self._tasks(q, side, shared, units, memory, bounds, run)
+            empty = np.zeros(0)
+            memory = Memory(np.zeros((0, 0), self.dtype), np.zeros((0, 0)), empty, empty, False)
+        kernel, tasks = self._tasks(q, side, prior, memory, bounds, run)
         if model.prior.couplings[side] is None:
             run(kernel, tasks)
         else:
@@ -220,34 +229,31 @@ class SGNSVariational:
             self.update_tau(q)
         return float(bounds.sum()) + rest
 
-    def _tasks(self, q, side, shared, units, memory, bounds, run):
-        pairs = self.model.pairs
-        mean, cov, log_det = q.mean[side], q.cov[side], q.log_det[side]
-        y, y_cov = q.mean[1 - side], q.cov[1 - side]
-        data = pairs.n[side], pairs.kappa[side]
-        if not self.tables:
-            y, y_var = y.astype(self.dtype), y_cov.astype(self.dtype)
-            where = pairs.indptr[side], pairs.indices[side]
-            return ascend_sparse_diagonal, [
-                (a, b, *where, mean, cov, y, y_var, *data, *shared, self.rounding, memory, log_det,
-                 u, bounds)
-                for u, (a, b) in enumerate(units)
-            ]  # fmt: skip
-        second = self.table(q, 1 - side, run)
+    def _tasks(self, q, side, prior, memory, bounds, run):
+        """The kernel that suits the table and the covariances, and its arguments by block."""
+        pairs, blocks = self.model.pairs, list(enumerate(self.model.blocks[side]))
+        mine = Side(q.mean[side], q.cov[side], q.log_det[side])
+        form = Form(self.free[side], self.fixed[side], self.full, self.rounding)
+        shared, y = (prior, form, memory), q.mean[1 - side]
         if pairs.dense:
-            chunk = max(_ROWS, 51_200 // self.model.n_words)
-            return ascend_dense, [
-                (a, b, mean, cov, second, y, *data, *shared, self.full, self.rounding, memory,
-                 chunk, log_det, u, bounds)
-                for u, (a, b) in enumerate(units)
-            ]  # fmt: skip
-        where = pairs.indptr[side], pairs.indices[side]
-        block = int(np.clip(_CACHE // (2 * second[0].nbytes), 4, 64))
-        return ascend_sparse, [
-            (a, b, *where, mean, cov, second, y, *data, *shared, self.full, self.rounding, memory,
-             block, log_det, u, bounds)
-            for u, (a, b) in enumerate(units)
-        ]  # fmt: skip
+            counts = DenseCounts(pairs.n[side], pairs.kappa[side])
+        else:
+            counts = SparseCounts(
+                pairs.indptr[side], pairs.indices[side], pairs.n[side], pairs.kappa[side]
+            )
+        if not self.tables:
+            opposite = Opposite(y.astype(self.dtype), q.cov[1 - side].astype(self.dtype))
+            tasks = [(a, b, mine, opposite, counts, *shared, u, bounds) for u, (a, b) in blocks]
+            return ascend_sparse_diagonal, tasks
+        opposite = Opposite(y, self.table(q, 1 - side, run))
+        if pairs.dense:
+            kernel, width = ascend_dense, max(_ROWS, 51_200 // self.model.n_words)
+        else:
+            kernel = ascend_sparse
+            width = int(np.clip(_CACHE // (2 * opposite.second[0].nbytes), 4, 64))
+        return kernel, [
+            (a, b, mine, opposite, counts, *shared, width, u, bounds) for u, (a, b) in blocks
+        ]
 
     def table(self, q, side, run):
         """Table of packed E[x x'] of the words of a side."""
@@ -327,7 +333,7 @@ class SGNSVariational:
         return float((prior + entropy).sum())
 
     def rebalance(self, q, least=-np.inf):
-        """Change the basis of the components to one that the prior likes best.
+        """Change the basis of the components to that of the largest expected log prior.
 
         rho -> rho A^-T, alpha -> alpha A leaves every logit's distribution as it is, and the
         entropy too, since both sides have as many words: only the expected log prior changes.
