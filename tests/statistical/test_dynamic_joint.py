@@ -14,6 +14,9 @@ from skbayesembed.dynamic.model import DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.sgns.pairs import PairCounts
 
+# exact corners of the same samplers run by default: see CONTRIBUTING
+pytestmark = pytest.mark.slow
+
 V, K, T, EMPTY = 3, 2, 3, 1
 GAPS = [1.0, 2.5]
 PRECISION, DIFFUSION = 1.5, 0.3

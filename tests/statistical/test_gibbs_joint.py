@@ -9,6 +9,9 @@ from scipy.special import expit
 
 from tests.helpers.geweke import WORDS, K, differences, observations, quantities
 
+# exact corners of the same samplers run by default: see CONTRIBUTING
+pytestmark = pytest.mark.slow
+
 PRECISION = 1.5
 
 

@@ -155,6 +155,7 @@ def assert_uniform(ranks, n_draws=15):
         assert stats.chisquare(observed).pvalue > 1e-3, observed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["free"])
 def test_simulation_based_calibration(sampling, case):
     assert_uniform(ranks(sampling, case, 80, n_words=4, k=2, thin=3))

@@ -11,6 +11,9 @@ from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
 from skbayesembed.sgns.model import pivot_contexts
 
+# exact corners of the same samplers run by default: see CONTRIBUTING
+pytestmark = pytest.mark.slow
+
 WORDS, K, OBSERVATIONS = 40, 3, 8_000
 N_DRAWS, WARMUP = 6_000, 400
 

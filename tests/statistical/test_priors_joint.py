@@ -12,6 +12,9 @@ from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
 from skbayesembed.sgns.priors import Prior
 from tests.helpers.geweke import WORDS, K, differences, observations, quantities
 
+# exact corners of the same samplers run by default: see CONTRIBUTING
+pytestmark = pytest.mark.slow
+
 HYPER = (6.0, 4.0)
 
 

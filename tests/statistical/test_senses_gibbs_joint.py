@@ -11,6 +11,9 @@ from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs.conditionals import SenseGibbs
 from skbayesembed.senses.priors import SensePrior
 
+# exact corners of the same samplers run by default: see CONTRIBUTING
+pytestmark = pytest.mark.slow
+
 K, G, T, V = 2, 2, 3, 3
 PERIODS = np.array([0, 0, 0, 0, 2, 2, 2, 2, 2, 0])
 GENRES = np.array([0, 0, 1, 1, 0, 0, 1, 1, 1, 0])

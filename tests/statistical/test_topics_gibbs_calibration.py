@@ -10,6 +10,9 @@ from skbayesembed.topics.gibbs.conditionals import TOPIC_KERNELS
 from skbayesembed.topics.priors import NIW
 from tests.helpers.topic_twins import chain, corpus, sampler
 
+# exact corners of the same samplers run by default: see CONTRIBUTING
+pytestmark = pytest.mark.slow
+
 K, E, DOCUMENTS, LENGTH = 2, 2, 6, 6
 PRIOR = NIW(np.array([0.5, -0.2]), 0.3, 7.0, 3.0 * np.array([[1.0, 0.3], [0.3, 0.7]]))
 ALPHA = np.array([0.6, 0.6])  # alike: labels of topics far apart never change places in a chain

@@ -52,7 +52,9 @@ def check(z):
     assert np.mean(z**2) < MEAN_SQUARE, np.mean(z**2)
 
 
-@pytest.mark.parametrize("power", [1.0, 0.3])
+@pytest.mark.parametrize(
+    "power", [0.3, pytest.param(1.0, marks=pytest.mark.slow)], ids=["power", "whole"]
+)
 @pytest.mark.parametrize(("kernel", "warmup"), CASES)
 def test_frequencies_of_assignments(kernel, warmup, power):
     """3 documents, 6 tokens, 2 topics: all 64 assignments.

@@ -76,7 +76,11 @@ class Watched(MarginalTopics):
 
 @pytest.mark.parametrize(
     ("power", "method"),
-    [(0.4, "nuts"), (1.0, "hmc"), pytest.param(1.0, "nuts", marks=pytest.mark.slow)],
+    [
+        (0.4, "nuts"),
+        pytest.param(1.0, "hmc", marks=pytest.mark.slow),
+        pytest.param(1.0, "nuts", marks=pytest.mark.slow),
+    ],
 )
 def test_hmc_against_enumeration(method, power):
     docs = tiny(0.0)
