@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 
@@ -14,10 +17,10 @@ class Learned:
     ``_stream`` where there is none.
     """
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, estimator, owner=None):
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         if estimator is None:
             return self
         state = estimator.__dict__
@@ -29,7 +32,7 @@ class Learned:
             raise AttributeError(f"{kind!r} object has no attribute {self.name!r}")
         return found[self.name]
 
-    def __set__(self, estimator, value):
+    def __set__(self, estimator: Any, value: Any) -> None:
         raise AttributeError(f"{self.name} is learned by fit and cannot be set")
 
 
@@ -77,7 +80,7 @@ class FittedMixin:
         return self
 
 
-def learns_online(estimator):
+def learns_online(estimator: Any) -> bool:
     """Whether there is a ``partial_fit``; scikit-learn asks before it looks for the method."""
     if estimator.solver != "vi":
         raise AttributeError(
@@ -90,7 +93,7 @@ def learns_online(estimator):
 class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Estimators that transform documents, given as text or as counts."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.string = True
@@ -104,7 +107,7 @@ class DocumentFeaturesMixin(DocumentTransformerMixin):
     They have the parameter ``features`` and, once fitted, ``_n_means``, the number of means.
     """
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of ``transform``.
 
         Parameters

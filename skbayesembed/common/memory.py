@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 
-def readable(n_bytes):
+def readable(n_bytes: float) -> str:
     """A number of bytes for people: ``"3.2 GiB"``."""
     size = float(n_bytes)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
@@ -17,7 +17,7 @@ def readable(n_bytes):
     return f"{size:.3g} TiB"
 
 
-def physical_memory():
+def physical_memory() -> float:
     """Bytes of memory of this machine; infinity where the system does not say."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -25,7 +25,7 @@ def physical_memory():
         return np.inf
 
 
-def check_memory(n_bytes, what, advice):
+def check_memory(n_bytes: float, what: str, advice: str) -> None:
     """Raise a MemoryError before any work if ``n_bytes`` is more than this machine has."""
     limit = 0.8 * physical_memory()
     if n_bytes > limit:

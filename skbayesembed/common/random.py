@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.utils import check_random_state
 
 
-def seed_sequence(random_state=None):
+def seed_sequence(
+    random_state: int | np.random.RandomState | None = None,
+) -> np.random.SeedSequence:
     """Turn scikit-learn's ``random_state`` into a NumPy seed sequence.
 
     Parameters
@@ -34,7 +38,7 @@ def seed_sequence(random_state=None):
     return np.random.SeedSequence(state.randint(0, 2**32, size=4, dtype=np.uint32).tolist())
 
 
-def generators(seeds, n):
+def generators(seeds: np.random.SeedSequence, n: int) -> list[np.random.Generator]:
     """Spawn ``n`` independent generators from a seed sequence.
 
     Parameters
@@ -50,7 +54,9 @@ def generators(seeds, n):
     return [np.random.Generator(np.random.PCG64(child)) for child in seeds.spawn(n)]
 
 
-def named_seeds(random_state, names):
+def named_seeds(
+    random_state: int | np.random.RandomState | None, names: Sequence[str]
+) -> dict[str, np.random.SeedSequence]:
     """Seed sequences of a fit, one for each purpose.
 
     Parameters

@@ -14,11 +14,14 @@ What differs between rooms is in their `Room`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from ..inference.chains import Settings
-from ..inference.contracts import ROWS
+from ..inference.contracts import ROWS, Result
 from ..posterior import Posterior
 from .checks import check_solver
 from .memory import check_memory
@@ -57,7 +60,7 @@ class Footprint:
     trace: int = 0
     moments: int | None = None
     covariance: bool = True
-    rows: dict | None = None
+    rows: dict[str, Any] | None = None
     budget: int = DRAW_BUDGET
 
 
@@ -84,12 +87,12 @@ class Room:
         Names of the purposes that random numbers are drawn for, ``"solve"`` among them.
     """
 
-    solvers: dict[str, Callable]
-    check: Callable
-    footprint: Callable
-    pose: Callable
-    labels: Callable
-    diagnose: Callable
+    solvers: Mapping[str, Callable[..., Result]]
+    check: Callable[[Any], None]
+    footprint: Callable[[Any, Any], Footprint]
+    pose: Callable[..., Any]
+    labels: Callable[..., tuple[dict[str, Any], dict[str, Any]]]
+    diagnose: Callable[[Any, Any, Posterior], None]
     streams: tuple[str, ...] = ("pose", "solve")
 
 
@@ -107,21 +110,23 @@ class Fitted:
 
     posterior: Posterior
     n_iter: int
-    learned: dict = field(default_factory=dict)
+    learned: dict[str, Any] = field(default_factory=dict)
 
 
-def check(estimator, room):
+def check(estimator: Any, room: Room) -> None:
     """Raise a ValueError for the first parameter of an estimator that is not allowed."""
     check_solver(estimator, estimator.solver, tuple(room.solvers))
     room.check(estimator)
 
 
-def seeds_of(estimator, room):
+def seeds_of(estimator: Any, room: Room) -> dict[str, np.random.SeedSequence]:
     """Seed sequences of a fit by the names of the room's ``streams``, a dict."""
     return named_seeds(estimator.random_state, room.streams)
 
 
-def fit(estimator, room, training, seeds):
+def fit(
+    estimator: Any, room: Room, training: Any, seeds: Mapping[str, np.random.SeedSequence]
+) -> Fitted:
     """Run the estimator's solver.
 
     Parameters
@@ -149,7 +154,7 @@ def fit(estimator, room, training, seeds):
     return conclude(estimator, room, training, settings, result)
 
 
-def plan(estimator, room, training):
+def plan(estimator: Any, room: Room, training: Any) -> Settings:
     """Length of the chains, and how many draws are recorded whole.
 
     Approximations are drawn from independently: they have one chain.
@@ -176,22 +181,24 @@ def plan(estimator, room, training):
         # at least one whole draw a chain, so that predictions stay possible
         stride = min(-(-every // size.budget), e.draws)
     sparse = stride > 1
-    moments = sparse and size.moments is not None
+    moments = size.moments if sparse else None
     needed = every // stride + size.trace * e.draws * chains
-    needed += size.moments * chains if moments else 0
+    needed += 0 if moments is None else moments * chains
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
     return Settings(
         draws=e.draws,
         warmup=e.warmup,
         thin=e.thin,
         stride=int(stride),
-        moments=moments,
+        moments=moments is not None,
         rows=size.rows if sparse else None,
         covariance=size.covariance,
     )
 
 
-def conclude(estimator, room, training, settings, result):
+def conclude(
+    estimator: Any, room: Room, training: Any, settings: Settings, result: Result
+) -> Fitted:
     """`Fitted` of a `Result`: labels, facts and diagnoses added; streams end here, too."""
     # rows kept by name have another length than whole draws, as statistics may
     rows = {n: result.draws.pop(n) for n in list(result.draws) if n.endswith(ROWS)}

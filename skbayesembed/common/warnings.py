@@ -6,8 +6,10 @@ import os
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 # with the separator: a folder beside it may begin with the same name
@@ -21,7 +23,7 @@ COORDINATE_RHAT_LIMIT = 1.2
 ACCEPTANCE_LIMIT = 0.2
 
 
-def warn_user(message, category):
+def warn_user(message: str, category: type[Warning]) -> None:
     """``warnings.warn`` at the first caller outside this package."""
     level, frame = 2, sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
@@ -29,7 +31,7 @@ def warn_user(message, category):
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_unless_mixed(rhat, what, limit=RHAT_LIMIT):
+def warn_unless_mixed(rhat: ArrayLike, what: str, limit: float = RHAT_LIMIT) -> float:
     """ConvergenceWarning when the largest R-hat exceeds the limit; returns that R-hat.
 
     An infinite R-hat (chains that each stay at a value of their own) warns; NaN (no diagnosis)
@@ -47,7 +49,14 @@ def warn_unless_mixed(rhat, what, limit=RHAT_LIMIT):
     return largest
 
 
-def note_mixing(attrs, rhat, what, *, name="max_rhat", limit=RHAT_LIMIT):
+def note_mixing(
+    attrs: dict[str, Any],
+    rhat: ArrayLike,
+    what: str,
+    *,
+    name: str = "max_rhat",
+    limit: float = RHAT_LIMIT,
+) -> None:
     """`warn_unless_mixed`; the R-hat goes into ``attrs[name]``, the verdict into ``converged``.
 
     ``attrs["converged"]`` is None where nothing could be diagnosed, and stays False once a part has
@@ -59,7 +68,7 @@ def note_mixing(attrs, rhat, what, *, name="max_rhat", limit=RHAT_LIMIT):
         attrs["converged"] = bool(largest <= limit and attrs["converged"] is not False)
 
 
-def warn_if_stuck(acceptance, advice="use kernel='polya-gamma'"):
+def warn_if_stuck(acceptance: float, advice: str = "use kernel='polya-gamma'") -> None:
     """ConvergenceWarning when moves of the sampler were hardly ever accepted."""
     if acceptance < ACCEPTANCE_LIMIT:
         warn_user(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 
-def count_matrix(estimator, X, *, reset=False):
+def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> sparse.csr_array:
     """Non-negative finite counts as a csr matrix of our own, with the estimator's columns.
 
     Parameters
@@ -43,7 +46,7 @@ def count_matrix(estimator, X, *, reset=False):
     return X
 
 
-def frequent_columns(estimator, counts):
+def frequent_columns(estimator: Any, counts: sparse.csr_array) -> np.ndarray:
     """Columns that ``min_count`` and ``max_features`` leave; all of them where nothing is asked."""
     frequency = np.asarray(counts.sum(axis=0)).ravel()
     least = estimator.min_count if estimator.min_count > 1 else 0
@@ -59,7 +62,7 @@ def frequent_columns(estimator, counts):
     return columns
 
 
-def column_names(n_columns, columns):
+def column_names(n_columns: int, columns: Iterable[Any] | None) -> np.ndarray:
     """Names of the columns of a count matrix: its own, or x0, x1, ..."""
     if columns is None:
         return np.array([f"x{i}" for i in range(n_columns)])
@@ -72,13 +75,13 @@ def column_names(n_columns, columns):
     return np.array(names, dtype=str)
 
 
-def forget_columns(estimator):
+def forget_columns(estimator: Any) -> None:
     """Drop what an earlier fit on a count matrix noted of its columns."""
     for name in ("n_features_in_", "feature_names_in_"):
         estimator.__dict__.pop(name, None)
 
 
-def check_kind(estimator, kind):
+def check_kind(estimator: Any, kind: str) -> None:
     """Raise a ValueError where ``fit`` was given counts and this is none, or the reverse."""
     on_counts = estimator._columns is not None
     if (kind == "counts") != on_counts:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..common.checks import check_integer
+
+# Times as a user gives them: numbers, dates as NumPy's or pandas' arrays, or a list of dates.
+Times = ArrayLike | Sequence[datetime.date]
 
 # More periods than this are learnt from integers only by mistake (years BC to AD, time stamps).
 _MOST_PERIODS = 1000
@@ -53,7 +59,7 @@ class Periods:
     exact: bool = False
 
     @classmethod
-    def learn(cls, times, n_periods=None, bins=None):
+    def learn(cls, times: Times, n_periods: int | None = None, bins: Times | None = None) -> Self:
         """Learn the periods of some times.
 
         Parameters
@@ -94,7 +100,7 @@ class Periods:
         return cls._of_integers(times, low, high)
 
     @classmethod
-    def of_times(cls, times):
+    def of_times(cls, times: Times) -> Self:
         """One period for each of the different times, however far apart they are.
 
         Parameters
@@ -147,7 +153,7 @@ class Periods:
         centres = np.array(labels, dtype=np.float64)
         return cls(len(labels), None, labels, centres, np.diff(centres))
 
-    def index(self, times):
+    def index(self, times: Times) -> np.ndarray:
         """Find the period of each time.
 
         Parameters
@@ -193,7 +199,7 @@ class Periods:
             )
         return found.astype(np.int64, copy=False)
 
-    def find(self, time, name="time"):
+    def find(self, time: Any, name: str = "time") -> int:
         """Place of the period that is named by a time in it, or by its label.
 
         Parameters
@@ -220,7 +226,7 @@ class Periods:
         except ValueError as error:
             raise ValueError(f"{name}={time!r} is in no period: {error}") from None
 
-    def centre_of(self, times):
+    def centre_of(self, times: Times) -> np.ndarray:
         """Centre of the period of each time, where the periods go on on both sides.
 
         Parameters
@@ -261,7 +267,7 @@ class Periods:
         return np.where(times < edges[0], self.centres[0] - earlier * first, centres)
 
 
-def check_times(times, n=None):
+def check_times(times: Times, n: int | None = None) -> np.ndarray:
     """Read times as numbers, dates as years.
 
     Parameters

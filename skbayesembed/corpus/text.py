@@ -5,13 +5,17 @@ from __future__ import annotations
 import numbers
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
+
+# Cuts a document into its tokens.
+Analyzer = Callable[[Any], list[str]]
 
 _ANALYZERS = ("word", "char", "char_wb")
 _ALLOWED = (
@@ -44,7 +48,7 @@ class Corpus:
     frequency: np.ndarray
 
 
-def materialise(X):
+def materialise(X: Any) -> Any:
     """Read an iterator of documents into a list; everything else comes back untouched.
 
     Parameters
@@ -61,7 +65,7 @@ def materialise(X):
     return X
 
 
-def input_kind(X):
+def input_kind(X: Any) -> str:
     """Tell texts, token lists and count matrices apart.
 
     Parameters
@@ -106,8 +110,12 @@ def input_kind(X):
 
 
 def make_analyzer(
-    analyzer="word", *, lowercase=True, stop_words=None, token_pattern=r"(?u)\b\w\w+\b"
-):
+    analyzer: str | Analyzer = "word",
+    *,
+    lowercase: bool = True,
+    stop_words: str | Iterable[str] | None = None,
+    token_pattern: str = r"(?u)\b\w\w+\b",
+) -> Analyzer:
     r"""Make the function that cuts a document into tokens, as scikit-learn's vectorizers do.
 
     Parameters
@@ -162,7 +170,7 @@ def make_analyzer(
         ) from error
 
 
-def analyzer_of(estimator, kind):
+def analyzer_of(estimator: Any, kind: str) -> Analyzer | None:
     """The analyzer of text, None for documents that are tokens already."""
     if kind != "text":
         return None
@@ -174,7 +182,7 @@ def analyzer_of(estimator, kind):
     )
 
 
-def build_corpus(X, analyzer=None):
+def build_corpus(X: Iterable[Any], analyzer: Analyzer | None = None) -> Corpus:
     """Turn documents into word ids, with a vocabulary of all their types.
 
     Parameters
@@ -203,7 +211,7 @@ def build_corpus(X, analyzer=None):
     """
     documents = _documents(X, analyzer)
     # A missing key is numbered by its order of appearance: one dictionary look-up per token.
-    numbering = defaultdict()
+    numbering: defaultdict[Any, int] = defaultdict()
     numbering.default_factory = numbering.__len__
     ids, offsets = _number(documents, lambda tokens: map(numbering.__getitem__, tokens))
     _check_tokens(numbering)
@@ -218,7 +226,7 @@ def build_corpus(X, analyzer=None):
     return Corpus(rank[ids], offsets, words[order], frequency[order])
 
 
-def restrict(corpus, *, min_count=1, max_features=None):
+def restrict(corpus: Corpus, *, min_count: int = 1, max_features: int | None = None) -> Corpus:
     """Drop rare types; their tokens vanish and their neighbours close up, as in word2vec.
 
     Parameters
@@ -256,7 +264,9 @@ def restrict(corpus, *, min_count=1, max_features=None):
     return Corpus(ids, offsets, corpus.words[:n_words], corpus.frequency[:n_words])
 
 
-def keep_tokens(ids, offsets, keep):
+def keep_tokens(
+    ids: np.ndarray, offsets: np.ndarray, keep: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Drop tokens and close up their documents.
 
     Parameters
@@ -275,7 +285,9 @@ def keep_tokens(ids, offsets, keep):
     return ids[keep], kept[offsets]
 
 
-def encode(X, analyzer, vocabulary):
+def encode(
+    X: Iterable[Any], analyzer: Analyzer | None, vocabulary: Mapping[str, int]
+) -> tuple[np.ndarray, np.ndarray]:
     """Turn documents into the word ids of a known vocabulary.
 
     Parameters
@@ -300,7 +312,7 @@ def encode(X, analyzer, vocabulary):
     return _number(_documents(X, analyzer), lambda tokens: map(look_up, tokens, repeat(-1)))
 
 
-def distinct_words(vocabulary):
+def distinct_words(vocabulary: Iterable[str]) -> np.ndarray:
     """The words of a list, ndarray of str; ValueError unless they are different words."""
     words = list(vocabulary) if not isinstance(vocabulary, str) else []
     if not words or not all(isinstance(w, str) for w in words) or len(set(words)) != len(words):
@@ -308,7 +320,7 @@ def distinct_words(vocabulary):
     return np.asarray(words, dtype=str)
 
 
-def document_counts(ids, offsets, n_words):
+def document_counts(ids: np.ndarray, offsets: np.ndarray, n_words: int) -> sparse.csr_array:
     """Count the words of each document.
 
     Parameters

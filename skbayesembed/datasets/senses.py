@@ -14,27 +14,27 @@ _MODELS = ("disc", "scan", "gasc", "interaction")
 
 
 def make_senses(
-    n_snippets=1000,
-    n_words=200,
-    n_senses=3,
+    n_snippets: int = 1000,
+    n_words: int = 200,
+    n_senses: int = 3,
     *,
-    n_periods=5,
-    n_genres=1,
-    mean_length=7.0,
-    window=14,
-    model="disc",
-    kappa_phi=0.25,
-    kappa_theta=0.25,
-    kappa_chi=1.25,
-    alpha_phi=0.9,
-    alpha_theta=0.9,
-    kappa_psi=0.1,
-    first_phi=1.3,
-    first_psi=2.5,
-    interaction=0.3,
-    kappa_interaction=0.25,
-    random_state=None,
-):
+    n_periods: int = 5,
+    n_genres: int = 1,
+    mean_length: float = 7.0,
+    window: int = 14,
+    model: str = "disc",
+    kappa_phi: float | tuple[float, float] = 0.25,
+    kappa_theta: float = 0.25,
+    kappa_chi: float = 1.25,
+    alpha_phi: float = 0.9,
+    alpha_theta: float = 0.9,
+    kappa_psi: float = 0.1,
+    first_phi: float = 1.3,
+    first_psi: float = 2.5,
+    interaction: float = 0.3,
+    kappa_interaction: float = 0.25,
+    random_state: int | np.random.RandomState | None = None,
+) -> Bunch:
     """Simulate snippets of a target word whose senses change over time and genre.
 
     Logits are drawn from the prior of a model. Then each snippet d, of a period and a genre, gets
@@ -147,7 +147,7 @@ def make_senses(
     kappa_phi = _draw_kappa(kappa_phi, kappa_rng)
 
     shape = (n_genres, n_periods, n_senses)
-    truth = {}
+    truth: dict[str, np.ndarray] = {}
     if model in ("scan", "gasc"):
         phi = _walk(phi_rng, shape, first_phi, 2 * kappa_phi)
         psi = _walk(psi_rng, (n_senses, n_periods, n_words), first_psi, 2 * kappa_psi)
@@ -240,7 +240,7 @@ def _walk(rng, shape, first, step):
     return np.cumsum(x, axis=-2)
 
 
-def draw_categories(proba, rows, rng):
+def draw_categories(proba: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """One draw of a category for each of ``rows``, the rows of ``proba`` to draw from."""
     u = rng.random(len(rows))
     out = np.empty(len(rows), dtype=np.int64)

@@ -17,7 +17,14 @@ _ZIPF_SHIFT = 2.7
 _BLOCK = 1_000_000
 
 
-def make_sgns(n_words=100, n_components=5, n_pairs=50_000, *, zipf=False, random_state=None):
+def make_sgns(
+    n_words: int = 100,
+    n_components: int = 5,
+    n_pairs: int = 50_000,
+    *,
+    zipf: bool = False,
+    random_state: int | np.random.RandomState | None = None,
+) -> Bunch:
     """Simulate pair counts from skip-gram with negative samples.
 
     Target and context vectors are drawn from N(0, I / ``n_components``), so that a dot product has
@@ -89,7 +96,14 @@ def make_sgns(n_words=100, n_components=5, n_pairs=50_000, *, zipf=False, random
     return Bunch(pairs=pairs, rho=rho, alpha=alpha)
 
 
-def draw_counts(rho, alpha, n_pairs, zipf, pairs_rng, signs_rng):
+def draw_counts(
+    rho: np.ndarray,
+    alpha: np.ndarray,
+    n_pairs: int,
+    zipf: bool,
+    pairs_rng: np.random.Generator,
+    signs_rng: np.random.Generator,
+) -> PairCounts:
     """Counts of ``n_pairs`` pairs, each positive with the probability that the vectors give."""
     n_words = len(rho)
     targets, contexts, n_observed = _draw_pairs(n_words, n_pairs, zipf, pairs_rng)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import Bunch
 
 from ..common.checks import check_bool, check_integer
 from ..corpus.text import (
+    Analyzer,
     Corpus,
     build_corpus,
     document_counts,
@@ -19,19 +24,19 @@ from ..corpus.text import (
 
 
 def extract_snippets(
-    documents,
-    target,
+    documents: Iterable[Any],
+    target: str | Iterable[str],
     *,
-    window=14,
-    times=None,
-    genres=None,
-    stop_words=None,
-    min_count=2,
-    max_features=None,
-    analyzer="word",
-    lowercase=True,
-    token_pattern=r"(?u)\b\w\w+\b",
-):
+    window: int = 14,
+    times: ArrayLike | None = None,
+    genres: ArrayLike | None = None,
+    stop_words: str | Iterable[str] | None = None,
+    min_count: int = 2,
+    max_features: int | None = None,
+    analyzer: str | Analyzer = "word",
+    lowercase: bool = True,
+    token_pattern: str = r"(?u)\b\w\w+\b",
+) -> Bunch:
     r"""Cut the snippets around a target word out of a corpus.
 
     Every occurrence of the target makes one snippet: the ``window / 2`` tokens before it and the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.utils import Bunch
 
@@ -13,18 +14,18 @@ from .senses import draw_categories
 
 
 def make_topics(
-    n_documents=200,
-    n_words=300,
-    n_topics=5,
+    n_documents: int = 200,
+    n_words: int | None = 300,
+    n_topics: int = 5,
     *,
-    n_dims=5,
-    mean_length=50.0,
-    alpha=0.2,
-    separation=3.0,
-    degrees_of_freedom=None,
-    likelihood_power=1.0,
-    random_state=None,
-):
+    n_dims: int = 5,
+    mean_length: float = 50.0,
+    alpha: ArrayLike = 0.2,
+    separation: float = 3.0,
+    degrees_of_freedom: float | None = None,
+    likelihood_power: float = 1.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> Bunch:
     """Simulate documents whose topics are Gaussians over word vectors.
 
     Topics have covariances Sigma_k from an inverse Wishart distribution with mean I, and means
@@ -101,7 +102,6 @@ def make_topics(
     >>> simulation.counts.shape, simulation.vectors.shape, simulation.theta.shape
     ((20, 50), (50, 5), (20, 3))
     """
-    own_words = n_words is None
     alpha, freedom = _check(
         n_documents, n_words, n_topics, n_dims, mean_length, alpha, separation,
         degrees_of_freedom, likelihood_power,
@@ -115,7 +115,7 @@ def make_topics(
     documents = np.repeat(np.arange(n_documents), lengths)
     z = draw_categories(theta, documents, z_rng)
     proba = None
-    if own_words:
+    if n_words is None:
         vectors, words = _vectors(means, roots, z, tokens_rng), np.arange(z.size)
     else:
         of_words = np.arange(n_words) % n_topics

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import linalg
 
 from . import hmc_kernels as kernels
+from .contracts import HamiltonianModel
 
 # Draws of a window are kept up to this many bytes; beyond, only their means and variances are,
 # and turns are left alone; so they are in blocks of more than so many numbers.
@@ -23,7 +24,7 @@ _LEAST_STEPS = 5
 _GUESS = 5
 
 
-def schedule(warmup):
+def schedule(warmup: int) -> tuple[int, list[int]]:
     """Ends of the windows of metric adaptation, as numbers of transitions.
 
     Stan's plan: 15 % (at most 75) transitions that adapt the step size only, windows of 25
@@ -53,18 +54,18 @@ class StepSize:
 
     gamma, delay, decay = 0.05, 10.0, 0.75
 
-    def __init__(self, target):
+    def __init__(self, target: float) -> None:
         self.target = target
         self.restart(1.0)
 
-    def restart(self, step):
+    def restart(self, step: float) -> None:
         """Begin anew around ``step``."""
         self.value = self._begun = step
         self._center = math.log(10 * step)
         self._error = self._average = 0.0
         self._count = 0
 
-    def update(self, acceptance):
+    def update(self, acceptance: float) -> None:
         """Take the acceptance of one transition into account."""
         self._count += 1
         weight = 1 / (self._count + self.delay)
@@ -74,7 +75,7 @@ class StepSize:
         self._average += weight * (log_step - self._average)
         self.value = math.exp(log_step)
 
-    def freeze(self):
+    def freeze(self) -> None:
         """Take the average of the steps tried as the step from now on.
 
         The first few are far too long on purpose: an average of them alone is no use, and the step
@@ -103,34 +104,28 @@ class Metric:
 
     center: np.ndarray
     scale: np.ndarray
-    factor: np.ndarray = None
-    rows: np.ndarray = None
-    spread: np.ndarray = None
-    inverse: np.ndarray = None
-
-    def __post_init__(self):
-        if self.factor is None:
-            self.factor = np.empty((0, 1, 1))
-        if self.rows is None:
-            self.rows, self.spread, self.inverse = np.empty((0, 1)), *np.empty((2, 0, 0))
+    factor: np.ndarray = field(default_factory=lambda: np.empty((0, 1, 1)))
+    rows: np.ndarray = field(default_factory=lambda: np.empty((0, 1)))
+    spread: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    inverse: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
 
     @functools.cached_property
-    def identity(self):
+    def identity(self) -> bool:
         """Whether parameters and whitened coordinates are the same."""
         plain = not self.factor.size and not self.rows.size
         return plain and bool(np.all(self.scale == 1.0) and not np.any(self.center))
 
-    def to_parameters(self, u, theta):
+    def to_parameters(self, u: np.ndarray, theta: np.ndarray) -> None:
         """Parameters of whitened coordinates, into ``theta``."""
         m = self
         kernels.to_parameters(m.center, m.scale, m.factor, m.rows, m.spread, u, theta)
 
-    def to_whitened(self, theta, u):
+    def to_whitened(self, theta: np.ndarray, u: np.ndarray) -> None:
         """Whitened coordinates of parameters, into ``u``."""
         m = self
         kernels.to_whitened(m.center, m.scale, m.factor, m.rows, m.inverse, theta, u)
 
-    def pull_back(self, gradient, out):
+    def pull_back(self, gradient: np.ndarray, out: np.ndarray) -> None:
         """Gradient in whitened coordinates, into ``out``."""
         kernels.pull_back(self.scale, self.factor, self.rows, self.spread, gradient, out)
 
@@ -147,7 +142,7 @@ class MetricWindow:
         Number of draws to come.
     """
 
-    def __init__(self, model, kind, length):
+    def __init__(self, model: HamiltonianModel, kind: str, length: int) -> None:
         self.model, self.kind = model, kind
         self.n = 0
         self.mean = np.zeros(model.n_parameters)
@@ -155,7 +150,7 @@ class MetricWindow:
         fits = length * model.n_parameters * 8 <= _WINDOW_BYTES
         self.draws = np.empty((length, model.n_parameters)) if fits else None
 
-    def add(self, theta, gradient):
+    def add(self, theta: np.ndarray, gradient: np.ndarray) -> None:
         """Take a draw into account."""
         if self.draws is not None:
             self.draws[self.n] = theta
@@ -167,7 +162,7 @@ class MetricWindow:
         else:
             self.squares += change * (theta - self.mean)
 
-    def metric(self):
+    def metric(self) -> Metric:
         """The metric of the draws collected, drawn towards the model's own scale."""
         guess = self.model.scale**2
         blocks, k = _blocks(self.model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -32,13 +33,20 @@ class MeanField:
     deviation: np.ndarray
     elbo: np.ndarray
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draws: ndarray of shape (n, n_parameters)."""
         noise = rng.standard_normal((n, self.mean.size))
         return self.mean + self.deviation * noise
 
 
-def mean_field(model, start, rng, *, max_iter=2000, verbose=0):
+def mean_field(
+    model: LogDensity,
+    start: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    max_iter: int = 2000,
+    verbose: int = 0,
+) -> tuple[MeanField, dict[str, Any]]:
     """Fit `MeanField` to a model in coordinates in which its posterior is about standard normal.
 
     Every iteration takes the gradient of the bound at a draw and its mirror image (Kucukelbir et
@@ -71,7 +79,8 @@ def mean_field(model, start, rng, *, max_iter=2000, verbose=0):
     n = model.n_parameters
     x = np.concatenate([start, np.log(model.scale)])
     first, second, gradient = np.zeros(2 * n), np.zeros(2 * n), np.empty(2 * n)
-    room, windows, converged, i = np.empty(n), [], False, 0
+    room, converged, i = np.empty(n), False, 0
+    windows: list[tuple[float, float]] = []
     while not converged and (i < max_iter or len(windows) < 2):
         bounds, total = [], np.zeros(2 * n)
         for _ in range(_WINDOW):

@@ -6,6 +6,8 @@ L-BFGS has neither, and in double precision takes several times the memory.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 _SUFFICIENT, _SHORTER, _SHORTEST = 1e-4, 0.3, 1e-6
@@ -38,13 +40,14 @@ class Ascent:
     Nocedal & Wright (2006), Numerical Optimization, algorithm 7.4.
     """
 
-    def __init__(self, model, memory=6):
+    def __init__(self, model: Any, memory: int = 6) -> None:
         self._model, self._memory = model, memory
-        self._steps, self._changes = [], []
+        self._steps: list[np.ndarray] = []
+        self._changes: list[np.ndarray] = []
         self.n_evaluations = 0
         self.value, self.gradient = self._evaluate()
 
-    def advance(self, first=1.0):
+    def advance(self, first: float = 1.0) -> bool:
         """One step, as long as it raises the value enough.
 
         Parameters

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -48,16 +50,16 @@ class Settings:
     thin: int = 1
     stride: int = 1
     moments: bool = False
-    rows: dict | None = None
+    rows: dict[str, Any] | None = None
     covariance: bool = True
 
     @property
-    def recorded(self):
+    def recorded(self) -> int:
         """Number of draws recorded whole."""
         return self.draws // self.stride
 
     @property
-    def total(self):
+    def total(self) -> int:
         """Number of sweeps of a chain."""
         return self.warmup + self.draws * self.thin
 
@@ -65,15 +67,17 @@ class Settings:
 class ChainRecord:
     """What one chain has produced so far; whole draws only, whenever it is looked at."""
 
-    def __init__(self):
-        self.draws = {}
-        self.rows = {}
-        self.stats = {}
-        self.moments = {}
+    def __init__(self) -> None:
+        self.draws: dict[str, np.ndarray] = {}
+        self.rows: dict[str, np.ndarray] = {}
+        self.stats: dict[str, np.ndarray] = {}
+        self.moments: dict[str, RunningMoments] = {}
         self.n_draws = 0
         self.running = False
 
-    def store(self, settings, values, trace):
+    def store(
+        self, settings: Settings, values: Mapping[str, Any], trace: Mapping[str, Any]
+    ) -> None:
         """Add one draw: ``values`` and ``trace`` are dicts of arrays."""
         i = self.n_draws
         if i == 0:
@@ -105,7 +109,7 @@ class ChainRecord:
 class Control:
     """The stop flag and the progress display that chains of one process share."""
 
-    def __init__(self, progress, inner_threads=1):
+    def __init__(self, progress: Progress, inner_threads: int = 1) -> None:
         self.progress = progress
         self.inner_threads = inner_threads
         self._stop = threading.Event()
@@ -118,15 +122,15 @@ class Control:
         self._stop = threading.Event()
 
     @property
-    def stopped(self):
+    def stopped(self) -> bool:
         return self._stop.is_set()
 
-    def stop(self):
+    def stop(self) -> None:
         """Ask every chain of this process to end after its current sweep."""
         self._stop.set()
 
 
-def serial(function, tasks):
+def serial(function: Callable[..., Any], tasks: Iterable[tuple]) -> None:
     """Run units of work one after the other; where threads are wanted, pass `Workers`."""
     for task in tasks:
         function(*task)
@@ -139,21 +143,21 @@ class Workers:
     runs the chains. A plain executor: joblib's threads answer 10 ms later, as long as a sweep.
     """
 
-    def __init__(self, n_threads):
+    def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self._executor = None
+        self._executor: ThreadPoolExecutor | None = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if self.n_threads > 1:
             self._executor = ThreadPoolExecutor(self.n_threads)
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         if self._executor is not None:
             self._executor.shutdown()
             self._executor = None
 
-    def __call__(self, function, tasks):
+    def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple]) -> None:
         if self._executor is None or len(tasks) == 1:
             serial(function, tasks)
         else:
@@ -179,7 +183,17 @@ def _wait(records):
         time.sleep(0.02)
 
 
-def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_blocks, verbose):
+def run_chains(
+    chain: Callable[..., None],
+    model: Any,
+    settings: Settings,
+    *,
+    n_chains: int,
+    seeds: np.random.SeedSequence,
+    n_jobs: int | None,
+    split_blocks: bool,
+    verbose: int,
+) -> Result:
     """Run ``n_chains`` chains and gather what they recorded.
 
     Parameters
@@ -237,7 +251,7 @@ def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_blocks,
     return gather(records, settings, interrupted)
 
 
-def gather(records, settings, interrupted):
+def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool) -> Result:
     """Join chain records to one `Result`, cut to a rectangle where some chains are short."""
     lengths = np.array([record.n_draws for record in records])
     order = np.sort(lengths)[::-1]

@@ -6,10 +6,16 @@ class: the protocols document and check names, models just have the methods.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+
+from ..posterior.running_moments import RunningMoments
+
+# Maps a function over a list of argument tuples, one for each block of work.
+Run = Callable[[Callable[..., Any], list[tuple]], None]
 
 
 @runtime_checkable
@@ -19,13 +25,13 @@ class LogDensity(Protocol):
     n_parameters: int
     scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
 
-    def logp_and_grad(self, theta, out):
+    def logp_and_grad(self, theta: np.ndarray, out: np.ndarray) -> float:
         """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
 
-    def pack(self, arrays):
+    def pack(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
         """Flat vector of the free parameters in the dict of named arrays."""
 
-    def unpack(self, theta):
+    def unpack(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Dict of named arrays, fixed entries included, from the flat vector."""
 
 
@@ -39,19 +45,19 @@ class Conditionals(Protocol):
 
     n_streams: int
 
-    def init_state(self, rng):
+    def init_state(self, rng: list[np.random.Generator]) -> Any:
         """A start of the chain."""
 
-    def sweep(self, state, rng, run):
+    def sweep(self, state: Any, rng: list[np.random.Generator], run: Run) -> None:
         """One invariant sweep in place; ``run`` maps a function over a list of argument tuples."""
 
-    def tune(self, state, step, warmup):
+    def tune(self, state: Any, step: int, warmup: int) -> None:
         """Called after warm-up sweep number ``step``; never called once ``step`` is ``warmup``."""
 
-    def observe(self, state):
+    def observe(self, state: Any) -> dict[str, np.ndarray]:
         """Dict of named arrays to record for this draw, in the identified frame."""
 
-    def trace(self, state):
+    def trace(self, state: Any) -> dict[str, Any]:
         """Dict of named statistics of this draw, recorded for every draw."""
 
 
@@ -68,16 +74,16 @@ class HamiltonianModel(Protocol):
     n_parameters: int
     scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
 
-    def logp_and_grad(self, theta, out):
+    def logp_and_grad(self, theta: np.ndarray, out: np.ndarray) -> float:
         """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
 
-    def init(self, rng):
+    def init(self, rng: np.random.Generator) -> np.ndarray:
         """A start of the chain: flat vector."""
 
-    def observe(self, theta):
+    def observe(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Dict of named arrays to record for this draw."""
 
-    def trace(self, theta):
+    def trace(self, theta: np.ndarray) -> dict[str, Any]:
         """Dict of named statistics of this draw, recorded for every draw."""
 
 
@@ -88,20 +94,20 @@ class Variational(Protocol):
     ``run`` maps a function over a list of argument tuples, one for each unit of work.
     """
 
-    def init_q(self, arrays):
+    def init_q(self, arrays: Mapping[str, np.ndarray]) -> Any:
         """Factors of the approximation around a dict of starting arrays."""
 
-    def update(self, q, run):
+    def update(self, q: Any, run: Run) -> float:
         """One sweep over all factors in place; returns a bound on the log evidence.
 
         The bound is that of factors met in the sweep, each sweep at the same place of it, so that
         it never falls from one sweep to the next.
         """
 
-    def settled(self, q):
+    def settled(self, q: Any) -> bool:
         """Whether no factor is held back for the start any more."""
 
-    def sample_q(self, q, n, rng):
+    def sample_q(self, q: Any, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Dict of named arrays, ``n`` independent draws of the approximation along axis 0."""
 
 
@@ -114,7 +120,7 @@ class Approximation(Protocol):
 
     mean: dict[str, np.ndarray]  # by the names of the draws, or of the coordinates it is taken in
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Dict of named arrays, ``n`` independent draws along axis 0, by the names of ``mean``."""
 
 
@@ -123,16 +129,18 @@ class Coordinates(Protocol):
 
     size: int  # number of coordinates
 
-    def inform(self, information, power, arrays=None):
+    def inform(
+        self, information: np.ndarray, power: float, arrays: Mapping[str, np.ndarray] | None = None
+    ) -> None:
         """Fit the coordinates to expected information, and to means where there are any."""
 
-    def coordinates(self, arrays, out):
+    def coordinates(self, arrays: Mapping[str, np.ndarray], out: np.ndarray) -> None:
         """Coordinates of a dict of named arrays, into the flat ``out``."""
 
-    def logits(self, y):
+    def logits(self, y: np.ndarray) -> dict[str, np.ndarray]:
         """Named arrays of flat coordinates, a dict."""
 
-    def log_volume(self):
+    def log_volume(self) -> float:
         """Log of the determinant of the derivatives of the arrays by the coordinates."""
 
 
@@ -236,13 +244,13 @@ class Result:
 
     draws: dict[str, np.ndarray]
     stats: dict[str, np.ndarray] = field(default_factory=dict)
-    moments: dict = field(default_factory=dict)
-    facts: dict = field(default_factory=dict)
-    approximation: object = None
-    learned: dict = field(default_factory=dict)
+    moments: dict[str, RunningMoments] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    approximation: Approximation | None = None
+    learned: dict[str, Any] = field(default_factory=dict)
 
 
-def require(model, contract, solver):
+def require(model: object, contract: type, solver: str) -> None:
     """Raise a TypeError that names model and solver unless ``model`` offers ``contract``."""
     if not isinstance(model, contract):
         raise TypeError(

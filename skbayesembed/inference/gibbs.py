@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..common.random import generators
-from .chains import run_chains
-from .contracts import Conditionals, require
+from .chains import ChainRecord, Control, Settings, run_chains
+from .contracts import Conditionals, Result, Run, require
 
 
-def gibbs_chain(model, settings, record, seed, control, index, units):
+def gibbs_chain(
+    model: Conditionals,
+    settings: Settings,
+    record: ChainRecord,
+    seed: np.random.SeedSequence,
+    control: Control,
+    index: int,
+    units: Run,
+) -> None:
     """Run one chain: warm-up with tuning, then draws ``thin`` sweeps apart into ``record``."""
     rng = generators(seed, model.n_streams)
     state = model.init_state(rng)
@@ -29,7 +39,16 @@ def gibbs_chain(model, settings, record, seed, control, index, units):
             return
 
 
-def sample_gibbs(model, settings, *, n_chains, seeds, n_jobs=None, split_blocks=False, verbose=0):
+def sample_gibbs(
+    model: Conditionals,
+    settings: Settings,
+    *,
+    n_chains: int,
+    seeds: np.random.SeedSequence,
+    n_jobs: int | None = None,
+    split_blocks: bool = False,
+    verbose: int = 0,
+) -> Result:
     """Draw from the posterior of a model that offers `Conditionals`.
 
     Parameters and errors are those of `run_chains`.

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -16,12 +18,21 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.random import generators
 from ..common.warnings import warn_user
 from .adaptation import Metric, MetricWindow, StepSize, schedule
-from .chains import run_chains
-from .contracts import HamiltonianModel, require
+from .chains import ChainRecord, Control, Settings, run_chains
+from .contracts import HamiltonianModel, Result, Run, require
 from .trajectories import HamiltonianOptions, Trajectories
 
 
-def hmc_chain(options, model, settings, record, seed, control, index, units):
+def hmc_chain(
+    options: HamiltonianOptions,
+    model: HamiltonianModel,
+    settings: Settings,
+    record: ChainRecord,
+    seed: np.random.SeedSequence,
+    control: Control,
+    index: int,
+    units: Run,
+) -> None:
     """Run one chain: warm-up with adaptation, then draws ``thin`` transitions apart."""
     rng = generators(seed, 1)[0]
     scale = np.array(model.scale, dtype=float)
@@ -99,8 +110,16 @@ def _statistics(made, step):
 
 
 def sample_hmc(
-    model, settings, options=None, *, n_chains, seeds, n_jobs=None, split_blocks=False, verbose=0
-):
+    model: HamiltonianModel,
+    settings: Settings,
+    options: HamiltonianOptions | None = None,
+    *,
+    n_chains: int,
+    seeds: np.random.SeedSequence,
+    n_jobs: int | None = None,
+    split_blocks: bool = False,
+    verbose: int = 0,
+) -> Result:
     """Draw from the posterior of a model that offers `HamiltonianModel`.
 
     Parameters
@@ -149,7 +168,9 @@ def sample_hmc(
     return result
 
 
-def warn_of_trajectories(facts, n_draws, options):
+def warn_of_trajectories(
+    facts: Mapping[str, Any], n_draws: int, options: HamiltonianOptions
+) -> None:
     """ConvergenceWarning where trajectories diverged or were cut short."""
     if facts["divergences"]:
         warn_user(

@@ -6,13 +6,25 @@ serves all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import linalg
 
-from .laplace import not_a_mode
+from .laplace import BipartiteGaussian, Product, WholeGaussian, not_a_mode
 
 
-def inverse_root(product, z, *, tol, max_iter, check=2, keep=1 << 30):
+def inverse_root(
+    product: Product,
+    z: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    check: int = 2,
+    keep: int = 1 << 30,
+) -> tuple[np.ndarray, list[dict[str, Any]]]:
     """``A^(-1/2)`` times each row of ``z`` by a Lanczos process of its own.
 
     Without reorthogonalisation, which functions of A do not need (Druskin & Knizhnerman 1991;
@@ -148,7 +160,9 @@ def _combine(product, vectors, lanes, diagonals, off):
     return total
 
 
-def conjugate_gradients(product, b, *, tol, max_iter):
+def conjugate_gradients(
+    product: Product, b: np.ndarray, *, tol: float, max_iter: int
+) -> np.ndarray:
     """``A^-1`` times each row of ``b`` to a residual of ``tol`` times the row.
 
     Raises
@@ -213,18 +227,25 @@ class KrylovRoot:
     """
 
     def __init__(
-        self, product, factor=None, *, dtype=np.float64, tol=1e-3, max_iter=1000, keep=1 << 30
-    ):
+        self,
+        product: Product,
+        factor: Any = None,
+        *,
+        dtype: DTypeLike = np.float64,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        keep: int = 1 << 30,
+    ) -> None:
         self.product, self.factor, self.dtype = product, factor, dtype
         self.tol, self.max_iter, self.keep = tol, max_iter, keep
-        self.facts = []
+        self.facts: list[dict[str, Any]] = []
 
     def _inner(self, y):
         if self.factor is None:
             return self.product(y)
         return self.factor.transpose(self.product(self.factor.apply(y)))
 
-    def root(self, z):
+    def root(self, z: np.ndarray) -> np.ndarray:
         """Rows of ``z`` times the root, (m, n)."""
         z = z.astype(self.dtype, copy=False)
         x, facts = inverse_root(
@@ -233,7 +254,7 @@ class KrylovRoot:
         self.facts.extend(facts)
         return x if self.factor is None else self.factor.apply(x)
 
-    def solve(self, b, tol=None):
+    def solve(self, b: np.ndarray, tol: float | None = None) -> np.ndarray:
         """``A^-1`` times rows of ``b``, (m, n), to what the precision allows."""
         b = b.astype(self.dtype, copy=False)
         if tol is None:
@@ -259,15 +280,22 @@ class Refined:
         solutions are anything.
     """
 
-    def __init__(self, rough, product, *, tol=1e-8, project=None):
+    def __init__(
+        self,
+        rough: WholeGaussian | BipartiteGaussian,
+        product: Product,
+        *,
+        tol: float = 1e-8,
+        project: Callable[[np.ndarray], None] | None = None,
+    ) -> None:
         self.rough, self.product, self.tol, self.project = rough, product, tol, project
         self.root = rough.root
 
-    def draw(self, n, rng):
+    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` draws, (n, 2, n_words, K)."""
         return self.rough.draw(n, rng)
 
-    def solve(self, b, lanes=8):
+    def solve(self, b: np.ndarray, lanes: int = 8) -> np.ndarray:
         """``H^-1`` times each of ``b``, (m, 2, n_words, K), ``lanes`` of them at a time."""
         out = np.empty(b.shape)
         for start in range(0, len(b), lanes):

@@ -12,8 +12,14 @@ Either is factorised (`CholeskyRoot`) or seen through its products alone (`krylo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 from scipy import linalg
+
+# The product of a matrix with an array, a new array of its shape.
+Product = Callable[[np.ndarray], np.ndarray]
 
 NOT_A_MODE = (
     "The Hessian of the log posterior is not negative definite at the point where the search for "
@@ -22,12 +28,20 @@ NOT_A_MODE = (
 )
 
 
-def not_a_mode(where=""):
+def not_a_mode(where: str = "") -> np.linalg.LinAlgError:
     """The error for an indefinite Hessian."""
     return np.linalg.LinAlgError(NOT_A_MODE.format(where=where))
 
 
-def newton_mode(objective, curvature, x, *, tol=1e-8, max_iter=100, verbose=0):
+def newton_mode(
+    objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    curvature: Callable[[np.ndarray], tuple[Product, Product]],
+    x: np.ndarray,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 100,
+    verbose: int = 0,
+) -> tuple[np.ndarray, dict[str, Any]]:
     """Maximise a smooth function by trust-region Newton steps from a point near the maximum.
 
     The step is found by conjugate gradients, preconditioned, up to the trust region's border or
@@ -149,7 +163,7 @@ def _steihaug(product, precondition, gradient, radius):
     return step, bent, np.sqrt(ss), True, n
 
 
-def whitening(blocks):
+def whitening(blocks: np.ndarray) -> np.ndarray:
     """``W`` with ``W_i H_i W_i' = I`` for positive definite blocks H_i, (n, K, K), in place."""
     for i in range(len(blocks)):
         lower, info = linalg.lapack.dpotrf(blocks[i], lower=1, clean=1)
@@ -159,7 +173,7 @@ def whitening(blocks):
     return blocks
 
 
-def apply_blocks(blocks, x, transpose=False):
+def apply_blocks(blocks: np.ndarray, x: np.ndarray, transpose: bool = False) -> np.ndarray:
     """Block i, (n, K, K), times vector i, (..., n, K)."""
     if x.ndim == 2:
         return np.matmul(blocks.transpose(0, 2, 1) if transpose else blocks, x[:, :, None])[:, :, 0]
@@ -171,26 +185,26 @@ def apply_blocks(blocks, x, transpose=False):
 class CholeskyRoot:
     """``A^-1`` and a root of it from the Cholesky factor of a matrix, which is overwritten."""
 
-    def __init__(self, matrix):
+    def __init__(self, matrix: np.ndarray) -> None:
         try:
             # the transpose of a C-ordered array is what LAPACK overwrites without a copy
             self.upper = linalg.cholesky(matrix.T, lower=False, overwrite_a=True)
         except np.linalg.LinAlgError:
             raise not_a_mode() from None
 
-    def root(self, z):
+    def root(self, z: np.ndarray) -> np.ndarray:
         """Rows of ``z`` times a root R of ``A^-1 = R R'``, (n, size)."""
         return linalg.solve_triangular(self.upper, z.T, lower=False).T
 
-    def solve(self, b):
+    def solve(self, b: np.ndarray) -> np.ndarray:
         """``A^-1`` times rows of ``b``, (n, size)."""
         return linalg.cho_solve((self.upper, False), b.T).T
 
-    def half(self, b):
+    def half(self, b: np.ndarray) -> np.ndarray:
         """``F`` with ``F F' = b A^-1 b'`` for a matrix b."""
         return linalg.solve_triangular(self.upper, b.T, trans="T", lower=False).T
 
-    def inverse(self):
+    def inverse(self) -> np.ndarray:
         """``A^-1`` as a matrix."""
         inverse, _ = linalg.lapack.dpotri(self.upper, lower=0)
         lower = np.tril_indices(len(inverse), -1)
@@ -211,15 +225,15 @@ class WholeGaussian:
         ``W``.
     """
 
-    def __init__(self, root, free, blocks=None):
+    def __init__(self, root: Any, free: np.ndarray, blocks: np.ndarray | None = None) -> None:
         self.root, self.free, self.blocks = root, free, blocks
 
-    def draw(self, n, rng):
+    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` draws, (n, 2, n_words, K)."""
         z = rng.standard_normal((n, *self.free.shape)) * self.free
         return self._unwhiten(self.root.root(z.reshape(n, -1)))
 
-    def solve(self, b):
+    def solve(self, b: np.ndarray) -> np.ndarray:
         """``H^-1`` times each of ``b``, (m, 2, n_words, K)."""
         b = b * self.free
         if self.blocks is not None:
@@ -234,7 +248,7 @@ class WholeGaussian:
             y = np.stack(parts, axis=1)
         return y * self.free
 
-    def block_covariances(self):
+    def block_covariances(self) -> np.ndarray:
         """Covariance of each vector, (2, n_words, K, K); factorised and not whitened only."""
         _, n, k = self.free.shape
         inverse = self.root.inverse().reshape(2 * n, k, 2 * n, k)
@@ -245,18 +259,18 @@ class WholeGaussian:
 class MatrixCross:
     """The whitened cross block B as a matrix."""
 
-    def __init__(self, matrix):
+    def __init__(self, matrix: np.ndarray) -> None:
         self.matrix = matrix
 
-    def forward(self, second):
+    def forward(self, second: np.ndarray) -> np.ndarray:
         """Rows of the second side times B."""
         return second @ self.matrix.T
 
-    def backward(self, first):
+    def backward(self, first: np.ndarray) -> np.ndarray:
         """Rows of the first side times B'."""
         return first @ self.matrix
 
-    def schur(self):
+    def schur(self) -> np.ndarray:
         """``I - B'B``."""
         out = self.matrix.T @ self.matrix
         np.negative(out, out=out)
@@ -278,16 +292,18 @@ class BipartiteGaussian:
     free : ndarray of bool of shape (2, n, K)
     """
 
-    def __init__(self, blocks, cross, root, free):
+    def __init__(
+        self, blocks: Sequence[np.ndarray], cross: Any, root: Any, free: np.ndarray
+    ) -> None:
         self.blocks, self.cross, self.root, self.free = blocks, cross, root, free
 
-    def draw(self, n, rng):
+    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """``n`` draws, (n, 2, n_words, K)."""
         z = rng.standard_normal((n, *self.free.shape)) * self.free
         second = self.root.root(z[:, 1].reshape(n, -1))
         return self._unwhiten(z[:, 0].reshape(n, -1) - self.cross.forward(second), second)
 
-    def solve(self, b):
+    def solve(self, b: np.ndarray) -> np.ndarray:
         """``H^-1`` times each of ``b``, (m, 2, n_words, K)."""
         b = (b * self.free).astype(self.blocks[0].dtype, copy=False)
         first, second = (apply_blocks(self.blocks[s], b[:, s]).reshape(len(b), -1) for s in (0, 1))
@@ -302,7 +318,7 @@ class BipartiteGaussian:
         ]
         return np.stack(parts, axis=1) * self.free
 
-    def block_covariances(self):
+    def block_covariances(self) -> np.ndarray:
         """Covariance of each vector, (2, n_words, K, K); where B is there as a matrix."""
         _, n, k = self.free.shape
         inner = np.empty((2, n, k, k))

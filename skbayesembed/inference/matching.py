@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 
 
-def match(reference, weights, binding=1.0):
+def match(
+    reference: np.ndarray, weights: np.ndarray, binding: float | np.ndarray = 1.0
+) -> np.ndarray:
     """The order of the rows of ``weights`` that fits ``reference`` best.
 
     Parameters
@@ -26,13 +30,13 @@ def match(reference, weights, binding=1.0):
     return linear_sum_assignment(-((reference * binding) @ weights.T))[1]
 
 
-def similarity(a, b, binding=1.0):
+def similarity(a: np.ndarray, b: np.ndarray, binding: float | np.ndarray = 1.0) -> float:
     """Cosine of two sets of weights (n_components, n), with their components matched."""
     matched = b[match(a, b, binding)]
     return float(np.vdot(a, matched) / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
-def similarities(draws, binding=1.0):
+def similarities(draws: Sequence[np.ndarray], binding: float | np.ndarray = 1.0) -> np.ndarray:
     """`similarity` of every two of a sequence: ndarray of shape (n, n)."""
     out = np.eye(len(draws))
     for i, a in enumerate(draws):
@@ -41,7 +45,7 @@ def similarities(draws, binding=1.0):
     return out
 
 
-def clusters(similar, least):
+def clusters(similar: np.ndarray, least: float) -> np.ndarray:
     """Clusters of draws by their similarities, by average linkage.
 
     Parameters
@@ -65,7 +69,7 @@ def clusters(similar, least):
     return np.argsort(order)[labels]
 
 
-def mean_of_aligned(draws, binding=1.0):
+def mean_of_aligned(draws: Sequence[np.ndarray], binding: float | np.ndarray = 1.0) -> np.ndarray:
     """Mean of weights (n_components, n) after matching each with the mean of those before it."""
     total = np.array(draws[0], dtype=float)
     for weights in draws[1:]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
@@ -10,7 +12,15 @@ from ..common.warnings import warn_user
 from .contracts import LogDensity, require
 
 
-def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
+def find_mode(
+    model: LogDensity,
+    start: np.ndarray,
+    *,
+    max_iter: int = 1000,
+    tol: float = 1e-8,
+    verbose: int = 0,
+    warn: bool = True,
+) -> tuple[np.ndarray, dict[str, Any]]:
     """Maximise the log density of a model that offers `LogDensity`.
 
     Parameters

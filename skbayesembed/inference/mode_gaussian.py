@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .contracts import LogDensity
 from .krylov import inverse_root
 
 # Relative error of a draw, most products it may take, and draws made in step.
@@ -29,11 +30,11 @@ class ModeGaussian:
     mean : ndarray of shape (n_parameters,)
     """
 
-    def __init__(self, model, mean):
+    def __init__(self, model: LogDensity, mean: np.ndarray) -> None:
         self._model, self.mean = model, mean
         self._up, self._down = np.empty((2, mean.size))
 
-    def product(self, rows):
+    def product(self, rows: np.ndarray) -> np.ndarray:
         """H times each row of ``rows`` (m, n_parameters)."""
         out = np.empty_like(rows)
         for row, target in zip(rows, out, strict=True):
@@ -48,7 +49,7 @@ class ModeGaussian:
             target /= 2 * step
         return out
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Independent draws: ndarray of shape (n, n_parameters).
 
         Raises

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,9 @@ class Walker:
         First step size; adapted until `freeze`.
     """
 
-    def __init__(self, model, rng, theta, step=0.2):
+    def __init__(
+        self, model: Any, rng: np.random.Generator, theta: np.ndarray, step: float = 0.2
+    ) -> None:
         self.model = model
         metric = Metric(np.zeros(model.n_parameters), np.array(model.scale, dtype=float))
         self.sampler = Trajectories(model, OPTIONS, rng, metric)
@@ -35,11 +38,11 @@ class Walker:
         self.adapting = True
         self.enter(theta)
 
-    def enter(self, theta):
+    def enter(self, theta: np.ndarray) -> None:
         """Go to a point."""
         self.state = self.sampler.state_at(np.array(theta, dtype=float))
 
-    def move(self):
+    def move(self) -> None:
         """One transition."""
         made = self.sampler.move(self.state)
         self.state = made.state
@@ -48,7 +51,7 @@ class Walker:
             # longer steps than this are a whole trajectory
             self.sampler.step = min(self.adapter.value, 1.0)
 
-    def freeze(self):
+    def freeze(self) -> None:
         """Keep the step size from now on."""
         self.adapter.freeze()
         self.sampler.step = min(self.adapter.value, 1.0)
@@ -81,7 +84,9 @@ class Mass:
     error: float
 
 
-def log_mass(model, theta, rng, *, n_nodes=12, n_moves=60):
+def log_mass(
+    model: Any, theta: np.ndarray, rng: np.random.Generator, *, n_nodes: int = 12, n_moves: int = 60
+) -> Mass:
     """Log of the integral of ``exp(logp)`` over the mode that ``theta`` lies in.
 
     With q the standard Gaussian in the coordinates of the model, the log of the integral of

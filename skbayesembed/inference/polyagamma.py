@@ -39,8 +39,11 @@ about a hundred times as long as rejection, and the default falls into the first
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from polyagamma import random_polyagamma
 
 from . import pg_kernels as kernels
@@ -62,19 +65,19 @@ class BlockPlans:
     A copy that goes to another process leaves the plans behind and makes its own.
     """
 
-    def __init__(self, make):
+    def __init__(self, make: Callable[[int, int], Any]) -> None:
         self._make = make
-        self._plans = {}
+        self._plans: dict[tuple[int, int], Any] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, side, unit):
+    def __call__(self, side: int, unit: int) -> Any:
         """The plan, made by the first who asks."""
         with self._lock:
             if (side, unit) not in self._plans:
                 self._plans[side, unit] = self._make(side, unit)
             return self._plans[side, unit]
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return BlockPlans, (self._make,)
 
 
@@ -111,7 +114,7 @@ class PolyaGammaDraws:
     (3,)
     """
 
-    def __init__(self, shape):
+    def __init__(self, shape: ArrayLike) -> None:
         shape = np.array(shape, dtype=np.float64, order="C")
         if shape.ndim != 1:
             raise ValueError(f"shape must be one-dimensional, got {shape.ndim} dimensions.")
@@ -127,10 +130,12 @@ class PolyaGammaDraws:
         for array in (self.shape, self._index, self._whole):
             array.setflags(write=False)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape.shape[0]
 
-    def draw(self, z, rng, out=None):
+    def draw(
+        self, z: ArrayLike, rng: np.random.Generator, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """Draw PG(shape[i], z[i]) for every i.
 
         Parameters

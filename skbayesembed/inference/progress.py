@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from typing import TextIO
 
 
 def _clock(seconds):
@@ -34,7 +35,9 @@ class Progress:
 
     interval = 0.5
 
-    def __init__(self, n_chains, total, warmup, verbose, stream=None):
+    def __init__(
+        self, n_chains: int, total: int, warmup: int, verbose: int, stream: TextIO | None = None
+    ) -> None:
         self.n_chains = n_chains
         self.total = total
         self.warmup = warmup
@@ -58,10 +61,10 @@ class Progress:
         self._reset()
 
     @property
-    def stream(self):
+    def stream(self) -> TextIO:
         return sys.stdout if self._stream is None else self._stream
 
-    def update(self, chain, done):
+    def update(self, chain: int, done: int) -> None:
         """Report that ``chain`` has finished ``done`` sweeps."""
         if not self.verbose or self.total == 0:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
 
 from threadpoolctl import threadpool_limits
 
@@ -19,9 +20,9 @@ class OneBlasThread:
 
     _lock = threading.Lock()
     _inside = 0
-    _limits = None
-    _keeper = None
-    _process = None
+    _limits: Any = None
+    _keeper: Any = None
+    _process: int | None = None
 
     @classmethod
     def _set(cls):
@@ -32,7 +33,7 @@ class OneBlasThread:
     def _lift(cls):
         cls._limits.__exit__(None, None, None)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         cls = OneBlasThread
         with cls._lock:
             if cls._process != os.getpid():  # a fork has neither the thread nor the count
@@ -42,7 +43,7 @@ class OneBlasThread:
             cls._inside += 1
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         cls = OneBlasThread
         with cls._lock:
             cls._inside -= 1

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import hmc_kernels as kernels
+from .adaptation import Metric
+from .contracts import HamiltonianModel
 
 # An energy error beyond this is called a divergence, as in Stan.
 _DIVERGENT = 1000.0
@@ -79,7 +81,7 @@ class HamiltonianOptions:
     path_length: float = 0.5 * math.pi
     jitter: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, allowed in (
             ("method", tuple(_TARGETS)),
             ("integrator", (None, *_INTEGRATORS)),
@@ -91,7 +93,7 @@ class HamiltonianOptions:
                 raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
 
     @property
-    def target(self):
+    def target(self) -> float:
         """The acceptance aimed at."""
         return _TARGETS[self.method] if self.target_accept is None else self.target_accept
 
@@ -101,8 +103,16 @@ class State:
 
     __slots__ = ("theta", "gradient", "logp", "u", "p", "force", "energy")
 
+    theta: np.ndarray
+    gradient: np.ndarray
+    logp: float
+    u: np.ndarray
+    p: np.ndarray
+    force: np.ndarray
+    energy: float
+
     @classmethod
-    def like(cls, other):
+    def like(cls, other: State) -> State:
         """Room for a state of as many parameters."""
         new = cls()
         for name in ("theta", "gradient", "p", "force"):
@@ -181,7 +191,13 @@ class Trajectories:
     metric : Metric
     """
 
-    def __init__(self, model, options, rng, metric):
+    def __init__(
+        self,
+        model: HamiltonianModel,
+        options: HamiltonianOptions,
+        rng: np.random.Generator,
+        metric: Metric,
+    ) -> None:
         self.model, self.options, self.rng, self.metric = model, options, rng, metric
         self.step = 1.0
         integrator = options.integrator or _DEFAULTS[options.method]
@@ -189,7 +205,7 @@ class Trajectories:
         self._gaussian = integrator.startswith("gaussian")
         self._move = {"nuts": self._nuts, "hmc": self._fixed, "mala": self._fixed}[options.method]
 
-    def state_at(self, theta):
+    def state_at(self, theta: np.ndarray) -> State:
         """The state at ``theta``, without momentum."""
         state = State()
         state.theta = theta
@@ -198,7 +214,7 @@ class Trajectories:
         self.enter(state)
         return state
 
-    def enter(self, state):
+    def enter(self, state: State) -> None:
         """Give a state its coordinates in the present metric."""
         state.u, state.force = np.empty_like(state.theta), np.empty_like(state.theta)
         if self.metric.identity:
@@ -216,7 +232,7 @@ class Trajectories:
         if self._gaussian:
             kernels.add(state.u, state.force)
 
-    def leap(self, start, step, new=None):
+    def leap(self, start: State, step: float, new: State | None = None) -> State:
         """One step of the integrator from ``start``: a new state, or ``new`` written over."""
         new = State.like(start) if new is None else new
         new.u[:], new.p[:], force = start.u, start.p, start.force
@@ -231,12 +247,12 @@ class Trajectories:
         new.energy = kernels.last_kick(self._kicks[-1] * step, force, new.p) - new.logp
         return new
 
-    def refresh(self, state):
+    def refresh(self, state: State) -> None:
         """Draw a new momentum."""
         state.p = self.rng.standard_normal(state.theta.size)
         state.energy = 0.5 * float(state.p @ state.p) - state.logp
 
-    def first_step(self, state):
+    def first_step(self, state: State) -> None:
         """A step size that a single step accepts with probability about 0.8.
 
         Powers of two from the present step size (Hoffman & Gelman 2014, Algorithm 4).
@@ -258,7 +274,7 @@ class Trajectories:
             if not up and gain(trial) > threshold:
                 break
 
-    def move(self, state):
+    def move(self, state: State) -> Transition:
         """One transition from ``state``, which leaves the posterior invariant."""
         self.refresh(state)
         with np.errstate(all="ignore"):

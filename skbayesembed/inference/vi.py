@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.warnings import warn_user
-from .contracts import Variational, require
+from .contracts import Run, Variational, require
 
 
-def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):
+def coordinate_ascent(
+    model: Variational,
+    q: Any,
+    run: Run,
+    *,
+    max_iter: int,
+    tol: float,
+    verbose: int = 0,
+    warn: bool = True,
+) -> dict[str, Any]:
     """Update the factors of a model that offers `Variational` until the bound settles.
 
     Parameters
@@ -42,7 +53,8 @@ def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):
         If interrupted; before the end of the first sweep the interruption is raised.
     """
     require(model, Variational, "vi")
-    bounds, converged, interrupted, started = [], False, False, time.perf_counter()
+    bounds: list[float] = []
+    converged, interrupted, started = False, False, time.perf_counter()
     try:
         while len(bounds) < max_iter and not converged:
             bounds.append(model.update(q, run))
@@ -75,7 +87,9 @@ def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):
     }
 
 
-def repeat_passes(online, read, *, n_passes, verbose=0):
+def repeat_passes(
+    online: Any, read: Callable[[], None], *, n_passes: int, verbose: int = 0
+) -> dict[str, Any]:
     """Read data several times by stochastic variational inference.
 
     Parameters

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def check_numbers(values, name):
+def check_numbers(values: ArrayLike, name: str) -> np.ndarray:
     """Float array of ``values``; a ValueError where they are not numbers or one is NaN."""
     try:
         values = np.asarray(values, dtype=np.float64)
@@ -16,7 +17,7 @@ def check_numbers(values, name):
     return values
 
 
-def check_labels(labels, name, n_rows):
+def check_labels(labels: ArrayLike, name: str, n_rows: int) -> np.ndarray:
     """Integer array of labels, -1 where unknown, one for each of ``n_rows`` rows."""
     labels = np.asarray(labels)
     if labels.shape != (n_rows,):

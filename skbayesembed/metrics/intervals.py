@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .checks import check_numbers
 
 
-def coverage(intervals, truth):
+def coverage(intervals: ArrayLike, truth: ArrayLike) -> float:
     """Share of true values that lie in their interval, ends included.
 
     Parameters
@@ -46,7 +47,7 @@ def coverage(intervals, truth):
     return float(np.mean((low <= truth) & (truth <= high)))
 
 
-def interval_overlap(a, b):
+def interval_overlap(a: ArrayLike, b: ArrayLike) -> float:
     """Share of cells where two intervals overlap: where they have at least a point in common.
 
     Parameters

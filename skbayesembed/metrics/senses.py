@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import f as f_distribution
 
 from ..common.checks import check_real
-from ..corpus.periods import check_times
+from ..corpus.periods import Times, check_times
 from .checks import check_labels, check_numbers
 
 # Probabilities may have been rounded, in a table say.
@@ -17,7 +20,7 @@ _SUM_TOLERANCE = 1e-3
 _ROUNDING = 1e-24
 
 
-def brier_score(probabilities, labels):
+def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Brier score of sense probabilities.
 
     ``mean over d of sum over k of (p(z_d = k) - 1(o_d = k))^2`` over the snippets d whose sense
@@ -61,7 +64,7 @@ def brier_score(probabilities, labels):
     return float(np.mean(np.sum((probabilities - truth) ** 2, axis=1)))
 
 
-def match_senses(probabilities, labels):
+def match_senses(probabilities: ArrayLike, labels: ArrayLike) -> np.ndarray:
     """Match the senses of a model, which have no names, to those of labels.
 
     Of all permutations of the columns this is the one with the largest expected number of correct
@@ -99,7 +102,9 @@ def match_senses(probabilities, labels):
     return linear_sum_assignment(correct, maximize=True)[1].astype(np.int64, copy=False)
 
 
-def interaction_level(counts, senses, times, *, level=0.05):
+def interaction_level(
+    counts: Any, senses: ArrayLike, times: Times, *, level: float = 0.05
+) -> float:
     """Share of words whose use changes over time differently under different senses.
 
     For each word v, its relative frequencies in the cells of one sense k and one time t,

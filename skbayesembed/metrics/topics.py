@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -10,7 +13,14 @@ from ..corpus.text import build_corpus, document_counts, input_kind, make_analyz
 from .checks import check_numbers
 
 
-def coherence(topics, X_ref, *, measure="npmi", n=10, vocabulary=None):
+def coherence(
+    topics: Iterable[Iterable[Any]],
+    X_ref: Any,
+    *,
+    measure: str = "npmi",
+    n: int = 10,
+    vocabulary: Mapping[str, int] | Sequence[str] | None = None,
+) -> np.ndarray:
     """Coherence of the words of topics, by how often they occur in the same documents.
 
     The mean over pairs of a topic's words of

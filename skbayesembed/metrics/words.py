@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import rankdata
 from sklearn.utils import Bunch
@@ -15,7 +19,7 @@ from .checks import check_numbers
 _CELLS = 4_000_000
 
 
-def rmse_cooccurrence(estimate, truth):
+def rmse_cooccurrence(estimate: Any, truth: Any) -> float:
     """Root mean squared difference of the co-occurrence probabilities of two models.
 
     ``sqrt(mean over all (w, v) of (P(w, v) - P'(w, v))^2)``, ``P = sigma(rho_w . alpha_v)``
@@ -60,12 +64,21 @@ def rmse_cooccurrence(estimate, truth):
     step = max(1, _CELLS // n_contexts)
     total = 0.0
     for start in range(0, n_targets, step):
-        first, second = (_mean_probability(*pair, slice(start, start + step)) for pair in pairs)
+        first, second = (
+            _mean_probability(rho, alpha, slice(start, start + step)) for rho, alpha in pairs
+        )
         total += float(np.sum((first - second) ** 2))
     return float(np.sqrt(total / (n_targets * n_contexts)))
 
 
-def word_similarity(vectors, pairs, scores, *, words=None, prob=0.9):
+def word_similarity(
+    vectors: Any,
+    pairs: Iterable[Sequence[str]],
+    scores: ArrayLike,
+    *,
+    words: Iterable[str] | None = None,
+    prob: float = 0.9,
+) -> Bunch:
     """Spearman correlation of cosines with people's scores of word pairs.
 
     Parameters
@@ -136,7 +149,13 @@ def word_similarity(vectors, pairs, scores, *, words=None, prob=0.9):
     return out
 
 
-def analogies(vectors, questions, *, words=None, categories=None):
+def analogies(
+    vectors: Any,
+    questions: Iterable[Sequence[str]],
+    *,
+    words: Iterable[str] | None = None,
+    categories: Iterable[str] | None = None,
+) -> Bunch:
     """Share of analogies a : b :: c : d that vector arithmetic completes.
 
     The answer is the word with the largest cosine to ``b - a + c`` (unit vectors; 3CosAdd), the
@@ -266,7 +285,7 @@ def _vectors_and_index(vectors, words, mean=False):
     return vectors[None], index
 
 
-def unit_vectors(vectors):
+def unit_vectors(vectors: np.ndarray) -> np.ndarray:
     """Vectors, along the last axis, divided by their lengths; zeros stay."""
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import cholesky_banded, solve_banded
 
 
@@ -23,7 +25,7 @@ class Tridiagonal:
     off: np.ndarray
 
     @classmethod
-    def autoregression(cls, n, alpha, variance):
+    def autoregression(cls, n: int, alpha: float, variance: float) -> Self:
         """Of a stationary AR(1) process: ``x_t = alpha x_{t-1} + N(0, variance)``."""
         diagonal = np.full(n, (1 + alpha**2) / variance)
         diagonal[[0, -1]] = 1 / variance
@@ -32,7 +34,7 @@ class Tridiagonal:
         return cls(diagonal, np.full(n - 1, -alpha / variance))
 
     @classmethod
-    def walk(cls, n, variance, first):
+    def walk(cls, n: int, variance: float, first: float) -> Self:
         """Of a random walk with steps of a ``variance``, begun at N(0, ``first``)."""
         diagonal = np.full(n, 2 / variance)
         diagonal[-1] = 1 / variance
@@ -40,7 +42,7 @@ class Tridiagonal:
         return cls(diagonal, np.full(n - 1, -1 / variance))
 
     @classmethod
-    def ornstein_uhlenbeck(cls, gaps, rate, variance):
+    def ornstein_uhlenbeck(cls, gaps: ArrayLike, rate: float, variance: float) -> Self:
         """Of a stationary Ornstein-Uhlenbeck process seen at times that are ``gaps`` apart.
 
         ``x_{t+1} = a_t x_t + N(0, variance (1 - a_t^2))``, ``a_t = exp(-rate gaps_t)``: every time
@@ -56,11 +58,11 @@ class Tridiagonal:
         return cls(diagonal / variance, -kept / fresh / variance)
 
     @property
-    def n(self):
+    def n(self) -> int:
         """Number of periods."""
         return self.diagonal.size
 
-    def apply(self, x):
+    def apply(self, x: np.ndarray) -> np.ndarray:
         """The product with ``x`` of shape (n, ...)."""
         shape = (-1,) + (1,) * (x.ndim - 1)
         out = self.diagonal.reshape(shape) * x
@@ -69,15 +71,15 @@ class Tridiagonal:
         out[1:] += off * x[:-1]
         return out
 
-    def dense(self):
+    def dense(self) -> np.ndarray:
         """The matrix."""
         return np.diag(self.diagonal) + np.diag(self.off, 1) + np.diag(self.off, -1)
 
-    def log_determinant(self):
+    def log_determinant(self) -> float:
         """Of the matrix, which must be positive definite."""
         return 2 * float(np.sum(np.log(self._factor()[0])))
 
-    def sample(self, rng, shape=()):
+    def sample(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:
         """Draws of N(0, inverse), of shape (n, *shape)."""
         noise = rng.standard_normal((self.n, int(np.prod(shape))))
         factor = self._factor()

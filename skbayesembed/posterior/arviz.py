@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 
-def array_stats():
+def array_stats() -> Any:
     """Functions of plain arrays: ``ess``, ``rhat``, ``mcse``, ``psislw``."""
     return import_module("arviz_stats.base").array_stats

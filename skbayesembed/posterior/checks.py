@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def check_arrays(parameter, arrays):
+def check_arrays(parameter: str, arrays: Mapping[str, ArrayLike] | None) -> dict[str, np.ndarray]:
     """Dict of numeric arrays (chain, draw, ...), contiguous so that chains flatten to a view."""
     out = {}
-    for name, values in _items(parameter, arrays):
+    for name, given in _items(parameter, arrays):
         try:
-            values = np.ascontiguousarray(values)
+            values = np.ascontiguousarray(given)
         except ValueError as error:
             raise ValueError(f"{parameter}[{name!r}] must be an array: {error}") from error
         if values.dtype.kind not in "biuf":
@@ -20,13 +22,15 @@ def check_arrays(parameter, arrays):
         if values.ndim < 2 or not values.shape[0]:
             raise ValueError(
                 f"{parameter}[{name!r}] must have shape (chain, draw, ...) with at least one "
-                f"chain, got {np.shape(arrays[name])}."
+                f"chain, got {np.shape(given)}."
             )
         out[name] = values
     return out
 
 
-def check_lengths(draws, stats, moments):
+def check_lengths(
+    draws: Mapping[str, np.ndarray], stats: Mapping[str, np.ndarray], moments: Mapping[str, Any]
+) -> tuple[int, int]:
     """Number of chains and of draws, after a look whether all arrays agree."""
     if not draws and not moments:
         raise ValueError("draws must name at least one parameter where there are no moments.")
@@ -51,7 +55,11 @@ def check_lengths(draws, stats, moments):
     return n_chains, n_draws
 
 
-def check_dims(dims, shapes, coords):
+def check_dims(
+    dims: Mapping[str, Sequence[str]] | None,
+    shapes: Mapping[str, tuple[int, ...]],
+    coords: Mapping[str, np.ndarray],
+) -> dict[str, tuple[str, ...]]:
     """Dict of dimension names for every shape, defaults filled in, sizes compared."""
     given = dict(_items("dims", dims))
     unknown = [name for name in given if name not in shapes]
@@ -80,7 +88,7 @@ def check_dims(dims, shapes, coords):
     return out
 
 
-def check_coords(coords):
+def check_coords(coords: Mapping[str, ArrayLike] | None) -> dict[str, np.ndarray]:
     """Dict of one-dimensional arrays of labels that need no pickle."""
     out = {}
     for dim, labels in _items("coords", coords):
@@ -96,7 +104,7 @@ def check_coords(coords):
     return out
 
 
-def check_attrs(attrs):
+def check_attrs(attrs: Mapping[str, Any] | None) -> dict[str, Any]:
     """Dict of plain Python values, numpy scalars converted."""
     out = {}
     for name, value in _items("attrs", attrs):

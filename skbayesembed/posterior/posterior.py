@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..common.checks import check_prob
 from . import summary as summaries
@@ -16,11 +18,14 @@ from .running_moments import RunningMoments, check_moments
 from .summary import hdi_interval
 from .tables import Summary, entry_labels
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 _FORMAT = "skbayesembed.Posterior"
 _VERSION = 1
 
 
-class Posterior(Mapping):
+class Posterior(Mapping[str, np.ndarray]):
     """Named draws from a posterior, with what is needed to judge and to summarise them.
 
     A mapping from names to arrays of shape ``(chain, draw, ...)``.
@@ -80,7 +85,16 @@ class Posterior(Mapping):
     (2, 3, 2)
     """
 
-    def __init__(self, draws, *, stats=None, moments=None, dims=None, coords=None, attrs=None):
+    def __init__(
+        self,
+        draws: Mapping[str, ArrayLike],
+        *,
+        stats: Mapping[str, ArrayLike] | None = None,
+        moments: Mapping[str, RunningMoments] | None = None,
+        dims: Mapping[str, Sequence[str]] | None = None,
+        coords: Mapping[str, ArrayLike] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> None:
         self._draws = check_arrays("draws", draws)
         self.stats = check_arrays("stats", stats)
         self.moments = check_moments(moments, self._draws)
@@ -90,23 +104,23 @@ class Posterior(Mapping):
         self.coords = check_coords(coords)
         self.dims = check_dims(dims, self._shapes, self.coords)
         self.attrs = check_attrs(attrs)
-        self.approximation = None
+        self.approximation: Any = None
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> np.ndarray:
         self._require(name, self._draws)
         return self._draws[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._draws)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._draws)
 
     # a mapping compares values, which arrays do not answer with one truth value
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def mean(self, name):
+    def mean(self, name: str) -> np.ndarray:
         """Posterior mean.
 
         Parameters
@@ -127,7 +141,7 @@ class Posterior(Mapping):
             return moments.mean
         return self._draws[name].mean(axis=(0, 1), dtype=np.float64)
 
-    def std(self, name):
+    def std(self, name: str) -> np.ndarray:
         """Posterior standard deviation (of the unbiased variance).
 
         Parameters
@@ -147,7 +161,7 @@ class Posterior(Mapping):
         moments = self._moments_of(name) or self._moments_from_draws(name, covariance=False)
         return np.sqrt(moments.variance)
 
-    def covariance(self, name):
+    def covariance(self, name: str) -> np.ndarray:
         """Unbiased posterior covariance along the last axis, such as of the vector of each word.
 
         Parameters
@@ -173,7 +187,7 @@ class Posterior(Mapping):
             moments = self._moments_from_draws(name, covariance=True)
         return moments.covariance
 
-    def flat(self, name):
+    def flat(self, name: str) -> np.ndarray:
         """Draws of all chains one after the other.
 
         Parameters
@@ -193,7 +207,7 @@ class Posterior(Mapping):
         draws = self[name]
         return draws.reshape(self.n_chains * self.n_draws, *draws.shape[2:])
 
-    def rhat(self, names=None):
+    def rhat(self, names: str | Iterable[str] | None = None) -> dict[str, np.ndarray]:
         """Rank-normalised split R-hat; values near 1 are consistent with convergence.
 
         The larger of the value for the ranks and for the ranks of absolute deviations from the
@@ -222,7 +236,9 @@ class Posterior(Mapping):
         """
         return {name: summaries.rhat(self[name]) for name in self._names(names)}
 
-    def ess(self, names=None, method="bulk"):
+    def ess(
+        self, names: str | Iterable[str] | None = None, method: str = "bulk"
+    ) -> dict[str, np.ndarray]:
         """Effective sample size: the number of independent draws worth as much.
 
         Parameters
@@ -247,7 +263,9 @@ class Posterior(Mapping):
         """
         return {name: summaries.ess(self[name], method) for name in self._names(names)}
 
-    def hdi(self, names=None, *, prob=0.9):
+    def hdi(
+        self, names: str | Iterable[str] | None = None, *, prob: float = 0.9
+    ) -> dict[str, np.ndarray]:
         """Highest density intervals of all chains together.
 
         Parameters
@@ -276,7 +294,7 @@ class Posterior(Mapping):
             out[name] = hdi_interval(self.flat(name), prob=prob) if self.n_draws else nothing
         return out
 
-    def summary(self, names=None, *, prob=0.9):
+    def summary(self, names: str | Iterable[str] | None = None, *, prob: float = 0.9) -> Summary:
         """Table of means, intervals and diagnostics, one row for each entry.
 
         Parameters
@@ -327,7 +345,7 @@ class Posterior(Mapping):
         nothing = np.full(mean.shape, np.nan)
         return {c: np.ravel(columns.get(c, nothing)) for c in Summary.columns}
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one ``.npz`` file that `load` reads back exactly, without pickle.
 
         Parameters
@@ -372,7 +390,7 @@ class Posterior(Mapping):
         return header, arrays
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a posterior written by `save`.
 
         Parameters
@@ -423,7 +441,7 @@ class Posterior(Mapping):
         kept = {"moments": moments, "dims": header["dims"], "attrs": header["attrs"]}
         return cls(groups.pop("draws"), **groups, **kept)
 
-    def to_datatree(self):
+    def to_datatree(self) -> xr.DataTree:
         """Convert to an ArviZ data tree, for its plots and comparisons.
 
         Returns
@@ -459,7 +477,7 @@ class Posterior(Mapping):
             attrs={"posterior": facts},
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         counts = ((self.n_chains, "chain"), (self.n_draws, "draw"))
         lines = ["Posterior: " + " of ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in counts)]
         for group, members in (("", self._draws), ("stats ", self.stats)):

@@ -8,7 +8,7 @@ from scipy.special import log_softmax
 from .arviz import array_stats
 
 
-def smoothed_weights(density, efficiency):
+def smoothed_weights(density: np.ndarray, efficiency: float) -> tuple[np.ndarray, np.ndarray]:
     """Log weights of leave-one-out by Pareto-smoothed importance sampling, and shapes of tails.
 
     Parameters

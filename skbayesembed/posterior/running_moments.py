@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Integral
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 # Draws wait in a buffer of about this size and are added together: the sums of products, which are
 # far larger than a draw, then pass through memory once per buffer and not once per draw.
@@ -57,9 +58,9 @@ class RunningMoments:
             [3., 3.]]])
     """
 
-    def __init__(self, shape, covariance=True):
-        shape = (shape,) if isinstance(shape, Integral) else tuple(shape)
-        if not all(isinstance(n, Integral) and n >= 0 for n in shape):
+    def __init__(self, shape: int | Sequence[int], covariance: bool = True) -> None:
+        shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+        if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
             raise ValueError(f"shape must be a tuple of integers >= 0, got {shape!r}.")
         if covariance and not shape:
             raise ValueError(
@@ -73,11 +74,17 @@ class RunningMoments:
         self._count = 0
         self._mean = np.zeros((self._rows, self._k))
         self._sums = np.zeros((self._rows, self._k * (self._k + 1) // 2))
-        self._buffer = None
+        self._buffer: Any = None
         self._waiting = 0
 
     @classmethod
-    def known(cls, mean, covariance=None, variance=None, count=2):
+    def known(
+        cls,
+        mean: ArrayLike,
+        covariance: ArrayLike | None = None,
+        variance: ArrayLike | None = None,
+        count: int = 2,
+    ) -> Self:
         """Moments that are known, as those of an approximation are.
 
         Parameters
@@ -98,28 +105,28 @@ class RunningMoments:
         moments._count = count
         moments._mean[:] = mean.reshape(moments._mean.shape)
         if covariance is None:
-            moments._sums[:] = np.reshape(variance, moments._sums.shape)
+            moments._sums[:] = np.reshape(np.asarray(variance), moments._sums.shape)
         else:
-            matrices = np.reshape(covariance, (-1, moments._k, moments._k))
+            matrices = np.reshape(np.asarray(covariance), (-1, moments._k, moments._k))
             for i, start, stop in _triangle(moments._k):
                 moments._sums[:, start:stop] = matrices[:, i, : i + 1]
         moments._sums *= count - 1
         return moments
 
     @property
-    def count(self):
+    def count(self) -> int:
         """Number of draws seen."""
         return self._count + self._waiting
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Mean of the draws, shape ``shape``; NaN before the first."""
         self._flush()
         mean = self._mean if self._count else np.full_like(self._mean, np.nan)
         return mean.reshape(self.shape).copy()
 
     @property
-    def variance(self):
+    def variance(self) -> np.ndarray:
         """Unbiased variance of every entry, shape ``shape``; NaN before the second draw."""
         self._flush()
         if self._count < 2:
@@ -128,7 +135,7 @@ class RunningMoments:
         return (self._sums[:, diagonal] / (self._count - 1)).reshape(self.shape)
 
     @property
-    def covariance(self):
+    def covariance(self) -> np.ndarray:
         """Unbiased covariance matrices, shape ``(*shape, shape[-1])``; NaN before the second draw.
 
         Raises
@@ -147,7 +154,7 @@ class RunningMoments:
                 out[:, : i + 1, i] = out[:, i, : i + 1]
         return out.reshape(*self.shape, k)
 
-    def update(self, x):
+    def update(self, x: ArrayLike) -> None:
         """Add one draw.
 
         Parameters
@@ -171,7 +178,7 @@ class RunningMoments:
         if self._waiting == len(self._buffer):
             self._flush()
 
-    def update_many(self, x):
+    def update_many(self, x: ArrayLike) -> None:
         """Add draws that are stored along the first axis.
 
         Parameters
@@ -192,7 +199,7 @@ class RunningMoments:
             part = x[start : start + step]
             self._absorb(part.reshape(len(part), self._rows, self._k))
 
-    def merge(self, other):
+    def merge(self, other: RunningMoments) -> Self:
         """Add the draws that another `RunningMoments` has seen.
 
         Parameters
@@ -294,7 +301,7 @@ class RunningMoments:
         self._flush()
         return {**self.__dict__, "_buffer": None}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         kept = "" if self.keeps_covariance else ", covariance=False"
         return f"RunningMoments(shape={self.shape}{kept}), count={self.count}"
 
@@ -307,7 +314,9 @@ def _triangle(k):
         start += i + 1
 
 
-def check_moments(moments, draws):
+def check_moments(
+    moments: Mapping[str, RunningMoments] | None, draws: Mapping[str, np.ndarray]
+) -> dict[str, RunningMoments]:
     """Dict of `RunningMoments`, compared with the draws of the same name."""
     if moments is not None and not isinstance(moments, Mapping):
         raise ValueError(f"moments must be a mapping, got {type(moments).__name__}.")

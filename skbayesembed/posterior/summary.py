@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.utils import Bunch
@@ -20,7 +22,7 @@ _TAILS = (0.05, 0.95)
 _FEWEST_DRAWS = 4
 
 
-def hdi_interval(x, *, prob=0.9, axis=0):
+def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarray:
     """Highest density interval of draws: the narrowest one that holds ``prob`` of them.
 
     Parameters
@@ -87,7 +89,7 @@ def _narrowest(ordered, prob):
     return ends
 
 
-def summarise(draws, prob, **more):
+def summarise(draws: np.ndarray, prob: float, **more: Any) -> Bunch:
     """Bunch of mean, sd, interval and the draws themselves, over the first axis."""
     return Bunch(
         mean=draws.mean(axis=0),
@@ -98,12 +100,12 @@ def summarise(draws, prob, **more):
     )
 
 
-def rhat(draws):
+def rhat(draws: np.ndarray) -> np.ndarray:
     """Rank-normalised split R-hat of draws (chain, draw, ...); see `Posterior.rhat`."""
     return _by_entry(draws, _rhat)
 
 
-def ess(draws, method="bulk"):
+def ess(draws: np.ndarray, method: str = "bulk") -> np.ndarray:
     """Effective sample size of draws (chain, draw, ...); see `Posterior.ess`."""
     if method not in ESS_METHODS:
         allowed = ", ".join(repr(m) for m in ESS_METHODS)
@@ -112,7 +114,7 @@ def ess(draws, method="bulk"):
     return _by_entry(draws, lambda x: array_stats().ess(x, method=method, prob=prob))
 
 
-def mcse(draws):
+def mcse(draws: np.ndarray) -> np.ndarray:
     """Monte Carlo standard error of the mean of draws (chain, draw, ...)."""
     return _by_entry(draws, lambda x: array_stats().mcse(x, method="mean"))
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import product
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _POINT = "(a point estimate: one draw, intervals without width)"
 
 
-def frame_of(columns, index=None):
+def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
     """A pandas DataFrame of named columns; an ImportError that says so where there is no pandas."""
     try:
         import pandas as pd
@@ -41,11 +45,11 @@ class Column(NamedTuple):
 
     head: str
     values: np.ndarray
-    names: tuple
-    show: object = ".3f"
+    names: tuple[str, ...]
+    show: str | Callable[[np.ndarray], list[str]] = ".3f"
     left: bool = False
 
-    def cells(self, rows):
+    def cells(self, rows: Iterable[int]) -> list[str]:
         """Texts of the cells of some rows."""
         values = [self.values[i] for i in rows]
         if callable(self.show):
@@ -59,7 +63,7 @@ class Column(NamedTuple):
             return f"[{value[0]:{self.show}}, {value[1]:{self.show}}]"
         return f"{value:{self.show}}"
 
-    def series(self):
+    def series(self) -> dict[str, Any]:
         """Columns of a data frame, by name."""
         if len(self.names) < 2:
             return dict.fromkeys(self.names, self.values)
@@ -80,9 +84,9 @@ class Table:
         Draws behind the figures; 1 for a point estimate, None where that is not told.
     """
 
-    n_draws = None
+    n_draws: int | None = None
     # Longer tables are cut in print, unless asked otherwise.
-    _max_rows = None
+    _max_rows: int | None = None
 
     def _columns(self):
         """Columns, a list of `Column`."""
@@ -104,10 +108,10 @@ class Table:
         """Labels of the rows in a data frame, or None for their numbers."""
         return None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._columns()[0].values)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> np.ndarray:
         """A column of the data frame, by its name."""
         series = self._series()
         if name not in series:
@@ -121,7 +125,7 @@ class Table:
             series |= column.series()
         return series
 
-    def to_frame(self):
+    def to_frame(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame.
 
         Returns
@@ -135,7 +139,7 @@ class Table:
         """
         return frame_of(self._series(), index=self._index())
 
-    def to_string(self, max_rows=20):
+    def to_string(self, max_rows: int | None = 20) -> str:
         """Return the table as text.
 
         Parameters
@@ -192,7 +196,7 @@ class Table:
             out.append(f"  {line}")
         return out
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.to_string(self._max_rows)
 
     def _repr_html_(self):
@@ -294,7 +298,9 @@ def _readable_numbers(values):
     return [f"{v:.3f}" if plain else f"{v:.3g}" for v in values]
 
 
-def entry_labels(name, dims, shape, coords):
+def entry_labels(
+    name: str, dims: Sequence[str], shape: Sequence[int], coords: Mapping[str, np.ndarray]
+) -> list[str]:
     """Labels ``name[label, label]`` of the entries of an array in C order, a list of str."""
     axes = [
         [str(c) for c in coords[dim]] if dim in coords else [str(i) for i in range(size)]
