@@ -64,13 +64,11 @@ class _Bridge:
     def __init__(self, model, share):
         self.model, self.share = model, share
         self.n_parameters, self.scale = model.n_parameters, model.scale
-        self.gap = 0.0
 
     def logp_and_grad(self, theta, out):
-        """Log density and gradient; ``gap`` is log p - log q there."""
+        """Log density and gradient."""
         value = self.model.logp_and_grad(theta, out)
         gaussian = -0.5 * float(theta @ theta)
-        self.gap = value - gaussian
         out *= self.share
         out -= (1 - self.share) * theta
         return self.share * value + (1 - self.share) * gaussian
