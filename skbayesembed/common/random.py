@@ -1,4 +1,4 @@
-"""Reproducible streams of random numbers: one seed in, one generator per unit of work out."""
+"""Reproducible streams of random numbers: one seed in, one generator per block of work out."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def generators(seeds: np.random.SeedSequence, n: int) -> list[np.random.Generato
     Returns
     -------
     list of numpy.random.Generator
-        PCG64 generators, one for each unit of work; never share one between threads.
+        PCG64 generators, one for each block of work; never share one between threads.
     """
     return [np.random.Generator(np.random.PCG64(child)) for child in seeds.spawn(n)]
 

@@ -2,7 +2,7 @@
 
 The engine knows no model: a chain is a function ``chain(model, settings, record, seed, control)``
 that fills its record. Chains run side by side; where a model is large they run one after the
-other and the threads go to its units of work instead. Which of the two, and with how many
+other and the threads go to its blocks of work instead. Which of the two, and with how many
 threads, never changes a draw.
 """
 
@@ -131,7 +131,7 @@ class Control:
 
 
 def serial(function: Callable[..., Any], tasks: Iterable[tuple]) -> None:
-    """Run units of work one after the other; where threads are wanted, pass `Workers`."""
+    """Run blocks of work one after the other; where threads are wanted, pass `Workers`."""
     for task in tasks:
         function(*task)
 
@@ -171,8 +171,8 @@ def _work(chain, model, settings, record, seed, control, index):
         return record
     record.running = True
     try:
-        with OneBlasThread(), Workers(control.inner_threads) as units:
-            chain(model, settings, record, seed, control, index, units)
+        with OneBlasThread(), Workers(control.inner_threads) as run:
+            chain(model, settings, record, seed, control, index, run)
     finally:
         record.running = False
     return record
@@ -199,7 +199,7 @@ def run_chains(
     Parameters
     ----------
     chain : callable
-        ``chain(model, settings, record, seed, control, index, units)``, importable by name.
+        ``chain(model, settings, record, seed, control, index, run)``, importable by name.
     model : object
         What the chain works on; read-only.
     settings : Settings
@@ -208,7 +208,7 @@ def run_chains(
         Each chain gets its own child.
     n_jobs : int or None
     split_blocks : bool
-        Chains one after the other with their units of work in parallel, instead of side by side.
+        Chains one after the other with their blocks of work in parallel, instead of side by side.
     verbose : int
 
     Returns

@@ -39,16 +39,16 @@ class LogDensity(Protocol):
 class Conditionals(Protocol):
     """Needed by ``solver="gibbs"``.
 
-    ``rng`` is a list of ``n_streams`` generators: the first for what concerns the whole chain,
-    then one per unit of work, so that draws do not depend on how units are spread over threads.
+    ``rngs`` is a list of ``n_streams`` generators: the first for what concerns the whole chain,
+    then one per block of work, so that draws do not depend on how blocks are spread over threads.
     """
 
     n_streams: int
 
-    def init_state(self, rng: list[np.random.Generator]) -> Any:
+    def init_state(self, rngs: list[np.random.Generator]) -> Any:
         """A start of the chain."""
 
-    def sweep(self, state: Any, rng: list[np.random.Generator], run: Run) -> None:
+    def sweep(self, state: Any, rngs: list[np.random.Generator], run: Run) -> None:
         """One invariant sweep in place; ``run`` maps a function over a list of argument tuples."""
 
     def tune(self, state: Any, step: int, warmup: int) -> None:
@@ -91,7 +91,7 @@ class HamiltonianModel(Protocol):
 class Variational(Protocol):
     """Needed by ``solver="vi"``.
 
-    ``run`` maps a function over a list of argument tuples, one for each unit of work.
+    ``run`` maps a function over a list of argument tuples, one for each block of work.
     """
 
     def init_q(self, arrays: Mapping[str, np.ndarray]) -> Any:

@@ -16,14 +16,14 @@ def gibbs_chain(
     seed: np.random.SeedSequence,
     control: Control,
     index: int,
-    units: Run,
+    run: Run,
 ) -> None:
     """Run one chain: warm-up with tuning, then draws ``thin`` sweeps apart into ``record``."""
-    rng = generators(seed, model.n_streams)
-    state = model.init_state(rng)
+    rngs = generators(seed, model.n_streams)
+    state = model.init_state(rngs)
     done = 0
     for step in range(settings.warmup):
-        model.sweep(state, rng, units)
+        model.sweep(state, rngs, run)
         model.tune(state, step, settings.warmup)
         done += 1
         control.progress.update(index, done)
@@ -31,7 +31,7 @@ def gibbs_chain(
             return
     for _ in range(settings.draws):
         for _ in range(settings.thin):
-            model.sweep(state, rng, units)
+            model.sweep(state, rngs, run)
             done += 1
             control.progress.update(index, done)
         record.store(settings, model.observe(state), model.trace(state))

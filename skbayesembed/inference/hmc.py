@@ -31,7 +31,7 @@ def hmc_chain(
     seed: np.random.SeedSequence,
     control: Control,
     index: int,
-    units: Run,
+    run: Run,
 ) -> None:
     """Run one chain: warm-up with adaptation, then draws ``thin`` transitions apart."""
     rng = generators(seed, 1)[0]

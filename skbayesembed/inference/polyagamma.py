@@ -53,12 +53,12 @@ LARGEST_SHAPE = 1e12
 
 
 class BlockPlans:
-    """Plans of units of work, made when first needed and shared by the threads of all chains.
+    """Plans of blocks of work, made when first needed and shared by the threads of all chains.
 
     Parameters
     ----------
     make : callable
-        Takes a side and a unit, returns the plan; can be pickled.
+        Takes a side and a block, returns the plan; can be pickled.
 
     Notes
     -----
@@ -70,12 +70,12 @@ class BlockPlans:
         self._plans: dict[tuple[int, int], Any] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, side: int, unit: int) -> Any:
+    def __call__(self, side: int, block: int) -> Any:
         """The plan, made by the first who asks."""
         with self._lock:
-            if (side, unit) not in self._plans:
-                self._plans[side, unit] = self._make(side, unit)
-            return self._plans[side, unit]
+            if (side, block) not in self._plans:
+                self._plans[side, block] = self._make(side, block)
+            return self._plans[side, block]
 
     def __reduce__(self) -> tuple:
         return BlockPlans, (self._make,)

@@ -30,7 +30,7 @@ def coordinate_ascent(
     q : object
         Factors to start from; changed in place.
     run : callable
-        Maps a function over units of work.
+        Maps a function over blocks of work.
     max_iter : int
         Most sweeps.
     tol : float
