@@ -1,4 +1,4 @@
-"""Approximations in flat coordinates, read as the named arrays that a model records."""
+"""From an approximation of the flat parameters of a model to one of the named arrays it records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .contracts import Approximation, Result
 
-# Draws that are made at a time.
+# Draws that are made together, which bounds the memory they take.
 _TOGETHER = 64
 
 
@@ -57,7 +57,7 @@ class ReadApproximation:
         return {name: np.stack([values[name] for values in seen]) for name in self.mean}
 
     def thetas(self, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """``n`` draws of the flat parameters, one after the other."""
+        """Iterate over ``n`` independent draws of the flat parameters, each (n_parameters,)."""
         for start in range(0, n, _TOGETHER):
             yield from self.flat.sample(min(_TOGETHER, n - start), rng)
 
@@ -68,6 +68,21 @@ def drawn(
     approximation: Approximation,
     **more: Any,
 ) -> Result:
-    """`Result` of independent draws (n, ...) of an approximation, as one chain."""
+    """Make the `Result` of independent draws from an approximation.
+
+    Parameters
+    ----------
+    draws : mapping of str to ndarray of shape (n, ...)
+        They become one chain.
+    facts : dict
+        Named as in `contracts.ATTRS`.
+    approximation : Approximation
+    **more
+        Further attributes of `Result`.
+
+    Returns
+    -------
+    Result
+    """
     draws = {name: values[None] for name, values in draws.items()}
     return Result(draws, facts=facts, approximation=approximation, **more)

@@ -1,9 +1,9 @@
-"""Chains over joblib: recording, thread limits, interruption.
+"""Chains over joblib: how they are run, recorded, interrupted and joined.
 
-The engine knows no model: a chain is a function ``chain(model, settings, record, seed, control)``
-that fills its record. Chains run side by side; where a model is large they run one after the
-other and the threads go to its blocks of work instead. Which of the two, and with how many
-threads, never changes a draw.
+A chain is a function ``chain(model, settings, record, seed, control, index, run)`` that fills its
+record. Chains run side by side. Where a model is large they run one after the other, and the
+threads share the blocks of work of each sweep instead, which ``run`` maps a function over. Neither
+that choice nor the number of threads ever changes a draw.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from .contracts import Result
 from .progress import Progress
 from .threads import OneBlasThread
 
+# Seconds between two looks whether interrupted chains have ended.
+_LOOK = 0.02
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -38,9 +41,10 @@ class Settings:
         Of the draws made, the first and every ``stride``-th after it are recorded whole.
     moments : bool
         Whether running moments over every draw are kept.
-    rows : dict of str to ndarray of int, or to any other NumPy index
-        Rows of a named array that are recorded at every draw whatever the stride, under the name
-        with ``"_rows"`` appended; a tuple picks along further axes.
+    rows : dict of str to NumPy index, or None
+        For an array by its name, the rows that are recorded at every draw whatever the stride;
+        a tuple picks along further axes. They are recorded under the name with ``"_rows"``
+        appended.
     covariance : bool
         Whether running moments keep covariances, or variances only.
     """
@@ -65,7 +69,20 @@ class Settings:
 
 
 class ChainRecord:
-    """What one chain has produced so far; whole draws only, whenever it is looked at."""
+    """What one chain has produced so far.
+
+    Whenever it is looked at, also after an interruption, the first ``n_draws`` draws are complete.
+
+    Attributes
+    ----------
+    draws, rows, stats : dict of str to ndarray
+        Arrays with the draws along axis 0.
+    moments : dict of str to RunningMoments
+    n_draws : int
+        Draws made.
+    running : bool
+        Whether the chain is being run at the moment.
+    """
 
     def __init__(self) -> None:
         self.draws: dict[str, np.ndarray] = {}
@@ -78,7 +95,16 @@ class ChainRecord:
     def store(
         self, settings: Settings, values: Mapping[str, Any], trace: Mapping[str, Any]
     ) -> None:
-        """Add one draw: ``values`` and ``trace`` are dicts of arrays."""
+        """Add one draw.
+
+        Parameters
+        ----------
+        settings : Settings
+        values : mapping of str to ndarray
+            What the model observes of the draw.
+        trace : mapping of str to float or ndarray
+            Statistics of the draw.
+        """
         i = self.n_draws
         if i == 0:
             self._allocate(settings, values, trace)
@@ -107,7 +133,14 @@ class ChainRecord:
 
 
 class Control:
-    """The stop flag and the progress display that chains of one process share."""
+    """The stop flag and the progress display that the chains of one process share.
+
+    Parameters
+    ----------
+    progress : Progress
+    inner_threads : int
+        Threads that each chain may use for its blocks of work.
+    """
 
     def __init__(self, progress: Progress, inner_threads: int = 1) -> None:
         self.progress = progress
@@ -123,6 +156,7 @@ class Control:
 
     @property
     def stopped(self) -> bool:
+        """Whether chains are to end after the sweep they are in."""
         return self._stop.is_set()
 
     def stop(self) -> None:
@@ -131,7 +165,7 @@ class Control:
 
 
 def serial(function: Callable[..., Any], tasks: Iterable[tuple]) -> None:
-    """Run blocks of work one after the other; where threads are wanted, pass `Workers`."""
+    """Call ``function(*task)`` for one task after the other; `Workers` do it in threads."""
     for task in tasks:
         function(*task)
 
@@ -140,7 +174,12 @@ class Workers:
     """Map a function over blocks of work, in threads of this process where there are several.
 
     The blocks write into the chain's own arrays, so they never leave the process, whatever backend
-    runs the chains. A plain executor: joblib's threads answer 10 ms later, as long as a sweep.
+    runs the chains. The threads are those of a plain executor, since joblib's take 10 ms longer to
+    answer, which is as long as a sweep.
+
+    Parameters
+    ----------
+    n_threads : int
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -180,7 +219,7 @@ def _work(chain, model, settings, record, seed, control, index):
 
 def _wait(records):
     while any(record.running for record in records):
-        time.sleep(0.02)
+        time.sleep(_LOOK)
 
 
 def run_chains(
@@ -199,17 +238,21 @@ def run_chains(
     Parameters
     ----------
     chain : callable
-        ``chain(model, settings, record, seed, control, index, run)``, importable by name.
+        ``chain(model, settings, record, seed, control, index, run)``, a function of a module, so
+        that it can be sent to another process.
     model : object
-        What the chain works on; read-only.
+        What the chain works on; it is only read.
     settings : Settings
     n_chains : int
     seeds : numpy.random.SeedSequence
-        Each chain gets its own child.
+        Each chain gets a child of its own.
     n_jobs : int or None
+        As joblib takes it.
     split_blocks : bool
-        Chains one after the other with their blocks of work in parallel, instead of side by side.
+        Whether chains run one after the other with their blocks of work in parallel, instead of
+        side by side.
     verbose : int
+        Above zero, progress is printed.
 
     Returns
     -------
@@ -233,7 +276,8 @@ def run_chains(
     )
     with OneBlasThread():
         try:
-            # arrays are not memory-mapped: read-only inputs would need kernels of their own
+            # no memory-mapping of arrays: it makes them read-only, and kernels would be compiled
+            # once more for that
             parallel = Parallel(
                 n_jobs=outer, prefer="threads", max_nbytes=None, return_as="generator"
             )
@@ -252,7 +296,32 @@ def run_chains(
 
 
 def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool) -> Result:
-    """Join chain records to one `Result`, cut to a rectangle where some chains are short."""
+    """Join the records of chains to one `Result`.
+
+    All chains of a result have equally many draws. After an interruption some may be shorter. Then
+    that number of draws is kept which keeps the most draws in all; chains with fewer are dropped.
+
+    Parameters
+    ----------
+    records : sequence of ChainRecord
+    settings : Settings
+    interrupted : bool
+        Noted among the facts; a warning then tells what was kept.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If there is no draw.
+
+    Warns
+    -----
+    RuntimeWarning
+        If interrupted.
+    """
     lengths = np.array([record.n_draws for record in records])
     order = np.sort(lengths)[::-1]
     kept = order[int(np.argmax(order * np.arange(1, len(order) + 1)))]

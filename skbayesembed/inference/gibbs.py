@@ -1,4 +1,4 @@
-"""The sweep loop of Gibbs-type samplers; the sweeps themselves belong to the model."""
+"""The loop of sweeps that every Gibbs sampler runs; what a sweep does is up to the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def gibbs_chain(
     index: int,
     run: Run,
 ) -> None:
-    """Run one chain: warm-up with tuning, then draws ``thin`` sweeps apart into ``record``."""
+    """Run one chain: a warm-up that tunes, then draws ``thin`` sweeps apart into ``record``.
+
+    Parameters are those that `chains.run_chains` gives a chain.
+    """
     rngs = generators(seed, model.n_streams)
     state = model.init_state(rngs)
     done = 0
@@ -51,11 +54,23 @@ def sample_gibbs(
 ) -> Result:
     """Draw from the posterior of a model that offers `Conditionals`.
 
-    Parameters and errors are those of `run_chains`.
+    Parameters
+    ----------
+    model : Conditionals
+    settings : Settings
+    n_chains, seeds, n_jobs, split_blocks, verbose
+        As in `chains.run_chains`.
 
     Returns
     -------
     Result
+
+    Raises
+    ------
+    TypeError
+        If the model does not offer `Conditionals`.
+    KeyboardInterrupt
+        If interrupted before any draw was made.
     """
     require(model, Conditionals, "gibbs")
     return run_chains(

@@ -5,13 +5,14 @@ c_k = 1 / (2 pi^2 ((k - 1/2)^2 + z^2 / (4 pi^2))), k = 1, 2, ... (Polson, Scott 
 *Bayesian inference for logistic models using Polya-Gamma latent variables*, eq. 1). It is even in
 z, and PG(a, z) + PG(b, z) = PG(a + b, z).
 
-How a draw is made depends on h and e = h log(1 + exp(-abs(z))):
+How a draw is made depends on h and on e = h log(1 + exp(-abs(z))). *The package* is
+`polyagamma`, of which the method ``devroye`` is used.
 
 ========================== ============================================== =====================
 where                      how                                            error
 ========================== ============================================== =====================
 h < 1                      rejection from an inverse Gaussian             exact
-1 <= h < 4, abs(z) < 1.25  the package's ``devroye`` for the integer part exact
+1 <= h < 4, abs(z) < 1.25  ``devroye`` for the integer part of h,         exact
                            plus rejection for the fraction
 1 <= h < 4, abs(z) >= 1.25 rejection                                      exact
 h >= 4, e <= 1             rejection                                      exact
@@ -19,21 +20,24 @@ h >= 4, e > 1              two gammas and a constant                      distan
 ========================== ============================================== =====================
 
 *Rejection.* The inverse Gaussian with mean h / (2 z) and shape h^2 / 4 is the law of a PG(h, z)
-variable plus an independent compound Poisson variable of rate e. For the Levy densities are
-h exp(-z^2 x / 2) / x times 1 / (2 sqrt(2 pi x)) and times sum_k exp(-2 pi^2 (k - 1/2)^2 x); by the
-theta identity the latter factor is the former times 1 + 2 sum_n (-1)^n exp(-n^2 / (2 x)), hence
-smaller, and the difference has total mass e. The Polya-Gamma density is therefore at most exp(e)
-times the proposal's, for every real h, and a proposal is accepted with probability exp(-e) on
-average; the ratio is the alternating series of Polson, Scott & Windle, whose terms bracket it.
+variable plus an independent compound Poisson variable of rate e. To see this, compare their Levy
+densities. That of the inverse Gaussian is h exp(-z^2 x / 2) / x times 1 / (2 sqrt(2 pi x)); that of
+PG(h, z) is the same first factor times sum_k exp(-2 pi^2 (k - 1/2)^2 x). By the theta identity this
+sum is 1 / (2 sqrt(2 pi x)) times 1 + 2 sum_n (-1)^n exp(-n^2 / (2 x)), hence smaller, and the
+difference of the two Levy densities has total mass e. The Polya-Gamma density is therefore at most
+exp(e) times the proposal's, for every real h, and a proposal is accepted with probability exp(-e)
+on average. The ratio of the densities is the alternating series of Polson, Scott & Windle, whose
+partial sums bracket it.
 
-*Two gammas.* b h + s_1 Gamma(a_1 h) + s_2 Gamma(a_2 h), with b, s and a from the Gauss-Radau rule
-of the mixing measure: the first five cumulants are those of PG(h, z) to rounding error. The largest
-distance between the two distribution functions over all z of the region is 3.1e-6 at h = 4, 4.8e-7
-at h = 8, 1.2e-7 at h = 20 and 3.8e-8 at h = 50 (characteristic functions inverted numerically, as
-in the tests of this module).
+*Two gammas.* The draw is b h + s_1 Gamma(a_1 h) + s_2 Gamma(a_2 h), with b, s and a from the
+Gauss-Radau rule of the measure that the sum above integrates over: the first five cumulants are
+those of PG(h, z) to rounding error. The largest distance between the two distribution functions
+over all z of the region is 3.1e-6 at h = 4, 4.8e-7 at h = 8, 1.2e-7 at h = 20 and 3.8e-8 at h = 50
+(characteristic functions inverted numerically, as in the tests of this module).
 
-Of the package's other methods ``alternate`` is biased, ``saddle`` is below h = 8, ``gamma`` takes
-about a hundred times as long as rejection, and the default falls into the first: none is used.
+Of the package's other methods ``alternate`` is biased, ``saddle`` is biased below h = 8, and
+``gamma`` takes about a hundred times as long as rejection; the package's default chooses
+``alternate`` for some shapes. None of them is used.
 """
 
 from __future__ import annotations
@@ -53,12 +57,12 @@ LARGEST_SHAPE = 1e12
 
 
 class BlockPlans:
-    """Plans of blocks of work, made when first needed and shared by the threads of all chains.
+    """Plans of blocks of work, made when first asked for and shared by the threads of all chains.
 
     Parameters
     ----------
     make : callable
-        Takes a side and a block, returns the plan; can be pickled.
+        ``make(side, block)`` returns the plan of a block of a side; it must allow pickling.
 
     Notes
     -----
@@ -71,7 +75,7 @@ class BlockPlans:
         self._lock = threading.Lock()
 
     def __call__(self, side: int, block: int) -> Any:
-        """The plan, made by the first who asks."""
+        """The plan of a block, made when it is asked for the first time."""
         with self._lock:
             if (side, block) not in self._plans:
                 self._plans[side, block] = self._make(side, block)
