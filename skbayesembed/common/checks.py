@@ -1,4 +1,8 @@
-"""Checks of parameters, called by every room before any work. Nothing of ours is imported."""
+"""Checks of what a user passes, called by every room before any work.
+
+Each raises a ValueError that names the parameter, what is allowed and what was given. This module
+imports nothing of the package, so that every other module may use it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,10 @@ def check_integer(name: str, value: Any, low: int) -> None:
 def check_real(
     name: str, value: Any, low: float, *, strict: bool = True, high: float = np.inf
 ) -> None:
-    """Raise a ValueError unless ``value`` is a finite number above ``low`` (or at it)."""
+    """Raise a ValueError unless ``value`` is a finite number from ``low`` to ``high``.
+
+    It must be above ``low`` if ``strict``, and may be equal to it otherwise; it may be ``high``.
+    """
     good = _is_number(value) and np.isfinite(value)
     if not (good and (value > low if strict else value >= low) and value <= high):
         sign = ">" if strict else ">="
@@ -53,7 +60,7 @@ def check_jobs(n_jobs: Any) -> None:
 
 
 def check_solver(estimator: Any, solver: Any, supported: Collection[str]) -> None:
-    """Raise a ValueError that names estimator and solver unless the pair is supported."""
+    """Raise a ValueError that names estimator and solver unless ``solver`` is in ``supported``."""
     if solver not in supported:
         instead = " or ".join(f"solver={s!r}" for s in supported)
         raise ValueError(
@@ -115,7 +122,7 @@ def check_prob(prob: Any) -> None:
 
 
 def check_no_weights(estimator: Any, sample_weight: Any) -> None:
-    """Raise a ValueError where weights are given to a ``score`` that knows none."""
+    """Raise a ValueError if ``sample_weight`` is given to a ``score`` that does not support it."""
     if sample_weight is not None:
         raise ValueError(
             f"sample_weight is not supported by {type(estimator).__name__}.score: got an array, "
@@ -124,4 +131,5 @@ def check_no_weights(estimator: Any, sample_weight: Any) -> None:
 
 
 def _is_number(value):
+    """Whether a value is a real number, which a bool is not meant to be."""
     return isinstance(value, Real) and not isinstance(value, bool)

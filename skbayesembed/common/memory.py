@@ -1,4 +1,4 @@
-"""What a fit will take of memory, looked at before any work."""
+"""Checks before any work that what a fit will keep has room in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def readable(n_bytes: float) -> str:
-    """A number of bytes for people: ``"3.2 GiB"``."""
+    """A number of bytes as people read it: ``"3.2 GiB"``."""
     size = float(n_bytes)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if size < 1024:
@@ -18,7 +18,7 @@ def readable(n_bytes: float) -> str:
 
 
 def physical_memory() -> float:
-    """Bytes of memory of this machine; infinity where the system does not say."""
+    """Bytes of memory of this machine; infinity if the system does not tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -26,7 +26,16 @@ def physical_memory() -> float:
 
 
 def check_memory(n_bytes: float, what: str, advice: str) -> None:
-    """Raise a MemoryError before any work if ``n_bytes`` is more than this machine has."""
+    """Raise a MemoryError if ``n_bytes`` is more than 80 % of the memory of this machine.
+
+    Parameters
+    ----------
+    n_bytes : float
+    what : str
+        What would take them; begins the message.
+    advice : str
+        What to do instead; ends the message.
+    """
     limit = 0.8 * physical_memory()
     if n_bytes > limit:
         raise MemoryError(

@@ -1,4 +1,9 @@
-"""Reproducible streams of random numbers: one seed in, one generator per block of work out."""
+"""Reproducible streams of random numbers.
+
+The one seed of a fit is split into a seed for each purpose, and that into a generator for each
+block of work. Blocks depend on the data alone, and so do the numbers drawn, however many threads
+there are.
+"""
 
 from __future__ import annotations
 
@@ -45,6 +50,7 @@ def generators(seeds: np.random.SeedSequence, n: int) -> list[np.random.Generato
     ----------
     seeds : numpy.random.SeedSequence
     n : int
+        Number of generators.
 
     Returns
     -------
@@ -57,11 +63,12 @@ def generators(seeds: np.random.SeedSequence, n: int) -> list[np.random.Generato
 def named_seeds(
     random_state: int | np.random.RandomState | None, names: Sequence[str]
 ) -> dict[str, np.random.SeedSequence]:
-    """Seed sequences of a fit, one for each purpose.
+    """Make the seed sequences of a fit, one for each purpose.
 
     Parameters
     ----------
     random_state : int, RandomState instance or None
+        As of `seed_sequence`.
     names : tuple of str
         What random numbers are drawn for. A name may be added at the end without changing the
         numbers of those before it.

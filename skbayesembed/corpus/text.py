@@ -1,4 +1,8 @@
-"""Documents to words: the kind of input, tokens by scikit-learn's analyzers, and word ids."""
+"""From documents to numbered words.
+
+What kind of input X is, how documents are cut into tokens by scikit-learn's analyzers, and how
+tokens become ids of words.
+"""
 
 from __future__ import annotations
 
@@ -123,8 +127,9 @@ def make_analyzer(
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         A callable takes a document and returns its tokens; the other parameters are then unused.
     lowercase : bool, default=True
+        Whether documents are lower-cased first.
     stop_words : {"english"}, list of str or None, default=None
-        Words to drop (only for ``analyzer="word"``).
+        Words to drop (only for ``analyzer="word"``); "english" is scikit-learn's list.
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
         Regular expression of a token (only for ``analyzer="word"``).
 
@@ -171,7 +176,15 @@ def make_analyzer(
 
 
 def analyzer_of(estimator: Any, kind: str) -> Analyzer | None:
-    """The analyzer of text, None for documents that are tokens already."""
+    """The analyzer that an estimator's parameters ask for; None if documents are token lists.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``analyzer``, ``lowercase``, ``stop_words`` and ``token_pattern``.
+    kind : str
+        As of `input_kind`.
+    """
     if kind != "text":
         return None
     return make_analyzer(
@@ -227,7 +240,7 @@ def build_corpus(X: Iterable[Any], analyzer: Analyzer | None = None) -> Corpus:
 
 
 def restrict(corpus: Corpus, *, min_count: int = 1, max_features: int | None = None) -> Corpus:
-    """Drop rare types; their tokens vanish and their neighbours close up, as in word2vec.
+    """Drop rare types. Their tokens vanish and the tokens around them close up, as in word2vec.
 
     Parameters
     ----------
@@ -267,13 +280,16 @@ def restrict(corpus: Corpus, *, min_count: int = 1, max_features: int | None = N
 def keep_tokens(
     ids: np.ndarray, offsets: np.ndarray, keep: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Drop tokens and close up their documents.
+    """Drop tokens from documents.
 
     Parameters
     ----------
     ids : ndarray of shape (n_tokens,)
+        Word ids of all documents, one after the other.
     offsets : ndarray of shape (n_documents + 1,)
+        Where each document begins in ``ids``, and the end of the last.
     keep : ndarray of bool of shape (n_tokens,)
+        Which tokens stay.
 
     Returns
     -------
@@ -313,7 +329,13 @@ def encode(
 
 
 def distinct_words(vocabulary: Iterable[str]) -> np.ndarray:
-    """The words of a list, ndarray of str; ValueError unless they are different words."""
+    """The words of a list as an array.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, or its entries are not different strings.
+    """
     words = list(vocabulary) if not isinstance(vocabulary, str) else []
     if not words or not all(isinstance(w, str) for w in words) or len(set(words)) != len(words):
         raise ValueError(f"vocabulary must be a list of different words, got {vocabulary!r:.60}.")
@@ -350,7 +372,7 @@ def document_counts(ids: np.ndarray, offsets: np.ndarray, n_words: int) -> spars
 
 
 def _documents(X, analyzer):
-    """Check the kind of ``X`` against ``analyzer``; return an iterator of token sequences."""
+    """Iterate over the tokens of each document; a TypeError if ``analyzer`` does not fit ``X``."""
     X = materialise(X)
     kind = input_kind(X)
     if kind == "counts":
@@ -363,7 +385,8 @@ def _documents(X, analyzer):
 
 
 def _number(documents, numbers_of):
-    """Concatenate the ids of all documents; a compact ``array`` grows without boxed integers."""
+    """Ids of all documents one after the other, and offsets; ``numbers_of`` maps tokens to ids."""
+    # an ``array`` grows without a Python object for each integer
     ids, ends = array("i"), array("q", [0])
     for index, tokens in enumerate(documents):
         try:
@@ -398,7 +421,7 @@ def _has_length(X):
 
 
 def _frame_kind(X):
-    """Kind of a DataFrame: numbers only."""
+    """Kind of a DataFrame: counts, or a TypeError if a column does not hold numbers."""
     for name, dtype in zip(X.columns, X.dtypes, strict=True):
         kind = getattr(dtype, "kind", "O")
         if kind not in "biufcO" or (kind == "O" and any(isinstance(x, str) for x in X[name])):
@@ -431,7 +454,7 @@ def _array_kind(X):
 
 
 def _sequence_kind(documents):
-    """Kind of a list of documents: all entries have to agree."""
+    """Kind of a list of documents; all entries must be of the same kind."""
     if not documents:
         raise ValueError(f"X has no documents. {_ALLOWED}.")
     if all(issubclass(cls, str) for cls in set(map(type, documents))):

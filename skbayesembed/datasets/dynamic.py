@@ -51,9 +51,9 @@ def make_dynamic_sgns(
         Variance of the step of an entry over a short time, per unit of time; > 0.
     prior_precision : float or None, default=None
         Precision of an entry of a vector in every period; None is ``n_components``, so that a dot
-        product has the same spread whatever their number.
-    empty_periods : sequence of int, default=()
-        Periods without observations.
+        product has the same spread whatever the number of components.
+    empty_periods : iterable of int, default=()
+        Periods without observations, from 0.
     zipf : bool, default=False
         False draws targets and contexts uniformly. True draws both, independently, with probability
         proportional to 1 / (rank + 2.7), where word 0 has rank 1.

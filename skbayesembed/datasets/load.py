@@ -1,4 +1,4 @@
-"""Texts that are already on the machine."""
+"""Texts that are on the machine already."""
 
 from __future__ import annotations
 

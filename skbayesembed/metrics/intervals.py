@@ -1,4 +1,4 @@
-"""Measures of intervals: coverage of the truth, overlap."""
+"""Measures of intervals: how often they cover the truth, how often they overlap."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ def coverage(intervals: ArrayLike, truth: ArrayLike) -> float:
     intervals : array-like of shape (..., 2)
         ``(low, high)`` in the last axis, as from ``Posterior.hdi``.
     truth : array-like of shape (...)
+        The true values.
 
     Returns
     -------
     float
-        Between 0 and 1. About the probability of the intervals where those are calibrated.
+        Between 0 and 1. It is about the probability of the intervals if they are calibrated.
 
     Raises
     ------
@@ -48,7 +49,7 @@ def coverage(intervals: ArrayLike, truth: ArrayLike) -> float:
 
 
 def interval_overlap(a: ArrayLike, b: ArrayLike) -> float:
-    """Share of cells where two intervals overlap: where they have at least a point in common.
+    """Share of entries where two intervals overlap, which is to have at least a point in common.
 
     Parameters
     ----------
@@ -86,6 +87,7 @@ def interval_overlap(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def _ends(intervals, name):
+    """Lower and upper ends of intervals; a ValueError unless they are in this order."""
     low, high = intervals[..., 0], intervals[..., 1]
     if np.any(low > high):
         raise ValueError(f"{name} must have the lower end first, got (high, low).")

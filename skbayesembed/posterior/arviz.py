@@ -1,4 +1,4 @@
-"""arviz-stats, loaded when it is first needed: its import takes a second, and few calls need it."""
+"""arviz-stats, imported when it is first needed, since the import takes about a second."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import Any
 
 
 def array_stats() -> Any:
-    """Functions of plain arrays: ``ess``, ``rhat``, ``mcse``, ``psislw``."""
+    """The functions of arviz-stats for plain arrays: ``ess``, ``rhat``, ``mcse``, ``psislw``."""
     return import_module("arviz_stats.base").array_stats

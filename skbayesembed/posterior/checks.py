@@ -1,4 +1,7 @@
-"""Checks of what a `Posterior` is made of."""
+"""Checks of what a `Posterior` is made of.
+
+Each raises a ValueError that names the parameter, and what is wrong with it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from numpy.typing import ArrayLike
 
 
 def check_arrays(parameter: str, arrays: Mapping[str, ArrayLike] | None) -> dict[str, np.ndarray]:
-    """Dict of numeric arrays (chain, draw, ...), contiguous so that chains flatten to a view."""
+    """Dict of numeric arrays (chain, draw, ...); contiguous, so that chains flatten to a view."""
     out = {}
     for name, given in _items(parameter, arrays):
         try:
@@ -31,7 +34,7 @@ def check_arrays(parameter: str, arrays: Mapping[str, ArrayLike] | None) -> dict
 def check_lengths(
     draws: Mapping[str, np.ndarray], stats: Mapping[str, np.ndarray], moments: Mapping[str, Any]
 ) -> tuple[int, int]:
-    """Number of chains and of draws, after a look whether all arrays agree."""
+    """Check that all arrays agree in their chains and draws; returns the numbers of both."""
     if not draws and not moments:
         raise ValueError("draws must name at least one parameter where there are no moments.")
     both = [name for name in stats if name in draws or name in moments]
@@ -60,7 +63,10 @@ def check_dims(
     shapes: Mapping[str, tuple[int, ...]],
     coords: Mapping[str, np.ndarray],
 ) -> dict[str, tuple[str, ...]]:
-    """Dict of dimension names for every shape, defaults filled in, sizes compared."""
+    """Dict with the names of the dimensions of every array, defaults filled in.
+
+    Sizes are compared: a dimension has one size in all arrays, that of its labels if it has any.
+    """
     given = dict(_items("dims", dims))
     unknown = [name for name in given if name not in shapes]
     if unknown:
@@ -89,7 +95,7 @@ def check_dims(
 
 
 def check_coords(coords: Mapping[str, ArrayLike] | None) -> dict[str, np.ndarray]:
-    """Dict of one-dimensional arrays of labels that need no pickle."""
+    """Dict of one-dimensional arrays of labels, of types that can be saved without pickle."""
     out = {}
     for dim, labels in _items("coords", coords):
         labels = np.asarray(labels)
@@ -105,7 +111,7 @@ def check_coords(coords: Mapping[str, ArrayLike] | None) -> dict[str, np.ndarray
 
 
 def check_attrs(attrs: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Dict of plain Python values, numpy scalars converted."""
+    """Dict of plain Python values; NumPy scalars are converted."""
     out = {}
     for name, value in _items("attrs", attrs):
         value = value.item() if isinstance(value, np.generic) else value
@@ -118,6 +124,7 @@ def check_attrs(attrs: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _items(parameter, mapping):
+    """Items of a mapping with names as keys, or of None."""
     mapping = {} if mapping is None else mapping
     if not isinstance(mapping, Mapping) or not all(isinstance(name, str) for name in mapping):
         raise ValueError(

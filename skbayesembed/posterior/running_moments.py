@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-# Draws wait in a buffer of about this size and are added together: the sums of products, which are
-# far larger than a draw, then pass through memory once per buffer and not once per draw.
+# Draws wait in a buffer of about this size, at most so many of them, and are added together: the
+# sums of products are far larger than a draw, and pass through memory once per buffer in this way,
+# not once per draw.
 _BUFFER_BYTES = 2**25
 _MOST_BUFFERED = 32
-# Words are taken in blocks whose full matrices stay in cache.
+# Words are taken in blocks of so many bytes, whose full matrices stay in the processor's cache.
 _BLOCK_BYTES = 2**20
 
 
@@ -20,16 +21,23 @@ class RunningMoments:
     """Mean and covariance of a stream of equally shaped draws.
 
     The last axis of a draw holds the components of a vector, the axes before it count the
-    vectors: for draws of shape ``(n_words, n_components)`` there is one covariance matrix per word.
-    Sums are float64 and centred (Chan, Golub & LeVeque 1983, eq. 2.1), so that a mean far from
-    zero costs no accuracy. Moments of several chains are joined by `merge`.
+    vectors: for draws of shape ``(n_words, n_components)`` there is one covariance matrix for each
+    word. Sums are taken in float64 and around the mean (Chan, Golub & LeVeque 1983, eq. 2.1), so
+    that a mean far from zero costs no accuracy. Moments of several chains are joined by `merge`.
 
     Parameters
     ----------
     shape : tuple of int
         Shape of one draw.
     covariance : bool, default=True
-        Keep covariance matrices. If False, only variances are kept, in the memory of one draw.
+        Whether to keep covariance matrices, or variances only, in the memory of one draw.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        As given.
+    keeps_covariance : bool
+        As given.
 
     Raises
     ------
@@ -38,9 +46,9 @@ class RunningMoments:
 
     Notes
     -----
-    Symmetric matrices are stored as lower triangles: ``4 * n_words * n_components *
-    (n_components + 1)`` bytes, and a buffer of at most 32 MiB (or one draw, where that is larger).
-    A draw costs ``n_words * n_components**2`` multiplications, done by batched matrix products.
+    Symmetric matrices are stored as lower triangles, in ``4 * n_words * n_components *
+    (n_components + 1)`` bytes, besides a buffer of at most 32 MiB (or one draw, if that is larger).
+    A draw takes ``n_words * n_components**2`` multiplications, done by batched matrix products.
 
     Examples
     --------
@@ -85,16 +93,16 @@ class RunningMoments:
         variance: ArrayLike | None = None,
         count: int = 2,
     ) -> Self:
-        """Moments that are known, as those of an approximation are.
+        """Make moments whose values are known, as those of an approximation are.
 
         Parameters
         ----------
         mean : ndarray of shape (..., k)
         covariance : ndarray of shape (..., k, k), optional
         variance : ndarray of shape (..., k), optional
-            Where no covariance is given.
+            Needed if no covariance is given.
         count : int, default=2
-            Number of draws they are said to come from; at least 2.
+            Number of draws that the moments stand for, at least 2.
 
         Returns
         -------
@@ -205,7 +213,7 @@ class RunningMoments:
         Parameters
         ----------
         other : RunningMoments
-            Of the same shape and kind; left as it is.
+            Of the same shape, and with covariances or without like this one. It is not changed.
 
         Returns
         -------
@@ -244,18 +252,24 @@ class RunningMoments:
         return self
 
     def _flush(self):
+        """Add the draws that wait in the buffer."""
         if self._waiting:
             waiting, self._waiting = self._waiting, 0
             self._absorb(self._buffer[:waiting])
 
     def _absorb(self, block):
-        """Add draws (n, rows, k): around their own mean, and one deviation from mean to mean."""
+        """Add draws (n, rows, k).
+
+        The products added are those of their deviations from their own mean, and that of one
+        deviation that stands for the distance of the two means.
+        """
         n, k = len(block), self._k
         total = self._count + n
         weight = np.sqrt(self._count * (n / total))
         with np.errstate(all="ignore"):  # infinities become NaN, silently
             for words in self._blocks(n + 1):
-                # relative to a value that is already there: entries that never move stay exact
+                # relative to a value that is there already, so that entries that never change
+                # keep their value and a variance of zero exactly
                 pivot = self._mean[words] if self._count else block[0, words].astype(np.float64)
                 deviations = np.empty((len(pivot), n + 1, k))
                 own = deviations[:, :n]
@@ -268,7 +282,7 @@ class RunningMoments:
         self._count = total
 
     def _blocks(self, n):
-        """Slices of words whose ``n`` deviations and products fit a block."""
+        """Slices of words, so that ``n`` deviations of each and their products fit a block."""
         step = max(1, _BLOCK_BYTES // (8 * max(self._k**2, n * self._k, 1)))
         return (slice(start, start + step) for start in range(0, self._rows, step))
 
@@ -283,7 +297,7 @@ class RunningMoments:
             sums[:, low:high] += products[:, i, : i + 1]
 
     def _arrays(self):
-        """Everything that is known, as arrays by name; `_from_arrays` reads them."""
+        """All that is known, as arrays by name, to be read by `_from_arrays`."""
         self._flush()
         return {"mean": self._mean.reshape(self.shape), "sums": self._sums}
 
@@ -317,7 +331,7 @@ def _triangle(k):
 def check_moments(
     moments: Mapping[str, RunningMoments] | None, draws: Mapping[str, np.ndarray]
 ) -> dict[str, RunningMoments]:
-    """Dict of `RunningMoments`, compared with the draws of the same name."""
+    """Dict of `RunningMoments`; a ValueError unless shapes are those of draws of the same name."""
     if moments is not None and not isinstance(moments, Mapping):
         raise ValueError(f"moments must be a mapping, got {type(moments).__name__}.")
     out = dict(moments or {})

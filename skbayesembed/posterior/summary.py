@@ -18,7 +18,9 @@ from .arviz import array_stats
 _BLOCK_BYTES = 2**23
 
 ESS_METHODS = ("bulk", "tail", "mean", "sd", "median", "mad")
+# Quantiles whose effective sample size is that of the tails.
 _TAILS = (0.05, 0.95)
+# With fewer draws in a chain there are no diagnostics.
 _FEWEST_DRAWS = 4
 
 
@@ -90,7 +92,22 @@ def _narrowest(ordered, prob):
 
 
 def summarise(draws: np.ndarray, prob: float, **more: Any) -> Bunch:
-    """Bunch of mean, sd, interval and the draws themselves, over the first axis."""
+    """Summarise draws along the first axis.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n_draws, ...)
+    prob : float
+        Probability in the interval.
+    **more
+        Further entries of the result.
+
+    Returns
+    -------
+    Bunch
+        ``mean`` and ``sd`` (...), ``interval`` (..., 2), ``draws`` as given. The standard deviation
+        of a single draw is 0.
+    """
     return Bunch(
         mean=draws.mean(axis=0),
         sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:]),
@@ -115,12 +132,15 @@ def ess(draws: np.ndarray, method: str = "bulk") -> np.ndarray:
 
 
 def mcse(draws: np.ndarray) -> np.ndarray:
-    """Monte Carlo standard error of the mean of draws (chain, draw, ...)."""
+    """Monte Carlo standard error of the posterior mean, of draws (chain, draw, ...)."""
     return _by_entry(draws, lambda x: array_stats().mcse(x, method="mean"))
 
 
 def _by_entry(draws, statistic):
-    """Apply ``statistic`` ((entries, chain, draw) -> (entries,)); NaN where it is undefined."""
+    """Apply a statistic to each entry of draws (chain, draw, ...); NaN where it is undefined.
+
+    ``statistic`` takes an array (entries, chain, draw) and returns one (entries,).
+    """
     n_chains, n_draws, *shape = draws.shape
     out = np.full(int(np.prod(shape)), np.nan)
     if n_draws < _FEWEST_DRAWS:
@@ -139,9 +159,10 @@ def _by_entry(draws, statistic):
 
 
 def _rhat(x):
+    """R-hat of draws (entries, chain, draw), (entries,)."""
     if x.shape[1] > 1:
         return array_stats().rhat(x)
-    # arviz-stats wants two chains before it splits them; its formula on the halves of one
+    # arviz-stats takes no fewer than two chains: this is its formula for the halves of one
     half = x.shape[2] // 2
     halves = np.concatenate([x[:, :, :half], x[:, :, -half:]], axis=1)
     folded = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
