@@ -1,4 +1,4 @@
-"""Senses of kosmos: modes and their shares, speed, synthetic sets, models, parallel tempering.
+"""Senses of kosmos: modes and their shares, speed, synthetic sets, models.
 
     SKBAYESEMBED_DATA=... python benchmarks/senses.py modes --seeds 10 --out results/
     SKBAYESEMBED_DATA=... python benchmarks/senses.py speed synthetic --out results/
@@ -24,9 +24,6 @@ solvers
 kosmos-models
     One genre against two, SCAN, GASC and the interaction model, and K = 4 with the snippets that
     nobody can tell from their context.
-tempering
-    Parallel tempering across powers of the likelihood, every second of which begins in the second
-    mode: where does the coldest chain end?
 """
 
 from __future__ import annotations
@@ -45,12 +42,8 @@ from scipy import sparse
 from scipy.special import softmax
 from senses_mala import BlockwiseMALA
 from senses_tables import page
-from skbayesembed.inference.tempering import ladder, temper
 
 from skbayesembed import DiSCSenseModel
-from skbayesembed.common.random import generators, seed_sequence
-from skbayesembed.inference.matching import similarity
-from skbayesembed.inference.mode_mass import Walker
 from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.metrics import brier_score, interval_overlap, match_senses
 from skbayesembed.posterior.summary import ess, rhat
@@ -359,67 +352,6 @@ def kosmos_models(options, item):
     return found | {name: float(loo[name]) for name in ("elpd", "se", "bad_share")}
 
 
-# Tempering -------------------------------------------------------------------------------------
-
-
-def descend(model, powers, arrays, rng, moves=8):
-    """States at falling powers from one in a mode, in ascending order of the powers."""
-    states, values = [], []
-    for power in powers[::-1]:
-        walker = Walker(model.at_power(power), rng, model.at_power(power).pack(arrays))
-        heights = []
-        for _ in range(moves):
-            walker.move()
-            heights.append(walker.model.log_likelihood(walker.state.theta))
-        arrays = walker.model.unpack(walker.state.theta)
-        states.append(arrays)
-        values.append(np.mean(heights[moves // 2 :]))
-    return states[::-1], np.array(values[::-1])
-
-
-def tempering(options, item):
-    """Part "tempering": one run that begins in the two heaviest modes on alternate rungs."""
-    counts, given = load("kosmos_collocates")
-    labels = scored_labels(counts, given)
-    short = argparse.Namespace(**vars(options) | {"draws": 5, "warmup": 5})
-    estimator, _ = fit(counts, given, item["seed"], short, n_senses=3, chains=1)
-    if len(estimator.modes_) < 2:
-        return {"error": "one mode was found: take another seed"}
-    data = Snippets.of(counts, given["times"], given["genres"])
-    model = SenseModel(data, 3, SensePrior())
-    seeds = seed_sequence(item["seed"])
-    rngs = generators(seeds, 200)
-    powers = np.geomspace(item["lowest"], 1.0, 30)
-    with OneBlasThread():
-        paths = [
-            descend(model, powers, mode.arrays, rng)
-            for mode, rng in zip(estimator.modes_[:2], rngs, strict=False)
-        ]
-        rungs = ladder(powers, paths[0][1], options.spacing)
-        starts = [
-            paths[i % 2][0][int(np.argmin(np.abs(powers - b)))] for i, b in enumerate(rungs)
-        ]  # fmt: skip
-        cpu = time.process_time()
-        run = temper(model, rungs, starts, rngs[2 : 3 + len(rungs)], n_sweeps=item["sweeps"])
-        cpu = time.process_time() - cpu
-    # the last of the powers is one, which begins in mode (n - 1) % 2
-    references = [mode.weights for mode in estimator.modes_[:2]]
-    first = [closer(model.sense_proba(state).T, references) == 0 for state in run.states]
-    return {
-        "cpu": cpu, "rungs": len(rungs), "began_in": (len(rungs) - 1) % 2,
-        "share_of_first": float(np.mean(first)), "states": len(first),
-        "visits_of_first": len(set(run.visits[np.array(first)])),
-        "visits_of_second": len(set(run.visits[~np.array(first)])),
-        "rejection": float(run.rejection.mean()), "round_trips": run.n_round_trips,
-        "modes": described_modes(estimator, labels),
-    }  # fmt: skip
-
-
-def closer(weights, references):
-    """Which of two modes a state's probabilities of senses are more like."""
-    return int(np.argmax([similarity(weights, reference) for reference in references]))
-
-
 # -----------------------------------------------------------------------------------------------
 
 PARTS = {
@@ -428,7 +360,6 @@ PARTS = {
     "solvers": solvers,
     "synthetic": synthetic,
     "kosmos-models": kosmos_models,
-    "tempering": tempering,
 }
 
 
@@ -442,12 +373,7 @@ def items(part, options):
         return [{"name": name} for name in options.solvers]
     if part == "synthetic":
         return [{"set": s, "model": m} for s in options.sets for m in options.models]
-    if part == "kosmos-models":
-        return [{"name": name} for name in options.names]
-    return [
-        {"seed": seed, "lowest": options.lowest, "sweeps": options.sweeps}
-        for seed in range(options.runs)
-    ]
+    return [{"name": name} for name in options.names]
 
 
 def arguments():
@@ -463,10 +389,6 @@ def arguments():
     parser.add_argument("--n-jobs", type=int)
     parser.add_argument("--mala-warmup", type=int, default=2000)
     parser.add_argument("--mala-draws", type=int, default=5000)
-    parser.add_argument("--lowest", type=float, default=0.3, help="smallest power of tempering")
-    parser.add_argument("--spacing", type=float, default=1.0, help="of the powers of tempering")
-    parser.add_argument("--sweeps", type=int, default=1500, help="of tempering")
-    parser.add_argument("--runs", type=int, default=1, help="of tempering")
     return parser.parse_args()
 
 

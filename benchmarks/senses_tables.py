@@ -273,42 +273,10 @@ def extremes(values):
     return f"{min(values):.2f} to {max(values):.2f}" if values else ""
 
 
-def tempering_section(results):
-    """Part "tempering"."""
-    found = select(results, "tempering")
-    if not found:
-        return ""
-    rows = [
-        [
-            r["item"]["seed"], f"{r['rungs']} from {r['item']['lowest']}", r["item"]["sweeps"],
-            ("first", "second")[r["began_in"]],
-            f"{r['share_of_first']:.3f} of {r['states']}",
-            f"{r['visits_of_first']}, {r['visits_of_second']}",
-            f"{r['rejection']:.2f}", r["round_trips"],
-            "; ".join(described_mode(mode, r["modes"][0]) for mode in r["modes"][:2]),
-            f"{r['cpu']:.0f}",
-        ]
-        for r in found
-    ]  # fmt: skip
-    head = (
-        "seed", "powers", "sweeps", "coldest began in", "share in the first mode",
-        "different states: first, second", "rejection", "round trips", "weighed", "CPU s",
-    )  # fmt: skip
-    return f"""
-## Parallel tempering
-
-The rungs of the ladder begin by turns in the two heaviest modes. *Share in the first mode*: of the
-states at power one in the second half of the sweeps. *Different states*: how many replicas and
-round trips they come from. *Weighed*: the same modes by thermodynamic integration, as above.
-
-{table(head, rows)}"""
-
-
 def page(results):
     """The whole page."""
     dates = " and ".join(sorted({r["date"] for r in results}))
     sections = (
         modes_section, speed_section, solvers_section, synthetic_section, kosmos_section,
-        tempering_section,
     )  # fmt: skip
     return INTRODUCTION.format(dates=dates) + "".join(section(results) for section in sections)

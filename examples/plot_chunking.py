@@ -217,7 +217,7 @@ def experiment(folder):
 # Means over samples of training sentences, with the standard error of the *difference* that vectors
 # make on the same sentences, where there is more than one sample.
 
-folder = os.environ.get("SKBAYESEMBED_DATA")
+folder = os.environ.get("SKBAYESEMBED_DATA", "")
 available = bool(folder) and (Path(folder) / "chunking" / "train.tsv.gz").exists()
 if not available:
     print("Skipped: SKBAYESEMBED_DATA names no folder with chunking/train.tsv.gz in it.")

@@ -17,6 +17,7 @@ import os
 import sys
 import time
 import warnings
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,7 +29,7 @@ FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
 
 documents = load_python_reference().data
 pair = ("dictionary", "mapping")
-options = {
+options: dict[str, Any] = {
     "n_components": 5 if FAST else 10,
     "prior_precision": 10,
     "max_features": 140 if FAST else 160,
@@ -37,7 +38,7 @@ options = {
     "n_jobs": 2,
 }
 short, long = ((50, 50), (100, 100)) if FAST else ((150, 250), (300, 1000))
-solvers = {
+solvers: dict[str, dict[str, Any]] = {
     "gibbs": {"warmup": long[0], "draws": long[1], "chains": 2},
     "hmc": {"warmup": short[0], "draws": short[1], "chains": 2},
     "vi": {"covariance": "full", "draws": 2000},

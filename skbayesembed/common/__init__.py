@@ -1,1 +1,1 @@
-"""What every estimator uses and what knows no model: checks, memory, random numbers, the spine."""
+"""What all estimators use and no model is known to: checks, memory, random numbers, the spine."""

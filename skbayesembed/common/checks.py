@@ -1,55 +1,66 @@
-"""Checks of parameters, called by every room before any work. Nothing of ours is imported."""
+"""Checks of what a user passes, called by every room before any work.
+
+Each raises a ValueError that names the parameter, what is allowed and what was given. This module
+imports nothing of the package, so that every other module may use it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 
 
-def check_integer(name, value, low):
+def check_integer(name: str, value: Any, low: int) -> None:
     """Raise a ValueError unless ``value`` is an integer of at least ``low``."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
         raise ValueError(f"{name} must be an integer >= {low}, got {value!r}.")
 
 
-def check_real(name, value, low, *, strict=True, high=np.inf):
-    """Raise a ValueError unless ``value`` is a finite number above ``low`` (or at it)."""
-    good = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(value)
+def check_real(
+    name: str, value: Any, low: float, *, strict: bool = True, high: float = np.inf
+) -> None:
+    """Raise a ValueError unless ``value`` is a finite number from ``low`` to ``high``.
+
+    It must be above ``low`` if ``strict``, and may be equal to it otherwise; it may be ``high``.
+    """
+    good = _is_number(value) and np.isfinite(value)
     if not (good and (value > low if strict else value >= low) and value <= high):
         sign = ">" if strict else ">="
         upper = f" and <= {high}" if np.isfinite(high) else ""
         raise ValueError(f"{name} must be a number {sign} {low}{upper}, got {value!r}.")
 
 
-def check_choice(name, value, choices):
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raise a ValueError unless ``value`` is one of the strings ``choices``."""
     if not isinstance(value, str) or value not in choices:
         allowed = ", ".join(repr(c) for c in choices)
         raise ValueError(f"{name} must be one of {allowed}, got {value!r}.")
 
 
-def check_bool(name, value):
+def check_bool(name: str, value: Any) -> None:
     """Raise a ValueError unless ``value`` is a bool."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}.")
 
 
-def check_verbose(verbose):
+def check_verbose(verbose: Any) -> None:
     """Raise a ValueError unless ``verbose`` is a bool or an integer of at least 0."""
     if not isinstance(verbose, bool | np.bool_):
         check_integer("verbose", verbose, 0)
 
 
-def check_jobs(n_jobs):
+def check_jobs(n_jobs: Any) -> None:
     """Raise a ValueError unless ``n_jobs`` is None or an integer other than 0."""
     good = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0
     if n_jobs is not None and not good:
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
 
 
-def check_solver(estimator, solver, supported):
-    """Raise a ValueError that names estimator and solver unless the pair is supported."""
+def check_solver(estimator: Any, solver: Any, supported: Collection[str]) -> None:
+    """Raise a ValueError that names estimator and solver unless ``solver`` is in ``supported``."""
     if solver not in supported:
         instead = " or ".join(f"solver={s!r}" for s in supported)
         raise ValueError(
@@ -57,7 +68,7 @@ def check_solver(estimator, solver, supported):
         )
 
 
-def check_word_filters(estimator):
+def check_word_filters(estimator: Any) -> None:
     """Check ``lowercase``, ``min_count`` and ``max_features`` of an estimator."""
     check_bool("lowercase", estimator.lowercase)
     check_integer("min_count", estimator.min_count, 1)
@@ -65,7 +76,7 @@ def check_word_filters(estimator):
         check_integer("max_features", estimator.max_features, 1)
 
 
-def check_chain_length(estimator):
+def check_chain_length(estimator: Any) -> None:
     """Check ``draws``, ``warmup``, ``chains`` and ``thin`` of an estimator."""
     check_integer("draws", estimator.draws, 1)
     check_integer("warmup", estimator.warmup, 0)
@@ -73,13 +84,13 @@ def check_chain_length(estimator):
     check_integer("thin", estimator.thin, 1)
 
 
-def check_keep_draws(keep_draws):
+def check_keep_draws(keep_draws: Any) -> None:
     """Raise a ValueError unless ``keep_draws`` is ``"auto"`` or ``"all"``."""
     if not isinstance(keep_draws, str) or keep_draws not in ("auto", "all"):
         raise ValueError(f"keep_draws must be 'auto' or 'all', got {keep_draws!r}.")
 
 
-def check_iterations(estimator):
+def check_iterations(estimator: Any) -> None:
     """Check ``max_iter``, ``tol``, ``verbose`` and ``n_jobs`` of an estimator."""
     check_integer("max_iter", estimator.max_iter, 1)
     check_real("tol", estimator.tol, 0)
@@ -87,14 +98,14 @@ def check_iterations(estimator):
     check_jobs(estimator.n_jobs)
 
 
-def check_learning(estimator):
+def check_learning(estimator: Any) -> None:
     """Check ``learning_method``, ``batch_size`` and ``n_passes`` of an estimator."""
     check_learning_method(estimator)
     check_integer("batch_size", estimator.batch_size, 1)
     check_integer("n_passes", estimator.n_passes, 1)
 
 
-def check_learning_method(estimator, other="online"):
+def check_learning_method(estimator: Any, other: str = "online") -> None:
     """Raise a ValueError unless ``learning_method`` is known and the solver offers it.
 
     ``other`` is what the estimator offers besides ``"batch"``.
@@ -107,16 +118,21 @@ def check_learning_method(estimator, other="online"):
         )
 
 
-def check_prob(prob):
+def check_prob(prob: Any) -> None:
     """Raise a ValueError unless ``prob`` is a number strictly between 0 and 1."""
-    if not isinstance(prob, Real) or isinstance(prob, bool) or not 0 < prob < 1:
+    if not _is_number(prob) or not 0 < prob < 1:
         raise ValueError(f"prob must be a number between 0 and 1 (exclusive), got {prob!r}.")
 
 
-def check_no_weights(estimator, sample_weight):
-    """Raise a ValueError where weights are given to a ``score`` that knows none."""
+def check_no_weights(estimator: Any, sample_weight: Any) -> None:
+    """Raise a ValueError if ``sample_weight`` is given to a ``score`` that does not support it."""
     if sample_weight is not None:
         raise ValueError(
             f"sample_weight is not supported by {type(estimator).__name__}.score: got an array, "
             "allowed is None."
         )
+
+
+def _is_number(value):
+    """Whether a value is a real number, which a bool is not meant to be."""
+    return isinstance(value, Real) and not isinstance(value, bool)

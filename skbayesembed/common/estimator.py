@@ -1,23 +1,31 @@
-"""What the estimators share: mixins for documents and features, and attributes learned by fit."""
+"""What the estimators share: attributes that ``fit`` learns, and mixins for documents and features.
+
+After ``fit`` the learned attributes are in a dict. After ``partial_fit`` there is no such dict
+until one of them is looked at, so that no draws are made between batches.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 
 class Learned:
-    """A fitted attribute, worked out anew when it is looked at after ``partial_fit``.
+    """A fitted attribute of an estimator; set on the class as ``posterior_ = Learned()``.
 
-    The estimator keeps all of them in the dict ``_fitted``, which ``_read_stream()`` fills from
-    ``_stream`` where there is none.
+    The values of all of them are in the estimator's dict ``_fitted``. If that is None, as it is
+    after ``partial_fit``, the estimator's ``_read_stream()`` fills it when an attribute is looked
+    at.
     """
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, estimator, owner=None):
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         if estimator is None:
             return self
         state = estimator.__dict__
@@ -29,16 +37,28 @@ class Learned:
             raise AttributeError(f"{kind!r} object has no attribute {self.name!r}")
         return found[self.name]
 
-    def __set__(self, estimator, value):
+    def __set__(self, estimator: Any, value: Any) -> None:
         raise AttributeError(f"{self.name} is learned by fit and cannot be set")
 
 
 class FittedMixin:
     """Attributes that every estimator learns, and their renewal after ``partial_fit``.
 
-    What ``fit`` leaves goes through `_set_fitted`. A stream, what ``partial_fit`` has learned, has
-    ``learn(estimator, X, ...)`` and ``fitted(estimator) -> Fitted``; draws and means are made when
-    they are first looked at after a call.
+    ``fit`` passes what it leaves to `_set_fitted`. ``partial_fit`` keeps a stream, an object that
+    holds what was learned so far and has two methods: ``learn(estimator, X, ...)`` takes in a
+    batch, and ``fitted(estimator)`` makes a `spine.Fitted` of what was learned. The latter is
+    called when a learned attribute is first looked at after a batch.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+        Draws, their statistics and diagnostics.
+    n_iter_ : int
+        Iterations of the solver.
+    approximation_ : Approximation
+        What ``"vi"`` and ``"laplace"`` drew from.
+    elbo_ : ndarray of shape (n_iter_,)
+        The bound on the log evidence after every iteration, of ``"vi"``.
     """
 
     posterior_ = Learned()
@@ -47,7 +67,7 @@ class FittedMixin:
     elbo_ = Learned()
 
     def _set_fitted(self, found):
-        """Keep what a fit leaves, a `Fitted`, as fitted attributes."""
+        """Keep what a fit leaves, a `spine.Fitted`, as learned attributes."""
         posterior = found.posterior
         approximation = posterior.approximation
         known = {"posterior_": posterior, "n_iter_": found.n_iter}
@@ -56,19 +76,23 @@ class FittedMixin:
         elbo = getattr(approximation, "elbo", None)
         if elbo is not None:
             known["elbo_"] = elbo
-        # what the room works out may look at the others
+        # what the room works out from the posterior may need the attributes above
         self._fitted = known | found.learned
         self._fitted |= self._learned_from(posterior)
 
     def _learned_from(self, posterior):
-        """Fitted attributes of the room that follow from the posterior, a dict."""
+        """Further learned attributes that a room works out from the posterior, as a dict."""
         return {}
 
     def _read_stream(self):
+        """Fill the learned attributes from what ``partial_fit`` has learned."""
         self._set_fitted(self._stream.fitted(self))
 
     def _learn_stream(self, begin, *batch):
-        """Take in a batch, in a stream that ``begin()`` makes where there is none; returns self."""
+        """Let the stream learn from a batch; ``begin()`` makes the stream before the first one.
+
+        Returns the estimator.
+        """
         stream = self.__dict__.get("_stream")
         if stream is None:
             stream = begin()
@@ -77,8 +101,14 @@ class FittedMixin:
         return self
 
 
-def learns_online(estimator):
-    """Whether there is a ``partial_fit``; scikit-learn asks before it looks for the method."""
+def learns_online(estimator: Any) -> bool:
+    """Whether an estimator has ``partial_fit``, for scikit-learn's ``available_if``.
+
+    Raises
+    ------
+    AttributeError
+        If its solver is not ``"vi"``.
+    """
     if estimator.solver != "vi":
         raise AttributeError(
             f"partial_fit is available with solver='vi' only, got solver={estimator.solver!r}: "
@@ -90,7 +120,7 @@ def learns_online(estimator):
 class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Estimators that transform documents, given as text or as counts."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.string = True
@@ -99,13 +129,14 @@ class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
 class DocumentFeaturesMixin(DocumentTransformerMixin):
-    """Estimators that turn documents into features: posterior means, or also their spread.
+    """Estimators that turn documents into features: posterior means, and their spread if asked.
 
-    They have the parameter ``features`` and, once fitted, ``_n_means``, the number of means.
+    Such an estimator has the parameter ``features``, ``"mean"`` or ``"mean_std"``, and once fitted
+    the attribute ``_n_means``, the number of means.
     """
 
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns of ``transform``.
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of ``transform``.
 
         Parameters
         ----------
@@ -114,7 +145,13 @@ class DocumentFeaturesMixin(DocumentTransformerMixin):
 
         Returns
         -------
-        ndarray of str
+        ndarray of str, shape (n_features_out,)
+            Standard deviations are named after their means, with ``_std`` appended.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
         """
         check_is_fitted(self, "posterior_")
         names = super().get_feature_names_out(input_features)

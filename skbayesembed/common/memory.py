@@ -1,4 +1,4 @@
-"""What a fit will take of memory, looked at before any work."""
+"""Checks before any work that what a fit will keep has room in memory."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 import numpy as np
 
 
-def readable(n_bytes):
-    """A number of bytes for people: ``"3.2 GiB"``."""
+def readable(n_bytes: float) -> str:
+    """A number of bytes as people read it: ``"3.2 GiB"``."""
     size = float(n_bytes)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if size < 1024:
@@ -17,16 +17,25 @@ def readable(n_bytes):
     return f"{size:.3g} TiB"
 
 
-def physical_memory():
-    """Bytes of memory of this machine; infinity where the system does not say."""
+def physical_memory() -> float:
+    """Bytes of memory of this machine; infinity if the system does not tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return np.inf
 
 
-def check_memory(n_bytes, what, advice):
-    """Raise a MemoryError before any work if ``n_bytes`` is more than this machine has."""
+def check_memory(n_bytes: float, what: str, advice: str) -> None:
+    """Raise a MemoryError if ``n_bytes`` is more than 80 % of the memory of this machine.
+
+    Parameters
+    ----------
+    n_bytes : float
+    what : str
+        What would take them; begins the message.
+    advice : str
+        What to do instead; ends the message.
+    """
     limit = 0.8 * physical_memory()
     if n_bytes > limit:
         raise MemoryError(

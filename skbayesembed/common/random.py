@@ -1,12 +1,21 @@
-"""Reproducible streams of random numbers: one seed in, one generator per unit of work out."""
+"""Reproducible streams of random numbers.
+
+The one seed of a fit is split into a seed for each purpose, and that into a generator for each
+block of work. Blocks depend on the data alone, and so do the numbers drawn, however many threads
+there are.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 
-def seed_sequence(random_state=None):
+def seed_sequence(
+    random_state: int | np.random.RandomState | None = None,
+) -> np.random.SeedSequence:
     """Turn scikit-learn's ``random_state`` into a NumPy seed sequence.
 
     Parameters
@@ -34,28 +43,32 @@ def seed_sequence(random_state=None):
     return np.random.SeedSequence(state.randint(0, 2**32, size=4, dtype=np.uint32).tolist())
 
 
-def generators(seeds, n):
+def generators(seeds: np.random.SeedSequence, n: int) -> list[np.random.Generator]:
     """Spawn ``n`` independent generators from a seed sequence.
 
     Parameters
     ----------
     seeds : numpy.random.SeedSequence
     n : int
+        Number of generators.
 
     Returns
     -------
     list of numpy.random.Generator
-        PCG64 generators, one for each unit of work; never share one between threads.
+        PCG64 generators, one for each block of work; never share one between threads.
     """
     return [np.random.Generator(np.random.PCG64(child)) for child in seeds.spawn(n)]
 
 
-def named_seeds(random_state, names):
-    """Seed sequences of a fit, one for each purpose.
+def named_seeds(
+    random_state: int | np.random.RandomState | None, names: Sequence[str]
+) -> dict[str, np.random.SeedSequence]:
+    """Make the seed sequences of a fit, one for each purpose.
 
     Parameters
     ----------
     random_state : int, RandomState instance or None
+        As of `seed_sequence`.
     names : tuple of str
         What random numbers are drawn for. A name may be added at the end without changing the
         numbers of those before it.

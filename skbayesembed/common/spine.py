@@ -1,128 +1,149 @@
 """The way from parameters and data to a posterior, the same for every estimator.
 
-``fit`` of an estimator checks its parameters (`check`), reads what it was given (``inputs`` of its
-room), and hands both to `fit` here, which goes on in the same order for all rooms:
+The ``fit`` of an estimator checks its parameters (`check`), makes training data of what it was
+given (module ``inputs`` of its room), and hands both to `fit` here. For all rooms alike, that goes
+through these stages:
 
-1. *plan*: how long chains are and what is recorded of them, after a look at the memory it takes;
-2. *pose*: the room states the problem, the data, the model and its priors, that solvers read;
-3. *solve*: the function of the room's table for ``solver=`` returns a `Result`;
-4. *conclude*: draws, labels and facts become a `Posterior`;
-5. *diagnose*: the room looks at it and warns of what a user must know.
+1. *plan*: decide how long chains are and what is recorded of them; check that it fits in memory;
+2. *pose*: let the room state the problem, which is the data, the model and its priors;
+3. *solve*: call the function that the room's table has for ``solver=``; it returns a `Result`;
+4. *conclude*: make a `Posterior` of the draws, with labels and facts;
+5. *diagnose*: let the room look at the posterior and warn of what a user must know.
 
-What differs between rooms is in their `Room`.
+What differs from room to room is in its `Room`, a table of functions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from ..inference.chains import Settings
-from ..inference.contracts import ROWS
+from ..inference.contracts import ROWS, Result
 from ..posterior import Posterior
 from .checks import check_solver
 from .memory import check_memory
 from .random import named_seeds
 
-# Whole draws are recorded up to this many bytes unless all are asked for.
+# Draws are recorded whole up to this many bytes in all, unless a user asks for all of them.
 DRAW_BUDGET = 2**30
 # Solvers that run chains.
 CHAINS = ("gibbs", "hmc")
-# Solvers that draw from one Gaussian (or another approximation): independently, as one chain.
+# Solvers that draw from one approximation; the draws are independent and make one chain.
 APPROXIMATE = ("vi", "laplace")
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes that draws of a model take, and what is recorded of them.
+    """Bytes that draws of a model take, and what is recorded where not all of them fit.
 
     Attributes
     ----------
     draw : int
-        Bytes of one draw.
+        Bytes of one whole draw.
     trace : int
-        Bytes recorded at every draw besides.
+        Bytes that are recorded at every draw in addition.
     moments : int or None
-        Bytes of the running moments of one chain, kept where not all draws are recorded whole;
-        None where the room keeps none.
+        Bytes of the running moments of one chain, which are kept if not all draws are recorded
+        whole; None if the room keeps no running moments.
     covariance : bool
         Whether running moments keep covariances, or variances only.
     rows : dict of str to NumPy index, or None
-        Rows recorded at every draw where whole draws are not.
+        For an array by its name, the rows that are recorded at every draw if not all draws are
+        recorded whole.
     budget : int
-        Bytes of draws that are recorded whole unless all are asked for.
+        Bytes up to which all draws are recorded whole without a user asking for it.
     """
 
     draw: int
     trace: int = 0
     moments: int | None = None
     covariance: bool = True
-    rows: dict | None = None
+    rows: dict[str, Any] | None = None
     budget: int = DRAW_BUDGET
 
 
 @dataclass(frozen=True)
 class Room:
-    """What a model's room gives the spine.
+    """The functions by which the room of a model takes part in a fit.
+
+    Training data are whatever the room's ``inputs`` make of what a user passes; only functions of
+    the room look into them.
 
     Attributes
     ----------
     solvers : mapping of str to callable
-        ``solve(estimator, problem, settings, seed) -> Result``, by the name in ``solver=``.
+        ``solve(estimator, problem, settings, seed) -> Result`` for each name that ``solver=`` may
+        have.
     check : callable
-        ``check(estimator)`` raises a ValueError for the first parameter that is not allowed
-        whatever the data.
+        ``check(estimator)`` raises a ValueError for the first parameter that is not allowed with
+        any data.
     footprint : callable
-        ``footprint(estimator, training) -> Footprint``.
+        ``footprint(estimator, training) -> Footprint`` tells what draws take of memory.
     pose : callable
-        ``pose(estimator, training, seeds) -> problem``: what every solver of the room is given.
+        ``pose(estimator, training, seeds) -> problem`` makes what every solver of the room is
+        given.
     labels : callable
-        ``labels(estimator, training, draws) -> (dims, coords)`` of recorded arrays.
+        ``labels(estimator, training, draws) -> (dims, coords)`` names the dimensions of recorded
+        arrays, and their entries.
     diagnose : callable
-        ``diagnose(estimator, training, posterior)`` warns, and notes what it found in ``attrs``.
+        ``diagnose(estimator, training, posterior)`` warns of what it finds, and notes it in
+        ``posterior.attrs``.
     streams : tuple of str
-        Names of the purposes that random numbers are drawn for, ``"solve"`` among them.
+        Purposes that random numbers are drawn for, ``"solve"`` among them.
     """
 
-    solvers: dict[str, Callable]
-    check: Callable
-    footprint: Callable
-    pose: Callable
-    labels: Callable
-    diagnose: Callable
+    solvers: Mapping[str, Callable[..., Result]]
+    check: Callable[[Any], None]
+    footprint: Callable[[Any, Any], Footprint]
+    pose: Callable[..., Any]
+    labels: Callable[..., tuple[dict[str, Any], dict[str, Any]]]
+    diagnose: Callable[[Any, Any, Posterior], None]
     streams: tuple[str, ...] = ("pose", "solve")
 
 
 @dataclass
 class Fitted:
-    """What a fit leaves.
+    """What a fit leaves behind, read by `estimator.FittedMixin`.
 
     Attributes
     ----------
     posterior : Posterior
     n_iter : int
+        Iterations of the solver, at least 1.
     learned : dict of str to object
         Further fitted attributes of the estimator, by their names.
     """
 
     posterior: Posterior
     n_iter: int
-    learned: dict = field(default_factory=dict)
+    learned: dict[str, Any] = field(default_factory=dict)
 
 
-def check(estimator, room):
-    """Raise a ValueError for the first parameter of an estimator that is not allowed."""
+def check(estimator: Any, room: Room) -> None:
+    """Raise a ValueError for the first parameter of an estimator that is not allowed.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    room : Room
+    """
     check_solver(estimator, estimator.solver, tuple(room.solvers))
     room.check(estimator)
 
 
-def seeds_of(estimator, room):
-    """Seed sequences of a fit by the names of the room's ``streams``, a dict."""
+def seeds_of(estimator: Any, room: Room) -> dict[str, np.random.SeedSequence]:
+    """Dict of seed sequences for a fit, by the names in the room's ``streams``."""
     return named_seeds(estimator.random_state, room.streams)
 
 
-def fit(estimator, room, training, seeds):
-    """Run the estimator's solver.
+def fit(
+    estimator: Any, room: Room, training: Any, seeds: Mapping[str, np.random.SeedSequence]
+) -> Fitted:
+    """Fit an estimator: plan, pose, solve, conclude, diagnose (see the head of this module).
 
     Parameters
     ----------
@@ -132,7 +153,7 @@ def fit(estimator, room, training, seeds):
     training : object
         What the room's ``inputs`` made of the data.
     seeds : dict of str to numpy.random.SeedSequence
-        As of `seeds_of`.
+        Those of `seeds_of`.
 
     Returns
     -------
@@ -141,7 +162,7 @@ def fit(estimator, room, training, seeds):
     Raises
     ------
     MemoryError
-        If the draws would not fit; before any work.
+        If the draws would not fit in memory. Raised before any work.
     """
     settings = plan(estimator, room, training)
     problem = room.pose(estimator, training, seeds)
@@ -149,10 +170,15 @@ def fit(estimator, room, training, seeds):
     return conclude(estimator, room, training, settings, result)
 
 
-def plan(estimator, room, training):
-    """Length of the chains, and how many draws are recorded whole.
+def plan(estimator: Any, room: Room, training: Any) -> Settings:
+    """Decide how long chains are, and how many draws are recorded whole.
 
-    Approximations are drawn from independently: they have one chain.
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    room : Room
+    training : object
+        What the room's ``inputs`` made of the data.
 
     Returns
     -------
@@ -161,13 +187,13 @@ def plan(estimator, room, training):
     Raises
     ------
     MemoryError
-        If what is asked for does not fit.
+        If what is asked for does not fit in memory.
     """
     e = estimator
     if e.solver == "map":
         return Settings(draws=1, warmup=0)
     size = room.footprint(e, training)
-    # counted in Python integers: NumPy's would wrap around
+    # counted in Python integers, since NumPy's may overflow
     chains = 1 if e.solver in APPROXIMATE else int(e.chains)
     every = int(size.draw) * int(e.draws) * chains
     keep_all = isinstance(e.keep_draws, str) and e.keep_draws == "all"
@@ -176,24 +202,44 @@ def plan(estimator, room, training):
         # at least one whole draw a chain, so that predictions stay possible
         stride = min(-(-every // size.budget), e.draws)
     sparse = stride > 1
-    moments = sparse and size.moments is not None
+    moments = size.moments if sparse else None
     needed = every // stride + size.trace * e.draws * chains
-    needed += size.moments * chains if moments else 0
+    needed += 0 if moments is None else moments * chains
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
     return Settings(
         draws=e.draws,
         warmup=e.warmup,
         thin=e.thin,
         stride=int(stride),
-        moments=moments,
+        moments=moments is not None,
         rows=size.rows if sparse else None,
         covariance=size.covariance,
     )
 
 
-def conclude(estimator, room, training, settings, result):
-    """`Fitted` of a `Result`: labels, facts and diagnoses added; streams end here, too."""
-    # rows kept by name have another length than whole draws, as statistics may
+def conclude(
+    estimator: Any, room: Room, training: Any, settings: Settings, result: Result
+) -> Fitted:
+    """Make a `Fitted` of what a solver returned: add labels and facts, and diagnose.
+
+    Fits and streams of ``partial_fit`` both end here.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    room : Room
+    training : object
+        What the room's ``inputs`` made of the data.
+    settings : Settings
+        Those that the solver had.
+    result : Result
+        Its ``draws`` are changed: rows recorded by name are taken out.
+
+    Returns
+    -------
+    Fitted
+    """
+    # rows recorded at every draw join the statistics, since there may be more of them than of draws
     rows = {n: result.draws.pop(n) for n in list(result.draws) if n.endswith(ROWS)}
     dims, coords = room.labels(estimator, training, result.draws | rows)
     posterior = Posterior(
@@ -210,7 +256,7 @@ def conclude(estimator, room, training, settings, result):
 
 
 def _facts(estimator, settings, result):
-    """Facts for ``posterior_.attrs``; those that every solver has stand first."""
+    """Facts for ``posterior_.attrs``; those that every solver has come first."""
     arrays = result.stats or result.draws
     made = next(iter(arrays.values())).shape[1] if arrays else settings.draws
     facts = {"n_iter": 1, "converged": None, "interrupted": False, "draws_made": int(made)}

@@ -1,1 +1,1 @@
-"""From documents, times and count matrices to the numbers that models read."""
+"""What documents, their times and count matrices become before a model reads them."""

@@ -1,31 +1,36 @@
-"""Count matrices: their checks, the columns that are words, and the names of these."""
+"""Count matrices as input: how they are checked, which columns are kept as words, their names."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 
-def count_matrix(estimator, X, *, reset=False):
-    """Non-negative finite counts as a csr matrix of our own, with the estimator's columns.
+def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> sparse.csr_array:
+    """Check a count matrix, and copy it into sparse rows.
 
     Parameters
     ----------
     estimator : estimator
-        Notes the columns where ``reset``; otherwise X is to have those noted.
-    X : count matrix
+        It keeps a note of the number and names of columns, as scikit-learn's do.
+    X : array-like or sparse matrix of shape (n_documents, n_columns)
     reset : bool or None
-        None looks at the columns no further: the matrix has others.
+        True notes the columns of ``X``; False demands that ``X`` has those noted; None does
+        neither.
 
     Returns
     -------
-    csr_array, float64
+    csr_array of shape (n_documents, n_columns), dtype float64
+        Without stored zeros. The data are a copy.
 
     Raises
     ------
     ValueError
-        For numbers that are no counts, or other columns.
+        If an entry is negative or not finite, or columns are not those noted.
     """
     options = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 1}
     if reset is None:
@@ -43,8 +48,26 @@ def count_matrix(estimator, X, *, reset=False):
     return X
 
 
-def frequent_columns(estimator, counts):
-    """Columns that ``min_count`` and ``max_features`` leave; all of them where nothing is asked."""
+def frequent_columns(estimator: Any, counts: sparse.csr_array) -> np.ndarray:
+    """Choose the columns that ``min_count`` and ``max_features`` of an estimator leave.
+
+    Columns without any count stay if ``min_count`` is 1.
+
+    Parameters
+    ----------
+    estimator : estimator
+    counts : csr_array of shape (n_documents, n_columns)
+
+    Returns
+    -------
+    ndarray of int, shape (n_kept,)
+        Ascending.
+
+    Raises
+    ------
+    ValueError
+        If no column is left.
+    """
     frequency = np.asarray(counts.sum(axis=0)).ravel()
     least = estimator.min_count if estimator.min_count > 1 else 0
     columns = np.flatnonzero(frequency >= least)
@@ -59,8 +82,14 @@ def frequent_columns(estimator, counts):
     return columns
 
 
-def column_names(n_columns, columns):
-    """Names of the columns of a count matrix: its own, or x0, x1, ..."""
+def column_names(n_columns: int, columns: Iterable[Any] | None) -> np.ndarray:
+    """Names of the columns of a count matrix: its own, or x0, x1, ... where ``columns`` is None.
+
+    Raises
+    ------
+    ValueError
+        If two columns have the same name.
+    """
     if columns is None:
         return np.array([f"x{i}" for i in range(n_columns)])
     names = [str(name) for name in columns]
@@ -72,14 +101,22 @@ def column_names(n_columns, columns):
     return np.array(names, dtype=str)
 
 
-def forget_columns(estimator):
-    """Drop what an earlier fit on a count matrix noted of its columns."""
+def forget_columns(estimator: Any) -> None:
+    """Delete what an earlier fit on a count matrix noted about its columns."""
     for name in ("n_features_in_", "feature_names_in_"):
         estimator.__dict__.pop(name, None)
 
 
-def check_kind(estimator, kind):
-    """Raise a ValueError where ``fit`` was given counts and this is none, or the reverse."""
+def check_kind(estimator: Any, kind: str) -> None:
+    """Raise a ValueError if ``fit`` was given counts and X now is text or tokens, or the reverse.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted; ``_columns`` is None unless it was fitted on counts.
+    kind : str
+        The kind of X, see `text.input_kind`.
+    """
     on_counts = estimator._columns is not None
     if (kind == "counts") != on_counts:
         raise ValueError(

@@ -1,15 +1,21 @@
-"""Times to periods: integers taken one by one, or bins of a line of numbers or dates."""
+"""Periods that the times of documents fall into: single integers, single times, or bins."""
 
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..common.checks import check_integer
 
-# More periods than this are learnt from integers only by mistake (years BC to AD, time stamps).
+# Times as a user gives them: numbers, dates as NumPy's or pandas' arrays, or a list of dates.
+Times = ArrayLike | Sequence[datetime.date]
+
+# More periods than this are taken for a mistake where each integer is one (time stamps, say).
 _MOST_PERIODS = 1000
 
 
@@ -17,16 +23,17 @@ _MOST_PERIODS = 1000
 class Periods:
     """Periods of time, and the period of any time.
 
-    Made by `Periods.learn`, or by `Periods.of_times` where every time is a period of its own.
+    Use `Periods.learn` to make them from times and bins, and `Periods.of_times` where every time is
+    to be a period of its own.
 
     Attributes
     ----------
     n_periods : int
     edges : ndarray of shape (n_periods + 1,) or None
         Period ``t`` is ``edges[t] <= time < edges[t + 1]``; the last one includes its end. None
-        where every integer, or every time given, is a period.
+        if every integer, or every time given, is a period.
     labels : list of int or of str
-        The integers or times, or the periods as in ``"[1810, 1830)"``.
+        Names of the periods: integers, times, or bins such as ``"[1810, 1830)"``.
     centres : ndarray of shape (n_periods,), dtype float64
         The integers or times, or the midpoints of the periods; of dates, in years.
     gaps : ndarray of shape (n_periods - 1,), dtype float64
@@ -53,7 +60,7 @@ class Periods:
     exact: bool = False
 
     @classmethod
-    def learn(cls, times, n_periods=None, bins=None):
+    def learn(cls, times: Times, n_periods: int | None = None, bins: Times | None = None) -> Self:
         """Learn the periods of some times.
 
         Parameters
@@ -94,7 +101,7 @@ class Periods:
         return cls._of_integers(times, low, high)
 
     @classmethod
-    def of_times(cls, times):
+    def of_times(cls, times: Times) -> Self:
         """One period for each of the different times, however far apart they are.
 
         Parameters
@@ -147,7 +154,7 @@ class Periods:
         centres = np.array(labels, dtype=np.float64)
         return cls(len(labels), None, labels, centres, np.diff(centres))
 
-    def index(self, times):
+    def index(self, times: Times) -> np.ndarray:
         """Find the period of each time.
 
         Parameters
@@ -193,18 +200,19 @@ class Periods:
             )
         return found.astype(np.int64, copy=False)
 
-    def find(self, time, name="time"):
-        """Place of the period that is named by a time in it, or by its label.
+    def find(self, time: Any, name: str = "time") -> int:
+        """Find the period that is named by a time in it, or by its label.
 
         Parameters
         ----------
         time : number, date or str
         name : str
-            What an error calls it.
+            What an error message calls it.
 
         Returns
         -------
         int
+            From 0 to ``n_periods - 1``.
 
         Raises
         ------
@@ -220,8 +228,8 @@ class Periods:
         except ValueError as error:
             raise ValueError(f"{name}={time!r} is in no period: {error}") from None
 
-    def centre_of(self, times):
-        """Centre of the period of each time, where the periods go on on both sides.
+    def centre_of(self, times: Times) -> np.ndarray:
+        """Centre of the period of each time, if the periods are continued on both sides.
 
         Parameters
         ----------
@@ -231,8 +239,8 @@ class Periods:
         Returns
         -------
         centres : ndarray of shape (n,)
-            Before and after the known periods there are more, of the width of the first and of
-            the last; more integers; or, where periods are single times, the times themselves.
+            Bins are continued by bins of the width of the first and of the last, integers by
+            integers; where periods are single times, each time is its own centre.
 
         Raises
         ------
@@ -261,7 +269,7 @@ class Periods:
         return np.where(times < edges[0], self.centres[0] - earlier * first, centres)
 
 
-def check_times(times, n=None):
+def check_times(times: Times, n: int | None = None) -> np.ndarray:
     """Read times as numbers, dates as years.
 
     Parameters
@@ -299,6 +307,7 @@ def check_times(times, n=None):
 
 
 def _check_line(values, name, n=None):
+    """Numbers or dates as an array of finite numbers, dates in years."""
     try:
         values = np.asarray(values)
     except ValueError as error:
@@ -324,7 +333,7 @@ def _check_line(values, name, n=None):
 
 
 def _read_objects(values, name):
-    """Python objects to datetime64, where all are dates, or to numbers."""
+    """Python objects as datetime64 if all are dates, or as numbers."""
     dates = [isinstance(value, datetime.date) for value in values]
     if all(dates):
         return np.array([_plain_date(value) for value in values], dtype="datetime64[us]")
@@ -340,6 +349,7 @@ def _read_objects(values, name):
 
 
 def _refuse(value, name):
+    """Raise a ValueError for an entry that is neither number nor date."""
     advice = ""
     if isinstance(value, str | bytes):
         advice = f"; convert texts first, as by np.asarray({name}, dtype=float)"
@@ -347,7 +357,7 @@ def _refuse(value, name):
 
 
 def _plain_date(value):
-    """A date without a time zone; NaT of pandas' own."""
+    """A date in UTC without its time zone; pandas' NaT becomes NumPy's."""
     if value != value:
         return np.datetime64("NaT")
     if getattr(value, "tzinfo", None) is None:
@@ -356,7 +366,7 @@ def _plain_date(value):
 
 
 def _years(dates):
-    """Year and the share of it that has passed; NaN of NaT."""
+    """Year and the share of it that has passed; NaN for NaT."""
     year = dates.astype("datetime64[Y]")
     unit = "datetime64[us]"
     start, end = year.astype(unit), (year + 1).astype(unit)
@@ -388,7 +398,7 @@ def _equal_widths(low, high, n_periods):
 
 
 def _edge_labels(edges):
-    """Names of the periods."""
+    """Names of bins, as in ``"[1810, 1830)"``."""
     names = _names(edges)
     last = len(names) - 2
     pairs = zip(names[:-1], names[1:], strict=True)
@@ -396,7 +406,7 @@ def _edge_labels(edges):
 
 
 def _whole(times):
-    """The times, if they are integers."""
+    """The times themselves; a ValueError unless they are integers."""
     fraction = times != np.round(times)
     if fraction.any():
         raise ValueError(

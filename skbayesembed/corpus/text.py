@@ -1,17 +1,25 @@
-"""Documents to words: the kind of input, tokens by scikit-learn's analyzers, and word ids."""
+"""From documents to numbered words.
+
+What kind of input X is, how documents are cut into tokens by scikit-learn's analyzers, and how
+tokens become ids of words.
+"""
 
 from __future__ import annotations
 
 import numbers
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
+
+# Cuts a document into its tokens.
+Analyzer = Callable[[Any], list[str]]
 
 _ANALYZERS = ("word", "char", "char_wb")
 _ALLOWED = (
@@ -44,7 +52,7 @@ class Corpus:
     frequency: np.ndarray
 
 
-def materialise(X):
+def materialise(X: Any) -> Any:
     """Read an iterator of documents into a list; everything else comes back untouched.
 
     Parameters
@@ -61,7 +69,7 @@ def materialise(X):
     return X
 
 
-def input_kind(X):
+def input_kind(X: Any) -> str:
     """Tell texts, token lists and count matrices apart.
 
     Parameters
@@ -106,8 +114,12 @@ def input_kind(X):
 
 
 def make_analyzer(
-    analyzer="word", *, lowercase=True, stop_words=None, token_pattern=r"(?u)\b\w\w+\b"
-):
+    analyzer: str | Analyzer = "word",
+    *,
+    lowercase: bool = True,
+    stop_words: str | Iterable[str] | None = None,
+    token_pattern: str = r"(?u)\b\w\w+\b",
+) -> Analyzer:
     r"""Make the function that cuts a document into tokens, as scikit-learn's vectorizers do.
 
     Parameters
@@ -115,8 +127,9 @@ def make_analyzer(
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         A callable takes a document and returns its tokens; the other parameters are then unused.
     lowercase : bool, default=True
+        Whether documents are lower-cased first.
     stop_words : {"english"}, list of str or None, default=None
-        Words to drop (only for ``analyzer="word"``).
+        Words to drop (only for ``analyzer="word"``); "english" is scikit-learn's list.
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
         Regular expression of a token (only for ``analyzer="word"``).
 
@@ -162,8 +175,16 @@ def make_analyzer(
         ) from error
 
 
-def analyzer_of(estimator, kind):
-    """The analyzer of text, None for documents that are tokens already."""
+def analyzer_of(estimator: Any, kind: str) -> Analyzer | None:
+    """The analyzer that an estimator's parameters ask for; None if documents are token lists.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``analyzer``, ``lowercase``, ``stop_words`` and ``token_pattern``.
+    kind : str
+        As of `input_kind`.
+    """
     if kind != "text":
         return None
     return make_analyzer(
@@ -174,7 +195,7 @@ def analyzer_of(estimator, kind):
     )
 
 
-def build_corpus(X, analyzer=None):
+def build_corpus(X: Iterable[Any], analyzer: Analyzer | None = None) -> Corpus:
     """Turn documents into word ids, with a vocabulary of all their types.
 
     Parameters
@@ -203,7 +224,7 @@ def build_corpus(X, analyzer=None):
     """
     documents = _documents(X, analyzer)
     # A missing key is numbered by its order of appearance: one dictionary look-up per token.
-    numbering = defaultdict()
+    numbering: defaultdict[Any, int] = defaultdict()
     numbering.default_factory = numbering.__len__
     ids, offsets = _number(documents, lambda tokens: map(numbering.__getitem__, tokens))
     _check_tokens(numbering)
@@ -218,8 +239,8 @@ def build_corpus(X, analyzer=None):
     return Corpus(rank[ids], offsets, words[order], frequency[order])
 
 
-def restrict(corpus, *, min_count=1, max_features=None):
-    """Drop rare types; their tokens vanish and their neighbours close up, as in word2vec.
+def restrict(corpus: Corpus, *, min_count: int = 1, max_features: int | None = None) -> Corpus:
+    """Drop rare types. Their tokens vanish and the tokens around them close up, as in word2vec.
 
     Parameters
     ----------
@@ -256,14 +277,19 @@ def restrict(corpus, *, min_count=1, max_features=None):
     return Corpus(ids, offsets, corpus.words[:n_words], corpus.frequency[:n_words])
 
 
-def keep_tokens(ids, offsets, keep):
-    """Drop tokens and close up their documents.
+def keep_tokens(
+    ids: np.ndarray, offsets: np.ndarray, keep: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Drop tokens from documents.
 
     Parameters
     ----------
     ids : ndarray of shape (n_tokens,)
+        Word ids of all documents, one after the other.
     offsets : ndarray of shape (n_documents + 1,)
+        Where each document begins in ``ids``, and the end of the last.
     keep : ndarray of bool of shape (n_tokens,)
+        Which tokens stay.
 
     Returns
     -------
@@ -275,7 +301,9 @@ def keep_tokens(ids, offsets, keep):
     return ids[keep], kept[offsets]
 
 
-def encode(X, analyzer, vocabulary):
+def encode(
+    X: Iterable[Any], analyzer: Analyzer | None, vocabulary: Mapping[str, int]
+) -> tuple[np.ndarray, np.ndarray]:
     """Turn documents into the word ids of a known vocabulary.
 
     Parameters
@@ -300,15 +328,21 @@ def encode(X, analyzer, vocabulary):
     return _number(_documents(X, analyzer), lambda tokens: map(look_up, tokens, repeat(-1)))
 
 
-def distinct_words(vocabulary):
-    """The words of a list, ndarray of str; ValueError unless they are different words."""
+def distinct_words(vocabulary: Iterable[str]) -> np.ndarray:
+    """The words of a list as an array.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, or its entries are not different strings.
+    """
     words = list(vocabulary) if not isinstance(vocabulary, str) else []
     if not words or not all(isinstance(w, str) for w in words) or len(set(words)) != len(words):
         raise ValueError(f"vocabulary must be a list of different words, got {vocabulary!r:.60}.")
     return np.asarray(words, dtype=str)
 
 
-def document_counts(ids, offsets, n_words):
+def document_counts(ids: np.ndarray, offsets: np.ndarray, n_words: int) -> sparse.csr_array:
     """Count the words of each document.
 
     Parameters
@@ -338,7 +372,7 @@ def document_counts(ids, offsets, n_words):
 
 
 def _documents(X, analyzer):
-    """Check the kind of ``X`` against ``analyzer``; return an iterator of token sequences."""
+    """Iterate over the tokens of each document; a TypeError if ``analyzer`` does not fit ``X``."""
     X = materialise(X)
     kind = input_kind(X)
     if kind == "counts":
@@ -351,7 +385,8 @@ def _documents(X, analyzer):
 
 
 def _number(documents, numbers_of):
-    """Concatenate the ids of all documents; a compact ``array`` grows without boxed integers."""
+    """Ids of all documents one after the other, and offsets; ``numbers_of`` maps tokens to ids."""
+    # an ``array`` grows without a Python object for each integer
     ids, ends = array("i"), array("q", [0])
     for index, tokens in enumerate(documents):
         try:
@@ -386,7 +421,7 @@ def _has_length(X):
 
 
 def _frame_kind(X):
-    """Kind of a DataFrame: numbers only."""
+    """Kind of a DataFrame: counts, or a TypeError if a column does not hold numbers."""
     for name, dtype in zip(X.columns, X.dtypes, strict=True):
         kind = getattr(dtype, "kind", "O")
         if kind not in "biufcO" or (kind == "O" and any(isinstance(x, str) for x in X[name])):
@@ -419,7 +454,7 @@ def _array_kind(X):
 
 
 def _sequence_kind(documents):
-    """Kind of a list of documents: all entries have to agree."""
+    """Kind of a list of documents; all entries must be of the same kind."""
     if not documents:
         raise ValueError(f"X has no documents. {_ALLOWED}.")
     if all(issubclass(cls, str) for cls in set(map(type, documents))):

@@ -1,4 +1,4 @@
-"""Simulators that return their truth, loaders that need no network, snippets of a corpus."""
+"""Simulators that return the truth with the data, a text without network, snippets of a corpus."""
 
 from __future__ import annotations
 

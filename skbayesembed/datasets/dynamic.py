@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from ..common.checks import check_bool, check_integer
@@ -12,9 +15,18 @@ from .simulate import draw_counts
 
 
 def make_dynamic_sgns(
-    n_words=100, n_components=5, n_periods=8, n_pairs=20_000, *, times=None, diffusion=0.02,
-    prior_precision=None, empty_periods=(), zipf=False, random_state=None,
-):  # fmt: skip
+    n_words: int = 100,
+    n_components: int = 5,
+    n_periods: int = 8,
+    n_pairs: int = 20_000,
+    *,
+    times: ArrayLike | None = None,
+    diffusion: float = 0.02,
+    prior_precision: float | None = None,
+    empty_periods: Iterable[int] = (),
+    zipf: bool = False,
+    random_state: int | np.random.RandomState | None = None,
+) -> Bunch:
     """Simulate pair counts of skip-gram whose vectors drift over time.
 
     Every component of every target and context vector is a stationary Ornstein-Uhlenbeck process:
@@ -39,9 +51,9 @@ def make_dynamic_sgns(
         Variance of the step of an entry over a short time, per unit of time; > 0.
     prior_precision : float or None, default=None
         Precision of an entry of a vector in every period; None is ``n_components``, so that a dot
-        product has the same spread whatever their number.
-    empty_periods : sequence of int, default=()
-        Periods without observations.
+        product has the same spread whatever the number of components.
+    empty_periods : iterable of int, default=()
+        Periods without observations, from 0.
     zipf : bool, default=False
         False draws targets and contexts uniformly. True draws both, independently, with probability
         proportional to 1 / (rank + 2.7), where word 0 has rank 1.

@@ -1,4 +1,4 @@
-"""Texts that are already on the machine."""
+"""Texts that are on the machine already."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ the text also under the Zero-Clause BSD licence.
 """
 
 
-def load_python_reference():
+def load_python_reference() -> Bunch:
     """Load the Python language reference that ships with CPython.
 
     A small real text, at hand on every machine and without a network: it is what the first example

@@ -1,4 +1,4 @@
-"""Snippets simulated from the sense models, returned together with the truth."""
+"""Snippets of a target word simulated from the sense models, together with the truth."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ _MODELS = ("disc", "scan", "gasc", "interaction")
 
 
 def make_senses(
-    n_snippets=1000,
-    n_words=200,
-    n_senses=3,
+    n_snippets: int = 1000,
+    n_words: int = 200,
+    n_senses: int = 3,
     *,
-    n_periods=5,
-    n_genres=1,
-    mean_length=7.0,
-    window=14,
-    model="disc",
-    kappa_phi=0.25,
-    kappa_theta=0.25,
-    kappa_chi=1.25,
-    alpha_phi=0.9,
-    alpha_theta=0.9,
-    kappa_psi=0.1,
-    first_phi=1.3,
-    first_psi=2.5,
-    interaction=0.3,
-    kappa_interaction=0.25,
-    random_state=None,
-):
+    n_periods: int = 5,
+    n_genres: int = 1,
+    mean_length: float = 7.0,
+    window: int = 14,
+    model: str = "disc",
+    kappa_phi: float | tuple[float, float] = 0.25,
+    kappa_theta: float = 0.25,
+    kappa_chi: float = 1.25,
+    alpha_phi: float = 0.9,
+    alpha_theta: float = 0.9,
+    kappa_psi: float = 0.1,
+    first_phi: float = 1.3,
+    first_psi: float = 2.5,
+    interaction: float = 0.3,
+    kappa_interaction: float = 0.25,
+    random_state: int | np.random.RandomState | None = None,
+) -> Bunch:
     """Simulate snippets of a target word whose senses change over time and genre.
 
-    Logits are drawn from the prior of a model. Then each snippet d, of a period and a genre, gets
-    a sense from the prevalences of these, a number of words from Binomial(``window``,
-    ``mean_length / window``), and its words, independently, from the probabilities of words of
-    its sense and period.
+    Logits are drawn from the prior of a model. Each snippet belongs to a period and a genre. Its
+    sense is drawn from the prevalences of senses in these, its number of words from
+    Binomial(``window``, ``mean_length / window``), and its words, independently, from the
+    probabilities that words have under its sense in its period.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ def make_senses(
         - "gasc": phi and psi are random walks over periods (Algorithm 2), here with a proper
           first period. "scan" is the same without genres.
         - "interaction": psi = chi + theta + xi, where xi, the interaction of sense and period, is
-          zero for most words.
+          zero for most words (see ``interaction``).
     kappa_phi : float or (float, float), default=0.25
         Variance of the innovations of phi; half the variance of its steps in "scan" and "gasc".
-        A pair is the shape and rate of the inverse Gamma distribution that it is drawn from;
-        the paper's is (7, 3).
+        A pair is the shape and rate of an inverse Gamma distribution that the variance is drawn
+        from; the paper's is (7, 3).
     kappa_theta, kappa_chi : float, default=0.25, 1.25
         Variance of the innovations of theta, and of chi ("disc" and "interaction").
     alpha_phi, alpha_theta : float, default=0.9
@@ -78,11 +78,11 @@ def make_senses(
     kappa_psi : float, default=0.1
         Half the variance of the steps of psi ("scan" and "gasc").
     first_phi, first_psi : float, default=1.3, 2.5
-        Variances of phi and psi in the first period ("scan" and "gasc"); by default about those
-        of "disc".
+        Variances of phi and psi in the first period ("scan" and "gasc"); the defaults are about
+        the variances that "disc" has.
     interaction : float, default=0.3
-        Share of the words that have an interaction ("interaction"); each has one
-        autoregression for every sense.
+        Share of the words that have an interaction ("interaction"). Each of these has an
+        autoregression of its own for every sense.
     kappa_interaction : float, default=0.25
         Variance of the innovations of xi ("interaction").
     random_state : int, RandomState instance or None, default=None
@@ -103,13 +103,13 @@ def make_senses(
         word_proba : ndarray of shape (n_senses, n_periods, n_words)
             True probabilities of the words, softmax of psi over words.
         phi, psi : ndarray
-            The logits of these.
+            Logits of ``prevalence`` and of ``word_proba``, of the same shapes.
         chi, theta : ndarray of shape (n_senses, n_words) and (n_periods, n_words)
-            Of "disc" and "interaction".
+            Parts of psi; only of "disc" and "interaction".
         xi : ndarray of shape (n_senses, n_periods, n_words)
-            Of "interaction"; zero for words without one.
+            Part of psi; only of "interaction". Zero for words without an interaction.
         kappa_phi : float
-            As given or drawn.
+            The variance given, or the one drawn.
 
     Raises
     ------
@@ -118,8 +118,8 @@ def make_senses(
 
     Notes
     -----
-    Logits have no fixed level: only their differences within a softmax can be learned, and of
-    "interaction" only psi, as a part of xi could be moved into chi and theta.
+    Logits have no fixed level: only their differences within a softmax can be learned. Of
+    "interaction" only psi can be learned, since a part of xi could be moved into chi and theta.
 
     References
     ----------
@@ -147,7 +147,7 @@ def make_senses(
     kappa_phi = _draw_kappa(kappa_phi, kappa_rng)
 
     shape = (n_genres, n_periods, n_senses)
-    truth = {}
+    truth: dict[str, np.ndarray] = {}
     if model in ("scan", "gasc"):
         phi = _walk(phi_rng, shape, first_phi, 2 * kappa_phi)
         psi = _walk(psi_rng, (n_senses, n_periods, n_words), first_psi, 2 * kappa_psi)
@@ -233,15 +233,27 @@ def _autoregression(rng, shape, alpha, kappa):
 
 
 def _walk(rng, shape, first, step):
-    """Random walk over the last axis but one, from its variances at first and of each step."""
+    """Random walk over the last axis but one: variance ``first`` at its start, ``step`` a step."""
     x = rng.normal(size=shape)
     x[..., 0, :] *= np.sqrt(first)
     x[..., 1:, :] *= np.sqrt(step)
     return np.cumsum(x, axis=-2)
 
 
-def draw_categories(proba, rows, rng):
-    """One draw of a category for each of ``rows``, the rows of ``proba`` to draw from."""
+def draw_categories(proba: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw categories, each from a row of probabilities.
+
+    Parameters
+    ----------
+    proba : ndarray of shape (n_rows, n_categories)
+    rows : ndarray of int, shape (n,)
+        The row of ``proba`` that each draw is from.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype int64
+    """
     u = rng.random(len(rows))
     out = np.empty(len(rows), dtype=np.int64)
     order = np.argsort(rows, kind="stable")

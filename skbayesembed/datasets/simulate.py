@@ -1,4 +1,4 @@
-"""Data simulated from the models, returned together with the truth."""
+"""Pair counts of words simulated from skip-gram with negative samples, together with the truth."""
 
 from __future__ import annotations
 
@@ -12,12 +12,21 @@ from sklearn.utils import Bunch
 from ..common.random import generators, seed_sequence
 from ..sgns.counting import PairCounts
 
+# Zipf-Mandelbrot frequencies, 1 / (rank^a + b), with a and b of the paper (eq. 18).
 _ZIPF_EXPONENT = 1.0
 _ZIPF_SHIFT = 2.7
+# Pairs whose vectors are gathered at a time, which bounds the memory that takes.
 _BLOCK = 1_000_000
 
 
-def make_sgns(n_words=100, n_components=5, n_pairs=50_000, *, zipf=False, random_state=None):
+def make_sgns(
+    n_words: int = 100,
+    n_components: int = 5,
+    n_pairs: int = 50_000,
+    *,
+    zipf: bool = False,
+    random_state: int | np.random.RandomState | None = None,
+) -> Bunch:
     """Simulate pair counts from skip-gram with negative samples.
 
     Target and context vectors are drawn from N(0, I / ``n_components``), so that a dot product has
@@ -89,8 +98,30 @@ def make_sgns(n_words=100, n_components=5, n_pairs=50_000, *, zipf=False, random
     return Bunch(pairs=pairs, rho=rho, alpha=alpha)
 
 
-def draw_counts(rho, alpha, n_pairs, zipf, pairs_rng, signs_rng):
-    """Counts of ``n_pairs`` pairs, each positive with the probability that the vectors give."""
+def draw_counts(
+    rho: np.ndarray,
+    alpha: np.ndarray,
+    n_pairs: int,
+    zipf: bool,
+    pairs_rng: np.random.Generator,
+    signs_rng: np.random.Generator,
+) -> PairCounts:
+    """Draw ``n_pairs`` pairs, each positive with the probability that the vectors give.
+
+    Parameters
+    ----------
+    rho, alpha : ndarray of shape (n_words, n_components)
+        Target and context vectors.
+    n_pairs : int
+    zipf : bool
+        As of `make_sgns`.
+    pairs_rng, signs_rng : numpy.random.Generator
+        What pairs are drawn from, and which of them are positive.
+
+    Returns
+    -------
+    PairCounts
+    """
     n_words = len(rho)
     targets, contexts, n_observed = _draw_pairs(n_words, n_pairs, zipf, pairs_rng)
     n_positive = signs_rng.binomial(n_observed, expit(_logits(rho, alpha, targets, contexts)))
@@ -101,7 +132,7 @@ def draw_counts(rho, alpha, n_pairs, zipf, pairs_rng, signs_rng):
 
 
 def _draw_pairs(n_words, n_pairs, zipf, rng):
-    """Draw pairs; return the unique ones as targets, contexts, and how often each was drawn."""
+    """Draw pairs; returns targets and contexts of the different ones, and how often each came."""
     if zipf:
         p = 1.0 / (np.arange(1, n_words + 1) ** _ZIPF_EXPONENT + _ZIPF_SHIFT)
         p /= p.sum()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import Bunch
 
 from ..common.checks import check_bool, check_integer
 from ..corpus.text import (
+    Analyzer,
     Corpus,
     build_corpus,
     document_counts,
@@ -19,25 +24,25 @@ from ..corpus.text import (
 
 
 def extract_snippets(
-    documents,
-    target,
+    documents: Iterable[Any],
+    target: str | Iterable[str],
     *,
-    window=14,
-    times=None,
-    genres=None,
-    stop_words=None,
-    min_count=2,
-    max_features=None,
-    analyzer="word",
-    lowercase=True,
-    token_pattern=r"(?u)\b\w\w+\b",
-):
+    window: int = 14,
+    times: ArrayLike | None = None,
+    genres: ArrayLike | None = None,
+    stop_words: str | Iterable[str] | None = None,
+    min_count: int = 2,
+    max_features: int | None = None,
+    analyzer: str | Analyzer = "word",
+    lowercase: bool = True,
+    token_pattern: str = r"(?u)\b\w\w+\b",
+) -> Bunch:
     r"""Cut the snippets around a target word out of a corpus.
 
     Every occurrence of the target makes one snippet: the ``window / 2`` tokens before it and the
-    ``window / 2`` after it, across sentences but never across documents. Then stop words and rare
-    words are dropped, as in Zafar & Nicholls (2022, section 3): positions are counted before, so
-    a snippet keeps at most ``window`` words, often far fewer, and sometimes none.
+    ``window / 2`` after it, across sentences but never across documents. Stop words and rare words
+    are dropped only after that, as in Zafar & Nicholls (2022, section 3). So a snippet has at most
+    ``window`` words, often far fewer, and sometimes none.
 
     Parameters
     ----------
@@ -63,10 +68,10 @@ def extract_snippets(
         How texts are cut into tokens; a callable takes a text and returns its tokens. Unused for
         token lists.
     lowercase : bool, default=True
-        Lower-case texts (only for ``analyzer="word"``).
+        Whether to lower-case texts (only for ``analyzer="word"``).
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
-        Regular expression of a token (only for ``analyzer="word"``). What does not match it, the
-        default all words of one letter, takes no position in the window.
+        Regular expression of a token (only for ``analyzer="word"``). What does not match it takes
+        no position in the window; with the default these are words of one letter.
 
     Returns
     -------
@@ -96,9 +101,9 @@ def extract_snippets(
 
     Notes
     -----
-    The target is never a context word of its own snippet. Another occurrence of it within the
-    window is one, as any other word (it was in the paper's data, too); it also has its own
-    snippet. List it among ``stop_words`` to drop it.
+    The occurrence that a snippet is around is not among its words. Another occurrence of the target
+    within the window is, like any other word (as in the paper's data); it has its own snippet, too.
+    List the target among ``stop_words`` to drop it.
 
     References
     ----------
@@ -164,6 +169,7 @@ def extract_snippets(
 
 
 def _forms(target, lower):
+    """Forms of the target word, a list."""
     try:
         forms = [target] if isinstance(target, str) else list(target)
     except TypeError as error:
@@ -174,6 +180,7 @@ def _forms(target, lower):
 
 
 def _stop_words(stop_words, lower):
+    """Stop words as a collection of strings."""
     if stop_words is None:
         return []
     if isinstance(stop_words, str):
@@ -192,6 +199,7 @@ def _stop_words(stop_words, lower):
 
 
 def _covariate(values, name, n_documents):
+    """Times or genres as an array with one entry for each document."""
     if values is None:
         return None
     values = np.asarray(values)
@@ -204,6 +212,7 @@ def _covariate(values, name, n_documents):
 
 
 def _ids(words, chosen):
+    """Ids of those words that are among the chosen ones."""
     chosen = set(chosen)
     return np.flatnonzero([word in chosen for word in words])
 
@@ -214,7 +223,7 @@ def _windows(corpus, centres, document, half, stops):
     places = centres[:, None] + around
     inside = places >= corpus.offsets[document][:, None]
     inside &= places < corpus.offsets[document + 1][:, None]
-    # places outside are masked afterwards: any index will do
+    # what is read for places outside the document does not matter, as they are masked
     ids = corpus.ids[np.where(inside, places, 0)]
     inside &= ~np.isin(ids, stops)
     offsets = np.zeros(len(centres) + 1, dtype=np.int64)
@@ -223,7 +232,7 @@ def _windows(corpus, centres, document, half, stops):
 
 
 def _ranked(ids, offsets, words):
-    """Corpus of the snippets, its words in the order that `restrict` relies on."""
+    """Corpus of the snippets, its words by descending frequency, as `restrict` expects them."""
     used, ids, frequency = np.unique(ids, return_inverse=True, return_counts=True)
     words = words[used]
     alphabetical = np.argsort(words, kind="stable")
@@ -234,6 +243,7 @@ def _ranked(ids, offsets, words):
 
 
 def _joined(corpus):
+    """Words of each snippet, joined by blanks."""
     tokens = corpus.words[corpus.ids].tolist()
     ends = corpus.offsets.tolist()
     return [" ".join(tokens[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]

@@ -1,8 +1,9 @@
-"""Documents simulated from topics that are Gaussians over word vectors, with the truth."""
+"""Documents simulated from topics that are Gaussians over word vectors, together with the truth."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.utils import Bunch
 
@@ -13,34 +14,36 @@ from .senses import draw_categories
 
 
 def make_topics(
-    n_documents=200,
-    n_words=300,
-    n_topics=5,
+    n_documents: int = 200,
+    n_words: int | None = 300,
+    n_topics: int = 5,
     *,
-    n_dims=5,
-    mean_length=50.0,
-    alpha=0.2,
-    separation=3.0,
-    degrees_of_freedom=None,
-    likelihood_power=1.0,
-    random_state=None,
-):
+    n_dims: int = 5,
+    mean_length: float = 50.0,
+    alpha: ArrayLike = 0.2,
+    separation: float = 3.0,
+    degrees_of_freedom: float | None = None,
+    likelihood_power: float = 1.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> Bunch:
     """Simulate documents whose topics are Gaussians over word vectors.
 
-    Topics have covariances Sigma_k from an inverse Wishart distribution with mean I, and means
-    mu_k from N(0, s^2 Sigma_k), s being ``separation``. Document d has shares theta_d of the topics
-    from a Dirichlet distribution and a Poisson number of tokens, each of a topic z from theta_d.
-    Then
+    The covariance Sigma_k of a topic is drawn from an inverse Wishart distribution with mean I, and
+    its mean mu_k from N(0, s^2 Sigma_k), where s is ``separation``. The shares theta_d of topics in
+    a document are drawn from a Dirichlet distribution, its number of tokens from a Poisson
+    distribution, and the topic z of each token from theta_d. What a token is depends on
+    ``n_words``:
 
-    - with ``n_words=None``, the model of Das et al. (2015) itself: every token is a word of its
-      own, with a vector from N(mu_z, Sigma_z).
-    - with a vocabulary of ``n_words``, as in text: each word has a vector from one of the topics,
-      all equally, and a token of topic k is word w with a probability proportional to
-      N(v_w; mu_k, Sigma_k)^likelihood_power.
+    - None is the model of Das et al. (2015) itself: every token is a word of its own, with a vector
+      from N(mu_z, Sigma_z).
+    - A number makes a vocabulary, as text has one. The vector of each word is drawn from a topic,
+      from all topics equally often, and a token of topic k is word w with a probability
+      proportional to N(v_w; mu_k, Sigma_k)^likelihood_power.
 
     Parameters
     ----------
     n_documents : int, default=200
+        Number of documents, D.
     n_words : int or None, default=300
         Size of the vocabulary, V. Some words may occur in no document.
     n_topics : int, default=5
@@ -54,9 +57,10 @@ def make_topics(
     separation : float, default=3.0
         Spread of the means, in standard deviations of a topic.
     degrees_of_freedom : float or None, default=None
-        Of the inverse Wishart distribution, above ``n_dims + 1``; None is ``n_dims + 10``.
+        Degrees of freedom of the inverse Wishart distribution, above ``n_dims + 1``; None is
+        ``n_dims + 10``.
     likelihood_power : float, default=1.0
-        At most 1; below, words of a vocabulary tell less of their topic.
+        Above 0 and at most 1; the smaller, the less a word of a vocabulary tells of its topic.
     random_state : int, RandomState instance or None, default=None
         An int gives the same data every time; with it, topics and vectors of a vocabulary are the
         same for all numbers and lengths of documents.
@@ -79,7 +83,7 @@ def make_topics(
         topic_counts : ndarray of shape (n_documents, n_topics), dtype int64
             True numbers of tokens of each topic.
         word_counts : ndarray of shape (n_topics, n_words), dtype int64
-            The same by word.
+            True number of tokens of each topic that are each word.
         word_proba : ndarray of shape (n_topics, n_words) or None
             True probabilities of the words; None where every token is a word of its own.
         alpha : ndarray of shape (n_topics,)
@@ -101,7 +105,6 @@ def make_topics(
     >>> simulation.counts.shape, simulation.vectors.shape, simulation.theta.shape
     ((20, 50), (50, 5), (20, 3))
     """
-    own_words = n_words is None
     alpha, freedom = _check(
         n_documents, n_words, n_topics, n_dims, mean_length, alpha, separation,
         degrees_of_freedom, likelihood_power,
@@ -115,7 +118,7 @@ def make_topics(
     documents = np.repeat(np.arange(n_documents), lengths)
     z = draw_categories(theta, documents, z_rng)
     proba = None
-    if own_words:
+    if n_words is None:
         vectors, words = _vectors(means, roots, z, tokens_rng), np.arange(z.size)
     else:
         of_words = np.arange(n_words) % n_topics
@@ -159,8 +162,9 @@ def _check(n_documents, n_words, n_topics, n_dims, mean_length, alpha, separatio
 
 
 def _topics(n_topics, n_dims, separation, freedom, rng):
-    """Means and roots R, Sigma = R R', of the covariances of topics."""
-    # Bartlett: the Wishart matrix A A' with A lower triangular; its inverse is scaled to mean I
+    """Means of topics and roots R of their covariances, Sigma = R R'."""
+    # Bartlett's decomposition gives a Wishart matrix A A' with A lower triangular; its inverse is
+    # scaled so that its mean is I
     factor = np.tril(rng.standard_normal((n_topics, n_dims, n_dims)), -1)
     diagonal = np.arange(n_dims)
     factor[:, diagonal, diagonal] = np.sqrt(
@@ -172,7 +176,7 @@ def _topics(n_topics, n_dims, separation, freedom, rng):
 
 
 def _vectors(means, roots, topics, rng):
-    """A vector from the topic of each word."""
+    """Draw a vector for each word from its topic."""
     noise = rng.standard_normal((topics.size, means.shape[1]))
     out = np.empty_like(noise)
     for k in range(len(means)):
@@ -182,7 +186,7 @@ def _vectors(means, roots, topics, rng):
 
 
 def _word_proba(means, roots, vectors, power):
-    """Powered densities normalised over words, (n_topics, n_words)."""
+    """Densities to a power, normalised over words, (n_topics, n_words)."""
     out = np.empty((len(means), len(vectors)))
     for k, (mean, root) in enumerate(zip(means, roots, strict=True)):
         white = np.linalg.solve(root, (vectors - mean).T)

@@ -83,7 +83,7 @@ class DynamicModel:
         self.pivots = pivots
         self.center = start
         # of words, for each side
-        self.blocks = pairs.units(n_components)
+        self.blocks = pairs.blocks(n_components)
 
     @classmethod
     def of_counts(cls, counts, n_components, prior, rng):

@@ -1,9 +1,14 @@
-"""Variational inference with an independent Gaussian for every parameter, from gradients alone."""
+"""Variational inference with an independent Gaussian for every parameter.
+
+It needs nothing of a model but the gradient of its log density (automatic differentiation
+variational inference, ADVI: Kucukelbir et al. 2017).
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -11,9 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.warnings import warn_user
 from .contracts import LogDensity, require
 
-# Iterations between looks at the bound, and the step of Adam, which falls as their square root.
-_WINDOW, _STEP = 100, 0.05
-_DECAY = (0.9, 0.99)
+# Iterations between looks at the bound.
+_WINDOW = 100
+# Adam (Kingma & Ba 2015): its step, which falls as the square root of the number of windows; the
+# decay of the mean gradient and of the mean square (0.99 for their 0.999, a memory of one window);
+# and what keeps it from dividing by zero.
+_STEP, _DECAY, _TINY = 0.05, (0.9, 0.99), 1e-8
+# The bound has settled once a window raised it by less than so many standard errors.
+_ERRORS = 2
 
 
 @dataclass
@@ -32,29 +42,48 @@ class MeanField:
     deviation: np.ndarray
     elbo: np.ndarray
 
-    def sample(self, n, rng):
-        """Draws: ndarray of shape (n, n_parameters)."""
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Independent draws.
+
+        Parameters
+        ----------
+        n : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of shape (n, n_parameters)
+        """
         noise = rng.standard_normal((n, self.mean.size))
         return self.mean + self.deviation * noise
 
 
-def mean_field(model, start, rng, *, max_iter=2000, verbose=0):
+def mean_field(
+    model: LogDensity,
+    start: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    max_iter: int = 2000,
+    verbose: int = 0,
+) -> tuple[MeanField, dict[str, Any]]:
     """Fit `MeanField` to a model in coordinates in which its posterior is about standard normal.
 
-    Every iteration takes the gradient of the bound at a draw and its mirror image (Kucukelbir et
-    al. 2017, eqs. 7-9), with the entropy at the draw too (Roeder et al. 2017), and a step of
-    Adam. The search ends when a window has not raised the bound by more than two standard errors;
-    what is returned is the average over the last window.
+    Every iteration estimates the gradient of the bound from one draw and its mirror image
+    (Kucukelbir et al. 2017, eqs. 7-9), the entropy taken at the draw as well (Roeder et al. 2017),
+    and takes a step of Adam. The search ends when a window of 100 iterations has not raised the
+    bound by more than two standard errors. Means and log deviations are averaged over the last
+    window.
 
     Parameters
     ----------
     model : LogDensity
     start : ndarray of shape (n_parameters,)
-        First means; the first deviations are the model's ``scale``.
+        Means to begin with; the deviations begin at the model's ``scale``.
     rng : numpy.random.Generator
     max_iter : int
         Most iterations, of two gradients each; at least two windows of 100 are made.
     verbose : int
+        Above zero, a line is printed for every window.
 
     Returns
     -------
@@ -62,16 +91,22 @@ def mean_field(model, start, rng, *, max_iter=2000, verbose=0):
     facts : dict
         ``n_iter``, ``converged``.
 
+    Raises
+    ------
+    TypeError
+        If the model does not offer `LogDensity`.
+
     Warns
     -----
     ConvergenceWarning
-        If ``max_iter`` came first.
+        If ``max_iter`` was reached before the bound had settled.
     """
     require(model, LogDensity, "vi")
     n = model.n_parameters
     x = np.concatenate([start, np.log(model.scale)])
     first, second, gradient = np.zeros(2 * n), np.zeros(2 * n), np.empty(2 * n)
-    room, windows, converged, i = np.empty(n), [], False, 0
+    room, converged, i = np.empty(n), False, 0
+    windows: list[tuple[float, float]] = []
     while not converged and (i < max_iter or len(windows) < 2):
         bounds, total = [], np.zeros(2 * n)
         for _ in range(_WINDOW):
@@ -81,14 +116,14 @@ def mean_field(model, start, rng, *, max_iter=2000, verbose=0):
             second += (1 - _DECAY[1]) * (gradient**2 - second)
             rate = _STEP / math.sqrt(1 + i / _WINDOW)
             correction = math.sqrt(1 - _DECAY[1] ** i) / (1 - _DECAY[0] ** i)
-            x = x + rate * correction * first / (np.sqrt(second) + 1e-8)
+            x = x + rate * correction * first / (np.sqrt(second) + _TINY)
             total += x
         windows.append((np.mean(bounds), np.std(bounds) / math.sqrt(_WINDOW)))
         if verbose:
             print(f"vi: {i} iterations, bound {windows[-1][0]:.6g}")
         if len(windows) > 1:
             (before, error), (now, other) = windows[-2:]
-            converged = now - before < 2 * math.hypot(error, other)
+            converged = now - before < _ERRORS * math.hypot(error, other)
     if not converged:
         warn_user(
             f"The bound still rose after max_iter={max_iter} iterations: raise max_iter.",
@@ -104,8 +139,8 @@ def _bound(model, x, rng, room, gradient):
     n = model.n_parameters
     mean, deviation = x[:n], np.exp(x[n:])
     noise = rng.standard_normal(n)
-    # the entropy at this draw in place of its mean: it moves against the log density, so that
-    # bound and gradient lose their noise as the Gaussian comes to fit
+    # The entropy is taken at this draw, not in its mean: its noise is opposite to that of the log
+    # density, so that their sum has less and less of it as the Gaussian comes to fit.
     value, squares = 0.0, noise**2
     gradient[:] = 0.0
     for sign in (0.5, -0.5):

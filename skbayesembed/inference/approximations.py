@@ -1,12 +1,15 @@
-"""Approximations in flat coordinates, read as the named arrays that a model records."""
+"""From an approximation of the flat parameters of a model to one of the named arrays it records."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import numpy as np
 
-from .contracts import Result
+from .contracts import Approximation, Result
 
-# Draws that are made at a time.
+# Draws that are made together, which bounds the memory they take.
 _TOGETHER = 64
 
 
@@ -31,13 +34,13 @@ class ReadApproximation:
         The bound on the log evidence after every iteration.
     """
 
-    def __init__(self, model, flat):
+    def __init__(self, model: Any, flat: Any) -> None:
         self._model, self.flat = model, flat
         self.mean = model.observe(flat.mean)
         if hasattr(flat, "elbo"):
             self.elbo = flat.elbo
 
-    def sample(self, n, rng):
+    def sample(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Independent draws.
 
         Parameters
@@ -53,13 +56,33 @@ class ReadApproximation:
         seen = [self._model.observe(theta) for theta in self.thetas(n, rng)]
         return {name: np.stack([values[name] for values in seen]) for name in self.mean}
 
-    def thetas(self, n, rng):
-        """``n`` draws of the flat parameters, one after the other."""
+    def thetas(self, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Iterate over ``n`` independent draws of the flat parameters, each (n_parameters,)."""
         for start in range(0, n, _TOGETHER):
             yield from self.flat.sample(min(_TOGETHER, n - start), rng)
 
 
-def drawn(draws, facts, approximation, **more):
-    """`Result` of independent draws (n, ...) of an approximation, as one chain."""
+def drawn(
+    draws: Mapping[str, np.ndarray],
+    facts: dict[str, Any],
+    approximation: Approximation,
+    **more: Any,
+) -> Result:
+    """Make the `Result` of independent draws from an approximation.
+
+    Parameters
+    ----------
+    draws : mapping of str to ndarray of shape (n, ...)
+        They become one chain.
+    facts : dict
+        Named as in `contracts.ATTRS`.
+    approximation : Approximation
+    **more
+        Further attributes of `Result`.
+
+    Returns
+    -------
+    Result
+    """
     draws = {name: values[None] for name, values in draws.items()}
     return Result(draws, facts=facts, approximation=approximation, **more)

@@ -1,15 +1,19 @@
-"""Quasi-Newton ascent in single precision with a preconditioner of the model's own.
+"""Quasi-Newton ascent in single precision with a preconditioner that the model provides.
 
-For problems of tens of millions of parameters, whose model knows most of the curvature: SciPy's
-L-BFGS has neither, and in double precision takes several times the memory.
+It is meant for tens of millions of parameters and models that know most of their curvature. SciPy's
+L-BFGS takes no preconditioner, and works in double precision, in several times the memory.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+# A step is taken if it gains the first share of what the slope promises (Nocedal & Wright 2006,
+# section 3.1); otherwise it is shortened by the second factor, as long as it is above the third.
 _SUFFICIENT, _SHORTER, _SHORTEST = 1e-4, 0.3, 1e-6
-# Steps of less curvature, in units of the value, say nothing: single precision has lost it.
+# Steps along which the value bends by less than this say nothing: single precision has lost it.
 _LEAST_CURVATURE = 1e-10
 
 
@@ -20,32 +24,36 @@ class Ascent:
     ----------
     model : object
         ``model.point`` is a float32 array that is moved in place;
-        ``model.value_and_gradient()`` returns the value there and its gradient, a new array;
-        ``model.precondition(x)`` multiplies ``x`` in place by about the inverse of the negative
-        Hessian.
+        ``model.value_and_gradient()`` returns the value at that point and its gradient, a new
+        array;
+        ``model.precondition(x)`` multiplies ``x`` in place by an approximation of the inverse of
+        the negative Hessian.
     memory : int, default=6
-        Steps remembered.
+        Number of steps remembered.
 
     Attributes
     ----------
     value : float
-        At the point.
-    gradient : ndarray
+        The value at the present point.
+    gradient : ndarray of the shape of the point
+        The gradient there.
     n_evaluations : int
+        How often the model was evaluated.
 
     References
     ----------
     Nocedal & Wright (2006), Numerical Optimization, algorithm 7.4.
     """
 
-    def __init__(self, model, memory=6):
+    def __init__(self, model: Any, memory: int = 6) -> None:
         self._model, self._memory = model, memory
-        self._steps, self._changes = [], []
+        self._steps: list[np.ndarray] = []
+        self._changes: list[np.ndarray] = []
         self.n_evaluations = 0
         self.value, self.gradient = self._evaluate()
 
-    def advance(self, first=1.0):
-        """One step, as long as it raises the value enough.
+    def advance(self, first: float = 1.0) -> bool:
+        """Take one step, shortened until it raises the value enough.
 
         Parameters
         ----------
@@ -55,7 +63,8 @@ class Ascent:
         Returns
         -------
         bool
-            False where no step along the direction raises the value: the end is reached.
+            False if no step along the direction raises the value: the maximum is reached as far as
+            single precision can tell. The point then stays where it was.
         """
         direction = self._direction()
         slope = _dot(self.gradient, direction)

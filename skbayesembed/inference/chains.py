@@ -1,17 +1,19 @@
-"""Chains over joblib: recording, thread limits, interruption.
+"""Chains over joblib: how they are run, recorded, interrupted and joined.
 
-The engine knows no model: a chain is a function ``chain(model, settings, record, seed, control)``
-that fills its record. Chains run side by side; where a model is large they run one after the
-other and the threads go to its units of work instead. Which of the two, and with how many
-threads, never changes a draw.
+A chain is a function ``chain(model, settings, record, seed, control, index, run)`` that fills its
+record. Chains run side by side. Where a model is large they run one after the other, and the
+threads share the blocks of work of each sweep instead, which ``run`` maps a function over. Neither
+that choice nor the number of threads ever changes a draw.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -22,6 +24,9 @@ from ..posterior.posterior import RunningMoments
 from .contracts import Result
 from .progress import Progress
 from .threads import OneBlasThread
+
+# Seconds between two looks whether interrupted chains have ended.
+_LOOK = 0.02
 
 
 @dataclass(frozen=True)
@@ -36,9 +41,10 @@ class Settings:
         Of the draws made, the first and every ``stride``-th after it are recorded whole.
     moments : bool
         Whether running moments over every draw are kept.
-    rows : dict of str to ndarray of int, or to any other NumPy index
-        Rows of a named array that are recorded at every draw whatever the stride, under the name
-        with ``"_rows"`` appended; a tuple picks along further axes.
+    rows : dict of str to NumPy index, or None
+        For an array by its name, the rows that are recorded at every draw whatever the stride;
+        a tuple picks along further axes. They are recorded under the name with ``"_rows"``
+        appended.
     covariance : bool
         Whether running moments keep covariances, or variances only.
     """
@@ -48,33 +54,57 @@ class Settings:
     thin: int = 1
     stride: int = 1
     moments: bool = False
-    rows: dict | None = None
+    rows: dict[str, Any] | None = None
     covariance: bool = True
 
     @property
-    def recorded(self):
+    def recorded(self) -> int:
         """Number of draws recorded whole."""
         return self.draws // self.stride
 
     @property
-    def total(self):
+    def total(self) -> int:
         """Number of sweeps of a chain."""
         return self.warmup + self.draws * self.thin
 
 
 class ChainRecord:
-    """What one chain has produced so far; whole draws only, whenever it is looked at."""
+    """What one chain has produced so far.
 
-    def __init__(self):
-        self.draws = {}
-        self.rows = {}
-        self.stats = {}
-        self.moments = {}
+    Whenever it is looked at, also after an interruption, the first ``n_draws`` draws are complete.
+
+    Attributes
+    ----------
+    draws, rows, stats : dict of str to ndarray
+        Arrays with the draws along axis 0.
+    moments : dict of str to RunningMoments
+    n_draws : int
+        Draws made.
+    running : bool
+        Whether the chain is being run at the moment.
+    """
+
+    def __init__(self) -> None:
+        self.draws: dict[str, np.ndarray] = {}
+        self.rows: dict[str, np.ndarray] = {}
+        self.stats: dict[str, np.ndarray] = {}
+        self.moments: dict[str, RunningMoments] = {}
         self.n_draws = 0
         self.running = False
 
-    def store(self, settings, values, trace):
-        """Add one draw: ``values`` and ``trace`` are dicts of arrays."""
+    def store(
+        self, settings: Settings, values: Mapping[str, Any], trace: Mapping[str, Any]
+    ) -> None:
+        """Add one draw.
+
+        Parameters
+        ----------
+        settings : Settings
+        values : mapping of str to ndarray
+            What the model observes of the draw.
+        trace : mapping of str to float or ndarray
+            Statistics of the draw.
+        """
         i = self.n_draws
         if i == 0:
             self._allocate(settings, values, trace)
@@ -103,9 +133,16 @@ class ChainRecord:
 
 
 class Control:
-    """The stop flag and the progress display that chains of one process share."""
+    """The stop flag and the progress display that the chains of one process share.
 
-    def __init__(self, progress, inner_threads=1):
+    Parameters
+    ----------
+    progress : Progress
+    inner_threads : int
+        Threads that each chain may use for its blocks of work.
+    """
+
+    def __init__(self, progress: Progress, inner_threads: int = 1) -> None:
         self.progress = progress
         self.inner_threads = inner_threads
         self._stop = threading.Event()
@@ -118,16 +155,17 @@ class Control:
         self._stop = threading.Event()
 
     @property
-    def stopped(self):
+    def stopped(self) -> bool:
+        """Whether chains are to end after the sweep they are in."""
         return self._stop.is_set()
 
-    def stop(self):
+    def stop(self) -> None:
         """Ask every chain of this process to end after its current sweep."""
         self._stop.set()
 
 
-def serial(function, tasks):
-    """Run units of work one after the other; where threads are wanted, pass `Workers`."""
+def serial(function: Callable[..., Any], tasks: Iterable[tuple]) -> None:
+    """Call ``function(*task)`` for one task after the other; `Workers` do it in threads."""
     for task in tasks:
         function(*task)
 
@@ -136,24 +174,29 @@ class Workers:
     """Map a function over blocks of work, in threads of this process where there are several.
 
     The blocks write into the chain's own arrays, so they never leave the process, whatever backend
-    runs the chains. A plain executor: joblib's threads answer 10 ms later, as long as a sweep.
+    runs the chains. The threads are those of a plain executor, since joblib's take 10 ms longer to
+    answer, which is as long as a sweep.
+
+    Parameters
+    ----------
+    n_threads : int
     """
 
-    def __init__(self, n_threads):
+    def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
-        self._executor = None
+        self._executor: ThreadPoolExecutor | None = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if self.n_threads > 1:
             self._executor = ThreadPoolExecutor(self.n_threads)
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         if self._executor is not None:
             self._executor.shutdown()
             self._executor = None
 
-    def __call__(self, function, tasks):
+    def __call__(self, function: Callable[..., Any], tasks: Sequence[tuple]) -> None:
         if self._executor is None or len(tasks) == 1:
             serial(function, tasks)
         else:
@@ -167,8 +210,8 @@ def _work(chain, model, settings, record, seed, control, index):
         return record
     record.running = True
     try:
-        with OneBlasThread(), Workers(control.inner_threads) as units:
-            chain(model, settings, record, seed, control, index, units)
+        with OneBlasThread(), Workers(control.inner_threads) as run:
+            chain(model, settings, record, seed, control, index, run)
     finally:
         record.running = False
     return record
@@ -176,26 +219,40 @@ def _work(chain, model, settings, record, seed, control, index):
 
 def _wait(records):
     while any(record.running for record in records):
-        time.sleep(0.02)
+        time.sleep(_LOOK)
 
 
-def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_blocks, verbose):
+def run_chains(
+    chain: Callable[..., None],
+    model: Any,
+    settings: Settings,
+    *,
+    n_chains: int,
+    seeds: np.random.SeedSequence,
+    n_jobs: int | None,
+    split_blocks: bool,
+    verbose: int,
+) -> Result:
     """Run ``n_chains`` chains and gather what they recorded.
 
     Parameters
     ----------
     chain : callable
-        ``chain(model, settings, record, seed, control, index, units)``, importable by name.
+        ``chain(model, settings, record, seed, control, index, run)``, a function of a module, so
+        that it can be sent to another process.
     model : object
-        What the chain works on; read-only.
+        What the chain works on; it is only read.
     settings : Settings
     n_chains : int
     seeds : numpy.random.SeedSequence
-        Each chain gets its own child.
+        Each chain gets a child of its own.
     n_jobs : int or None
+        As joblib takes it.
     split_blocks : bool
-        Chains one after the other with their units of work in parallel, instead of side by side.
+        Whether chains run one after the other with their blocks of work in parallel, instead of
+        side by side.
     verbose : int
+        Above zero, progress is printed.
 
     Returns
     -------
@@ -219,7 +276,8 @@ def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_blocks,
     )
     with OneBlasThread():
         try:
-            # arrays are not memory-mapped: read-only inputs would need kernels of their own
+            # no memory-mapping of arrays: it makes them read-only, and kernels would be compiled
+            # once more for that
             parallel = Parallel(
                 n_jobs=outer, prefer="threads", max_nbytes=None, return_as="generator"
             )
@@ -237,8 +295,33 @@ def run_chains(chain, model, settings, *, n_chains, seeds, n_jobs, split_blocks,
     return gather(records, settings, interrupted)
 
 
-def gather(records, settings, interrupted):
-    """Join chain records to one `Result`, cut to a rectangle where some chains are short."""
+def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool) -> Result:
+    """Join the records of chains to one `Result`.
+
+    All chains of a result have equally many draws. After an interruption some may be shorter. Then
+    that number of draws is kept which keeps the most draws in all; chains with fewer are dropped.
+
+    Parameters
+    ----------
+    records : sequence of ChainRecord
+    settings : Settings
+    interrupted : bool
+        Noted among the facts; a warning then tells what was kept.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If there is no draw.
+
+    Warns
+    -----
+    RuntimeWarning
+        If interrupted.
+    """
     lengths = np.array([record.n_draws for record in records])
     order = np.sort(lengths)[::-1]
     kept = order[int(np.argmax(order * np.arange(1, len(order) + 1)))]

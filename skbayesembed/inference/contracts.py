@@ -1,57 +1,84 @@
 """What a model offers and what a solver returns: the contracts of the package.
 
-A model implements the groups it can; a solver names the group it needs. Nothing here is a base
-class: the protocols document and check names, models just have the methods.
+A model implements those of the protocols below that it can; a solver names the one it needs, and
+`require` says so where the model does not offer it. None of them is a base class: they document the
+methods and let their names be checked. A model just has the methods.
+
+Below them are the names that all solvers use for what they record: ``STATS`` and ``ATTRS``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+
+from ..posterior.running_moments import RunningMoments
+
+# Maps a function over a list of argument tuples, one for each block of work.
+Run = Callable[[Callable[..., Any], list[tuple]], None]
 
 
 @runtime_checkable
 class LogDensity(Protocol):
-    """Needed by ``solver="map"``, and wherever else the mode is searched for."""
+    """Needed by ``solver="map"``, and wherever else the mode is searched for.
+
+    Attributes
+    ----------
+    n_parameters : int
+        Length of the flat vector of free parameters.
+    scale : ndarray of shape (n_parameters,)
+        Rough posterior standard deviations of the flat parameters, up to a common factor.
+    """
 
     n_parameters: int
-    scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
+    scale: np.ndarray
 
-    def logp_and_grad(self, theta, out):
+    def logp_and_grad(self, theta: np.ndarray, out: np.ndarray) -> float:
         """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
 
-    def pack(self, arrays):
-        """Flat vector of the free parameters in the dict of named arrays."""
+    def pack(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Flat vector (n_parameters,) of the free parameters among the named arrays."""
 
-    def unpack(self, theta):
-        """Dict of named arrays, fixed entries included, from the flat vector."""
+    def unpack(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        """Named arrays, fixed entries included, that belong to the flat vector."""
 
 
 @runtime_checkable
 class Conditionals(Protocol):
     """Needed by ``solver="gibbs"``.
 
-    ``rng`` is a list of ``n_streams`` generators: the first for what concerns the whole chain,
-    then one per unit of work, so that draws do not depend on how units are spread over threads.
+    ``rngs`` is a list of ``n_streams`` generators: the first for what concerns the whole chain,
+    then one for each block of work, so that draws do not depend on how blocks are spread over
+    threads.
+
+    Attributes
+    ----------
+    n_streams : int
+        Number of generators that a chain needs.
     """
 
     n_streams: int
 
-    def init_state(self, rng):
-        """A start of the chain."""
+    def init_state(self, rngs: list[np.random.Generator]) -> Any:
+        """State to start a chain from: an object that `sweep` changes."""
 
-    def sweep(self, state, rng, run):
-        """One invariant sweep in place; ``run`` maps a function over a list of argument tuples."""
+    def sweep(self, state: Any, rngs: list[np.random.Generator], run: Run) -> None:
+        """Change the state in place by one sweep, which leaves the posterior invariant.
 
-    def tune(self, state, step, warmup):
-        """Called after warm-up sweep number ``step``; never called once ``step`` is ``warmup``."""
+        ``run(function, tasks)`` calls the function with each of a list of argument tuples, one for
+        each block of work, perhaps in several threads.
+        """
 
-    def observe(self, state):
-        """Dict of named arrays to record for this draw, in the identified frame."""
+    def tune(self, state: Any, step: int, warmup: int) -> None:
+        """Adapt the sampler after sweep number ``step`` (from 0) of ``warmup`` of warm-up."""
 
-    def trace(self, state):
+    def observe(self, state: Any) -> dict[str, np.ndarray]:
+        """Named arrays to record for this draw, brought to the frame that all draws share."""
+
+    def trace(self, state: Any) -> dict[str, Any]:
         """Dict of named statistics of this draw, recorded for every draw."""
 
 
@@ -59,25 +86,33 @@ class Conditionals(Protocol):
 class HamiltonianModel(Protocol):
     """Needed by ``solver="hmc"``.
 
-    Optional besides: ``block_size`` and ``n_blocked`` (the first ``n_blocked`` parameters come in
-    blocks of that size that belong together), and ``turns`` (whether turning all blocks together,
-    by one rotation, changes the density so little that the posterior is much wider along such
-    turns than its variances say).
+    Attributes
+    ----------
+    n_parameters : int
+        Length of the flat vector of free parameters.
+    scale : ndarray of shape (n_parameters,)
+        Rough posterior standard deviations of the flat parameters, up to a common factor.
+    block_size, n_blocked : int, optional
+        The first ``n_blocked`` parameters come in blocks of ``block_size`` that belong together,
+        such as the components of a word vector.
+    turns : bool, optional
+        Whether one rotation of all blocks together changes the density so little that the posterior
+        is much wider along rotations than the variances of single parameters say.
     """
 
     n_parameters: int
-    scale: np.ndarray  # rough posterior standard deviations of the flat parameters, up to a factor
+    scale: np.ndarray
 
-    def logp_and_grad(self, theta, out):
+    def logp_and_grad(self, theta: np.ndarray, out: np.ndarray) -> float:
         """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
 
-    def init(self, rng):
-        """A start of the chain: flat vector."""
+    def init(self, rng: np.random.Generator) -> np.ndarray:
+        """Flat vector (n_parameters,) to start a chain from."""
 
-    def observe(self, theta):
-        """Dict of named arrays to record for this draw."""
+    def observe(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        """Named arrays to record for this draw."""
 
-    def trace(self, theta):
+    def trace(self, theta: np.ndarray) -> dict[str, Any]:
         """Dict of named statistics of this draw, recorded for every draw."""
 
 
@@ -85,55 +120,71 @@ class HamiltonianModel(Protocol):
 class Variational(Protocol):
     """Needed by ``solver="vi"``.
 
-    ``run`` maps a function over a list of argument tuples, one for each unit of work.
+    ``run`` maps a function over a list of argument tuples, one for each block of work.
     """
 
-    def init_q(self, arrays):
-        """Factors of the approximation around a dict of starting arrays."""
+    def init_q(self, arrays: Mapping[str, np.ndarray]) -> Any:
+        """Factors of the approximation, centred at named arrays to start from."""
 
-    def update(self, q, run):
-        """One sweep over all factors in place; returns a bound on the log evidence.
+    def update(self, q: Any, run: Run) -> float:
+        """Update all factors in place; returns the lower bound on the log evidence.
 
-        The bound is that of factors met in the sweep, each sweep at the same place of it, so that
-        it never falls from one sweep to the next.
+        A model may take the bound at any moment of the sweep, when some factors are updated and
+        others not yet, as long as it is the same moment of every sweep: then the bound never falls
+        from one sweep to the next.
         """
 
-    def settled(self, q):
-        """Whether no factor is held back for the start any more."""
+    def settled(self, q: Any) -> bool:
+        """Whether all factors are free to move; some may be held back in the first sweeps."""
 
-    def sample_q(self, q, n, rng):
-        """Dict of named arrays, ``n`` independent draws of the approximation along axis 0."""
+    def sample_q(self, q: Any, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Named arrays with ``n`` independent draws of the approximation along axis 0."""
 
 
 class Approximation(Protocol):
     """What ``solver="vi"`` and ``solver="laplace"`` leave in ``approximation_``.
 
-    That of ``"vi"`` has ``elbo`` besides: the bound on the log evidence after every iteration,
-    empty where it was learned from minibatches.
+    Attributes
+    ----------
+    mean : dict of str to ndarray
+        Means of the named arrays that are drawn.
+    elbo : ndarray of shape (n_iter,)
+        That of ``"vi"`` only: the lower bound on the log evidence after every iteration; empty
+        where it was learned from minibatches.
     """
 
-    mean: dict[str, np.ndarray]  # by the names of the draws, or of the coordinates it is taken in
+    mean: dict[str, np.ndarray]
 
-    def sample(self, n, rng):
-        """Dict of named arrays, ``n`` independent draws along axis 0, by the names of ``mean``."""
+    def sample(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Arrays by the names of ``mean``, with ``n`` independent draws along axis 0."""
 
 
 class Coordinates(Protocol):
-    """A part of the flat parameters of a model, in which its posterior is about round."""
+    """Coordinates of a part of a model, chosen so that its posterior is about equally wide in all.
 
-    size: int  # number of coordinates
+    The flat vector of a model is put together from several of these.
 
-    def inform(self, information, power, arrays=None):
-        """Fit the coordinates to expected information, and to means where there are any."""
+    Attributes
+    ----------
+    size : int
+        Number of coordinates.
+    """
 
-    def coordinates(self, arrays, out):
-        """Coordinates of a dict of named arrays, into the flat ``out``."""
+    size: int
 
-    def logits(self, y):
-        """Named arrays of flat coordinates, a dict."""
+    def inform(
+        self, information: np.ndarray, power: float, arrays: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        """Fit the coordinates to the expected information, and to means where they are given."""
 
-    def log_volume(self):
-        """Log of the determinant of the derivatives of the arrays by the coordinates."""
+    def coordinates(self, arrays: Mapping[str, np.ndarray], out: np.ndarray) -> None:
+        """Write the coordinates of named arrays into the flat ``out``."""
+
+    def logits(self, y: np.ndarray) -> dict[str, np.ndarray]:
+        """Named arrays (logits) that belong to flat coordinates; reverses `coordinates`."""
+
+    def log_volume(self) -> float:
+        """Logarithm of the determinant of the derivatives of the arrays by the coordinates."""
 
 
 # Rows of an array that are recorded at every draw are named after it, with this at the end.
@@ -236,14 +287,23 @@ class Result:
 
     draws: dict[str, np.ndarray]
     stats: dict[str, np.ndarray] = field(default_factory=dict)
-    moments: dict = field(default_factory=dict)
-    facts: dict = field(default_factory=dict)
-    approximation: object = None
-    learned: dict = field(default_factory=dict)
+    moments: dict[str, RunningMoments] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    approximation: Approximation | None = None
+    learned: dict[str, Any] = field(default_factory=dict)
 
 
-def require(model, contract, solver):
-    """Raise a TypeError that names model and solver unless ``model`` offers ``contract``."""
+def require(model: object, contract: type, solver: str) -> None:
+    """Raise a TypeError that names model and solver unless ``model`` offers ``contract``.
+
+    Parameters
+    ----------
+    model : object
+    contract : type
+        One of the protocols above.
+    solver : str
+        The solver that needs it.
+    """
     if not isinstance(model, contract):
         raise TypeError(
             f"solver={solver!r} needs a model that offers {contract.__name__}, which "

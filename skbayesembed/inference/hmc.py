@@ -1,14 +1,15 @@
-"""Hamiltonian samplers that know no model: NUTS, fixed-length HMC and MALA from the same parts.
+"""Chains of Hamiltonian samplers: the warm-up, the draws, and warnings about them.
 
-All three follow Hamiltonian trajectories in coordinates that warm-up has made round, by a
-reversible, volume-preserving integrator. They differ in where a trajectory ends and which of its
-states is the draw.
+A chain is made of transitions, which are in `trajectories`. During warm-up it learns its step size
+and metric by the means of `adaptation`. This module puts the two together.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -16,13 +17,32 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.random import generators
 from ..common.warnings import warn_user
 from .adaptation import Metric, MetricWindow, StepSize, schedule
-from .chains import run_chains
-from .contracts import HamiltonianModel, require
+from .chains import ChainRecord, Control, Settings, run_chains
+from .contracts import HamiltonianModel, Result, Run, require
 from .trajectories import HamiltonianOptions, Trajectories
 
+# The first guess of the step size is the number of parameters to this power, which is how the step
+# of a given acceptance falls with their number (Beskos et al. 2013).
+_STEP_POWER = -0.25
+# Share of trajectories cut at the largest depth above which there is a warning.
+_SATURATED = 0.01
 
-def hmc_chain(options, model, settings, record, seed, control, index, units):
-    """Run one chain: warm-up with adaptation, then draws ``thin`` transitions apart."""
+
+def hmc_chain(
+    options: HamiltonianOptions,
+    model: HamiltonianModel,
+    settings: Settings,
+    record: ChainRecord,
+    seed: np.random.SeedSequence,
+    control: Control,
+    index: int,
+    run: Run,
+) -> None:
+    """Run one chain: a warm-up that adapts, then draws ``thin`` transitions apart.
+
+    Parameters are ``options``, and those that `chains.run_chains` gives a chain; ``run`` is not
+    used, as a gradient is one block of work.
+    """
     rng = generators(seed, 1)[0]
     scale = np.array(model.scale, dtype=float)
     sampler = Trajectories(model, options, rng, Metric(np.zeros_like(scale), scale))
@@ -50,8 +70,8 @@ def hmc_chain(options, model, settings, record, seed, control, index, units):
 
 
 def _warm_up(sampler, state, warmup):
-    """Adapt step size and metric; yields the state after each transition."""
-    sampler.step = state.theta.size**-0.25
+    """Make ``warmup`` transitions that adapt step size and metric; yields the state after each."""
+    sampler.step = state.theta.size**_STEP_POWER
     sampler.first_step(state)
     adapter = StepSize(sampler.options.target)
     adapter.restart(sampler.step)
@@ -79,6 +99,7 @@ def _warm_up(sampler, state, warmup):
 
 
 def _change_metric(sampler, state, metric):
+    """Give the sampler another metric, and a step size to begin with in it."""
     sampler.metric = metric
     sampler.enter(state)
     sampler.first_step(state)
@@ -99,8 +120,16 @@ def _statistics(made, step):
 
 
 def sample_hmc(
-    model, settings, options=None, *, n_chains, seeds, n_jobs=None, split_blocks=False, verbose=0
-):
+    model: HamiltonianModel,
+    settings: Settings,
+    options: HamiltonianOptions | None = None,
+    *,
+    n_chains: int,
+    seeds: np.random.SeedSequence,
+    n_jobs: int | None = None,
+    split_blocks: bool = False,
+    verbose: int = 0,
+) -> Result:
     """Draw from the posterior of a model that offers `HamiltonianModel`.
 
     Parameters
@@ -108,8 +137,9 @@ def sample_hmc(
     model : HamiltonianModel
     settings : Settings
     options : HamiltonianOptions, optional
+        NUTS with a diagonal metric by default.
     n_chains, seeds, n_jobs, split_blocks, verbose
-        As in `run_chains`.
+        As in `chains.run_chains`.
 
     Returns
     -------
@@ -121,8 +151,12 @@ def sample_hmc(
 
     Raises
     ------
+    TypeError
+        If the model does not offer `HamiltonianModel`.
     ValueError
-        For a start without a finite log density.
+        If the log density at the start of a chain is not finite.
+    KeyboardInterrupt
+        If interrupted before any draw was made.
 
     Warns
     -----
@@ -149,8 +183,19 @@ def sample_hmc(
     return result
 
 
-def warn_of_trajectories(facts, n_draws, options):
-    """ConvergenceWarning where trajectories diverged or were cut short."""
+def warn_of_trajectories(
+    facts: Mapping[str, Any], n_draws: int, options: HamiltonianOptions
+) -> None:
+    """ConvergenceWarning if trajectories diverged, or too many ended at the largest tree depth.
+
+    Parameters
+    ----------
+    facts : mapping
+        With ``divergences`` and ``saturated``.
+    n_draws : int
+        Draws of all chains together.
+    options : HamiltonianOptions
+    """
     if facts["divergences"]:
         warn_user(
             f"{facts['divergences']} of the trajectories that led to {n_draws} draws diverged: the "
@@ -160,7 +205,7 @@ def warn_of_trajectories(facts, n_draws, options):
             "tighter.",
             ConvergenceWarning,
         )
-    if facts["saturated"] > 0.01:
+    if facts["saturated"] > _SATURATED:
         warn_user(
             f"{100 * facts['saturated']:.3g} % of the trajectories were cut at the largest tree "
             f"depth, {options.max_depth}: draws are correct but correlated. Raise warmup, so that "

@@ -1,10 +1,16 @@
 """Kernels of Hamiltonian trajectories on flat vectors in whitened coordinates.
 
-The sampler moves ``u``, with ``theta = center + S u`` and ``S = B (I + W' Z W)``. ``B`` is diagonal
-(``scale``) or, for the first entries, made of lower triangular blocks (``factor``). ``W`` stands
-for turns of all blocks together: with the first entries of ``theta`` as the rows of a matrix,
-``rows`` (m, k) their centre and ``A`` antisymmetric, ``B W' a = rows A``, where ``a`` lists the
-entries of ``A`` above the diagonal. ``Z`` is ``spread``. Momenta ``p`` are standard normal.
+The sampler moves ``u``; the parameters are ``theta = center + S u``, ``S = B (I + W' Z W)``.
+
+- ``B`` is diagonal (``scale``); for the first entries it may be made of lower triangular blocks
+  instead (``factor``).
+- ``W`` stands for turns of all blocks together. Read the first entries of ``theta`` as the rows of
+  a matrix, whose centre is ``rows`` (m, k). A small rotation moves it by ``rows A`` with an
+  antisymmetric ``A``. The vector ``a`` lists the entries of ``A`` above the diagonal, and ``W`` is
+  defined by ``B W' a = rows A``.
+- ``Z`` is the symmetric matrix ``spread`` over such vectors ``a``.
+
+Momenta ``p`` are standard normal.
 """
 
 from __future__ import annotations
@@ -43,7 +49,8 @@ def turn_moves(rows, a):
     return np.dot(rows, turn)
 
 
-# Few arrays a loop, all from their first entries on: compilers make others no vector instructions.
+# Loops have few arrays and run from their first entries on: compilers turn no others into vector
+# instructions.
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -137,7 +144,7 @@ def kick_and_drift(kick, drift, u, p, force):
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def kick_and_turn(kick, angle, u, p, force):
-    """The flow of a standard Gaussian in place of the drift: (u, p + kick force) turned."""
+    """p += kick force, then (u, p) turned by ``angle``: the exact flow of a standard Gaussian."""
     cosine, sine = math.cos(angle), math.sin(angle)
     for i in range(u.size):
         place, momentum = u[i], p[i] + kick * force[i]
@@ -158,10 +165,11 @@ def last_kick(kick, force, p):
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def turns(sum_a, sum_b, first_a, last_a, first_b, last_b):
-    """Whether the trajectory of subtrees a, b turns back; sums, first and last momenta of each.
+    """Whether the trajectory made of subtrees a and b turns back.
 
-    The generalised criterion (Betancourt 2017) for the whole trajectory, and for each subtree
-    joined with the nearest state of the other, which sees turns that end between the two.
+    Takes the summed momenta of each subtree and those of its first and last state. The generalised
+    criterion (Betancourt 2017) is checked for the whole trajectory, and for each subtree together
+    with the nearest state of the other one, since a turn may end between the two.
     """
     a = b = c = d = e = f = 0.0
     for i in range(sum_a.size):
@@ -179,7 +187,7 @@ def turns(sum_a, sum_b, first_a, last_a, first_b, last_b):
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def span_turns(sum_a, sum_b, first, last):
-    """The criterion for a run of states with summed momenta sum_a + sum_b and these ends."""
+    """Whether a run of states turns back: summed momenta sum_a + sum_b, momenta of its ends."""
     a = b = 0.0
     for i in range(sum_a.size):
         whole = sum_a[i] + sum_b[i]

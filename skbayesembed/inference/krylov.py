@@ -1,22 +1,44 @@
-"""``A^-1 b`` and ``A^(-1/2) z`` through products with A alone, for many right-hand sides in step.
+"""``A^-1 b`` and ``A^(-1/2) z`` for a matrix A that is known by its products with vectors alone.
 
-Right-hand sides are rows: products take and return arrays (m, n), so that what a product reads of A
-serves all of them.
+Many right-hand sides are worked on in step. They are the rows of arrays (m, n), which products take
+and return, so that what a product reads of A serves all of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import linalg
 
-from .laplace import not_a_mode
+from .laplace import BipartiteGaussian, Product, WholeGaussian, not_a_mode
+
+# Off-diagonal entries of a Lanczos matrix below this times its first diagonal entry, or below ten
+# roundings of the type, are rounding error: the process has ended.
+_LEAST_OFF, _ROUNDINGS = 1e-13, 10
+# Errors are taken to fall at least this fast from look to look.
+_SLOWEST = 0.99
+# Residuals of solutions relative to the right-hand side, in single and in double precision.
+_TOL_SINGLE, _TOL_DOUBLE = 1e-4, 1e-10
+# A refinement that leaves more than this share of the residual before it is going nowhere.
+_LEAST_REFINEMENT = 0.5
 
 
-def inverse_root(product, z, *, tol, max_iter, check=2, keep=1 << 30):
-    """``A^(-1/2)`` times each row of ``z`` by a Lanczos process of its own.
+def inverse_root(
+    product: Product,
+    z: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    check: int = 2,
+    keep: int = 1 << 30,
+) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    """``A^(-1/2)`` times each row of ``z``, each by a Lanczos process of its own.
 
-    Without reorthogonalisation, which functions of A do not need (Druskin & Knizhnerman 1991;
-    Musco, Musco & Sidford 2018).
+    Lanczos vectors are not orthogonalised again: products of functions of A with a vector do not
+    need it (Druskin & Knizhnerman 1991; Musco, Musco & Sidford 2018).
 
     Parameters
     ----------
@@ -25,18 +47,19 @@ def inverse_root(product, z, *, tol, max_iter, check=2, keep=1 << 30):
     z : ndarray of shape (m, n)
     tol : float
         Estimated error relative to the result, both in Euclidean norm, at which to stop. The error
-        is estimated from the last changes of the result, supposing they shrink geometrically.
+        is estimated from the last changes of the result, as if they shrank geometrically.
     max_iter : int
+        Most products.
     check : int
         Products between two looks at the error.
     keep : int
-        Bytes of Lanczos vectors to keep; those beyond are made twice.
+        Bytes of Lanczos vectors to keep; vectors beyond that are made a second time.
 
     Returns
     -------
     x : ndarray of shape (m, n)
     facts : list of m dict
-        ``products``, ``error`` (the estimate).
+        For each row ``products``, their number, and ``error``, the estimate.
 
     Raises
     ------
@@ -44,7 +67,7 @@ def inverse_root(product, z, *, tol, max_iter, check=2, keep=1 << 30):
         If A turns out not to be positive definite.
     """
     norms = np.linalg.norm(z, axis=1)
-    least = max(1e-13, 10 * np.finfo(z.dtype).eps)
+    least = max(_LEAST_OFF, _ROUNDINGS * np.finfo(z.dtype).eps)
     lanes = [_Lane(norm, least) for norm in norms]
     most = max(2, keep // z.nbytes)
     q, before = z * _column(_inverted(norms), z), None
@@ -69,10 +92,15 @@ def inverse_root(product, z, *, tol, max_iter, check=2, keep=1 << 30):
 
 
 class _Lane:
-    """The tridiagonal matrix of one Lanczos process and the coefficients that it gives."""
+    """The tridiagonal matrix of one Lanczos process, and coefficients of the result that it gives.
+
+    The result is the sum of the coefficients (``weights``) times the Lanczos vectors. The process
+    has ``ended`` when its vectors span the whole space that it can reach, and is ``done`` when the
+    result is good enough.
+    """
 
     def __init__(self, norm, least):
-        # off-diagonal entries below ``least`` times the diagonal are rounding
+        # off-diagonal entries below ``least`` times the first diagonal one are rounding
         self.norm, self.least = float(norm), least
         self.diagonal, self.off, self.weights = [], [], np.zeros(0)
         # coefficients and their changes at the looks so far
@@ -99,9 +127,10 @@ class _Lane:
         self.off.append(length)
 
     def _coefficients(self):
-        """Find those of the result in the Lanczos vectors; the estimated error.
+        """Find the coefficients of the result; returns its estimated error.
 
-        They are compared over two looks: over one, progress is too uneven to tell what is left.
+        The result is compared with that of two looks before, since progress from one look to the
+        next is too uneven to tell how much is left.
         """
         values, basis = linalg.eigh_tridiagonal(self.diagonal, self.off)
         if values[0] <= 0.0:
@@ -112,17 +141,19 @@ class _Lane:
         difference[: self.history[earlier].size] -= self.history[earlier]
         size = float(np.linalg.norm(difference) / np.linalg.norm(self.weights))
         before = self.changes[earlier]
-        ratio = min(size / before, 0.99) if np.isfinite(before) else 0.99
+        ratio = min(size / before, _SLOWEST) if np.isfinite(before) else _SLOWEST
         self.history.append(self.weights)
         self.changes.append(size)
         return size * ratio / (1.0 - ratio)
 
 
 def _column(values, like):
+    """``values`` as a column that multiplies the rows of ``like``, in its type."""
     return np.asarray(values, dtype=like.dtype)[:, None]
 
 
 def _inverted(values):
+    """One over each value; 0 for those that are not above 0."""
     return np.divide(1.0, values, out=np.zeros(len(values)), where=np.asarray(values) > 0.0)
 
 
@@ -137,7 +168,7 @@ def _combine(product, vectors, lanes, diagonals, off):
         total += _column(w, q) * q
     before, q = vectors[-2] if len(vectors) > 1 else None, vectors[-1]
     for n in range(len(vectors), length):
-        # to the last bit as before
+        # the same operations in the same order, so that vectors are the same to the last bit
         w = product(q)
         if before is not None:
             w -= _column(off[n - 2], q) * before
@@ -148,8 +179,24 @@ def _combine(product, vectors, lanes, diagonals, off):
     return total
 
 
-def conjugate_gradients(product, b, *, tol, max_iter):
-    """``A^-1`` times each row of ``b`` to a residual of ``tol`` times the row.
+def conjugate_gradients(
+    product: Product, b: np.ndarray, *, tol: float, max_iter: int
+) -> np.ndarray:
+    """``A^-1`` times each row of ``b``.
+
+    Parameters
+    ----------
+    product : callable
+        A times rows (m, n); A symmetric positive definite.
+    b : ndarray of shape (m, n)
+    tol : float
+        Norm of the residual relative to that of the row at which to stop.
+    max_iter : int
+        Most products.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
 
     Raises
     ------
@@ -189,43 +236,52 @@ def _squares(rows):
 
 
 class KrylovRoot:
-    """``A^-1`` and a root of it through products with A.
+    """``A^-1`` and a root of it, a matrix R with ``R R' = A^-1``, through products with A.
 
     Parameters
     ----------
     product : callable
         A times rows (m, n).
     factor : object, optional
-        A factor F with ``F'AF`` of a smaller condition number than A: ``apply`` and ``transpose``
-        take rows. The root is ``F (F'AF)^(-1/2)``.
+        A matrix F that makes the condition number of ``F'AF`` smaller than that of A. Its methods
+        ``apply`` and ``transpose`` multiply rows by F and by F'. The root is then
+        ``F (F'AF)^(-1/2)``.
     dtype : dtype
-        In which the products are made.
+        The type in which products are made, float32 or float64.
     tol : float
-        Of roots, see `inverse_root`.
+        Relative error of roots, see `inverse_root`.
     max_iter : int
+        Most products for a root or a solution.
     keep : int
         Bytes of Lanczos vectors to keep at a time.
 
     Attributes
     ----------
     facts : list of dict
-        Products and estimated error of every root taken.
+        Number of products and estimated error of every row that a root was taken of.
     """
 
     def __init__(
-        self, product, factor=None, *, dtype=np.float64, tol=1e-3, max_iter=1000, keep=1 << 30
-    ):
+        self,
+        product: Product,
+        factor: Any = None,
+        *,
+        dtype: DTypeLike = np.float64,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        keep: int = 1 << 30,
+    ) -> None:
         self.product, self.factor, self.dtype = product, factor, dtype
         self.tol, self.max_iter, self.keep = tol, max_iter, keep
-        self.facts = []
+        self.facts: list[dict[str, Any]] = []
 
     def _inner(self, y):
         if self.factor is None:
             return self.product(y)
         return self.factor.transpose(self.product(self.factor.apply(y)))
 
-    def root(self, z):
-        """Rows of ``z`` times the root, (m, n)."""
+    def root(self, z: np.ndarray) -> np.ndarray:
+        """The root times each row of ``z``, (m, n)."""
         z = z.astype(self.dtype, copy=False)
         x, facts = inverse_root(
             self._inner, z, tol=self.tol, max_iter=self.max_iter, keep=self.keep
@@ -233,11 +289,15 @@ class KrylovRoot:
         self.facts.extend(facts)
         return x if self.factor is None else self.factor.apply(x)
 
-    def solve(self, b, tol=None):
-        """``A^-1`` times rows of ``b``, (m, n), to what the precision allows."""
+    def solve(self, b: np.ndarray, tol: float | None = None) -> np.ndarray:
+        """``A^-1`` times each row of ``b``, (m, n).
+
+        The residual relative to the row is at most ``tol``; by default what the type of the
+        products allows, 1e-4 in float32 and 1e-10 in float64.
+        """
         b = b.astype(self.dtype, copy=False)
         if tol is None:
-            tol = 1e-4 if self.dtype == np.float32 else 1e-10
+            tol = _TOL_SINGLE if self.dtype == np.float32 else _TOL_DOUBLE
         b = b if self.factor is None else self.factor.transpose(b)
         x = conjugate_gradients(self._inner, b, tol=tol, max_iter=self.max_iter)
         return x if self.factor is None else self.factor.apply(x)
@@ -246,29 +306,44 @@ class KrylovRoot:
 class Refined:
     """A Gaussian in single precision whose solutions are refined by products in double.
 
+    Arrays are those of target and context vectors, (m, 2, n_words, K): m of them at once.
+
     Parameters
     ----------
     rough : WholeGaussian or BipartiteGaussian
-        N(0, H^-1), of which ``solve`` leaves small residuals.
+        N(0, H^-1) in single precision; its ``solve`` must leave small residuals.
     product : callable
-        H times arrays (m, 2, n, K) in double precision.
+        H times arrays (m, 2, n_words, K) in double precision.
     tol : float
-        Residual of solutions relative to the right-hand side.
+        Norm of the residual of a solution relative to that of the right-hand side.
     project : callable, optional
-        Takes off arrays (m, 2, n, K), in place, their part along null directions of H, in which
-        solutions are anything.
+        Removes from arrays (m, 2, n_words, K), in place, their part along null directions of H,
+        along which a solution is arbitrary.
     """
 
-    def __init__(self, rough, product, *, tol=1e-8, project=None):
+    def __init__(
+        self,
+        rough: WholeGaussian | BipartiteGaussian,
+        product: Product,
+        *,
+        tol: float = 1e-8,
+        project: Callable[[np.ndarray], None] | None = None,
+    ) -> None:
         self.rough, self.product, self.tol, self.project = rough, product, tol, project
         self.root = rough.root
 
-    def draw(self, n, rng):
-        """``n`` draws, (n, 2, n_words, K)."""
+    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """``n`` independent draws, (n, 2, n_words, K)."""
         return self.rough.draw(n, rng)
 
-    def solve(self, b, lanes=8):
-        """``H^-1`` times each of ``b``, (m, 2, n_words, K), ``lanes`` of them at a time."""
+    def solve(self, b: np.ndarray, lanes: int = 8) -> np.ndarray:
+        """``H^-1`` times each of ``b``, (m, 2, n_words, K), ``lanes`` of them at a time.
+
+        Raises
+        ------
+        RuntimeError
+            If the residual falls too slowly: single precision does not resolve H.
+        """
         out = np.empty(b.shape)
         for start in range(0, len(b), lanes):
             out[start : start + lanes] = self._solve(b[start : start + lanes])
@@ -282,10 +357,10 @@ class Refined:
         size = np.sqrt(_squares(b))
         left, before = size, np.inf
         while np.any(left > self.tol * size):
-            if np.any(left > np.maximum(self.tol * size, 0.5 * before)):
+            if np.any(left > np.maximum(self.tol * size, _LEAST_REFINEMENT * before)):
                 worst = np.max(left / np.maximum(size, 1e-300))
                 raise RuntimeError(f"Refining a solution left a relative residual of {worst:.3g}.")
-            # of unit length, for the exponents of single precision
+            # scaled to unit length, so that single precision neither overflows nor underflows
             scale = np.where(left > 0.0, left, 1.0)[:, None, None, None]
             x += scale * self.rough.solve(residual / scale)
             residual = b - self.product(x)

@@ -1,19 +1,28 @@
 """Gaussians at a mode: Newton's method to reach it, draws from N(0, H^-1), solutions of H x = b.
 
-The engine knows no model: H comes as products, blocks or a matrix. Two forms of H are served:
+H is the negative Hessian of the log posterior at the mode. It comes as products, blocks or a
+matrix; what model it belongs to is not known here. Two forms of H are served:
 
-- any H, whitened by its diagonal blocks or not;
-- ``[[D1, C], [C', D2]]`` with block-diagonal D1 and D2, a bipartite model: whitened to
-  ``[[I, B], [B', I]]``, everything follows from ``S = I - B'B``, half the size and, the eigenvalues
-  of the whole being ``1 +- b`` with b the singular values of B, of half the condition number.
+- any H (`WholeGaussian`), whitened by its diagonal blocks or not;
+- ``[[D1, C], [C', D2]]`` with block-diagonal D1 and D2, as models with two sides have that interact
+  with each other only (`BipartiteGaussian`). Whitened, it becomes ``[[I, B], [B', I]]``, and
+  everything follows from ``S = I - B'B``. That has half the size and a smaller condition number: at
+  most ``1 / (1 - b^2)`` against ``(1 + b) / (1 - b)``, b being the largest singular value of B.
 
-Either is factorised (`CholeskyRoot`) or seen through its products alone (`krylov.KrylovRoot`).
+The matrix of either is factorised (`CholeskyRoot`) or known by its products alone
+(`krylov.KrylovRoot`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 from scipy import linalg
+
+# The product of a matrix with an array, a new array of its shape.
+Product = Callable[[np.ndarray], np.ndarray]
 
 NOT_A_MODE = (
     "The Hessian of the log posterior is not negative definite at the point where the search for "
@@ -22,30 +31,59 @@ NOT_A_MODE = (
 )
 
 
-def not_a_mode(where=""):
-    """The error for an indefinite Hessian."""
+# Rules of the trust region (Nocedal & Wright 2006, Algorithm 4.1). A step is judged by its gain
+# relative to what the quadratic model promised: one above the least is taken, one below the poor
+# shrinks the region, one above the good lets it grow where its border was met.
+_LEAST_GAIN, _POOR, _GOOD = 0.1, 0.25, 0.75
+_SHRINK, _GROW = 0.25, 2.0
+# Shares of a step that are tried. Where none gains, the region shrinks to this share of the step.
+_SHARES, _RETREAT = (1.0, 0.5, 0.25), 0.125
+# The search ends where the region has become smaller than this.
+_LEAST_RADIUS = 1e-12
+# Differences of the objective below this, relative to it, are rounding.
+_ROUNDING = 1e-12
+# Conjugate gradients stop when the residual, in the preconditioner's norm, has fallen to a share of
+# what it was at the start. The share is as large as the gradient, so that Newton's method converges
+# faster than linearly (Nocedal & Wright 2006, section 7.1), but within these two bounds.
+_MOST_RESIDUAL, _LEAST_RESIDUAL = 0.1, 1e-3
+# Curvature relative to the preconditioner's below which a direction counts as flat.
+_FLAT = 1e-14
+
+
+def not_a_mode(where: str = "") -> np.linalg.LinAlgError:
+    """The error to raise for an indefinite Hessian; ``where`` is added to its message."""
     return np.linalg.LinAlgError(NOT_A_MODE.format(where=where))
 
 
-def newton_mode(objective, curvature, x, *, tol=1e-8, max_iter=100, verbose=0):
+def newton_mode(
+    objective: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    curvature: Callable[[np.ndarray], tuple[Product, Product]],
+    x: np.ndarray,
+    *,
+    tol: float = 1e-8,
+    max_iter: int = 100,
+    verbose: int = 0,
+) -> tuple[np.ndarray, dict[str, Any]]:
     """Maximise a smooth function by trust-region Newton steps from a point near the maximum.
 
-    The step is found by conjugate gradients, preconditioned, up to the trust region's border or
-    along a direction of negative curvature (Steihaug 1983); so a saddle point is left behind.
+    Each step is found by preconditioned conjugate gradients, which stop at the border of the trust
+    region or follow a direction of negative curvature to it (Steihaug 1983). So the search does
+    not end at a saddle point.
 
     Parameters
     ----------
     objective : callable
         ``objective(x) -> (value, gradient)``.
     curvature : callable
-        ``curvature(x) -> (product, precondition)``: functions of a direction, minus the Hessian
-        times it, and a positive definite approximation of the inverse times it.
+        ``curvature(x) -> (product, precondition)``, two functions of a direction: the first
+        multiplies it by the negative Hessian, the second by a positive definite approximation of
+        the inverse of that.
     x : ndarray
-        Start; of any shape, which gradient and directions share.
+        Start; gradient and directions have its shape, which may be any.
     tol : float
-        Converged after a step before which the Newton decrement ``g' H^-1 g``, the squared distance
-        to the mode in posterior standard deviations, was at most ``tol`` a parameter. The step
-        leaves some ``1e-6`` of that.
+        The search has converged after a whole step before which the Newton decrement ``g' H^-1 g``,
+        the squared distance to the mode in posterior standard deviations, was at most ``tol`` times
+        the number of parameters. The step leaves about ``1e-6`` of that distance.
     max_iter : int
         Most steps tried.
     verbose : int
@@ -54,8 +92,10 @@ def newton_mode(objective, curvature, x, *, tol=1e-8, max_iter=100, verbose=0):
     Returns
     -------
     x : ndarray
+        The point reached.
     facts : dict
-        ``newton_steps``, ``cg_steps``, ``decrement`` (before the last step), ``converged``.
+        ``newton_steps``; ``cg_steps``, the products of all of them; ``decrement`` before the last
+        step; ``converged``.
     """
     value, gradient = objective(x)
     product, precondition = curvature(x)
@@ -84,52 +124,52 @@ def newton_mode(objective, curvature, x, *, tol=1e-8, max_iter=100, verbose=0):
             if not converged:
                 product, precondition = curvature(x)
         if taken < 1.0:
-            radius = max(taken, 0.125) * length
-        elif ratio < 0.25:
-            radius = 0.25 * length
-        elif ratio > 0.75 and not inside:
-            radius *= 2.0
-        if radius < 1e-12:
+            radius = max(taken, _RETREAT) * length
+        elif ratio < _POOR:
+            radius = _SHRINK * length
+        elif ratio > _GOOD and not inside:
+            radius *= _GROW
+        if radius < _LEAST_RADIUS:
             break
     facts = {"newton_steps": steps, "cg_steps": cg_steps, "decrement": decrement}
     return x, {**facts, "converged": converged}
 
 
 def _advance(objective, x, step, here, predicted, slope):
-    """The share of the step that is taken, gain over prediction, value and gradient there.
+    """Take a share of a step: returns the share, its gain over the prediction, value and gradient.
 
-    Along curved valleys the whole step often fails where half of it or a quarter gains: an
-    evaluation each, against the products of another step.
+    Along curved valleys the whole step often fails where half of it or a quarter gains. Trying
+    these costs one evaluation each, less than the products of another step.
     """
     value, gradient = here
     # rounding of the two values, so that tiny steps are not judged by it
-    slack = 1e-12 * max(1.0, abs(value))
-    for share in (1.0, 0.5, 0.25):
+    slack = _ROUNDING * max(1.0, abs(value))
+    for share in _SHARES:
         trial, trial_gradient = objective(x + share * step)
-        # the model along the step, of which ``predicted`` is the gain at its end
+        # gain of the quadratic model at this share of the step; ``predicted`` is that at its end
         expected = share * slope - share**2 * (slope - predicted)
         ratio = (trial - value + slack) / (expected + slack)
-        if ratio > 0.1:
+        if ratio > _LEAST_GAIN:
             return share, ratio, trial, trial_gradient
     return 0.0, ratio, value, gradient
 
 
 def _steihaug(product, precondition, gradient, radius):
-    """Step, H times it, its length, whether that was not cut, and the number of products."""
+    """Step, H times it, its length, whether it ends inside the region, and number of products."""
     step, bent = np.zeros_like(gradient), np.zeros_like(gradient)
     residual = gradient.copy()
     z = precondition(residual)
     rz = float(np.vdot(residual, z))
     if rz == 0.0:
         return step, bent, 0.0, True, 0
-    aim = rz * min(0.1, max(1e-3, np.sqrt(rz))) ** 2
+    aim = rz * min(_MOST_RESIDUAL, max(_LEAST_RESIDUAL, np.sqrt(rz))) ** 2
     direction = z.copy()
     # squared norms of step and direction, and their product, in the preconditioner's norm
     ss, sd, dd = 0.0, 0.0, rz
     for n in range(1, 2 * gradient.size + 1):
         image = product(direction)
         bend = float(np.vdot(direction, image))
-        size = rz / bend if bend > 1e-14 * dd else np.inf
+        size = rz / bend if bend > _FLAT * dd else np.inf
         if not ss + 2 * size * sd + size * size * dd < radius * radius:
             size = (-sd + np.sqrt(sd * sd + dd * (radius * radius - ss))) / dd
             step += size * direction
@@ -149,8 +189,24 @@ def _steihaug(product, precondition, gradient, radius):
     return step, bent, np.sqrt(ss), True, n
 
 
-def whitening(blocks):
-    """``W`` with ``W_i H_i W_i' = I`` for positive definite blocks H_i, (n, K, K), in place."""
+def whitening(blocks: np.ndarray) -> np.ndarray:
+    """Replace positive definite blocks H_i by W_i with ``W_i H_i W_i' = I``.
+
+    Parameters
+    ----------
+    blocks : ndarray of shape (n, K, K)
+        Overwritten.
+
+    Returns
+    -------
+    ndarray of shape (n, K, K)
+        The same array, now with the lower triangular W_i.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a block is not positive definite.
+    """
     for i in range(len(blocks)):
         lower, info = linalg.lapack.dpotrf(blocks[i], lower=1, clean=1)
         if info:
@@ -159,8 +215,21 @@ def whitening(blocks):
     return blocks
 
 
-def apply_blocks(blocks, x, transpose=False):
-    """Block i, (n, K, K), times vector i, (..., n, K)."""
+def apply_blocks(blocks: np.ndarray, x: np.ndarray, transpose: bool = False) -> np.ndarray:
+    """Multiply each vector by the block of its word.
+
+    Parameters
+    ----------
+    blocks : ndarray of shape (n, K, K)
+    x : ndarray of shape (n, K) or (m, n, K)
+        Vector i, of each of m arrays, is multiplied by block i.
+    transpose : bool
+        Whether to multiply by the transposes of the blocks.
+
+    Returns
+    -------
+    ndarray of the shape of ``x``
+    """
     if x.ndim == 2:
         return np.matmul(blocks.transpose(0, 2, 1) if transpose else blocks, x[:, :, None])[:, :, 0]
     # word by word, all vectors of a word at once
@@ -169,29 +238,40 @@ def apply_blocks(blocks, x, transpose=False):
 
 
 class CholeskyRoot:
-    """``A^-1`` and a root of it from the Cholesky factor of a matrix, which is overwritten."""
+    """``A^-1`` and a root of it from the Cholesky factor of a matrix.
 
-    def __init__(self, matrix):
+    Parameters
+    ----------
+    matrix : ndarray of shape (size, size)
+        A; overwritten.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If A is not positive definite.
+    """
+
+    def __init__(self, matrix: np.ndarray) -> None:
         try:
             # the transpose of a C-ordered array is what LAPACK overwrites without a copy
             self.upper = linalg.cholesky(matrix.T, lower=False, overwrite_a=True)
         except np.linalg.LinAlgError:
             raise not_a_mode() from None
 
-    def root(self, z):
-        """Rows of ``z`` times a root R of ``A^-1 = R R'``, (n, size)."""
+    def root(self, z: np.ndarray) -> np.ndarray:
+        """A root R, ``R R' = A^-1``, times each row of ``z``, (n, size)."""
         return linalg.solve_triangular(self.upper, z.T, lower=False).T
 
-    def solve(self, b):
-        """``A^-1`` times rows of ``b``, (n, size)."""
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """``A^-1`` times each row of ``b``, (n, size)."""
         return linalg.cho_solve((self.upper, False), b.T).T
 
-    def half(self, b):
-        """``F`` with ``F F' = b A^-1 b'`` for a matrix b."""
+    def half(self, b: np.ndarray) -> np.ndarray:
+        """A matrix F with ``F F' = b A^-1 b'``, for a matrix ``b`` of shape (n, size)."""
         return linalg.solve_triangular(self.upper, b.T, trans="T", lower=False).T
 
-    def inverse(self):
-        """``A^-1`` as a matrix."""
+    def inverse(self) -> np.ndarray:
+        """``A^-1`` as a matrix, (size, size)."""
         inverse, _ = linalg.lapack.dpotri(self.upper, lower=0)
         lower = np.tril_indices(len(inverse), -1)
         inverse[lower] = inverse.T[lower]
@@ -199,27 +279,27 @@ class CholeskyRoot:
 
 
 class WholeGaussian:
-    """N(0, H^-1) over arrays (2, n, K).
+    """N(0, H^-1) over arrays (2, n_words, K), target vectors and context vectors.
 
     Parameters
     ----------
     root : CholeskyRoot or KrylovRoot
-        Of H, or of ``W H W'`` where whitened.
-    free : ndarray of bool of shape (2, n, K)
-        The other entries of draws are zero.
-    blocks : ndarray of shape (2, n, K, K), optional
-        ``W``.
+        Root of the inverse of H, or of that of ``W H W'`` where H is whitened.
+    free : ndarray of bool of shape (2, n_words, K)
+        Which entries vary; the others are zero in all draws and solutions.
+    blocks : ndarray of shape (2, n_words, K, K), optional
+        The whitening ``W``, see `whitening`; H is not whitened if not given.
     """
 
-    def __init__(self, root, free, blocks=None):
+    def __init__(self, root: Any, free: np.ndarray, blocks: np.ndarray | None = None) -> None:
         self.root, self.free, self.blocks = root, free, blocks
 
-    def draw(self, n, rng):
-        """``n`` draws, (n, 2, n_words, K)."""
+    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """``n`` independent draws, (n, 2, n_words, K)."""
         z = rng.standard_normal((n, *self.free.shape)) * self.free
         return self._unwhiten(self.root.root(z.reshape(n, -1)))
 
-    def solve(self, b):
+    def solve(self, b: np.ndarray) -> np.ndarray:
         """``H^-1`` times each of ``b``, (m, 2, n_words, K)."""
         b = b * self.free
         if self.blocks is not None:
@@ -234,8 +314,11 @@ class WholeGaussian:
             y = np.stack(parts, axis=1)
         return y * self.free
 
-    def block_covariances(self):
-        """Covariance of each vector, (2, n_words, K, K); factorised and not whitened only."""
+    def block_covariances(self) -> np.ndarray:
+        """Covariance of each vector, (2, n_words, K, K).
+
+        Offered where H is factorised and not whitened.
+        """
         _, n, k = self.free.shape
         inverse = self.root.inverse().reshape(2 * n, k, 2 * n, k)
         blocks = inverse[np.arange(2 * n), :, np.arange(2 * n)].reshape(2, n, k, k)
@@ -243,21 +326,21 @@ class WholeGaussian:
 
 
 class MatrixCross:
-    """The whitened cross block B as a matrix."""
+    """The whitened block B that couples the two sides, as a matrix."""
 
-    def __init__(self, matrix):
+    def __init__(self, matrix: np.ndarray) -> None:
         self.matrix = matrix
 
-    def forward(self, second):
-        """Rows of the second side times B."""
+    def forward(self, second: np.ndarray) -> np.ndarray:
+        """B times each row, (m, n_words * K), of the second side."""
         return second @ self.matrix.T
 
-    def backward(self, first):
-        """Rows of the first side times B'."""
+    def backward(self, first: np.ndarray) -> np.ndarray:
+        """B' times each row, (m, n_words * K), of the first side."""
         return first @ self.matrix
 
-    def schur(self):
-        """``I - B'B``."""
+    def schur(self) -> np.ndarray:
+        """``S = I - B'B`` as a matrix."""
         out = self.matrix.T @ self.matrix
         np.negative(out, out=out)
         out[np.diag_indices_from(out)] += 1.0
@@ -265,29 +348,32 @@ class MatrixCross:
 
 
 class BipartiteGaussian:
-    """N(0, H^-1) over arrays (2, n, K) for an H without coupling inside a side.
+    """N(0, H^-1) over arrays (2, n_words, K), where vectors of one side are not coupled by H.
 
     Parameters
     ----------
-    blocks : list of two ndarray of shape (n, K, K)
-        ``W`` of each side, with ``W D W' = I`` for the diagonal blocks D.
-    cross : MatrixCross or like it
-        B: ``forward`` takes rows (m, n * K) of the second side, ``backward`` of the first.
+    blocks : list of two ndarray of shape (n_words, K, K)
+        The whitening ``W`` of each side, with ``W D W' = I`` for the diagonal blocks D of H.
+    cross : MatrixCross or an object with its methods
+        B. ``forward`` takes rows (m, n_words * K) of the second side, ``backward`` of the first.
     root : CholeskyRoot or KrylovRoot
-        Of ``S = I - B'B`` on the second side.
-    free : ndarray of bool of shape (2, n, K)
+        Root of the inverse of ``S = I - B'B``, which belongs to the second side.
+    free : ndarray of bool of shape (2, n_words, K)
+        Which entries vary; the others are zero in all draws and solutions.
     """
 
-    def __init__(self, blocks, cross, root, free):
+    def __init__(
+        self, blocks: Sequence[np.ndarray], cross: Any, root: Any, free: np.ndarray
+    ) -> None:
         self.blocks, self.cross, self.root, self.free = blocks, cross, root, free
 
-    def draw(self, n, rng):
-        """``n`` draws, (n, 2, n_words, K)."""
+    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """``n`` independent draws, (n, 2, n_words, K)."""
         z = rng.standard_normal((n, *self.free.shape)) * self.free
         second = self.root.root(z[:, 1].reshape(n, -1))
         return self._unwhiten(z[:, 0].reshape(n, -1) - self.cross.forward(second), second)
 
-    def solve(self, b):
+    def solve(self, b: np.ndarray) -> np.ndarray:
         """``H^-1`` times each of ``b``, (m, 2, n_words, K)."""
         b = (b * self.free).astype(self.blocks[0].dtype, copy=False)
         first, second = (apply_blocks(self.blocks[s], b[:, s]).reshape(len(b), -1) for s in (0, 1))
@@ -302,15 +388,18 @@ class BipartiteGaussian:
         ]
         return np.stack(parts, axis=1) * self.free
 
-    def block_covariances(self):
-        """Covariance of each vector, (2, n_words, K, K); where B is there as a matrix."""
+    def block_covariances(self) -> np.ndarray:
+        """Covariance of each vector, (2, n_words, K, K).
+
+        Offered where B is a matrix and S is factorised.
+        """
         _, n, k = self.free.shape
         inner = np.empty((2, n, k, k))
         inverse = self.root.inverse()
         for i in range(n):
             rows = slice(i * k, (i + 1) * k)
             inner[1, i] = inverse[rows, rows]
-        # the root of S^-1 times B', whose columns give the rows' blocks
+        # the first side's covariance is I + B S^-1 B', block by block
         half = self.root.half(self.cross.matrix)
         for i in range(n):
             rows = slice(i * k, (i + 1) * k)

@@ -1,6 +1,8 @@
-"""Mode finding: L-BFGS on the flat log density of a model."""
+"""The search for a mode: L-BFGS on the log density of the flat parameters of a model."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -9,8 +11,20 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.warnings import warn_user
 from .contracts import LogDensity, require
 
+# Steps that L-BFGS remembers; evaluations it may make for each iteration it is allowed; and the
+# relative change of the log density at which it ends, as a share of ``tol``.
+_MEMORY, _EVALUATIONS, _CHANGE = 20, 20, 1e-3
 
-def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
+
+def find_mode(
+    model: LogDensity,
+    start: np.ndarray,
+    *,
+    max_iter: int = 1000,
+    tol: float = 1e-8,
+    verbose: int = 0,
+    warn: bool = True,
+) -> tuple[np.ndarray, dict[str, Any]]:
     """Maximise the log density of a model that offers `LogDensity`.
 
     Parameters
@@ -20,19 +34,24 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
     max_iter : int
         Most iterations of L-BFGS.
     tol : float
-        Converged when the largest absolute entry of the gradient, times the parameter's scale, is
-        at most ``tol`` times ``max(1, its value at the start)``, or when an iteration changes the
-        log density by less than ``1e-3 * tol`` relatively.
+        The search has converged when the largest absolute entry of the gradient, each entry times
+        the scale of its parameter, is at most ``tol`` times ``max(1, its value at the start)``, or
+        when an iteration changes the log density by less than ``1e-3 * tol`` relatively.
     verbose : int
-        Above zero, one line for the result.
+        Above zero, one line is printed for the result.
     warn : bool
-        Whether to warn if the mode was not reached; False where a point near it will do.
+        Whether to warn if the mode was not reached; False where a point near it is good enough.
 
     Returns
     -------
     theta : ndarray of shape (n_parameters,)
     facts : dict
         ``lp``, ``n_iter``, ``max_gradient`` (of the scaled parameters), ``converged``.
+
+    Raises
+    ------
+    TypeError
+        If the model does not offer `LogDensity`.
 
     Warns
     -----
@@ -41,7 +60,7 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
     """
     require(model, LogDensity, "map")
     gradient = np.empty(model.n_parameters)
-    # steps of equal size along every coordinate of theta / scale
+    # L-BFGS moves theta / scale, in whose coordinates the posterior is about equally wide
     scale = model.scale
 
     def objective(scaled):
@@ -50,10 +69,9 @@ def find_mode(model, start, *, max_iter=1000, tol=1e-8, verbose=0, warn=True):
 
     start = start / scale
     gtol = tol * max(1.0, float(np.max(np.abs(objective(start)[1]), initial=0.0)))
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": gtol, "ftol": 1e-3 * tol}
-    found = minimize(
-        objective, start, jac=True, method="L-BFGS-B", options={**options, "maxcor": 20}
-    )
+    limits = {"maxiter": max_iter, "maxfun": _EVALUATIONS * max_iter}
+    options = {**limits, "gtol": gtol, "ftol": _CHANGE * tol, "maxcor": _MEMORY}
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     largest = float(np.max(np.abs(found.jac), initial=0.0))
     facts = {
         "lp": -float(found.fun),

@@ -1,22 +1,24 @@
-"""The Gaussian at a mode, its precision seen through differences of gradients."""
+"""The Gaussian at a mode, for models that offer nothing but the gradient of their log density."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from .contracts import LogDensity
 from .krylov import inverse_root
 
-# Relative error of a draw, most products it may take, and draws made in step.
+# Relative error of a draw, most products it may take, and how many draws are made in step.
 _TOL, _MAX_PRODUCTS, _TOGETHER = 1e-3, 500, 16
-# Root mean square of the change of the coordinates in a difference of gradients.
+# Root mean square of the change of the coordinates between the two gradients of a difference.
 _STEP = 1e-4
 
 
 class ModeGaussian:
-    """N(mode, H^-1), H the negative Hessian of the log posterior there.
+    """N(mode, H^-1), with H the negative Hessian of the log posterior at the mode.
 
-    Products with H are differences of gradients, and draws come from a Lanczos process on them: in
-    the coordinates of the model H is near the identity, and few products do.
+    Products with H are differences of gradients, and draws come from a Lanczos process on them.
+    That takes few products if H is near the identity, as it is where the model has coordinates
+    that its posterior is about standard normal in.
 
     Parameters
     ----------
@@ -29,11 +31,11 @@ class ModeGaussian:
     mean : ndarray of shape (n_parameters,)
     """
 
-    def __init__(self, model, mean):
+    def __init__(self, model: LogDensity, mean: np.ndarray) -> None:
         self._model, self.mean = model, mean
         self._up, self._down = np.empty((2, mean.size))
 
-    def product(self, rows):
+    def product(self, rows: np.ndarray) -> np.ndarray:
         """H times each row of ``rows`` (m, n_parameters)."""
         out = np.empty_like(rows)
         for row, target in zip(rows, out, strict=True):
@@ -48,8 +50,17 @@ class ModeGaussian:
             target /= 2 * step
         return out
 
-    def sample(self, n, rng):
-        """Independent draws: ndarray of shape (n, n_parameters).
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Independent draws.
+
+        Parameters
+        ----------
+        n : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of shape (n, n_parameters)
 
         Raises
         ------

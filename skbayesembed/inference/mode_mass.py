@@ -1,14 +1,24 @@
-"""Log mass of one mode of a posterior, by thermodynamic integration from a Gaussian at the mode."""
+"""Log mass of one mode of a posterior, by thermodynamic integration from a Gaussian at the mode.
+
+The masses of several modes, which chains do not move between, tell how much of the posterior each
+holds.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .adaptation import Metric, StepSize
 from .trajectories import HamiltonianOptions, Trajectories
 
+# First step size, and the longest: one longer would be a whole trajectory.
+_STEP, _LONGEST_STEP = 0.2, 1.0
+# Of so many equal parts of the moves at each node, the first is discarded. The error comes from the
+# means of batches of so many moves.
+_PARTS, _BATCH = 3, 10
 # Trajectories of a random number of steps around a quarter turn of the Gaussian.
 OPTIONS = HamiltonianOptions(method="hmc", integrator="gaussian", metric="given")
 
@@ -21,11 +31,19 @@ class Walker:
     model : LogDensity
     rng : numpy.random.Generator
     theta : ndarray of shape (n_parameters,)
+        The point to start from.
     step : float, default=0.2
-        First step size; adapted until `freeze`.
+        First step size, in whitened coordinates; it is adapted until `freeze` is called.
+
+    Attributes
+    ----------
+    state : trajectories.State
+        Where the chain is.
     """
 
-    def __init__(self, model, rng, theta, step=0.2):
+    def __init__(
+        self, model: Any, rng: np.random.Generator, theta: np.ndarray, step: float = _STEP
+    ) -> None:
         self.model = model
         metric = Metric(np.zeros(model.n_parameters), np.array(model.scale, dtype=float))
         self.sampler = Trajectories(model, OPTIONS, rng, metric)
@@ -35,39 +53,36 @@ class Walker:
         self.adapting = True
         self.enter(theta)
 
-    def enter(self, theta):
-        """Go to a point."""
+    def enter(self, theta: np.ndarray) -> None:
+        """Go to the point ``theta``, (n_parameters,)."""
         self.state = self.sampler.state_at(np.array(theta, dtype=float))
 
-    def move(self):
-        """One transition."""
+    def move(self) -> None:
+        """Make one transition."""
         made = self.sampler.move(self.state)
         self.state = made.state
         if self.adapting:
             self.adapter.update(made.acceptance)
-            # longer steps than this are a whole trajectory
-            self.sampler.step = min(self.adapter.value, 1.0)
+            self.sampler.step = min(self.adapter.value, _LONGEST_STEP)
 
-    def freeze(self):
+    def freeze(self) -> None:
         """Keep the step size from now on."""
         self.adapter.freeze()
-        self.sampler.step = min(self.adapter.value, 1.0)
+        self.sampler.step = min(self.adapter.value, _LONGEST_STEP)
         self.adapting = False
 
 
 class _Bridge:
-    """The density q^(1 - s) p^s, q the standard Gaussian and p that of a model."""
+    """The density q^(1 - s) p^s between the standard Gaussian q and the density p of a model."""
 
     def __init__(self, model, share):
         self.model, self.share = model, share
         self.n_parameters, self.scale = model.n_parameters, model.scale
-        self.gap = 0.0
 
     def logp_and_grad(self, theta, out):
-        """Log density and gradient; ``gap`` is log p - log q there."""
+        """Log density and gradient."""
         value = self.model.logp_and_grad(theta, out)
         gaussian = -0.5 * float(theta @ theta)
-        self.gap = value - gaussian
         out *= self.share
         out -= (1 - self.share) * theta
         return self.share * value + (1 - self.share) * gaussian
@@ -75,18 +90,26 @@ class _Bridge:
 
 @dataclass(frozen=True)
 class Mass:
-    """The logarithm of an integral, and the standard error of it."""
+    """The logarithm of an integral, and its standard error.
+
+    Attributes
+    ----------
+    value, error : float
+    """
 
     value: float
     error: float
 
 
-def log_mass(model, theta, rng, *, n_nodes=12, n_moves=60):
+def log_mass(
+    model: Any, theta: np.ndarray, rng: np.random.Generator, *, n_nodes: int = 12, n_moves: int = 60
+) -> Mass:
     """Log of the integral of ``exp(logp)`` over the mode that ``theta`` lies in.
 
-    With q the standard Gaussian in the coordinates of the model, the log of the integral of
-    q^(1-s) p^s has the derivative E_s[log p - log q] by s. It is averaged at the nodes of
-    Gauss and Legendre in sqrt(s), since it changes fastest near the Gaussian.
+    Let p be the density of the model and q the standard Gaussian in its coordinates. The logarithm
+    of the integral of q^(1-s) p^s has the derivative E_s[log p - log q] by s, the mean of which is
+    taken over a chain at each of several s. These are the nodes of Gauss-Legendre quadrature in
+    sqrt(s), since the derivative changes fastest near the Gaussian, at s = 0.
 
     Parameters
     ----------
@@ -96,29 +119,30 @@ def log_mass(model, theta, rng, *, n_nodes=12, n_moves=60):
         A draw from the mode.
     rng : numpy.random.Generator
     n_nodes : int
+        Number of values of s.
     n_moves : int
         Transitions at each node; the first third of them is discarded.
 
     Returns
     -------
     Mass
-        The error is that of the averages, from batches of ten moves.
+        The error is that of the means over chains, estimated from batches of ten moves.
     """
     nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
     nodes, weights = (nodes + 1) / 2, weights / 2
-    total, variance, step = 0.0, 0.0, 0.2
+    total, variance, step = 0.0, 0.0, _STEP
     for u, weight in zip(nodes[::-1], weights[::-1], strict=True):
         bridge = _Bridge(model, u * u)
         walker = Walker(bridge, rng, theta, step)
         gaps = []
         for i in range(n_moves):
             walker.move()
-            if 3 * i >= n_moves:
+            if _PARTS * i >= n_moves:
                 state = walker.state
                 gaps.append(_gap(bridge.share, state))
         theta, step = walker.state.theta, walker.sampler.step
         gaps = np.array(gaps)
-        batches = np.array([b.mean() for b in np.array_split(gaps, max(2, gaps.size // 10))])
+        batches = np.array([b.mean() for b in np.array_split(gaps, max(2, gaps.size // _BATCH))])
         jacobian = 2 * u * weight
         total += jacobian * gaps.mean()
         variance += jacobian**2 * batches.var(ddof=1) / batches.size

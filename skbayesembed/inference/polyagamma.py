@@ -1,17 +1,18 @@
-"""Polya-Gamma draws for arrays of shapes and tilts, and the moments of the distribution.
+"""Polya-Gamma draws for arrays of shapes and tilts.
 
 PG(h, z) is the law of sum_k c_k g_k with g_k ~ Gamma(h, 1) independent and
 c_k = 1 / (2 pi^2 ((k - 1/2)^2 + z^2 / (4 pi^2))), k = 1, 2, ... (Polson, Scott & Windle 2013,
 *Bayesian inference for logistic models using Polya-Gamma latent variables*, eq. 1). It is even in
 z, and PG(a, z) + PG(b, z) = PG(a + b, z).
 
-How a draw is made depends on h and e = h log(1 + exp(-abs(z))):
+How a draw is made depends on h and on e = h log(1 + exp(-abs(z))). *The package* is
+`polyagamma`, of which the method ``devroye`` is used.
 
 ========================== ============================================== =====================
 where                      how                                            error
 ========================== ============================================== =====================
 h < 1                      rejection from an inverse Gaussian             exact
-1 <= h < 4, abs(z) < 1.25  the package's ``devroye`` for the integer part exact
+1 <= h < 4, abs(z) < 1.25  ``devroye`` for the integer part of h,         exact
                            plus rejection for the fraction
 1 <= h < 4, abs(z) >= 1.25 rejection                                      exact
 h >= 4, e <= 1             rejection                                      exact
@@ -19,28 +20,34 @@ h >= 4, e > 1              two gammas and a constant                      distan
 ========================== ============================================== =====================
 
 *Rejection.* The inverse Gaussian with mean h / (2 z) and shape h^2 / 4 is the law of a PG(h, z)
-variable plus an independent compound Poisson variable of rate e. For the Levy densities are
-h exp(-z^2 x / 2) / x times 1 / (2 sqrt(2 pi x)) and times sum_k exp(-2 pi^2 (k - 1/2)^2 x); by the
-theta identity the latter factor is the former times 1 + 2 sum_n (-1)^n exp(-n^2 / (2 x)), hence
-smaller, and the difference has total mass e. The Polya-Gamma density is therefore at most exp(e)
-times the proposal's, for every real h, and a proposal is accepted with probability exp(-e) on
-average; the ratio is the alternating series of Polson, Scott & Windle, whose terms bracket it.
+variable plus an independent compound Poisson variable of rate e. To see this, compare their Levy
+densities. That of the inverse Gaussian is h exp(-z^2 x / 2) / x times 1 / (2 sqrt(2 pi x)); that of
+PG(h, z) is the same first factor times sum_k exp(-2 pi^2 (k - 1/2)^2 x). By the theta identity this
+sum is 1 / (2 sqrt(2 pi x)) times 1 + 2 sum_n (-1)^n exp(-n^2 / (2 x)), hence smaller, and the
+difference of the two Levy densities has total mass e. The Polya-Gamma density is therefore at most
+exp(e) times the proposal's, for every real h, and a proposal is accepted with probability exp(-e)
+on average. The ratio of the densities is the alternating series of Polson, Scott & Windle, whose
+partial sums bracket it.
 
-*Two gammas.* b h + s_1 Gamma(a_1 h) + s_2 Gamma(a_2 h), with b, s and a from the Gauss-Radau rule
-of the mixing measure: the first five cumulants are those of PG(h, z) to rounding error. The largest
-distance between the two distribution functions over all z of the region is 3.1e-6 at h = 4, 4.8e-7
-at h = 8, 1.2e-7 at h = 20 and 3.8e-8 at h = 50 (characteristic functions inverted numerically, as
-in the tests of this module).
+*Two gammas.* The draw is b h + s_1 Gamma(a_1 h) + s_2 Gamma(a_2 h), with b, s and a from the
+Gauss-Radau rule of the measure that the sum above integrates over: the first five cumulants are
+those of PG(h, z) to rounding error. The largest distance between the two distribution functions
+over all z of the region is 3.1e-6 at h = 4, 4.8e-7 at h = 8, 1.2e-7 at h = 20 and 3.8e-8 at h = 50
+(characteristic functions inverted numerically, as in the tests of this module).
 
-Of the package's other methods ``alternate`` is biased, ``saddle`` is below h = 8, ``gamma`` takes
-about a hundred times as long as rejection, and the default falls into the first: none is used.
+Of the package's other methods ``alternate`` is biased, ``saddle`` is biased below h = 8, and
+``gamma`` takes about a hundred times as long as rejection; the package's default chooses
+``alternate`` for some shapes. None of them is used.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from polyagamma import random_polyagamma
 
 from . import pg_kernels as kernels
@@ -50,31 +57,31 @@ LARGEST_SHAPE = 1e12
 
 
 class BlockPlans:
-    """Plans of units of work, made when first needed and shared by the threads of all chains.
+    """Plans of blocks of work, made when first asked for and shared by the threads of all chains.
 
     Parameters
     ----------
     make : callable
-        Takes a side and a unit, returns the plan; can be pickled.
+        ``make(side, block)`` returns the plan of a block of a side; it must allow pickling.
 
     Notes
     -----
     A copy that goes to another process leaves the plans behind and makes its own.
     """
 
-    def __init__(self, make):
+    def __init__(self, make: Callable[[int, int], Any]) -> None:
         self._make = make
-        self._plans = {}
+        self._plans: dict[tuple[int, int], Any] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, side, unit):
-        """The plan, made by the first who asks."""
+    def __call__(self, side: int, block: int) -> Any:
+        """The plan of a block, made when it is asked for the first time."""
         with self._lock:
-            if (side, unit) not in self._plans:
-                self._plans[side, unit] = self._make(side, unit)
-            return self._plans[side, unit]
+            if (side, block) not in self._plans:
+                self._plans[side, block] = self._make(side, block)
+            return self._plans[side, block]
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return BlockPlans, (self._make,)
 
 
@@ -111,7 +118,7 @@ class PolyaGammaDraws:
     (3,)
     """
 
-    def __init__(self, shape):
+    def __init__(self, shape: ArrayLike) -> None:
         shape = np.array(shape, dtype=np.float64, order="C")
         if shape.ndim != 1:
             raise ValueError(f"shape must be one-dimensional, got {shape.ndim} dimensions.")
@@ -127,10 +134,12 @@ class PolyaGammaDraws:
         for array in (self.shape, self._index, self._whole):
             array.setflags(write=False)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape.shape[0]
 
-    def draw(self, z, rng, out=None):
+    def draw(
+        self, z: ArrayLike, rng: np.random.Generator, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """Draw PG(shape[i], z[i]) for every i.
 
         Parameters
@@ -191,45 +200,3 @@ class PolyaGammaDraws:
                 random_state=rng,
             )
         return where[:n], tilts[:n]
-
-
-def pg_mean(h, z):
-    """Mean of PG(h, z), h tanh(z / 2) / (2 z).
-
-    Parameters
-    ----------
-    h, z : array-like
-        Shapes and tilts, broadcast against each other.
-
-    Returns
-    -------
-    mean : ndarray or float64
-        Accurate to rounding error for every z, h / 4 at z = 0.
-    """
-    y = np.maximum(np.abs(np.asarray(z, dtype=np.float64)) / 2, 1e-150)
-    return np.asarray(h) * (np.tanh(y) / (4 * y))
-
-
-def pg_variance(h, z):
-    """Variance of PG(h, z), h (sinh z - z) / (4 z^3 cosh^2(z / 2)).
-
-    Parameters
-    ----------
-    h, z : array-like
-        Shapes and tilts, broadcast against each other.
-
-    Returns
-    -------
-    variance : ndarray or float64
-        Accurate to rounding error for every z, h / 24 at z = 0.
-    """
-    y = np.minimum(np.abs(np.asarray(z, dtype=np.float64)) / 2, 1e100)
-    v = y * y
-    far = np.maximum(v, kernels.SERIES_BELOW)
-    tanh = np.tanh(np.sqrt(far))
-    closed = (tanh / np.sqrt(far) - (1 - tanh) * (1 + tanh)) / (2 * far)
-    near = np.minimum(v, kernels.SERIES_BELOW)
-    series = 2 / (near + kernels.FIRST_POLE) ** 2 - np.polynomial.polynomial.polyval(
-        near, kernels.SERIES[1]
-    )
-    return np.asarray(h) * (np.where(v < kernels.SERIES_BELOW, series, closed) / 8)

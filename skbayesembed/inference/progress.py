@@ -1,13 +1,19 @@
-"""Live progress of chains: one line that renews itself on a terminal, plain lines elsewhere."""
+"""Display of the progress of chains while they run.
+
+On a terminal it is one line that renews itself. Elsewhere, as in a log file, every chain prints a
+line after its first sweep and after each tenth of them.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
+from typing import TextIO
 
 
 def _clock(seconds):
+    """``"4:05"``, or ``"1:04:05"``."""
     minutes, seconds = divmod(int(seconds + 0.5), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
@@ -19,22 +25,29 @@ class Progress:
     Parameters
     ----------
     n_chains, total : int
-        Number of chains and of sweeps in each.
+        Number of chains, and of sweeps in each.
     warmup : int
         Sweeps of warm-up among ``total``.
     verbose : int
-        0 is silent.
+        0 prints nothing.
     stream : file-like, optional
         Standard output if not given.
 
+    Attributes
+    ----------
+    interval : float
+        Seconds between two renewals of the line on a terminal.
+
     Notes
     -----
-    A worker process gets a copy and reports its own chain.
+    A worker process gets a copy and reports its own chains.
     """
 
     interval = 0.5
 
-    def __init__(self, n_chains, total, warmup, verbose, stream=None):
+    def __init__(
+        self, n_chains: int, total: int, warmup: int, verbose: int, stream: TextIO | None = None
+    ) -> None:
         self.n_chains = n_chains
         self.total = total
         self.warmup = warmup
@@ -58,11 +71,12 @@ class Progress:
         self._reset()
 
     @property
-    def stream(self):
+    def stream(self) -> TextIO:
+        """Where to print; standard output is looked up at each use, as it may be redirected."""
         return sys.stdout if self._stream is None else self._stream
 
-    def update(self, chain, done):
-        """Report that ``chain`` has finished ``done`` sweeps."""
+    def update(self, chain: int, done: int) -> None:
+        """Note that chain number ``chain`` has finished ``done`` sweeps; print where it is time."""
         if not self.verbose or self.total == 0:
             return
         now = time.monotonic()
@@ -77,14 +91,17 @@ class Progress:
                 self._line(chain, done, now)
 
     def _rate(self, chain, now):
+        """Sweeps a second of a chain so far."""
         elapsed = now - self._begin[chain]
         # the first report starts the clock, so its sweep is not counted
         return (self._done[chain] - 1) / elapsed if elapsed > 0 else float("nan")
 
     def _left(self, done, rate):
+        """Time that a chain still needs, as text."""
         return _clock((self.total - done) / rate) if rate > 0 else "?"
 
     def _renew(self, now):
+        """Write the line of all chains over the one before, on a terminal."""
         running = [c for c in self._done if self._done[c] < self.total] or list(self._done)
         rates = [self._rate(c, now) for c in running]
         rate = sum(r for r in rates if r == r)
@@ -100,6 +117,7 @@ class Progress:
         self.stream.flush()
 
     def _line(self, chain, done, now):
+        """Print a line about one chain after its first sweep and each tenth of them."""
         tenth = (10 * done) // self.total
         if tenth == self._told.get(chain, 0) and done != 1:
             return

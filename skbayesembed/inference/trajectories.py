@@ -1,4 +1,9 @@
-"""Hamiltonian trajectories and the transitions made of them: NUTS, fixed-length HMC and MALA."""
+"""Transitions of Hamiltonian samplers: NUTS, HMC with trajectories of a fixed length, and MALA.
+
+All three follow trajectories in whitened coordinates (see `adaptation.Metric`) by a reversible,
+volume-preserving integrator. They differ in where a trajectory ends and in which of its states
+becomes the draw. Metric and step size are given here; chains that learn them are in `hmc`.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +13,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import hmc_kernels as kernels
+from .adaptation import Metric
+from .contracts import HamiltonianModel
 
 # An energy error beyond this is called a divergence, as in Stan.
 _DIVERGENT = 1000.0
+# Probability with which a single step of the first step size is accepted, and how often that is
+# doubled or halved to find it (Hoffman & Gelman 2014, Algorithm 4; Stan's 0.8 for their 0.5).
+_FIRST_ACCEPTANCE, _MOST_DOUBLINGS = 0.8, 60
 
-
-# (kicks, drifts) of one step, in units of its size. The kick of the second has the least energy
-# error in stationarity (Blanes, Casas & Sanz-Serna 2014, section 4).
+# Integrators as (kicks, drifts) of one step, in units of its size. The kick of the two-stage one is
+# that of the least energy error in stationarity (Blanes, Casas & Sanz-Serna 2014, section 4).
 _KICK = 0.21178
-
-
 _ONE, _TWO = ((0.5, 0.5), (1.0,)), ((_KICK, 1 - 2 * _KICK, _KICK), (0.5, 0.5))
-
-
 _INTEGRATORS = {
     "leapfrog": _ONE,
     "two-stage": _TWO,
     "gaussian": _ONE,
     "gaussian-two-stage": _TWO,
 }
-
-
 _DEFAULTS = {"nuts": "leapfrog", "hmc": "two-stage", "mala": "leapfrog"}
-
-
+# Acceptance that the step size is adapted to: Stan's, and the best of MALA in many dimensions
+# (Roberts & Rosenthal 1998).
 _TARGETS = {"nuts": 0.8, "hmc": 0.8, "mala": 0.574}
 
 
@@ -42,28 +45,39 @@ class HamiltonianOptions:
     Attributes
     ----------
     method : {"nuts", "hmc", "mala"}
-        No-U-turn trajectories, trajectories of a fixed length, or of one leapfrog step.
+        Trajectories that end when they turn back (the No-U-Turn sampler), trajectories of a fixed
+        length, or of a single leapfrog step.
     target_accept : float or None
-        Acceptance that the step size is adapted to: 0.8, for MALA 0.574, where None.
+        Mean acceptance that the step size is adapted to. None is 0.8, and 0.574 for MALA.
     integrator : {"leapfrog", "two-stage", "gaussian", "gaussian-two-stage"} or None
-        One gradient a step, or two gradients a step of more than twice the size; the last two
-        follow the standard Gaussian of the whitened coordinates exactly between their gradients,
-        so that only what is not Gaussian kicks (Shahbaba et al. 2014, section 3): steps
-        need not shrink with the number of parameters where the metric fits. None is the
-        second for "hmc", where it is cheaper, and the first for the others: steps so large hide
-        the turns of a trajectory from NUTS, and MALA is one leapfrog step by definition.
+        - "leapfrog" takes one gradient a step;
+        - "two-stage" takes two, for steps of more than twice the size;
+        - the other two do the same, but follow the standard Gaussian of the whitened coordinates
+          exactly between gradients, so that only the rest of the log density acts as a force
+          (Shahbaba et al. 2014, section 3). Where the metric fits, steps need not shrink as the
+          number of parameters grows.
+
+        None is "two-stage" for "hmc", where it is cheaper, and "leapfrog" for the others: NUTS
+        does not see the turns of a trajectory in steps so large, and MALA is one leapfrog step by
+        definition.
     metric : {"diag", "pooled", "block", "given"}
-        Variances; one width for each block of the model, which turning its components into each
-        other does not change; or covariances of blocks. The first two also learn the widths along
-        turns where the model ``turns``. The last is the model's ``scale``, for models that know
-        their posterior better than the draws of a warm-up could tell.
+        - "diag" learns the variance of each parameter;
+        - "pooled" learns one width for each block of the model, which stays the same when its
+          components are rotated into each other;
+        - "block" learns the covariance matrix of each block;
+        - "given" is the model's ``scale``, for models that know their posterior better than the
+          draws of a warm-up could tell.
+
+        The first two also learn the widths along turns of all blocks together, where the model says
+        that it ``turns``.
     max_depth : int
-        NUTS doubles its trajectories at most so often.
+        How often NUTS may double a trajectory.
     path_length : float
-        Of "hmc": length of a trajectory in posterior standard deviations; a quarter turn of a
-        Gaussian that the metric fits is pi / 2.
+        Of "hmc": length of a trajectory, in posterior standard deviations. The default is a quarter
+        turn of a Gaussian that the metric fits, after which place and start are independent.
     jitter : float
-        Of "hmc": the length is uniform within this share of ``path_length`` around it.
+        Of "hmc": each length is drawn uniformly from ``path_length`` times 1 - jitter to
+        1 + jitter.
 
     Raises
     ------
@@ -79,7 +93,7 @@ class HamiltonianOptions:
     path_length: float = 0.5 * math.pi
     jitter: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, allowed in (
             ("method", tuple(_TARGETS)),
             ("integrator", (None, *_INTEGRATORS)),
@@ -91,19 +105,41 @@ class HamiltonianOptions:
                 raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
 
     @property
-    def target(self):
-        """The acceptance aimed at."""
+    def target(self) -> float:
+        """The mean acceptance to be reached."""
         return _TARGETS[self.method] if self.target_accept is None else self.target_accept
 
 
 class State:
-    """A point of phase space, in parameters and in whitened coordinates."""
+    """A point of phase space, in parameters and in whitened coordinates.
+
+    Attributes
+    ----------
+    theta, gradient : ndarray of shape (n_parameters,)
+        Parameters, and the gradient of the log density there.
+    logp : float
+        The log density there.
+    u, p : ndarray of shape (n_parameters,)
+        Whitened coordinates and momentum.
+    force : ndarray of shape (n_parameters,)
+        What changes the momentum, see `Trajectories`.
+    energy : float
+        Kinetic energy minus log density.
+    """
 
     __slots__ = ("theta", "gradient", "logp", "u", "p", "force", "energy")
 
+    theta: np.ndarray
+    gradient: np.ndarray
+    logp: float
+    u: np.ndarray
+    p: np.ndarray
+    force: np.ndarray
+    energy: float
+
     @classmethod
-    def like(cls, other):
-        """Room for a state of as many parameters."""
+    def like(cls, other: State) -> State:
+        """A new state of as many parameters as ``other``, its arrays not yet filled."""
         new = cls()
         for name in ("theta", "gradient", "p", "force"):
             setattr(new, name, np.empty_like(other.theta))
@@ -113,9 +149,11 @@ class State:
 
 @dataclass
 class _Tree:
-    """A run of states, in the direction of travel: the state drawn from it, its ends, its halves.
+    """A run of states in the direction of travel.
 
-    ``halves`` are the two runs that it was joined from, as (momenta summed, first, last state).
+    ``momenta`` is the sum of their momenta, ``chosen`` the state drawn from them, ``log_weight``
+    the logarithm of their summed weights. ``halves`` are the two runs that it was joined from, as
+    (summed momenta, first state, last state).
     """
 
     first: State
@@ -127,7 +165,7 @@ class _Tree:
 
     @property
     def run(self):
-        """Momenta summed, first and last state."""
+        """Summed momenta, first state, last state."""
         return self.momenta, self.first, self.last
 
     def reverse(self):
@@ -138,10 +176,10 @@ class _Tree:
     def turns_with(self, other):
         """Whether this run followed by ``other`` turns back.
 
-        Besides the criterion of `hmc_kernels.turns`, runs of three quarters of the length are
-        looked at. In many dimensions all turn at nearly one time, and where the step size makes
-        a run a little less than half a period long, the next one of twice the length is nearly
-        a whole period: it ends as it began and seems never to have turned.
+        Besides the criterion of `hmc_kernels.turns`, the criterion is checked for runs of three
+        quarters of the length. In many dimensions all coordinates turn at nearly the same time. If
+        the step size makes a run a little less than half a period long, the next run, of twice the
+        length, is nearly a whole period: it ends as it began, and seems never to have turned.
         """
         a, b = self, other
         if kernels.turns(a.momenta, b.momenta, a.first.p, a.last.p, b.first.p, b.last.p):
@@ -159,8 +197,19 @@ class _Tree:
 class Transition:
     """What one transition did.
 
-    ``acceptance`` is the mean over its new states of the Metropolis ratio to the start;
-    ``n_leapfrog`` counts gradients.
+    Attributes
+    ----------
+    state : State
+        The draw.
+    acceptance : float
+        Mean over the new states of the probability that Metropolis would accept them from the
+        start.
+    n_leapfrog : int
+        Number of gradients.
+    divergent : bool
+        Whether the energy error became so large that the trajectory was given up.
+    depth : int
+        How often NUTS doubled the trajectory; 0 for trajectories of a fixed length.
     """
 
     state: State
@@ -179,9 +228,22 @@ class Trajectories:
     options : HamiltonianOptions
     rng : numpy.random.Generator
     metric : Metric
+
+    Attributes
+    ----------
+    metric : Metric
+        May be replaced; a state must then `enter` the new one.
+    step : float
+        Step size in whitened coordinates; may be changed between transitions.
     """
 
-    def __init__(self, model, options, rng, metric):
+    def __init__(
+        self,
+        model: HamiltonianModel,
+        options: HamiltonianOptions,
+        rng: np.random.Generator,
+        metric: Metric,
+    ) -> None:
         self.model, self.options, self.rng, self.metric = model, options, rng, metric
         self.step = 1.0
         integrator = options.integrator or _DEFAULTS[options.method]
@@ -189,7 +251,7 @@ class Trajectories:
         self._gaussian = integrator.startswith("gaussian")
         self._move = {"nuts": self._nuts, "hmc": self._fixed, "mala": self._fixed}[options.method]
 
-    def state_at(self, theta):
+    def state_at(self, theta: np.ndarray) -> State:
         """The state at ``theta``, without momentum."""
         state = State()
         state.theta = theta
@@ -198,17 +260,20 @@ class Trajectories:
         self.enter(state)
         return state
 
-    def enter(self, state):
+    def enter(self, state: State) -> None:
         """Give a state its coordinates in the present metric."""
         state.u, state.force = np.empty_like(state.theta), np.empty_like(state.theta)
         if self.metric.identity:
-            state.u = state.theta  # one array: whoever moves the first moves the second
+            state.u = state.theta  # one array under two names: what moves u moves theta
         else:
             self.metric.to_whitened(state.theta, state.u)
         self._set_force(state)
 
     def _set_force(self, state):
-        """What kicks the momentum: the gradient, less the Gaussian's where that is followed."""
+        """Set what changes the momentum: the whitened gradient, or what is left of it.
+
+        Integrators that follow the standard Gaussian exactly need the rest of the gradient only.
+        """
         if self.metric.identity:
             state.force[:] = state.gradient
         else:
@@ -216,8 +281,8 @@ class Trajectories:
         if self._gaussian:
             kernels.add(state.u, state.force)
 
-    def leap(self, start, step, new=None):
-        """One step of the integrator from ``start``: a new state, or ``new`` written over."""
+    def leap(self, start: State, step: float, new: State | None = None) -> State:
+        """One step of the integrator from ``start``; written into ``new`` where that is given."""
         new = State.like(start) if new is None else new
         new.u[:], new.p[:], force = start.u, start.p, start.force
         flow = kernels.kick_and_turn if self._gaussian else kernels.kick_and_drift
@@ -231,18 +296,19 @@ class Trajectories:
         new.energy = kernels.last_kick(self._kicks[-1] * step, force, new.p) - new.logp
         return new
 
-    def refresh(self, state):
-        """Draw a new momentum."""
+    def refresh(self, state: State) -> None:
+        """Draw a new momentum for a state."""
         state.p = self.rng.standard_normal(state.theta.size)
         state.energy = 0.5 * float(state.p @ state.p) - state.logp
 
-    def first_step(self, state):
-        """A step size that a single step accepts with probability about 0.8.
+    def first_step(self, state: State) -> None:
+        """Set a step size at which a single step is accepted with probability about 0.8.
 
-        Powers of two from the present step size (Hoffman & Gelman 2014, Algorithm 4).
+        The present step size is doubled or halved until that is crossed (Hoffman & Gelman 2014,
+        Algorithm 4).
         """
         self.refresh(state)
-        threshold = math.log(0.8)
+        threshold = math.log(_FIRST_ACCEPTANCE)
 
         def gain(step):
             with np.errstate(all="ignore"):
@@ -250,7 +316,7 @@ class Trajectories:
             return change if math.isfinite(change) else -math.inf
 
         up = gain(self.step) > threshold
-        for _ in range(60):
+        for _ in range(_MOST_DOUBLINGS):
             trial = self.step * (2.0 if up else 0.5)
             if up and gain(trial) <= threshold:
                 break
@@ -258,7 +324,7 @@ class Trajectories:
             if not up and gain(trial) > threshold:
                 break
 
-    def move(self, state):
+    def move(self, state: State) -> Transition:
         """One transition from ``state``, which leaves the posterior invariant."""
         self.refresh(state)
         with np.errstate(all="ignore"):
@@ -270,7 +336,7 @@ class Trajectories:
         if options.method == "hmc":
             spread = options.jitter * (2 * self.rng.random() - 1)
             n_steps = max(1, round(options.path_length * (1 + spread) / self.step))
-        # nobody looks back at the states between: two take turns
+        # the states on the way are not needed again: two arrays take turns
         end, room = start, [State.like(start) for _ in range(min(n_steps, 2))]
         for i in range(n_steps):
             end = self.leap(end, self.step, room[i % 2])
@@ -310,7 +376,7 @@ class Trajectories:
         return Transition(tree.chosen, acceptance, n_leapfrog, walk.divergent, depth)
 
     def _subtree(self, walk, start, depth, step):
-        """The tree of ``2**depth`` steps from ``start``; None if it diverges or turns within."""
+        """The tree of ``2**depth`` steps from ``start``; None if it diverges or turns back."""
         if depth == 0:
             new = self.leap(start, step)
             change = walk.visit(new.energy)
@@ -327,7 +393,7 @@ class Trajectories:
         return _Tree(a.first, b.last, momenta, chosen, log_weight, (a.run, b.run))
 
     def _cost(self, n_steps):
-        """Gradients of so many steps."""
+        """Number of gradients that so many steps take."""
         return n_steps * len(self._drifts)
 
     def _accepts(self, log_ratio):
@@ -335,7 +401,7 @@ class Trajectories:
 
 
 class _Walk:
-    """Counts of one NUTS transition."""
+    """What is counted along the trajectory of one NUTS transition, from its energy at the start."""
 
     def __init__(self, energy):
         self.energy = energy
@@ -344,7 +410,7 @@ class _Walk:
         self.divergent = False
 
     def visit(self, energy):
-        """Log weight of a new state relative to the start."""
+        """Count a new state; returns its log weight relative to the start."""
         change = self.energy - energy
         self.n_states += 1
         if change > -_DIVERGENT:

@@ -1,17 +1,28 @@
-"""The loops of variational inference; the updates belong to the model."""
+"""The loops of variational inference; what an update does is up to the model."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.warnings import warn_user
-from .contracts import Variational, require
+from .contracts import Run, Variational, require
 
 
-def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):
-    """Update the factors of a model that offers `Variational` until the bound settles.
+def coordinate_ascent(
+    model: Variational,
+    q: Any,
+    run: Run,
+    *,
+    max_iter: int,
+    tol: float,
+    verbose: int = 0,
+    warn: bool = True,
+) -> dict[str, Any]:
+    """Update the factors of a model that offers `Variational` until the bound hardly rises.
 
     Parameters
     ----------
@@ -19,30 +30,41 @@ def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):
     q : object
         Factors to start from; changed in place.
     run : callable
-        Maps a function over units of work.
+        ``run(function, tasks)`` calls the function with each tuple of arguments in ``tasks``; there
+        is one for each block of work.
     max_iter : int
         Most sweeps.
     tol : float
-        Converged when a sweep raises the bound by less than ``tol`` times its absolute value.
+        The ascent has converged when a sweep changes the bound by at most ``tol`` times its
+        absolute value.
     verbose : int
-        Above zero, a line every ten sweeps.
+        Above zero, a line is printed every ten sweeps.
     warn : bool
-        Whether to warn if ``max_iter`` came first.
+        Whether to warn if the ascent has not converged.
 
     Returns
     -------
     facts : dict
-        ``elbo`` (list, one bound a sweep), ``n_iter``, ``converged``, ``interrupted``.
+        ``elbo`` (a list with the bound after each sweep), ``n_iter``, ``converged``,
+        ``interrupted``.
+
+    Raises
+    ------
+    TypeError
+        If the model does not offer `Variational`.
+    KeyboardInterrupt
+        If interrupted before the end of the first sweep.
 
     Warns
     -----
     ConvergenceWarning
-        If the limit of sweeps was reached first.
+        If ``max_iter`` sweeps were made without convergence.
     RuntimeWarning
-        If interrupted; before the end of the first sweep the interruption is raised.
+        If interrupted later: the factors are those of the sweeps made so far.
     """
     require(model, Variational, "vi")
-    bounds, converged, interrupted, started = [], False, False, time.perf_counter()
+    bounds: list[float] = []
+    converged, interrupted, started = False, False, time.perf_counter()
     try:
         while len(bounds) < max_iter and not converged:
             bounds.append(model.update(q, run))
@@ -75,18 +97,21 @@ def coordinate_ascent(model, q, run, *, max_iter, tol, verbose=0, warn=True):
     }
 
 
-def repeat_passes(online, read, *, n_passes, verbose=0):
-    """Read data several times by stochastic variational inference.
+def repeat_passes(
+    online: Any, read: Callable[[], None], *, n_passes: int, verbose: int = 0
+) -> dict[str, Any]:
+    """Let stochastic variational inference read the data several times.
 
     Parameters
     ----------
     online : object
-        What learns from batches; counts them in ``n_batches``.
+        What learns from batches. Its attribute ``n_batches`` counts them.
     read : callable
-        Makes one pass, without arguments.
+        Makes one pass over the data; takes no arguments.
     n_passes : int
+        Number of passes.
     verbose : int
-        Above zero, a line a pass.
+        Above zero, a line is printed for each pass.
 
     Returns
     -------
@@ -94,10 +119,15 @@ def repeat_passes(online, read, *, n_passes, verbose=0):
         ``n_iter`` (passes begun), ``n_batches``, ``converged`` (True unless interrupted),
         ``interrupted``.
 
+    Raises
+    ------
+    KeyboardInterrupt
+        If interrupted before the end of the first batch.
+
     Warns
     -----
     RuntimeWarning
-        If interrupted; before the end of the first batch the interruption is raised.
+        If interrupted later: what was learned so far is kept.
     """
     done, interrupted = 0, False
     try:

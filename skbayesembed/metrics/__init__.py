@@ -1,4 +1,4 @@
-"""Measures of fits: intervals, word vectors, senses of snippets, topics."""
+"""Measures of how good a fit is: of intervals, word vectors, senses of snippets, and topics."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""Checks of what the measures are given."""
+"""Checks of the arrays that the measures are given."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def check_numbers(values, name):
-    """Float array of ``values``; a ValueError where they are not numbers or one is NaN."""
+def check_numbers(values: ArrayLike, name: str) -> np.ndarray:
+    """Float array of ``values``; a ValueError if they are not numbers, or one is NaN."""
     try:
         values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -16,8 +17,14 @@ def check_numbers(values, name):
     return values
 
 
-def check_labels(labels, name, n_rows):
-    """Integer array of labels, -1 where unknown, one for each of ``n_rows`` rows."""
+def check_labels(labels: ArrayLike, name: str, n_rows: int) -> np.ndarray:
+    """Integer array of labels, -1 where unknown, one for each of ``n_rows`` rows.
+
+    Raises
+    ------
+    ValueError
+        If their number is another, or one is not an integer of at least -1.
+    """
     labels = np.asarray(labels)
     if labels.shape != (n_rows,):
         raise ValueError(

@@ -1,13 +1,14 @@
-"""Measures of intervals: coverage of the truth, overlap."""
+"""Measures of intervals: how often they cover the truth, how often they overlap."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .checks import check_numbers
 
 
-def coverage(intervals, truth):
+def coverage(intervals: ArrayLike, truth: ArrayLike) -> float:
     """Share of true values that lie in their interval, ends included.
 
     Parameters
@@ -15,11 +16,12 @@ def coverage(intervals, truth):
     intervals : array-like of shape (..., 2)
         ``(low, high)`` in the last axis, as from ``Posterior.hdi``.
     truth : array-like of shape (...)
+        The true values.
 
     Returns
     -------
     float
-        Between 0 and 1. About the probability of the intervals where those are calibrated.
+        Between 0 and 1. It is about the probability of the intervals if they are calibrated.
 
     Raises
     ------
@@ -46,8 +48,8 @@ def coverage(intervals, truth):
     return float(np.mean((low <= truth) & (truth <= high)))
 
 
-def interval_overlap(a, b):
-    """Share of cells where two intervals overlap: where they have at least a point in common.
+def interval_overlap(a: ArrayLike, b: ArrayLike) -> float:
+    """Share of entries where two intervals overlap, which is to have at least a point in common.
 
     Parameters
     ----------
@@ -85,6 +87,7 @@ def interval_overlap(a, b):
 
 
 def _ends(intervals, name):
+    """Lower and upper ends of intervals; a ValueError unless they are in this order."""
     low, high = intervals[..., 0], intervals[..., 1]
     if np.any(low > high):
         raise ValueError(f"{name} must have the lower end first, got (high, low).")

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import f as f_distribution
 
 from ..common.checks import check_real
-from ..corpus.periods import check_times
+from ..corpus.periods import Times, check_times
 from .checks import check_labels, check_numbers
 
-# Probabilities may have been rounded, in a table say.
+# Rows of probabilities may miss a sum of one by this, as rounded ones do.
 _SUM_TOLERANCE = 1e-3
-# Share of a word's sum of squares below which what is left of it is rounding error.
+# Share of a word's sum of squares below which a difference is rounding error.
 _ROUNDING = 1e-24
 
 
-def brier_score(probabilities, labels):
+def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Brier score of sense probabilities.
 
     ``mean over d of sum over k of (p(z_d = k) - 1(o_d = k))^2`` over the snippets d whose sense
@@ -61,12 +64,12 @@ def brier_score(probabilities, labels):
     return float(np.mean(np.sum((probabilities - truth) ** 2, axis=1)))
 
 
-def match_senses(probabilities, labels):
+def match_senses(probabilities: ArrayLike, labels: ArrayLike) -> np.ndarray:
     """Match the senses of a model, which have no names, to those of labels.
 
     Of all permutations of the columns this is the one with the largest expected number of correct
-    labels, and with the least `brier_score`: the same, as the squares of the probabilities do not
-    depend on the order of the columns.
+    labels. It is also the one with the least `brier_score`, since the squares of the probabilities
+    do not depend on the order of the columns.
 
     Parameters
     ----------
@@ -99,13 +102,16 @@ def match_senses(probabilities, labels):
     return linear_sum_assignment(correct, maximize=True)[1].astype(np.int64, copy=False)
 
 
-def interaction_level(counts, senses, times, *, level=0.05):
+def interaction_level(
+    counts: Any, senses: ArrayLike, times: Times, *, level: float = 0.05
+) -> float:
     """Share of words whose use changes over time differently under different senses.
 
-    For each word v, its relative frequencies in the cells of one sense k and one time t,
-    ``N_vkt / sum over v of N_vkt``, are regressed on a level and a linear trend for each sense;
-    the F-test asks whether the trends differ (Zafar & Nicholls 2022, section 8, eq. 14: the
-    measure Lambda). Cells without words are left out.
+    A cell is one sense k at one time t. For each word v, its relative frequencies in the cells,
+    ``N_vkt / sum over v of N_vkt``, are regressed on a level and a linear trend for each sense, and
+    an F-test asks whether the trends differ from sense to sense. The share of words where they do
+    is the measure Lambda of Zafar & Nicholls (2022, section 8, eq. 14). Cells without words are
+    left out.
 
     Parameters
     ----------
@@ -114,25 +120,25 @@ def interaction_level(counts, senses, times, *, level=0.05):
     senses : array-like of int of shape (n_snippets,)
         True senses, -1 where unknown; such snippets are left out.
     times : array-like of shape (n_snippets,)
-        Numbers or dates; each distinct one is a period. Group them first where there are many.
+        Numbers or dates; each distinct one is a period. Group them first if there are many.
     level : float, default=0.05
         Level of the test.
 
     Returns
     -------
     float
-        The share among all columns of ``counts``. About ``level`` where nothing interacts.
+        The share among all columns of ``counts``. It is about ``level`` if nothing interacts.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, counts are negative, or there are too few senses and times to test
-        anything: two senses with several times each, and more cells than trends and levels.
+        If shapes do not fit, counts are negative, or there is too little to test: at least two
+        senses with several times each are needed, and more cells than levels and trends.
 
     Notes
     -----
-    Trends are linear in time and additive in the frequencies: a word that rises and falls goes
-    unnoticed, and so do words too rare for the test.
+    Trends are linear in time and additive in the frequencies. So the test does not notice a word
+    that rises and falls again, nor words that are too rare.
 
     Examples
     --------
@@ -182,6 +188,7 @@ def _known(probabilities, labels):
 
 
 def _check_counts(counts):
+    """Counts as a csr matrix of finite numbers of at least 0."""
     if not sparse.issparse(counts):
         counts = sparse.csr_array(np.atleast_2d(check_numbers(counts, "counts")))
     counts = sparse.csr_array(counts, dtype=np.float64)
@@ -210,7 +217,7 @@ def _cell_frequencies(counts, senses, times):
 def _interaction_p_values(kinds, when, frequencies):
     """P-value of the interaction for each word; one where the word does not vary."""
     levels = (kinds[:, None] == np.unique(kinds)).astype(np.float64)
-    # the test does not depend on origin and unit of time
+    # time is standardised, on which the test does not depend
     spread = when.std() if when.size else 0.0
     trend = (when - when.mean())[:, None] / spread if spread > 0 else 0.0 * when[:, None]
     common, own = _basis(np.hstack([levels, trend])), _basis(np.hstack([levels, levels * trend]))
@@ -233,6 +240,6 @@ def _interaction_p_values(kinds, when, frequencies):
 
 
 def _basis(design):
-    """Orthonormal basis of the columns of a design, which may depend on each other."""
+    """Orthonormal basis of the columns of a design, which may be linearly dependent."""
     u, s, _ = np.linalg.svd(design, full_matrices=False)
     return u[:, s > 1e-10 * s.max(initial=0.0)]

@@ -1,6 +1,9 @@
-"""Measures of topics: coherence of their words in a reference corpus."""
+"""Measures of topics: how coherent their words are in a reference corpus."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +13,14 @@ from ..corpus.text import build_corpus, document_counts, input_kind, make_analyz
 from .checks import check_numbers
 
 
-def coherence(topics, X_ref, *, measure="npmi", n=10, vocabulary=None):
+def coherence(
+    topics: Iterable[Iterable[Any]],
+    X_ref: Any,
+    *,
+    measure: str = "npmi",
+    n: int = 10,
+    vocabulary: Mapping[str, int] | Sequence[str] | None = None,
+) -> np.ndarray:
     """Coherence of the words of topics, by how often they occur in the same documents.
 
     The mean over pairs of a topic's words of
@@ -18,9 +28,10 @@ def coherence(topics, X_ref, *, measure="npmi", n=10, vocabulary=None):
         pmi:   log(p(w, v) / (p(w) p(v)))
         npmi:  pmi / -log p(w, v)
 
-    where p(w) is the share of reference documents with word w, p(w, v) that with both (Newman et
-    al. 2010; Bouma 2009). A pair that never meets has npmi -1, its limit, and in pmi counts as
-    though one document held both. Pairs with a word that no reference document has are left out.
+    where p(w) is the share of reference documents that have word w, and p(w, v) the share of those
+    that have both words (Newman et al. 2010; Bouma 2009). If no document has both, npmi is -1, its
+    limit, and pmi is worked out as if one document had. Pairs with a word that no reference
+    document has are left out.
 
     Parameters
     ----------
@@ -28,10 +39,11 @@ def coherence(topics, X_ref, *, measure="npmi", n=10, vocabulary=None):
         Words of each topic, the most important first: strings, or columns of ``X_ref``.
     X_ref : count matrix or documents
         The reference corpus: (n_documents, n_columns) counts, sparse or dense, or documents as
-        strings or token lists. Strings are cut as by `sklearn`'s CountVectorizer.
+        strings or token lists. Strings are cut into words as by scikit-learn's `CountVectorizer`.
     measure : {"npmi", "pmi"}, default="npmi"
+        Normalised or plain pointwise mutual information.
     n : int, default=10
-        Words of each topic that are looked at, at most.
+        Number of words of each topic that are looked at, the first ones; at least 2.
     vocabulary : dict of str to int or list of str, optional
         Columns of the words of ``topics``, where these are strings and ``X_ref`` holds counts; by
         default the names of the columns of a DataFrame.
@@ -77,7 +89,7 @@ def coherence(topics, X_ref, *, measure="npmi", n=10, vocabulary=None):
 
 
 def _reference(topics, X_ref, vocabulary):
-    """Counts, and the columns in use; topics become lists of columns, in place."""
+    """Counts of the reference, and the columns in use; changes topics to lists of columns."""
     X_ref = materialise(X_ref)
     kind = input_kind(X_ref)
     named = any(isinstance(word, str) for topic in topics for word in topic)
@@ -110,13 +122,13 @@ def _reference(topics, X_ref, vocabulary):
 
 
 def _documents_in_common(counts):
-    """Number of documents with both of every two words, dense (n, n)."""
+    """Number of documents that have both of every two words, dense (n, n)."""
     seen = sparse.csc_array(counts > 0, dtype=np.float64)
     return (seen.T @ seen).toarray()
 
 
 def _pairs(met, n_documents, measure):
-    """The measure of every pair of words that both occur."""
+    """The measure of every pair of words both of which occur, ndarray."""
     i, j = np.triu_indices(len(met), 1)
     single, both = np.diag(met), met[i, j]
     there = (single[i] > 0) & (single[j] > 0)
@@ -125,7 +137,7 @@ def _pairs(met, n_documents, measure):
     pmi = np.log(share * n_documents**2 / (single[i] * single[j]))
     if measure == "pmi":
         return pmi
-    # words in every document tell nothing
+    # words that are in every document tell nothing: 0
     npmi = np.divide(pmi, -np.log(share), out=np.zeros_like(pmi), where=share < 1)
     npmi[both == 0] = -1.0
     return npmi

@@ -1,8 +1,12 @@
-"""Measures of word vectors: distance of models, word similarity, analogies."""
+"""Measures of word vectors: distance from the truth, similarity of words, analogies."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import rankdata
 from sklearn.utils import Bunch
@@ -11,23 +15,24 @@ from ..common.checks import check_prob
 from ..posterior.summary import hdi_interval
 from .checks import check_numbers
 
-# Entries of a block of logits or cosines: 32 MB.
+# Logits or cosines are worked out in blocks of this many, 32 MB.
 _CELLS = 4_000_000
 
 
-def rmse_cooccurrence(estimate, truth):
+def rmse_cooccurrence(estimate: Any, truth: Any) -> float:
     """Root mean squared difference of the co-occurrence probabilities of two models.
 
-    ``sqrt(mean over all (w, v) of (P(w, v) - P'(w, v))^2)``, ``P = sigma(rho_w . alpha_v)``
-    (Yrjänäinen et al. 2025, eq. 12). Rotations and other changes of frame leave it alone.
+    ``sqrt(mean over all (w, v) of (P(w, v) - P'(w, v))^2)``, with
+    ``P(w, v) = sigma(rho_w . alpha_v)`` (Yrjänäinen et al. 2025, eq. 12). It does not change if the
+    vectors of a model are rotated.
 
     Parameters
     ----------
     estimate, truth : (rho, alpha), fitted estimator, Posterior or simulated data
-        A pair of arrays of shape (n_words, n_components), what has the attributes ``rho_`` and
-        ``alpha_`` (posterior means, as in the paper) or ``rho`` and ``alpha``. A pair of arrays of
-        shape (n_draws, n_words, n_components), or a Posterior, stands for the mean of P over
-        its draws. The two may differ in the number of components.
+        A pair of arrays of shape (n_words, n_components), or an object with the attributes ``rho_``
+        and ``alpha_`` (posterior means, as in the paper) or ``rho`` and ``alpha``. For a pair of
+        arrays of shape (n_draws, n_words, n_components), or a Posterior, P is averaged over the
+        draws. The two models may have different numbers of components.
 
     Returns
     -------
@@ -60,21 +65,31 @@ def rmse_cooccurrence(estimate, truth):
     step = max(1, _CELLS // n_contexts)
     total = 0.0
     for start in range(0, n_targets, step):
-        first, second = (_mean_probability(*pair, slice(start, start + step)) for pair in pairs)
+        first, second = (
+            _mean_probability(rho, alpha, slice(start, start + step)) for rho, alpha in pairs
+        )
         total += float(np.sum((first - second) ** 2))
     return float(np.sqrt(total / (n_targets * n_contexts)))
 
 
-def word_similarity(vectors, pairs, scores, *, words=None, prob=0.9):
+def word_similarity(
+    vectors: Any,
+    pairs: Iterable[Sequence[str]],
+    scores: ArrayLike,
+    *,
+    words: Iterable[str] | None = None,
+    prob: float = 0.9,
+) -> Bunch:
     """Spearman correlation of cosines with people's scores of word pairs.
 
     Parameters
     ----------
     vectors : fitted estimator or array-like of shape (n_words, n_components)
-        Of an estimator, the target vectors.
+        Of an estimator the target vectors are taken.
     pairs : list of (str, str)
-        Those with a word that has no vector are left out.
+        Pairs with a word that has no vector are left out.
     scores : array-like of shape (n_pairs,)
+        How similar people find the words of each pair.
     words : array-like of str of shape (n_words,), optional
         The words of an array of vectors.
     prob : float, default=0.9
@@ -83,10 +98,10 @@ def word_similarity(vectors, pairs, scores, *, words=None, prob=0.9):
     Returns
     -------
     Bunch
-        ``correlation``; ``n_covered`` of ``n_pairs`` pairs. Of an estimator with draws,
-        ``correlation`` is that of the posterior mean cosines, and there are ``draws`` (n_draws,)
-        of the correlation with their ``mean``, ``sd`` and highest density ``interval``
-        (low, high).
+        With the attributes ``correlation``, ``n_covered`` (pairs whose words have vectors) and
+        ``n_pairs``. For an estimator with draws, ``correlation`` is that of the posterior mean
+        cosines, and there are also ``draws`` (n_draws,) of the correlation, with their ``mean``,
+        ``sd`` and highest density ``interval`` (low, high).
 
     Raises
     ------
@@ -95,8 +110,8 @@ def word_similarity(vectors, pairs, scores, *, words=None, prob=0.9):
 
     Notes
     -----
-    The interval is about the vectors alone: how the correlation moves over the posterior. That
-    the pairs are themselves a sample of all pairs is another uncertainty.
+    The interval is about the vectors alone: how the correlation varies over the posterior. That the
+    pairs are only a sample of all pairs is another uncertainty, which it does not contain.
 
     Examples
     --------
@@ -136,28 +151,36 @@ def word_similarity(vectors, pairs, scores, *, words=None, prob=0.9):
     return out
 
 
-def analogies(vectors, questions, *, words=None, categories=None):
+def analogies(
+    vectors: Any,
+    questions: Iterable[Sequence[str]],
+    *,
+    words: Iterable[str] | None = None,
+    categories: Iterable[str] | None = None,
+) -> Bunch:
     """Share of analogies a : b :: c : d that vector arithmetic completes.
 
-    The answer is the word with the largest cosine to ``b - a + c`` (unit vectors; 3CosAdd), the
-    three words of the question left out.
+    The answer is the word whose vector has the largest cosine with ``b - a + c``, where a, b and c
+    are scaled to unit length (the method 3CosAdd); the three words of the question are left out.
 
     Parameters
     ----------
     vectors : fitted estimator or array-like of shape (n_words, n_components)
-        Of an estimator, the posterior means of the target vectors.
+        Of an estimator the posterior means of the target vectors are taken.
     questions : list of (a, b, c, d)
-        Those with a word that has no vector are left out.
+        Questions with a word that has no vector are left out.
     words : array-like of str of shape (n_words,), optional
         The words of an array of vectors.
     categories : list of str of shape (n_questions,), optional
+        The category of each question.
 
     Returns
     -------
     Bunch
-        ``accuracy`` over the ``n_covered`` of ``n_questions`` questions (NaN where there are
-        none), ``correct`` and ``covered`` (n_questions,), and with ``categories`` also
-        ``by_category``: name to Bunch of ``accuracy``, ``n_covered`` and ``n_questions``.
+        With the attributes ``accuracy`` (over the questions covered; NaN if there are none),
+        ``n_covered``, ``n_questions``, and the boolean arrays ``correct`` and ``covered``
+        (n_questions,). With ``categories`` also ``by_category``, a dict from the name of a category
+        to a Bunch of its ``accuracy``, ``n_covered`` and ``n_questions``.
 
     Raises
     ------
@@ -203,6 +226,7 @@ def analogies(vectors, questions, *, words=None, categories=None):
 
 
 def _tuples(values, name, size):
+    """List of tuples of words; a ValueError unless each has ``size`` of them."""
     values = [tuple(v) if hasattr(v, "__len__") and not isinstance(v, str) else v for v in values]
     for value in values:
         if not isinstance(value, tuple) or len(value) != size:
@@ -211,7 +235,7 @@ def _tuples(values, name, size):
 
 
 def _draws_of_model(model, name):
-    """(rho, alpha), each (n_draws, n_words, n_components), of anything that has them."""
+    """Arrays rho and alpha, each (n_draws, n_words, n_components), of anything that has them."""
     if hasattr(model, "flat"):
         rho, alpha = model.flat("rho"), model.flat("alpha")
     elif hasattr(model, "rho_"):
@@ -238,6 +262,7 @@ def _draws_of_model(model, name):
 
 
 def _mean_probability(rho, alpha, rows):
+    """Co-occurrence probabilities of some target words with all contexts, averaged over draws."""
     total = 0.0
     for r, a in zip(rho, alpha, strict=True):
         total = total + expit(r[rows] @ a.T)
@@ -245,7 +270,7 @@ def _mean_probability(rho, alpha, rows):
 
 
 def _vectors_and_index(vectors, words, mean=False):
-    """Vectors (n_draws, n_words, n_components) and each word's row."""
+    """Vectors (n_draws, n_words, n_components), and a mapping from words to their rows."""
     if hasattr(vectors, "posterior_"):
         if words is not None:
             raise ValueError("words must be None where vectors is an estimator, which has its own.")
@@ -266,20 +291,21 @@ def _vectors_and_index(vectors, words, mean=False):
     return vectors[None], index
 
 
-def unit_vectors(vectors):
-    """Vectors, along the last axis, divided by their lengths; zeros stay."""
+def unit_vectors(vectors: np.ndarray) -> np.ndarray:
+    """Scale vectors, along the last axis, to unit length; vectors of zeros stay."""
     norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.divide(vectors, norm, out=np.zeros_like(vectors), where=norm > 0)
 
 
 def _row_cosines(a, b):
+    """Cosine of each row of ``a`` with the same row of ``b``."""
     return np.einsum("ij,ij->i", unit_vectors(a), unit_vectors(b))
 
 
 def _spearman(x, y):
-    """Spearman correlation of ``x`` (..., n) with ``y`` (n,); ties share their mean rank.
+    """Spearman correlation of ``x`` (..., n) with ``y`` (n,); 0 where one of them is constant.
 
-    Zero where one of them is constant.
+    Equal values share the mean of their ranks.
     """
     x, y = rankdata(x, axis=-1), rankdata(y)
     x = x - x.mean(axis=-1, keepdims=True)
@@ -289,7 +315,7 @@ def _spearman(x, y):
 
 
 def _complete(unit, questions):
-    """Row of the answer to each question (n, 3)."""
+    """Answers, as rows of ``unit``, to questions given as rows (n, 3)."""
     answers = np.empty(len(questions), dtype=np.int64)
     step = max(1, _CELLS // len(unit))
     for start in range(0, len(questions), step):
@@ -302,6 +328,7 @@ def _complete(unit, questions):
 
 
 def _share(correct, covered, chosen):
+    """Accuracy over the chosen questions that are covered."""
     known = covered & chosen
     accuracy = float(correct[known].mean()) if known.any() else float("nan")
     return Bunch(accuracy=accuracy, n_covered=int(known.sum()), n_questions=int(chosen.sum()))

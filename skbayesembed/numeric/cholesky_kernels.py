@@ -6,7 +6,7 @@ import math
 
 from numba import njit
 
-from ..sgns.logistic_kernels import FAST
+from .elementwise import FAST
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

@@ -1,4 +1,4 @@
-"""The posterior that every solver returns, and what summarises it."""
+"""The posterior that every solver returns, and the summaries and tables made of it."""
 
 from __future__ import annotations
 

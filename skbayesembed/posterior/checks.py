@@ -1,18 +1,23 @@
-"""Checks of what a `Posterior` is made of."""
+"""Checks of what a `Posterior` is made of.
+
+Each raises a ValueError that names the parameter, and what is wrong with it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def check_arrays(parameter, arrays):
-    """Dict of numeric arrays (chain, draw, ...), contiguous so that chains flatten to a view."""
+def check_arrays(parameter: str, arrays: Mapping[str, ArrayLike] | None) -> dict[str, np.ndarray]:
+    """Dict of numeric arrays (chain, draw, ...); contiguous, so that chains flatten to a view."""
     out = {}
-    for name, values in _items(parameter, arrays):
+    for name, given in _items(parameter, arrays):
         try:
-            values = np.ascontiguousarray(values)
+            values = np.ascontiguousarray(given)
         except ValueError as error:
             raise ValueError(f"{parameter}[{name!r}] must be an array: {error}") from error
         if values.dtype.kind not in "biuf":
@@ -20,14 +25,16 @@ def check_arrays(parameter, arrays):
         if values.ndim < 2 or not values.shape[0]:
             raise ValueError(
                 f"{parameter}[{name!r}] must have shape (chain, draw, ...) with at least one "
-                f"chain, got {np.shape(arrays[name])}."
+                f"chain, got {np.shape(given)}."
             )
         out[name] = values
     return out
 
 
-def check_lengths(draws, stats, moments):
-    """Number of chains and of draws, after a look whether all arrays agree."""
+def check_lengths(
+    draws: Mapping[str, np.ndarray], stats: Mapping[str, np.ndarray], moments: Mapping[str, Any]
+) -> tuple[int, int]:
+    """Check that all arrays agree in their chains and draws; returns the numbers of both."""
     if not draws and not moments:
         raise ValueError("draws must name at least one parameter where there are no moments.")
     both = [name for name in stats if name in draws or name in moments]
@@ -51,8 +58,15 @@ def check_lengths(draws, stats, moments):
     return n_chains, n_draws
 
 
-def check_dims(dims, shapes, coords):
-    """Dict of dimension names for every shape, defaults filled in, sizes compared."""
+def check_dims(
+    dims: Mapping[str, Sequence[str]] | None,
+    shapes: Mapping[str, tuple[int, ...]],
+    coords: Mapping[str, np.ndarray],
+) -> dict[str, tuple[str, ...]]:
+    """Dict with the names of the dimensions of every array, defaults filled in.
+
+    Sizes are compared: a dimension has one size in all arrays, that of its labels if it has any.
+    """
     given = dict(_items("dims", dims))
     unknown = [name for name in given if name not in shapes]
     if unknown:
@@ -80,8 +94,8 @@ def check_dims(dims, shapes, coords):
     return out
 
 
-def check_coords(coords):
-    """Dict of one-dimensional arrays of labels that need no pickle."""
+def check_coords(coords: Mapping[str, ArrayLike] | None) -> dict[str, np.ndarray]:
+    """Dict of one-dimensional arrays of labels, of types that can be saved without pickle."""
     out = {}
     for dim, labels in _items("coords", coords):
         labels = np.asarray(labels)
@@ -96,8 +110,8 @@ def check_coords(coords):
     return out
 
 
-def check_attrs(attrs):
-    """Dict of plain Python values, numpy scalars converted."""
+def check_attrs(attrs: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Dict of plain Python values; NumPy scalars are converted."""
     out = {}
     for name, value in _items("attrs", attrs):
         value = value.item() if isinstance(value, np.generic) else value
@@ -110,6 +124,7 @@ def check_attrs(attrs):
 
 
 def _items(parameter, mapping):
+    """Items of a mapping with names as keys, or of None."""
     mapping = {} if mapping is None else mapping
     if not isinstance(mapping, Mapping) or not all(isinstance(name, str) for name in mapping):
         raise ValueError(

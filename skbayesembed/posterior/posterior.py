@@ -1,13 +1,15 @@
-"""The posterior every solver returns: named draws, running moments, diagnostics, storage."""
+"""The posterior that every solver returns: named draws, running moments, diagnostics, storage."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..common.checks import check_prob
 from . import summary as summaries
@@ -16,11 +18,14 @@ from .running_moments import RunningMoments, check_moments
 from .summary import hdi_interval
 from .tables import Summary, entry_labels
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 _FORMAT = "skbayesembed.Posterior"
 _VERSION = 1
 
 
-class Posterior(Mapping):
+class Posterior(Mapping[str, np.ndarray]):
     """Named draws from a posterior, with what is needed to judge and to summarise them.
 
     A mapping from names to arrays of shape ``(chain, draw, ...)``.
@@ -29,10 +34,10 @@ class Posterior(Mapping):
     ----------
     draws : mapping of str to array-like of shape (chain, draw, ...)
         Draws of each parameter, numbers or booleans, kept in the type given (float32 stays
-        float32). All share ``chain`` and ``draw``. May be empty where ``moments`` are given.
+        float32). All have the same ``chain`` and ``draw``. May be empty if ``moments`` are given.
     stats : mapping of str to array-like of shape (chain, draw, ...), optional
-        Statistics of the draws, such as the log density. They share ``chain`` with the draws;
-        they may have more draws where not every draw was recorded whole.
+        Statistics of the draws, such as the log density. They have as many chains as the draws,
+        and may have more draws, if not every draw was recorded whole.
     moments : mapping of str to RunningMoments, optional
         Moments over every draw made, recorded or not, of all chains together.
     dims : mapping of str to tuple of str, optional
@@ -46,8 +51,10 @@ class Posterior(Mapping):
     ----------
     stats, moments, dims, coords, attrs : dict
         As given, completed and checked.
-    approximation : object or None
-        What the draws were drawn from, where a solver found an approximation; not saved.
+    n_chains, n_draws : int
+        Number of chains, and of draws recorded whole in each.
+    approximation : Approximation or None
+        What the draws were drawn from, if the solver found an approximation. It is not saved.
 
     Raises
     ------
@@ -56,8 +63,8 @@ class Posterior(Mapping):
 
     Notes
     -----
-    Moments, where present, are what `mean`, `std` and `covariance` report, since they know every
-    draw; intervals and diagnostics come from the draws that were recorded.
+    `mean`, `std` and `covariance` report ``moments`` where these are present, since they contain
+    every draw. Intervals and diagnostics come from the draws that were recorded.
 
     Examples
     --------
@@ -80,7 +87,16 @@ class Posterior(Mapping):
     (2, 3, 2)
     """
 
-    def __init__(self, draws, *, stats=None, moments=None, dims=None, coords=None, attrs=None):
+    def __init__(
+        self,
+        draws: Mapping[str, ArrayLike],
+        *,
+        stats: Mapping[str, ArrayLike] | None = None,
+        moments: Mapping[str, RunningMoments] | None = None,
+        dims: Mapping[str, Sequence[str]] | None = None,
+        coords: Mapping[str, ArrayLike] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+    ) -> None:
         self._draws = check_arrays("draws", draws)
         self.stats = check_arrays("stats", stats)
         self.moments = check_moments(moments, self._draws)
@@ -90,23 +106,23 @@ class Posterior(Mapping):
         self.coords = check_coords(coords)
         self.dims = check_dims(dims, self._shapes, self.coords)
         self.attrs = check_attrs(attrs)
-        self.approximation = None
+        self.approximation: Any = None
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> np.ndarray:
         self._require(name, self._draws)
         return self._draws[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._draws)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._draws)
 
-    # a mapping compares values, which arrays do not answer with one truth value
+    # equality of mappings would compare arrays, and that has no single truth value
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def mean(self, name):
+    def mean(self, name: str) -> np.ndarray:
         """Posterior mean.
 
         Parameters
@@ -127,8 +143,8 @@ class Posterior(Mapping):
             return moments.mean
         return self._draws[name].mean(axis=(0, 1), dtype=np.float64)
 
-    def std(self, name):
-        """Posterior standard deviation (of the unbiased variance).
+    def std(self, name: str) -> np.ndarray:
+        """Posterior standard deviation, the root of the unbiased variance.
 
         Parameters
         ----------
@@ -137,7 +153,7 @@ class Posterior(Mapping):
         Returns
         -------
         ndarray of shape (...), float64
-            NaN where there is a single draw.
+            NaN if there is a single draw.
 
         Raises
         ------
@@ -147,8 +163,10 @@ class Posterior(Mapping):
         moments = self._moments_of(name) or self._moments_from_draws(name, covariance=False)
         return np.sqrt(moments.variance)
 
-    def covariance(self, name):
-        """Unbiased posterior covariance along the last axis, such as of the vector of each word.
+    def covariance(self, name: str) -> np.ndarray:
+        """Unbiased posterior covariance along the last axis.
+
+        For word vectors, (n_words, n_components), it is the covariance matrix of each vector.
 
         Parameters
         ----------
@@ -156,15 +174,15 @@ class Posterior(Mapping):
 
         Returns
         -------
-        ndarray of shape (..., shape[-1]), float64
-            NaN where there is a single draw.
+        ndarray of shape (..., k, k), float64
+            For a parameter of shape (..., k). NaN if there is a single draw.
 
         Raises
         ------
         KeyError
             If there are neither draws nor moments of that name.
         ValueError
-            If the parameter is a scalar, or only its variances are known.
+            If the parameter is a scalar, or if only its variances were kept.
         """
         moments = self._moments_of(name)
         if moments is None or not moments.keeps_covariance:
@@ -173,7 +191,7 @@ class Posterior(Mapping):
             moments = self._moments_from_draws(name, covariance=True)
         return moments.covariance
 
-    def flat(self, name):
+    def flat(self, name: str) -> np.ndarray:
         """Draws of all chains one after the other.
 
         Parameters
@@ -193,7 +211,7 @@ class Posterior(Mapping):
         draws = self[name]
         return draws.reshape(self.n_chains * self.n_draws, *draws.shape[2:])
 
-    def rhat(self, names=None):
+    def rhat(self, names: str | Iterable[str] | None = None) -> dict[str, np.ndarray]:
         """Rank-normalised split R-hat; values near 1 are consistent with convergence.
 
         The larger of the value for the ranks and for the ranks of absolute deviations from the
@@ -207,9 +225,9 @@ class Posterior(Mapping):
         Returns
         -------
         dict of str to ndarray of shape (...)
-            NaN with fewer than 4 draws in a chain, for entries that do not move (such as the
-            anchored words), and for entries with draws that are not finite. Infinite where
-            every chain is stuck at a value of its own.
+            NaN with fewer than 4 draws in a chain, for entries that never change (such as those of
+            anchored words), and for entries with draws that are not finite. Infinite if every
+            chain stays at a value of its own.
 
         Raises
         ------
@@ -218,25 +236,29 @@ class Posterior(Mapping):
 
         Notes
         -----
-        Computed by arviz-stats: about 1 ms an entry for 4 chains of 1000 draws; `ess` half of it.
+        Computed by arviz-stats, in about 1 ms for an entry with 4 chains of 1000 draws; `ess` takes
+        half of that.
         """
         return {name: summaries.rhat(self[name]) for name in self._names(names)}
 
-    def ess(self, names=None, method="bulk"):
-        """Effective sample size: the number of independent draws worth as much.
+    def ess(
+        self, names: str | Iterable[str] | None = None, method: str = "bulk"
+    ) -> dict[str, np.ndarray]:
+        """Effective sample size: how many independent draws would tell as much.
 
         Parameters
         ----------
         names : str or list of str, optional
             Parameters; all by default.
         method : {"bulk", "tail", "mean", "sd", "median", "mad"}, default="bulk"
-            What is to be estimated: ``"bulk"`` for the centre of the distribution, ``"tail"``
-            for the worse of its 5 % and 95 % quantiles, or the statistic that is named.
+            What the draws are to estimate: ``"bulk"`` is the centre of the distribution,
+            ``"tail"`` its 5 % and 95 % quantiles, the smaller size of the two; the others are the
+            statistics that they name.
 
         Returns
         -------
         dict of str to ndarray of shape (...)
-            NaN in the cases named in `rhat`, stuck chains excepted.
+            NaN for the same entries as in `rhat`; finite where chains stay at values of their own.
 
         Raises
         ------
@@ -247,20 +269,22 @@ class Posterior(Mapping):
         """
         return {name: summaries.ess(self[name], method) for name in self._names(names)}
 
-    def hdi(self, names=None, *, prob=0.9):
+    def hdi(
+        self, names: str | Iterable[str] | None = None, *, prob: float = 0.9
+    ) -> dict[str, np.ndarray]:
         """Highest density intervals of all chains together.
 
         Parameters
         ----------
-        prob : float, default=0.9
-            Probability in the interval, strictly between 0 and 1.
         names : str or list of str, optional
             Parameters; all by default.
+        prob : float, default=0.9
+            Probability in the interval, strictly between 0 and 1.
 
         Returns
         -------
         dict of str to ndarray of shape (..., 2)
-            ``(low, high)`` in the last axis; NaN where no draws are recorded.
+            ``(low, high)`` in the last axis; NaN if no draws are recorded.
 
         Raises
         ------
@@ -276,14 +300,14 @@ class Posterior(Mapping):
             out[name] = hdi_interval(self.flat(name), prob=prob) if self.n_draws else nothing
         return out
 
-    def summary(self, names=None, *, prob=0.9):
+    def summary(self, names: str | Iterable[str] | None = None, *, prob: float = 0.9) -> Summary:
         """Table of means, intervals and diagnostics, one row for each entry.
 
         Parameters
         ----------
         names : str or list of str, optional
-            Parameters; by default all, those with moments only included (they have NaN in the
-            columns that need draws).
+            Parameters; all by default, also those that have moments only. These have NaN in the
+            columns that need draws.
         prob : float, default=0.9
             Probability in the interval, strictly between 0 and 1.
 
@@ -302,8 +326,8 @@ class Posterior(Mapping):
 
         Notes
         -----
-        About 2 ms for each entry with 4 chains of 1000 draws: name the parameters you want where
-        there are many.
+        This takes about 2 ms for each entry with 4 chains of 1000 draws. Where there are many
+        entries, name the parameters you want.
         """
         check_prob(prob)
         names = self._names(names, moments=True)
@@ -316,6 +340,7 @@ class Posterior(Mapping):
         return Summary(labels=np.array(labels, dtype=str), prob=float(prob), **columns)
 
     def _summary_of(self, name, prob):
+        """Columns of the summary of one parameter, a dict of flat arrays."""
         mean = self.mean(name)
         columns = {"mean": mean, "sd": self.std(name)}
         if name in self._draws:
@@ -327,18 +352,19 @@ class Posterior(Mapping):
         nothing = np.full(mean.shape, np.nan)
         return {c: np.ravel(columns.get(c, nothing)) for c in Summary.columns}
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one ``.npz`` file that `load` reads back exactly, without pickle.
 
         Parameters
         ----------
         path : str or path-like
-            ``.npz`` is appended where it is missing. A file there is replaced by the whole new one.
+            ``.npz`` is appended if it is missing. A file of that name is replaced only when the new
+            one is complete.
 
         Raises
         ------
         ValueError
-            If ``attrs``, ``stats`` or ``coords`` were since given what cannot be stored.
+            If ``attrs``, ``stats`` or ``coords`` were changed to something that cannot be stored.
         OSError
             If the file cannot be written.
         """
@@ -353,7 +379,7 @@ class Posterior(Mapping):
             partial.unlink(missing_ok=True)
 
     def _pack(self):
-        """The header, plain JSON, and the arrays; names go to the header as they may be any."""
+        """The header for JSON, which holds all names, and the arrays under numbered names."""
         groups = {
             "draws": self._draws,
             "stats": check_arrays("stats", self.stats),
@@ -372,7 +398,7 @@ class Posterior(Mapping):
         return header, arrays
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a posterior written by `save`.
 
         Parameters
@@ -423,14 +449,15 @@ class Posterior(Mapping):
         kept = {"moments": moments, "dims": header["dims"], "attrs": header["attrs"]}
         return cls(groups.pop("draws"), **groups, **kept)
 
-    def to_datatree(self):
+    def to_datatree(self) -> xr.DataTree:
         """Convert to an ArviZ data tree, for its plots and comparisons.
 
         Returns
         -------
         xarray.DataTree
-            Groups ``posterior`` (with ``attrs``: booleans as 0 and 1, None left out, as netCDF
-            wants it) and, where there are any, ``sample_stats``; without the running moments.
+            With the groups ``posterior`` and, if there are statistics, ``sample_stats``; the
+            running moments are left out. ``attrs`` are those of the group ``posterior``; netCDF
+            has no booleans and no None, so the former become 0 and 1, and the latter are left out.
 
         Raises
         ------
@@ -459,7 +486,7 @@ class Posterior(Mapping):
             attrs={"posterior": facts},
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         counts = ((self.n_chains, "chain"), (self.n_draws, "draw"))
         lines = ["Posterior: " + " of ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in counts)]
         for group, members in (("", self._draws), ("stats ", self.stats)):
@@ -472,11 +499,13 @@ class Posterior(Mapping):
         return "\n".join(lines)
 
     def _require(self, name, available):
+        """Raise a KeyError unless the name is among those available."""
         if name not in available:
             known = ", ".join(repr(n) for n in available) or "nothing"
             raise KeyError(f"no draws named {name!r}; available: {known}")
 
     def _names(self, names, moments=False):
+        """List of the names asked for; all where None."""
         available = {**self._draws, **self.moments} if moments else self._draws
         if names is None:
             return list(available)
@@ -486,7 +515,7 @@ class Posterior(Mapping):
         return names
 
     def _moments_of(self, name):
-        """Moments that have seen draws, or None where the recorded draws have to do."""
+        """Moments of a parameter, or None if only the recorded draws can tell."""
         self._require(name, {**self._draws, **self.moments})
         moments = self.moments.get(name)
         return moments if moments is not None and (moments.count or not self.n_draws) else None
@@ -501,5 +530,6 @@ class Posterior(Mapping):
 
 
 def _npz_path(path):
+    """The path, with ``.npz`` at its end."""
     path = Path(path)
     return path if path.name.endswith(".npz") else path.with_name(f"{path.name}.npz")

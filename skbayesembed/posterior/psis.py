@@ -1,4 +1,4 @@
-"""Pareto-smoothed importance sampling for leave-one-out densities."""
+"""Pareto-smoothed importance sampling (PSIS), for predictive densities with a datum left out."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ from scipy.special import log_softmax
 from .arviz import array_stats
 
 
-def smoothed_weights(density, efficiency):
-    """Log weights of leave-one-out by Pareto-smoothed importance sampling, and shapes of tails.
+def smoothed_weights(density: np.ndarray, efficiency: float) -> tuple[np.ndarray, np.ndarray]:
+    """Log weights that turn draws of a posterior into draws of one that leaves a datum out.
 
     Parameters
     ----------
     density : ndarray of shape (n, n_draws)
-        Log densities of what is left out.
+        Log density of each datum that is left out, given each draw.
     efficiency : float
-        Effective draws per draw.
+        Effective number of draws, divided by the number of draws.
 
     Returns
     -------
     log_weights : ndarray of shape (n, n_draws)
-        Normalised. Where the fit of a tail has no positive scale, those of plain importance
-        sampling.
+        Their exponentials sum to one in each row. Where no Pareto distribution fits the tail, they
+        are those of plain importance sampling.
     pareto_k : ndarray of shape (n,)
+        Shape of the Pareto distribution of the largest weights; the estimate is unreliable above
+        about 0.7.
+
+    References
+    ----------
+    Vehtari, Simpson, Gelman, Yao & Gabry (2024). Pareto Smoothed Importance Sampling. JMLR 25(72).
     """
-    # the fit of a tail passes through infinities that it knows how to drop
+    # infinities arise on the way of the fit, which drops them
     with np.errstate(all="ignore"):
         log_weights, pareto_k = array_stats().psislw(density, r_eff=efficiency)
     failed = ~np.isfinite(log_weights).all(axis=1)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Integral
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-# Draws wait in a buffer of about this size and are added together: the sums of products, which are
-# far larger than a draw, then pass through memory once per buffer and not once per draw.
+# Draws wait in a buffer of about this size, at most so many of them, and are added together: the
+# sums of products are far larger than a draw, and pass through memory once per buffer in this way,
+# not once per draw.
 _BUFFER_BYTES = 2**25
 _MOST_BUFFERED = 32
-# Words are taken in blocks whose full matrices stay in cache.
+# Words are taken in blocks of so many bytes, whose full matrices stay in the processor's cache.
 _BLOCK_BYTES = 2**20
 
 
@@ -19,16 +21,23 @@ class RunningMoments:
     """Mean and covariance of a stream of equally shaped draws.
 
     The last axis of a draw holds the components of a vector, the axes before it count the
-    vectors: for draws of shape ``(n_words, n_components)`` there is one covariance matrix per word.
-    Sums are float64 and centred (Chan, Golub & LeVeque 1983, eq. 2.1), so that a mean far from
-    zero costs no accuracy. Moments of several chains are joined by `merge`.
+    vectors: for draws of shape ``(n_words, n_components)`` there is one covariance matrix for each
+    word. Sums are taken in float64 and around the mean (Chan, Golub & LeVeque 1983, eq. 2.1), so
+    that a mean far from zero costs no accuracy. Moments of several chains are joined by `merge`.
 
     Parameters
     ----------
     shape : tuple of int
         Shape of one draw.
     covariance : bool, default=True
-        Keep covariance matrices. If False, only variances are kept, in the memory of one draw.
+        Whether to keep covariance matrices, or variances only, in the memory of one draw.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        As given.
+    keeps_covariance : bool
+        As given.
 
     Raises
     ------
@@ -37,9 +46,9 @@ class RunningMoments:
 
     Notes
     -----
-    Symmetric matrices are stored as lower triangles: ``4 * n_words * n_components *
-    (n_components + 1)`` bytes, and a buffer of at most 32 MiB (or one draw, where that is larger).
-    A draw costs ``n_words * n_components**2`` multiplications, done by batched matrix products.
+    Symmetric matrices are stored as lower triangles, in ``4 * n_words * n_components *
+    (n_components + 1)`` bytes, besides a buffer of at most 32 MiB (or one draw, if that is larger).
+    A draw takes ``n_words * n_components**2`` multiplications, done by batched matrix products.
 
     Examples
     --------
@@ -57,9 +66,9 @@ class RunningMoments:
             [3., 3.]]])
     """
 
-    def __init__(self, shape, covariance=True):
-        shape = (shape,) if isinstance(shape, Integral) else tuple(shape)
-        if not all(isinstance(n, Integral) and n >= 0 for n in shape):
+    def __init__(self, shape: int | Sequence[int], covariance: bool = True) -> None:
+        shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+        if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
             raise ValueError(f"shape must be a tuple of integers >= 0, got {shape!r}.")
         if covariance and not shape:
             raise ValueError(
@@ -73,21 +82,27 @@ class RunningMoments:
         self._count = 0
         self._mean = np.zeros((self._rows, self._k))
         self._sums = np.zeros((self._rows, self._k * (self._k + 1) // 2))
-        self._buffer = None
+        self._buffer: Any = None
         self._waiting = 0
 
     @classmethod
-    def known(cls, mean, covariance=None, variance=None, count=2):
-        """Moments that are known, as those of an approximation are.
+    def known(
+        cls,
+        mean: ArrayLike,
+        covariance: ArrayLike | None = None,
+        variance: ArrayLike | None = None,
+        count: int = 2,
+    ) -> Self:
+        """Make moments whose values are known, as those of an approximation are.
 
         Parameters
         ----------
         mean : ndarray of shape (..., k)
         covariance : ndarray of shape (..., k, k), optional
         variance : ndarray of shape (..., k), optional
-            Where no covariance is given.
+            Needed if no covariance is given.
         count : int, default=2
-            Number of draws they are said to come from; at least 2.
+            Number of draws that the moments stand for, at least 2.
 
         Returns
         -------
@@ -98,28 +113,28 @@ class RunningMoments:
         moments._count = count
         moments._mean[:] = mean.reshape(moments._mean.shape)
         if covariance is None:
-            moments._sums[:] = np.reshape(variance, moments._sums.shape)
+            moments._sums[:] = np.reshape(np.asarray(variance), moments._sums.shape)
         else:
-            matrices = np.reshape(covariance, (-1, moments._k, moments._k))
+            matrices = np.reshape(np.asarray(covariance), (-1, moments._k, moments._k))
             for i, start, stop in _triangle(moments._k):
                 moments._sums[:, start:stop] = matrices[:, i, : i + 1]
         moments._sums *= count - 1
         return moments
 
     @property
-    def count(self):
+    def count(self) -> int:
         """Number of draws seen."""
         return self._count + self._waiting
 
     @property
-    def mean(self):
+    def mean(self) -> np.ndarray:
         """Mean of the draws, shape ``shape``; NaN before the first."""
         self._flush()
         mean = self._mean if self._count else np.full_like(self._mean, np.nan)
         return mean.reshape(self.shape).copy()
 
     @property
-    def variance(self):
+    def variance(self) -> np.ndarray:
         """Unbiased variance of every entry, shape ``shape``; NaN before the second draw."""
         self._flush()
         if self._count < 2:
@@ -128,7 +143,7 @@ class RunningMoments:
         return (self._sums[:, diagonal] / (self._count - 1)).reshape(self.shape)
 
     @property
-    def covariance(self):
+    def covariance(self) -> np.ndarray:
         """Unbiased covariance matrices, shape ``(*shape, shape[-1])``; NaN before the second draw.
 
         Raises
@@ -147,7 +162,7 @@ class RunningMoments:
                 out[:, : i + 1, i] = out[:, i, : i + 1]
         return out.reshape(*self.shape, k)
 
-    def update(self, x):
+    def update(self, x: ArrayLike) -> None:
         """Add one draw.
 
         Parameters
@@ -171,7 +186,7 @@ class RunningMoments:
         if self._waiting == len(self._buffer):
             self._flush()
 
-    def update_many(self, x):
+    def update_many(self, x: ArrayLike) -> None:
         """Add draws that are stored along the first axis.
 
         Parameters
@@ -192,13 +207,13 @@ class RunningMoments:
             part = x[start : start + step]
             self._absorb(part.reshape(len(part), self._rows, self._k))
 
-    def merge(self, other):
+    def merge(self, other: RunningMoments) -> Self:
         """Add the draws that another `RunningMoments` has seen.
 
         Parameters
         ----------
         other : RunningMoments
-            Of the same shape and kind; left as it is.
+            Of the same shape, and with covariances or without like this one. It is not changed.
 
         Returns
         -------
@@ -237,18 +252,24 @@ class RunningMoments:
         return self
 
     def _flush(self):
+        """Add the draws that wait in the buffer."""
         if self._waiting:
             waiting, self._waiting = self._waiting, 0
             self._absorb(self._buffer[:waiting])
 
     def _absorb(self, block):
-        """Add draws (n, rows, k): around their own mean, and one deviation from mean to mean."""
+        """Add draws (n, rows, k).
+
+        The products added are those of their deviations from their own mean, and that of one
+        deviation that stands for the distance of the two means.
+        """
         n, k = len(block), self._k
         total = self._count + n
         weight = np.sqrt(self._count * (n / total))
         with np.errstate(all="ignore"):  # infinities become NaN, silently
             for words in self._blocks(n + 1):
-                # relative to a value that is already there: entries that never move stay exact
+                # relative to a value that is there already, so that entries that never change
+                # keep their value and a variance of zero exactly
                 pivot = self._mean[words] if self._count else block[0, words].astype(np.float64)
                 deviations = np.empty((len(pivot), n + 1, k))
                 own = deviations[:, :n]
@@ -261,7 +282,7 @@ class RunningMoments:
         self._count = total
 
     def _blocks(self, n):
-        """Slices of words whose ``n`` deviations and products fit a block."""
+        """Slices of words, so that ``n`` deviations of each and their products fit a block."""
         step = max(1, _BLOCK_BYTES // (8 * max(self._k**2, n * self._k, 1)))
         return (slice(start, start + step) for start in range(0, self._rows, step))
 
@@ -276,7 +297,7 @@ class RunningMoments:
             sums[:, low:high] += products[:, i, : i + 1]
 
     def _arrays(self):
-        """Everything that is known, as arrays by name; `_from_arrays` reads them."""
+        """All that is known, as arrays by name, to be read by `_from_arrays`."""
         self._flush()
         return {"mean": self._mean.reshape(self.shape), "sums": self._sums}
 
@@ -294,7 +315,7 @@ class RunningMoments:
         self._flush()
         return {**self.__dict__, "_buffer": None}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         kept = "" if self.keeps_covariance else ", covariance=False"
         return f"RunningMoments(shape={self.shape}{kept}), count={self.count}"
 
@@ -307,8 +328,10 @@ def _triangle(k):
         start += i + 1
 
 
-def check_moments(moments, draws):
-    """Dict of `RunningMoments`, compared with the draws of the same name."""
+def check_moments(
+    moments: Mapping[str, RunningMoments] | None, draws: Mapping[str, np.ndarray]
+) -> dict[str, RunningMoments]:
+    """Dict of `RunningMoments`; a ValueError unless shapes are those of draws of the same name."""
     if moments is not None and not isinstance(moments, Mapping):
         raise ValueError(f"moments must be a mapping, got {type(moments).__name__}.")
     out = dict(moments or {})

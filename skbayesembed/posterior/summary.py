@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import rankdata
 from sklearn.utils import Bunch
@@ -16,11 +18,13 @@ from .arviz import array_stats
 _BLOCK_BYTES = 2**23
 
 ESS_METHODS = ("bulk", "tail", "mean", "sd", "median", "mad")
+# Quantiles whose effective sample size is that of the tails.
 _TAILS = (0.05, 0.95)
+# With fewer draws in a chain there are no diagnostics.
 _FEWEST_DRAWS = 4
 
 
-def hdi_interval(x, *, prob=0.9, axis=0):
+def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarray:
     """Highest density interval of draws: the narrowest one that holds ``prob`` of them.
 
     Parameters
@@ -87,8 +91,23 @@ def _narrowest(ordered, prob):
     return ends
 
 
-def summarise(draws, prob, **more):
-    """Bunch of mean, sd, interval and the draws themselves, over the first axis."""
+def summarise(draws: np.ndarray, prob: float, **more: Any) -> Bunch:
+    """Summarise draws along the first axis.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n_draws, ...)
+    prob : float
+        Probability in the interval.
+    **more
+        Further entries of the result.
+
+    Returns
+    -------
+    Bunch
+        ``mean`` and ``sd`` (...), ``interval`` (..., 2), ``draws`` as given. The standard deviation
+        of a single draw is 0.
+    """
     return Bunch(
         mean=draws.mean(axis=0),
         sd=draws.std(axis=0, ddof=1) if len(draws) > 1 else np.zeros(draws.shape[1:]),
@@ -98,12 +117,12 @@ def summarise(draws, prob, **more):
     )
 
 
-def rhat(draws):
+def rhat(draws: np.ndarray) -> np.ndarray:
     """Rank-normalised split R-hat of draws (chain, draw, ...); see `Posterior.rhat`."""
     return _by_entry(draws, _rhat)
 
 
-def ess(draws, method="bulk"):
+def ess(draws: np.ndarray, method: str = "bulk") -> np.ndarray:
     """Effective sample size of draws (chain, draw, ...); see `Posterior.ess`."""
     if method not in ESS_METHODS:
         allowed = ", ".join(repr(m) for m in ESS_METHODS)
@@ -112,13 +131,16 @@ def ess(draws, method="bulk"):
     return _by_entry(draws, lambda x: array_stats().ess(x, method=method, prob=prob))
 
 
-def mcse(draws):
-    """Monte Carlo standard error of the mean of draws (chain, draw, ...)."""
+def mcse(draws: np.ndarray) -> np.ndarray:
+    """Monte Carlo standard error of the posterior mean, of draws (chain, draw, ...)."""
     return _by_entry(draws, lambda x: array_stats().mcse(x, method="mean"))
 
 
 def _by_entry(draws, statistic):
-    """Apply ``statistic`` ((entries, chain, draw) -> (entries,)); NaN where it is undefined."""
+    """Apply a statistic to each entry of draws (chain, draw, ...); NaN where it is undefined.
+
+    ``statistic`` takes an array (entries, chain, draw) and returns one (entries,).
+    """
     n_chains, n_draws, *shape = draws.shape
     out = np.full(int(np.prod(shape)), np.nan)
     if n_draws < _FEWEST_DRAWS:
@@ -137,9 +159,10 @@ def _by_entry(draws, statistic):
 
 
 def _rhat(x):
+    """R-hat of draws (entries, chain, draw), (entries,)."""
     if x.shape[1] > 1:
         return array_stats().rhat(x)
-    # arviz-stats wants two chains before it splits them; its formula on the halves of one
+    # arviz-stats takes no fewer than two chains: this is its formula for the halves of one
     half = x.shape[2] // 2
     halves = np.concatenate([x[:, :, :half], x[:, :, -half:]], axis=1)
     folded = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))

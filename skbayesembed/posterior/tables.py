@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import product
 from numbers import Integral
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _POINT = "(a point estimate: one draw, intervals without width)"
 
 
-def frame_of(columns, index=None):
-    """A pandas DataFrame of named columns; an ImportError that says so where there is no pandas."""
+def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
+    """Make a pandas DataFrame of named columns.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed.
+    """
     try:
         import pandas as pd
     except ImportError as error:
@@ -28,25 +38,25 @@ class Column(NamedTuple):
     Attributes
     ----------
     head : str
-        What stands above it in print.
+        What is printed above it.
     values : ndarray of shape (n_rows,), or (n_rows, 2) for an interval
     names : tuple of str
-        Its name in a data frame; two for an interval. Empty for what is only printed.
+        Its name in a data frame; two names for an interval; empty for what is only printed.
     show : str or callable
-        How a number is written, as a format specification, or a function of all values that
-        returns the list of texts. Texts are written as they are.
+        How numbers are printed: a format specification, or a function of the array of values that
+        returns a list of texts. Values that are texts are printed as they are.
     left : bool
-        Whether cells stand at the left of the column.
+        Whether cells are aligned on the left.
     """
 
     head: str
     values: np.ndarray
-    names: tuple
-    show: object = ".3f"
+    names: tuple[str, ...]
+    show: str | Callable[[np.ndarray], list[str]] = ".3f"
     left: bool = False
 
-    def cells(self, rows):
-        """Texts of the cells of some rows."""
+    def cells(self, rows: Iterable[int]) -> list[str]:
+        """Texts of the cells in some rows, a list."""
         values = [self.values[i] for i in rows]
         if callable(self.show):
             return self.show(np.asarray(values))
@@ -59,33 +69,33 @@ class Column(NamedTuple):
             return f"[{value[0]:{self.show}}, {value[1]:{self.show}}]"
         return f"{value:{self.show}}"
 
-    def series(self):
-        """Columns of a data frame, by name."""
+    def series(self) -> dict[str, Any]:
+        """Columns that a data frame has of this one, a dict of arrays by name."""
         if len(self.names) < 2:
             return dict.fromkeys(self.names, self.values)
         return {name: self.values[:, i] for i, name in enumerate(self.names)}
 
 
 class Table:
-    """Answers in rows, each with what is known of it.
+    """A table of answers, one in each row.
 
-    Prints as text, shows as HTML in notebooks, and becomes a pandas DataFrame. What a kind of
-    answer adds, its columns, its title and its notes, is in the subclasses.
+    It prints as text, shows as HTML in notebooks, and becomes a pandas DataFrame. Subclasses say
+    what columns, title and notes there are.
 
     Attributes
     ----------
     prob : float
         Probability of the intervals.
     n_draws : int or None
-        Draws behind the figures; 1 for a point estimate, None where that is not told.
+        Number of draws behind the figures: 1 for a point estimate, None if it is not known.
     """
 
-    n_draws = None
-    # Longer tables are cut in print, unless asked otherwise.
-    _max_rows = None
+    n_draws: int | None = None
+    # Tables with more rows are cut when they are printed; None cuts none.
+    _max_rows: int | None = None
 
     def _columns(self):
-        """Columns, a list of `Column`."""
+        """The columns of the table, a list of `Column`."""
         raise NotImplementedError
 
     def _title(self):
@@ -93,35 +103,39 @@ class Table:
         return None
 
     def _groups(self):
-        """Name of the groups, and the group of each row; or None. Rows of one stand together."""
+        """Groups of rows, or None.
+
+        A pair: the name of the grouping, and the group of each row. Rows of a group are adjacent.
+        """
         return None
 
     def _notes(self):
-        """Lines below the table."""
+        """Lines to print below the table."""
         return [_POINT] if self.n_draws == 1 else []
 
     def _index(self):
         """Labels of the rows in a data frame, or None for their numbers."""
         return None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._columns()[0].values)
 
-    def __getitem__(self, name):
-        """A column of the data frame, by its name."""
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Values of a column of the data frame, by its name."""
         series = self._series()
         if name not in series:
             raise KeyError(f"unknown column {name!r}; available: {', '.join(series)}")
         return series[name]
 
     def _series(self):
+        """Columns of the data frame, a dict of arrays by name."""
         groups = self._groups()
         series = {} if groups is None else {groups[0]: np.asarray(groups[1])}
         for column in self._columns():
             series |= column.series()
         return series
 
-    def to_frame(self):
+    def to_frame(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame.
 
         Returns
@@ -135,7 +149,7 @@ class Table:
         """
         return frame_of(self._series(), index=self._index())
 
-    def to_string(self, max_rows=20):
+    def to_string(self, max_rows: int | None = 20) -> str:
         """Return the table as text.
 
         Parameters
@@ -169,7 +183,7 @@ class Table:
         return "\n".join([*top, *([head] if head else []), *lines, *self._notes()])
 
     def _shown(self, max_rows):
-        """Rows that are printed, and before which of them some are left out (or None)."""
+        """Rows to be printed, and the place among them where others are left out (or None)."""
         n = len(self._columns()[0].values)
         if max_rows is None or n <= max_rows:
             return list(range(n)), None
@@ -181,6 +195,7 @@ class Table:
         return [[c.head, *c.cells(rows)] for c in self._columns()]
 
     def _under_headings(self, lines, rows):
+        """Lines of rows, with a heading before each group."""
         groups = self._groups()
         if groups is None:
             return lines
@@ -192,7 +207,7 @@ class Table:
             out.append(f"  {line}")
         return out
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.to_string(self._max_rows)
 
     def _repr_html_(self):
@@ -226,12 +241,12 @@ class Table:
 class Summary(Table):
     """A table of posterior summaries, one row for each entry of the parameters.
 
-    Columns are attributes, and are also reached by name: ``summary["rhat"]``.
+    A column is an attribute, ``summary.rhat``, and can be had by name, ``summary["rhat"]``.
 
     Attributes
     ----------
     labels : ndarray of str, shape (n_rows,)
-        Name of the parameter with its labels, as in ``"rho[tree, 0]"``.
+        Name of the parameter with the labels of the entry, as in ``"rho[tree, 0]"``.
     mean, sd : ndarray of shape (n_rows,)
         Posterior mean and standard deviation.
     low, high : ndarray of shape (n_rows,)
@@ -294,8 +309,24 @@ def _readable_numbers(values):
     return [f"{v:.3f}" if plain else f"{v:.3g}" for v in values]
 
 
-def entry_labels(name, dims, shape, coords):
-    """Labels ``name[label, label]`` of the entries of an array in C order, a list of str."""
+def entry_labels(
+    name: str, dims: Sequence[str], shape: Sequence[int], coords: Mapping[str, np.ndarray]
+) -> list[str]:
+    """Labels ``name[label, label]`` for the entries of an array, in C order.
+
+    Parameters
+    ----------
+    name : str
+    dims : sequence of str
+        Names of the dimensions.
+    shape : sequence of int
+    coords : mapping of str to array
+        Labels along dimensions; dimensions without labels are numbered.
+
+    Returns
+    -------
+    list of str
+    """
     axes = [
         [str(c) for c in coords[dim]] if dim in coords else [str(i) for i in range(size)]
         for dim, size in zip(dims, shape, strict=True)

@@ -47,8 +47,6 @@ class PairTable:
         n_blocks = int(np.clip(np.ceil(cost / 2e8), 1, most))
         return [_blocks(self.row_work(side) + 1.0, n_blocks) for side in (0, 1)]
 
-    units = blocks
-
     def curvature_sums(self):
         """Two float32 arrays of zeros, one number a pair, in the order of side 0."""
         return np.zeros_like(self.n[0], np.float32), np.zeros_like(self.n[0], np.float32)

@@ -99,7 +99,7 @@ def test_blocks_are_cut_by_the_data():
     rng = np.random.default_rng(3)
     data = make_dynamic_sgns(300, 20, 2, 60_000, random_state=3)
     pairs = PeriodPairs(data.pairs)
-    blocks = pairs.units(200)
+    blocks = pairs.blocks(200)
     for side in (0, 1):
         assert len(blocks[side]) > 1
         edges = [a for a, _ in blocks[side]] + [300]

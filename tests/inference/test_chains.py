@@ -33,17 +33,17 @@ class Counting:
     def __init__(self, fault=None, at=None, chain=None, pause=0.0):
         self.fault, self.at, self.chain, self.pause = fault, at, chain, pause
 
-    def init_state(self, rng):
-        return {"sweeps": 0, "tuned": [], "first": rng[0].random(), "rng": rng[1].random()}
+    def init_state(self, rngs):
+        return {"sweeps": 0, "tuned": [], "first": rngs[0].random(), "rng": rngs[1].random()}
 
-    def sweep(self, state, rng, run):
+    def sweep(self, state, rngs, run):
         if self.pause:
             time.sleep(self.pause)
         state["sweeps"] += 1
         mine = self.chain is None or state["first"] == self.chain
         if self.fault is not None and mine and state["sweeps"] == self.at:
             raise self.fault
-        state["rng"] = rng[1].random()
+        state["rng"] = rngs[1].random()
 
     def tune(self, state, step, warmup):
         assert step < warmup
@@ -167,9 +167,9 @@ def test_n_jobs_is_taken_from_the_configuration():
     class Meeting(Counting):
         barrier = threading.Barrier(2, timeout=10)
 
-        def init_state(self, rng):
+        def init_state(self, rngs):
             self.barrier.wait()
-            return super().init_state(rng)
+            return super().init_state(rngs)
 
     with joblib.parallel_config(n_jobs=2):
         sample(Meeting())
@@ -249,8 +249,8 @@ def test_other_chains_stop_when_one_fails():
     sweeps = []
 
     class Watched(Counting):
-        def sweep(self, state, rng, run):
-            super().sweep(state, rng, run)
+        def sweep(self, state, rngs, run):
+            super().sweep(state, rngs, run)
             sweeps.append(1)
 
     model.__class__ = Watched
@@ -330,23 +330,23 @@ def test_a_torn_draw_is_not_counted():
     assert record.n_draws == 2
 
 
-# -- units of work -------------------------------------------------------------------------------
+# -- blocks of work ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_units_run_every_task(n_threads):
+def test_workers_run_every_task(n_threads):
     out = np.zeros(10)
 
     def fill(i):
         out[i] = i + 1
 
-    with Workers(n_threads) as units:
-        units(fill, [(i,) for i in range(10)])
-        units(fill, [(0,)])
+    with Workers(n_threads) as run:
+        run(fill, [(i,) for i in range(10)])
+        run(fill, [(0,)])
     np.testing.assert_array_equal(out, np.arange(1, 11))
 
 
-def test_units_share_the_threads_that_chains_leave(monkeypatch):
+def test_blocks_share_the_threads_that_chains_leave(monkeypatch):
     seen = []
     original = Workers.__init__
 
@@ -428,7 +428,7 @@ def test_same_seed_same_draws(fit, chains):
             np.testing.assert_array_equal(posterior.stats[name], expected.stats[name])
 
 
-def test_the_fit_above_has_units_to_share(monkeypatch, fit):
+def test_the_fit_above_has_blocks_to_share(monkeypatch, fit):
     tasks = []
     original = Workers.__call__
 

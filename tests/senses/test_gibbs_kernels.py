@@ -7,12 +7,12 @@ import pytest
 from scipy import stats
 from scipy.special import expit, logsumexp
 
-from skbayesembed.inference.polyagamma import pg_mean, pg_variance
 from skbayesembed.numeric.tridiagonal import Tridiagonal
 from skbayesembed.senses.gibbs import kernels
 from skbayesembed.senses.gibbs import metropolis_kernels as metropolis
 from skbayesembed.senses.gibbs.conditionals import SoftmaxTable
 from skbayesembed.senses.replication import uniform_kernels as uniform
+from tests.helpers.pg_moments import pg_mean, pg_variance
 
 K, T, V = 3, 4, 5
 CHAIN = Tridiagonal.autoregression(T, 0.8, 0.5)

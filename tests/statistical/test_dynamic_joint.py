@@ -14,9 +14,6 @@ from skbayesembed.dynamic.model import DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
 from skbayesembed.sgns.pairs import PairCounts
 
-# exact corners of the same samplers run by default: see CONTRIBUTING
-pytestmark = pytest.mark.slow
-
 V, K, T, EMPTY = 3, 2, 3, 1
 GAPS = [1.0, 2.5]
 PRECISION, DIFFUSION = 1.5, 0.3
@@ -157,6 +154,7 @@ def check_uniform(found, n_bins):
     assert min(p) * len(p) > 1e-3, p
 
 
+@pytest.mark.slow
 def test_calibration(sampling):
     check_uniform(ranks(sampling, True, 40, seed=1), 4)
 
