@@ -57,7 +57,7 @@ from skbayesembed.posterior.summary import ess, rhat
 from skbayesembed.senses import fitting
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
-from skbayesembed.senses.priors import SensePrior
+from skbayesembed.senses.priors import ModelPrior
 
 SYNTHETIC = (
     "synth_scan_100", "synth_scan_500", "synth_interaction1", "synth_interaction2",
@@ -206,7 +206,7 @@ def described_modes(model, labels):
 def brier_of_parts(model, counts, given, kind, parts=10):
     """Brier scores of the means over tenths of each chain, from every tenth draw."""
     data = Snippets.of(counts, given["times"], given["genres"])
-    reader = SenseModel(data, model.n_senses, SensePrior(kind=kind))
+    reader = SenseModel(data, model.n_senses, ModelPrior(kind=kind))
     labels, scores = scored_labels(counts, given), []
     for chain in range(model.posterior_.n_chains):
         for part in np.array_split(np.arange(model.posterior_.n_draws), parts):
@@ -386,7 +386,7 @@ def tempering(options, item):
     if len(estimator.modes_) < 2:
         return {"error": "one mode was found: take another seed"}
     data = Snippets.of(counts, given["times"], given["genres"])
-    model = SenseModel(data, 3, SensePrior())
+    model = SenseModel(data, 3, ModelPrior())
     seeds = seed_sequence(item["seed"])
     rngs = generators(seeds, 200)
     powers = np.geomspace(item["lowest"], 1.0, 30)

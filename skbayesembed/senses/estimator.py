@@ -7,13 +7,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..common import spine
 from ..common.checks import check_integer
-from ..common.estimator import DocumentTransformerMixin
+from ..common.estimator import DocumentTransformerMixin, FittedMixin, Learned
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
 from . import inputs
-from .checks import check_parameters, prior_of
-from .fitting import solve
+from .fitting import ROOM
 from .loo import ComparisonMixin
 from .predict import SnippetReader, sample_snippets
 from .reading import SenseReadingMixin
@@ -21,7 +21,9 @@ from .reading import SenseReadingMixin
 _COVARIATES = {"times": True, "genres": True}
 
 
-class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixin, BaseEstimator):
+class DiSCSenseModel(
+    FittedMixin, SenseReadingMixin, ComparisonMixin, DocumentTransformerMixin, BaseEstimator
+):
     r"""Posterior of the senses of one word over time and genre.
 
     A snippet, the words around one use of the word, has one sense z. Senses have prevalences that
@@ -58,21 +60,9 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
     bins : array-like or None, default=None
         Ends of the periods. With neither, times are integers, and each from the first to the last
         is a period.
-    kappa_phi, alpha_phi : float, default=0.25, 0.9
-        Variance of the innovations and autoregression of the logits of prevalences.
-    kappa_theta, alpha_theta : float, default=0.25, 0.9
-        The same of the logits of words over periods.
-    kappa_chi : float, default=1.25
-        Variance of the logits of words under a sense.
-    kappa_psi : float, default=0.1
-        Of ``"gasc"`` and ``"scan"``: half the variance of the steps of word logits.
-    kappa_phi_shape, kappa_phi_rate : float, default=7.0, 3.0
-        Of ``"gasc"`` and ``"scan"``, where ``kappa_phi`` is learned: its inverse-Gamma prior.
-    first_phi, first_psi : float, default=1.3, 2.5
-        Of ``"gasc"`` and ``"scan"``: variances of the logits in the first period. The published
-        models have flat ones (``numpy.inf``), which make the posterior improper.
-    interaction_scale : float, default=0.1
-        Of ``"interaction"``: scale of the half-Cauchy prior of the common size of deviations.
+    prior : SensePrior or None, default=None
+        How large the logits of prevalences and of words are a priori and how fast they change over
+        periods. None is ``SensePrior()``, whose defaults are the paper's values.
     n_starts : int, default=24
         Of the samplers: annealed starts from which modes of the posterior are looked for, whose
         chains then run in the heaviest. Of ``"map"``: searches, the best of which is taken.
@@ -180,6 +170,9 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
     __metadata_request__transform = _COVARIATES
     __metadata_request__score = _COVARIATES
 
+    prevalence_ = Learned()
+    modes_ = Learned()
+
     def __init__(
         self,
         n_senses=2,
@@ -189,17 +182,7 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         kernel="auto",
         n_periods=None,
         bins=None,
-        kappa_phi=0.25,
-        alpha_phi=0.9,
-        kappa_theta=0.25,
-        alpha_theta=0.9,
-        kappa_chi=1.25,
-        kappa_psi=0.1,
-        kappa_phi_shape=7.0,
-        kappa_phi_rate=3.0,
-        first_phi=1.3,
-        first_psi=2.5,
-        interaction_scale=0.1,
+        prior=None,
         n_starts=24,
         analyzer="word",
         lowercase=True,
@@ -225,17 +208,7 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         self.kernel = kernel
         self.n_periods = n_periods
         self.bins = bins
-        self.kappa_phi = kappa_phi
-        self.alpha_phi = alpha_phi
-        self.kappa_theta = kappa_theta
-        self.alpha_theta = alpha_theta
-        self.kappa_chi = kappa_chi
-        self.kappa_psi = kappa_psi
-        self.kappa_phi_shape = kappa_phi_shape
-        self.kappa_phi_rate = kappa_phi_rate
-        self.first_phi = first_phi
-        self.first_psi = first_psi
-        self.interaction_scale = interaction_scale
+        self.prior = prior
         self.n_starts = n_starts
         self.analyzer = analyzer
         self.lowercase = lowercase
@@ -275,24 +248,17 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         -------
         self
         """
-        check_parameters(self)
-        prior = prior_of(self)
+        spine.check(self, ROOM)
+        seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, y, times, genres)
-        found = solve(self, training.data, prior, seed_sequence(self.random_state))
+        found = spine.fit(self, ROOM, training, seeds)
+        self._stream = None
         self._note(training)
-        self._label(found.posterior)
-        self.posterior_ = found.posterior
-        self.modes_ = found.modes
-        self.n_iter_ = found.n_iter
-        approximation = found.posterior.approximation
-        for name, value in (
-            ("approximation_", approximation),
-            ("elbo_", getattr(approximation, "elbo", None)),
-        ):
-            self.__dict__.pop(name, None)
-            if value is not None:
-                setattr(self, name, value)
+        self._set_fitted(found)
         return self
+
+    def _learned_from(self, posterior):
+        return {"prevalence_": posterior.mean("prevalence").transpose(2, 0, 1)}
 
     def _note(self, training):
         """Keep what the numbers of the posterior stand for."""
@@ -306,16 +272,6 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         self._cells = data.cells
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
-
-    def _label(self, posterior):
-        """Name what the dimensions of the draws run over."""
-        genres = ["all"] if self.genres_ is None else [str(genre) for genre in self.genres_]
-        posterior.coords.update(
-            genre=np.array(genres),
-            period=np.array([str(label) for label in self.periods_.labels]),
-            sense=np.arange(posterior["prevalence"].shape[-1]),
-            word=self.words_,
-        )
 
     def fit_transform(self, X, y=None, *, times=None, genres=None):
         """Fit to X, then transform it.

@@ -21,7 +21,7 @@ class SenseModel:
     ----------
     data : Snippets
     n_senses : int
-    prior : SensePrior
+    prior : ModelPrior
     power : float, default=1.0
         Power of the likelihood.
 
@@ -181,10 +181,6 @@ class SenseModel:
         """Log likelihood, not raised to the power, with the senses of snippets summed out."""
         return self.sums(self.unpack(theta)).value
 
-    def at_power(self, power):
-        """The same model with another power of the likelihood, in a frame made for it."""
-        return SenseModel(self.data, self.n_senses, self.prior, power=power)
-
     # chains
 
     def init(self, rng):
@@ -243,6 +239,16 @@ class SenseModel:
         psi = self.word_logits(arrays)
         psi = np.exp(psi - psi.max(axis=2, keepdims=True))
         return psi / psi.sum(axis=2, keepdims=True)
+
+
+def reordered(values, order):
+    """Recorded arrays with their senses in another order."""
+    out = dict(values)
+    out["prevalence"] = values["prevalence"][..., order]
+    for name in ("chi", "psi"):
+        if name in values:
+            out[name] = values[name][order]
+    return out
 
 
 class Sums(NamedTuple):

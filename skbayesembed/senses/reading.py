@@ -9,32 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_integer, check_prob, check_real
 from ..posterior.summary import hdi_interval, summarise
 from ..posterior.tables import frame_of
+from .checks import sense_index, word_index
 from .inputs import genre_index
 from .predict import WordDraws
-
-
-def sense_index(estimator, sense, name="sense"):
-    """Check the number of a sense."""
-    n_senses = estimator.prevalence_.shape[0]
-    check_integer(name, sense, 0)
-    if sense >= n_senses:
-        raise ValueError(f"{name} must be from 0 to {n_senses - 1}, got {sense!r}.")
-    return int(sense)
-
-
-def word_index(estimator, word):
-    """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
-    n_words = estimator.words_.size
-    if isinstance(word, int | np.integer) and not isinstance(word, bool) and 0 <= word < n_words:
-        return int(word)
-    found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
-    if found is None:
-        raise KeyError(
-            f"word={word!r} is not in the vocabulary of {n_words} words (min_count="
-            f"{estimator.min_count} and max_features={estimator.max_features} drop rare words); "
-            "allowed is a word of vocabulary_ as a str, or its index as an int."
-        )
-    return found
 
 
 def prevalence_draws(estimator, sense, genre):
@@ -142,11 +119,6 @@ def word_draws(estimator, word):
 
 class SenseReadingMixin:
     """Methods of estimators whose posterior has senses with prevalences and words."""
-
-    @property
-    def prevalence_(self):
-        """Posterior means of prevalences, ndarray of shape (n_senses, n_genres, n_periods)."""
-        return self.posterior_.mean("prevalence").transpose(2, 0, 1)
 
     def prevalence_interval(self, prob=0.9):
         """Highest density intervals of prevalences.

@@ -27,7 +27,7 @@ SAME = 0.85
 _CLEAR, _WEIGHING = 4.0, (60, 180, 360)
 
 
-@dataclass
+@dataclass(repr=False)
 class Mode:
     """A mode of the posterior.
 
@@ -60,6 +60,12 @@ class Mode:
     mass: Mass = None
     log_likelihood: float = np.nan
     share: float = 1.0
+
+    def __repr__(self):
+        return (
+            f"Mode(share={self.share:.3g}, log_likelihood={self.log_likelihood:.1f}, "
+            f"n_starts={self.n_starts})"
+        )
 
     def frame(self, model):
         """Make the coordinates of ``model`` those in which this mode is round; returns it."""
@@ -182,7 +188,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     ----------
     data : Snippets
     n_senses : int
-    prior : SensePrior
+    prior : ModelPrior
     seeds : numpy.random.SeedSequence
     n_starts : int
         Number of annealed starts.

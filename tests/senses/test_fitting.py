@@ -6,26 +6,45 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from skbayesembed import SensePrior
+from skbayesembed.common import spine
+from skbayesembed.common.random import named_seeds
 from skbayesembed.datasets import make_senses
 from skbayesembed.inference.mode_mass import Mass
 from skbayesembed.metrics import brier_score, match_senses
-from skbayesembed.senses import fitting, starts
+from skbayesembed.senses import recording, starts
 from skbayesembed.senses.data import Snippets
-from skbayesembed.senses.fitting import solve
+from skbayesembed.senses.fitting import ROOM, warn_of_modes
+from skbayesembed.senses.gibbs.conditionals import SenseGibbs
+from skbayesembed.senses.inputs import Training
+from skbayesembed.senses.mode_model import ModeModel
 from skbayesembed.senses.model import SenseModel
-from skbayesembed.senses.priors import SensePrior
+from skbayesembed.senses.priors import ModelPrior
 
 K, T, G, V, D = 2, 3, 2, 12, 150
 
 
 def options(**changes):
-    """What `solve` reads of an estimator."""
+    """What the room reads of an estimator."""
     given = {
-        "solver": "hmc", "kernel": "auto", "n_senses": K, "n_starts": 3, "n_jobs": 1,
-        "draws": 30, "warmup": 20, "chains": 2, "thin": 1, "keep_draws": "auto",
-        "target_accept": 0.8, "max_iter": 400, "tol": 1e-8, "verbose": 0,
+        "solver": "hmc", "kernel": "auto", "model": "disc", "prior": None, "n_senses": K,
+        "n_starts": 3, "n_jobs": 1, "draws": 30, "warmup": 20, "chains": 2, "thin": 1,
+        "keep_draws": "auto", "target_accept": 0.8, "max_iter": 400, "tol": 1e-8, "verbose": 0,
     }  # fmt: skip
     return SimpleNamespace(**(given | changes))
+
+
+def training_of(data):
+    """Snippets whose words, periods and genres have the names of their numbers."""
+    words = np.array([f"x{v}" for v in range(data.n_words)])
+    periods = SimpleNamespace(labels=list(range(data.n_periods)))
+    return Training(data, words, None, periods, np.arange(data.n_genres), True, False)
+
+
+def fit(data, seed=0, **changes):
+    """`Fitted` of snippets by the spine."""
+    seeds = named_seeds(seed, ROOM.streams)
+    return spine.fit(options(**changes), ROOM, training_of(data), seeds)
 
 
 @pytest.fixture(scope="module")
@@ -41,18 +60,18 @@ def data(truth):
     return Snippets.of(truth.counts, truth.times, truth.genres, n_periods=T, n_genres=G)
 
 
-def run(data, kind="disc", seed=0, **changes):
+def run(data, **changes):
     with warnings.catch_warnings():
         # thirty draws do not mix
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return solve(options(**changes), data, SensePrior(kind), np.random.SeedSequence(seed))
+        return fit(data, **changes)
 
 
 @pytest.mark.parametrize(
     ("kernel", "kind"), [("nuts", "disc"), ("blockwise", "disc"), ("blockwise", "gasc")]
 )
 def test_other_kernels_of_hmc_run_from_the_mode(data, kernel, kind):
-    posterior = run(data, kind, kernel=kernel, warmup=100).posterior
+    posterior = run(data, model=kind, kernel=kernel, warmup=100).posterior
     assert posterior["prevalence"].shape == (2, 30, G, T, K)
     assert not posterior.stats["switched"].any()
     # of Hamiltonian trajectories only, and of NUTS deeper than none
@@ -70,7 +89,7 @@ def test_every_solver_finds_the_planted_senses(data, truth, solver):
     assert posterior["theta"].shape == (chains, draws, T, V)
     np.testing.assert_allclose(posterior["prevalence"].sum(axis=-1), 1)
     assert fitted.n_iter >= 1
-    model = SenseModel(data, K, SensePrior())
+    model = SenseModel(data, K, ModelPrior())
     weights = np.mean(
         [model.weights_of(posterior, c, d) for c, d in np.ndindex(chains, draws)], axis=0
     ).T
@@ -81,7 +100,7 @@ def test_every_solver_finds_the_planted_senses(data, truth, solver):
 
 @pytest.mark.parametrize("kind", ["gasc", "interaction"])
 def test_models_with_full_word_logits(data, kind):
-    posterior = run(data, kind=kind, n_starts=1, chains=1, draws=10).posterior
+    posterior = run(data, model=kind, n_starts=1, chains=1, draws=10).posterior
     assert posterior["psi"].shape == (1, 10, K, T, V)
     assert np.isfinite(posterior["psi"]).all()
     name = "kappa_phi" if kind == "gasc" else "tau"
@@ -99,7 +118,7 @@ def test_draws_do_not_depend_on_n_jobs(data, solver):
 
 
 def test_senses_come_in_the_order_of_their_prevalence(data):
-    mode = run(data).modes[0]
+    mode = run(data).learned["modes_"][0]
     of_sense = mode.weights.sum(axis=1)
     assert np.all(np.diff(of_sense) <= 0)
 
@@ -108,7 +127,7 @@ def test_known_senses_keep_their_numbers(truth):
     labels = np.where(np.arange(D) % 2 == 0, 1 - truth.senses, -1)
     data = Snippets.of(truth.counts, truth.times, truth.genres, labels, n_periods=T, n_genres=G)
     posterior = run(data).posterior
-    model = SenseModel(data, K, SensePrior())
+    model = SenseModel(data, K, ModelPrior())
     weights = np.mean([model.weights_of(posterior, 0, i) for i in range(30)], axis=0).T
     np.testing.assert_array_equal(weights[labels >= 0].argmax(axis=1), labels[labels >= 0])
     rest = labels < 0
@@ -116,8 +135,8 @@ def test_known_senses_keep_their_numbers(truth):
 
 
 def test_permuting_a_mode_leaves_its_density(data):
-    mode = run(data).modes[0]
-    model = SenseModel(data, K, SensePrior())
+    mode = run(data).learned["modes_"][0]
+    model = SenseModel(data, K, ModelPrior())
     room = np.empty(model.n_parameters)
     before = model.logp_and_grad(model.pack(mode.arrays), room)
     weights = model.sense_proba(model.unpack(model.pack(mode.arrays)))
@@ -128,8 +147,8 @@ def test_permuting_a_mode_leaves_its_density(data):
 
 
 def test_a_draw_is_matched_once(data, monkeypatch):
-    mode = run(data).modes[0]
-    chain = fitting.SenseChain(data, K, SensePrior()).enter(mode)
+    mode = run(data).learned["modes_"][0]
+    chain = ModeModel(data, K, ModelPrior(), mode)
     theta, calls, sums = chain.pack(mode.arrays), [], chain.sums
     monkeypatch.setattr(chain, "sums", lambda arrays: calls.append(1) or sums(arrays))
     seen, trace = chain.observe(theta), chain.trace(theta)
@@ -139,7 +158,7 @@ def test_a_draw_is_matched_once(data, monkeypatch):
     theta += 0.01
     assert chain.trace(theta)["log_likelihood"] != trace["log_likelihood"]
     mode.weights = mode.weights[::-1]
-    chain.enter(mode)
+    chain = ModeModel(data, K, ModelPrior(), mode)
     assert chain.trace(theta)["switched"] == 1
     theta -= 0.01
     np.testing.assert_allclose(chain.observe(theta)["chi"], seen["chi"][::-1], atol=1e-6)
@@ -153,7 +172,7 @@ def test_equal_modes_share_equally_and_are_named():
         counts[i, [i % 2, 2 + (i // 2) % 2]] = 4
     data = Snippets.of(sparse.csr_array(counts), np.zeros(160, dtype=int))
     rng = np.random.SeedSequence(0)
-    modes = starts.find_modes(data, 2, SensePrior(), rng, n_starts=6)
+    modes = starts.find_modes(data, 2, ModelPrior(), rng, n_starts=6)
     shares = np.array([mode.share for mode in modes])
     assert shares.sum() == pytest.approx(1)
     # what is left of a start that did not settle weighs nothing
@@ -163,14 +182,14 @@ def test_equal_modes_share_equally_and_are_named():
     error = np.hypot(modes[0].mass.error, modes[1].mass.error)
     assert abs(modes[0].mass.value - modes[1].mass.value) < 5 * error + 0.1
     with pytest.warns(ConvergenceWarning, match="2 modes that matter.*modes_"):
-        fitting._name_modes(modes)
+        warn_of_modes(modes)
 
 
 def test_light_modes_are_not_named():
     heavy, light = (starts.Mode({}, np.ones((2, 3)), 1, share=s) for s in (0.995, 0.005))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fitting._name_modes([heavy, light])
+        warn_of_modes([heavy, light])
 
 
 def test_rivals_are_weighed_more_closely():
@@ -184,38 +203,66 @@ def test_rivals_are_weighed_more_closely():
 
 
 @pytest.mark.filterwarnings("ignore:The chains have not mixed")
-def test_chains_in_different_modes_are_not_averaged_silently(data):
-    fitted = run(data)
+@pytest.mark.parametrize("solver", ["hmc", "gibbs"])
+def test_chains_in_different_modes_are_not_averaged_silently(data, solver):
+    fitted = run(data, solver=solver)
+    assert fitted.posterior.attrs["chain_similarity"] > 0.85
     draws = dict(fitted.posterior)
-    # a second chain that explains nothing
+    # in the second chain every second word, by its frequency, has changed its sense
     broken = {name: np.array(values) for name, values in draws.items()}
-    rng = np.random.default_rng(0)
-    broken["chi"][1] = 3 * rng.normal(size=(K, V))
-    posterior = type(fitted.posterior)(broken, stats=dict(fitted.posterior.stats))
+    changed = np.argsort(-data.totals.sum(axis=0))[::2]
+    broken["chi"][1][:, :, changed] = broken["chi"][1][:, ::-1, changed]
+    stats, attrs = dict(fitted.posterior.stats), dict(fitted.posterior.attrs)
+    posterior = type(fitted.posterior)(broken, stats=stats, attrs=attrs)
     with pytest.warns(ConvergenceWarning, match="chains are in different modes"):
-        fitting._check(posterior, data, K, SensePrior())
+        recording.diagnose(options(solver=solver), training_of(data), posterior)
+    assert posterior.attrs["chain_similarity"] < 0.85 and posterior.attrs["converged"] is False
+
+
+@pytest.mark.filterwarnings("ignore:The chains have not mixed")
+@pytest.mark.filterwarnings("ignore:The posterior has .* modes")
+def test_gibbs_chains_forced_into_different_modes(monkeypatch):
+    """Words 0 or 1 together with 2 or 3: senses by the first or by the second pair are two modes.
+
+    Each chain starts in another of them and, with so many snippets, stays there.
+    """
+    counts = np.zeros((160, 4))
+    for i in range(160):
+        counts[i, [i % 2, 2 + (i // 2) % 2]] = 4
+    data = Snippets.of(sparse.csr_array(counts), np.zeros(160, dtype=int))
+    chi = np.array([[3.0, -3, 0, 0], [-3, 3, 0, 0]])
+    starts_of_chains = iter([chi, np.roll(chi, 2, axis=1)])
+    init = SenseGibbs.init_state
+
+    def apart(self, rngs):
+        self.start["chi"] = next(starts_of_chains)
+        return init(self, rngs)
+
+    monkeypatch.setattr(SenseGibbs, "init_state", apart)
+    with pytest.warns(ConvergenceWarning, match="different modes.*mean log likelihoods -"):
+        fitted = fit(data, solver="gibbs", draws=40, warmup=20)
+    assert fitted.posterior.attrs["converged"] is False
 
 
 def test_map_says_when_it_stopped_early(data):
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
-        solve(options(solver="map", max_iter=2), data, SensePrior(), np.random.SeedSequence(0))
+        fit(data, solver="map", max_iter=2)
 
 
 def test_flat_first_periods_are_allowed_and_warned_of(data):
-    prior = SensePrior("gasc", first_phi=np.inf, first_psi=np.inf)
-    given = options(draws=5, warmup=5, chains=1, n_starts=1)
+    prior = SensePrior(first_phi=np.inf, first_psi=np.inf)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        posterior = solve(given, data, prior, np.random.SeedSequence(0)).posterior
+        fitted = fit(data, model="gasc", prior=prior, draws=5, warmup=5, chains=1, n_starts=1)
     assert any("improper" in str(w.message) for w in caught)
-    assert np.isfinite(posterior["psi"]).all()
+    assert np.isfinite(fitted.posterior["psi"]).all()
 
 
 def test_labels_bind_senses(truth):
     labels = np.full(D, -1)
     labels[0] = 1
     data = Snippets.of(truth.counts, truth.times, truth.genres, labels, n_periods=T, n_genres=G)
-    model = SenseModel(data, K, SensePrior())
+    model = SenseModel(data, K, ModelPrior())
     reference = np.random.default_rng(0).dirichlet([1, 1], size=D).T
     reference[:, 0] = 0, 1
     other = reference[::-1].copy()
@@ -232,7 +279,7 @@ def test_few_known_senses_give_their_names_to_all(seed, solver):
         labels[np.flatnonzero(truth.senses == k)[:3]] = k
     data = Snippets.of(truth.counts, truth.times, labels=labels)
     posterior = run(data, seed=seed, solver=solver, n_senses=3, n_starts=4, chains=1).posterior
-    model = SenseModel(data, 3, SensePrior())
+    model = SenseModel(data, 3, ModelPrior())
     weights = model.weights_of(posterior, 0, -1)
     # by other names two thirds or more would be wrong
     assert np.mean(weights.argmax(axis=0) == truth.senses) > 0.75

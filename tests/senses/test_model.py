@@ -8,7 +8,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 from skbayesembed.numeric.tridiagonal import Tridiagonal
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
-from skbayesembed.senses.priors import SensePrior
+from skbayesembed.senses.priors import ModelPrior
 
 N_SENSES, N_GENRES, N_PERIODS, N_WORDS = 3, 2, 4, 7
 KINDS = ["disc", "gasc", "interaction"]
@@ -33,7 +33,9 @@ def snippets(seed=0, n=40, labelled=False):
 
 
 def model_of(kind, seed=0, labelled=False, power=1.0):
-    model = SenseModel(snippets(seed, labelled=labelled), N_SENSES, SensePrior(kind), power=power)
+    model = SenseModel(
+        snippets(seed, labelled=labelled), N_SENSES, ModelPrior(kind=kind), power=power
+    )
     rng = np.random.default_rng(seed + 1)
     return model, model.pack(model.draw_prior(rng)) + 0.3 * rng.normal(size=model.n_parameters)
 
@@ -299,7 +301,7 @@ def test_information_is_that_of_complete_data():
 def test_long_snippets_do_not_underflow():
     counts = sparse.csr_array(np.full((2, N_WORDS), 500))
     data = Snippets.of(counts, [0, 0])
-    model = SenseModel(data, 2, SensePrior())
+    model = SenseModel(data, 2, ModelPrior())
     rng = np.random.default_rng(0)
     theta, gradient = rng.normal(size=model.n_parameters), np.empty(model.n_parameters)
     assert np.isfinite(model.logp_and_grad(theta, gradient))
@@ -325,24 +327,10 @@ def test_smallest_sizes(sizes):
     counts = sparse.csr_array(np.ones((n, sizes["n_words"])))
     data = Snippets.of(counts, np.arange(n) % sizes["n_periods"], n_periods=sizes["n_periods"])
     for kind in KINDS:
-        model = SenseModel(data, sizes["n_senses"], SensePrior(kind))
+        model = SenseModel(data, sizes["n_senses"], ModelPrior(kind=kind))
         theta = model.init(np.random.default_rng(0))
         gradient = np.empty(model.n_parameters)
         assert np.isfinite(model.logp_and_grad(theta, gradient))
         arrays = model.unpack(theta)
         np.testing.assert_allclose(model.sense_proba(arrays).sum(axis=1), 1)
         np.testing.assert_allclose(model.prevalence(arrays).sum(axis=-1), 1)
-
-
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
-        ({"kind": "lda"}, "model"),
-        ({"kappa_phi": 0.0}, "kappa_phi"),
-        ({"alpha_theta": 1.0}, "alpha_theta"),
-        ({"first_psi": -1.0}, "first_psi"),
-    ],
-)
-def test_priors_name_what_is_wrong(change, name):
-    with pytest.raises(ValueError, match=name):
-        SensePrior(**change)

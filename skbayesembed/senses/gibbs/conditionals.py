@@ -30,12 +30,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from ...common.checks import check_choice, check_integer, check_real
 from ..replication import uniform_kernels as uniform
 from . import kernels
 from . import metropolis_kernels as metropolis
 
-SENSE_KERNELS = ("metropolis", "polya-gamma", "uniform", "approximate")
+# Of the sweeps of "metropolis", every so many is one of "polya-gamma".
 _POLYA_GAMMA_EVERY = 8
 
 
@@ -75,9 +74,7 @@ class SenseState:
         Innovation variance of ``phi``, learned in ``"gasc"`` and ``"scan"``.
     senses : ndarray of shape (n_snippets,), int64
     snippets, tokens : ndarray of shape (G, T, K) and (K, T, V)
-        Snippets and words by sense, times ``power``.
-    power : float
-        Exponent of the likelihood of data and senses, below 1 only while a chain is annealed.
+        Snippets and words by sense.
     log_likelihood : float
         With unknown senses summed out.
     n_sweeps : int
@@ -93,7 +90,6 @@ class SenseState:
     senses: np.ndarray
     snippets: np.ndarray
     tokens: np.ndarray
-    power: float = 1.0
     log_likelihood: float = np.nan
     n_sweeps: int = 0
     acceptance: float = 1.0
@@ -107,55 +103,30 @@ class SenseGibbs:
     data : Snippets
         K senses, G genres, T periods and V words below; known labels stay fixed.
     n_senses : int
-    prior : SensePrior
-    kind : {"disc", "gasc", "scan"}, optional
-        That of ``prior``.
+    prior : ModelPrior
+        Not of ``"interaction"``, which has no such conditionals, and with finite variances of first
+        periods.
     kernel : {"metropolis", "polya-gamma", "uniform", "approximate"}, default="metropolis"
         ``"approximate"`` does not draw from the posterior: see the head of this module.
     start : dict of ndarray, optional
         Where chains start: ``phi`` (G, T, K) and ``chi`` (K, V), ``theta`` (T, V) or ``psi``
         (K, T, V). Unknown senses are drawn given them; without, they are drawn uniformly.
-    anneal : float, default=1.0
-        Exponent of the likelihood at which warm-up starts; it rises to 1 over its first half.
-
-    Raises
-    ------
-    ValueError
-        If the model is ``"interaction"``, which has no such conditionals, or ``kind`` is not that
-        of ``prior``; if ``"scan"`` is given genres; if a first period has a flat prior, whose
-        posterior is improper; if an array of ``start`` is missing or has another shape; if a label
-        is not below ``n_senses``.
 
     Notes
     -----
     The cost of a sweep is linear in the number of tokens times K and in K T V (in K^2 T V and
     K^3 V with many senses).
     Recorded: ``prevalence`` (G, T, K), ``chi`` and ``theta`` or ``psi``. Traced: ``lp``, the log
-    posterior density of the logits, senses summed out, up to the log evidence; a learned
-    ``kappa_phi``.
+    posterior density of the logits, senses summed out, up to the log evidence;
+    ``log_likelihood``; a learned ``kappa_phi``.
     """
 
     n_streams = 1
 
-    def __init__(
-        self, data, n_senses, prior, kind=None, kernel="metropolis", start=None, anneal=1.0
-    ):
-        kind = prior.kind if kind is None else kind
-        check_integer("n_senses", n_senses, 1)
-        check_choice("kernel", kernel, SENSE_KERNELS)
-        check_real("anneal", anneal, 0.0, high=1.0)
-        _check_model(data, prior, kind)
-        if data.labels.size and data.labels.max() >= n_senses:
-            raise ValueError(
-                f"labels must be below n_senses={n_senses}, got {int(data.labels.max())}."
-            )
-        self.data = data
-        self.n_senses = n_senses
-        self.prior = prior
-        self.kernel = kernel
-        self.anneal = anneal
+    def __init__(self, data, n_senses, prior, kernel="metropolis", start=None):
+        self.data, self.n_senses, self.prior = data, n_senses, prior
+        self.kernel, self.start = kernel, start
         self.walks = prior.walks
-        self.start = None if start is None else self._checked(start)
         if self.walks:
             self._word_prior = prior.psi_precision(data.n_periods)
         else:
@@ -171,22 +142,12 @@ class SenseGibbs:
             return {"phi": (g, t, k), "psi": (k, t, v)}
         return {"phi": (g, t, k), "chi": (k, v), "theta": (t, v)}
 
-    def _checked(self, start):
-        for name, shape in self.shapes.items():
-            if name not in start:
-                raise ValueError(f"start must have the arrays {list(self.shapes)}, lacks {name!r}.")
-            if np.shape(start[name]) != shape:
-                raise ValueError(
-                    f"start[{name!r}] must have shape {shape}, got {np.shape(start[name])}."
-                )
-        return {name: np.array(start[name], dtype=np.float64) for name in self.shapes}
-
-    def init_state(self, rng):
+    def init_state(self, rngs):
         """Logits of ``start``, or zero, and senses drawn given them."""
         arrays = self.start or {name: np.zeros(shape) for name, shape in self.shapes.items()}
-        return self.state_of({name: array.copy() for name, array in arrays.items()}, rng)
+        return self.state_of({name: array.copy() for name, array in arrays.items()}, rngs)
 
-    def state_of(self, arrays, rng):
+    def state_of(self, arrays, rngs):
         """The state with these logits, which become its own, and senses drawn given them."""
         shapes, data = self.shapes, self.data
         if self.walks:
@@ -204,12 +165,12 @@ class SenseGibbs:
             np.empty(shapes["phi"]),
             np.empty(words.shape),
         )
-        self._draw_senses(state, rng[0])
+        self._draw_senses(state, rngs[0])
         return state
 
-    def sweep(self, state, rng, run):
+    def sweep(self, state, rngs, run):
         """Update prevalence logits, word logits and then senses; ``run`` is not used."""
-        rng = rng[0]
+        rng = rngs[0]
         self._draw_prevalence(state, rng)
         self._draw_words(state, rng)
         state.words.refresh()
@@ -217,9 +178,7 @@ class SenseGibbs:
         state.n_sweeps += 1
 
     def tune(self, state, step, warmup):
-        """Raise the exponent of the likelihood to 1 over the first half of warm-up."""
-        share = min(1.0, 2.0 * (step + 1) / warmup)
-        state.power = 1.0 if share == 1.0 else self.anneal ** (1.0 - share)
+        """There is nothing to tune."""
 
     def observe(self, state):
         """``prevalence`` (G, T, K) and the word logits of this draw."""
@@ -232,6 +191,7 @@ class SenseGibbs:
     def trace(self, state):
         """``lp``, a learned ``kappa_phi``, the share of Metropolis moves accepted."""
         seen = {"lp": state.log_likelihood + self._log_prior(state)}
+        seen["log_likelihood"] = state.log_likelihood
         if self.walks:
             seen["kappa_phi"] = state.kappa_phi
         if self.kernel == "metropolis":
@@ -314,7 +274,7 @@ class SenseGibbs:
         state.log_likelihood = kernels.draw_senses(
             data.indptr, data.words, data.counts, data.periods, data.genres, data.labels,
             phi.x - phi.log_sums()[:, :, None], state.words.x, state.words.log_sums(),
-            float(state.power), rng, state.senses, state.snippets, state.tokens,
+            rng, state.senses, state.snippets, state.tokens,
         )  # fmt: skip
 
     def _log_prior(self, state):
@@ -329,26 +289,6 @@ class SenseGibbs:
         chi, kappa = state.chi, prior.kappa_chi
         constant = chi.size * math.log(2 * math.pi * kappa)
         return value - 0.5 * (constant + float(np.vdot(chi, chi)) / kappa)
-
-
-def _check_model(data, prior, kind):
-    check_choice("model", kind, ("disc", "gasc", "scan", "interaction"))
-    if kind == "interaction":
-        raise ValueError(
-            "solver='gibbs' does not support model='interaction': the scale of its deviations has "
-            "no such conditionals. Use solver='hmc'."
-        )
-    if kind != prior.kind:
-        raise ValueError(f"kind must be that of the prior, {prior.kind!r}, got {kind!r}.")
-    if kind == "scan" and data.n_genres > 1:
-        raise ValueError(f"model='scan' has no genres, got {data.n_genres}. Use model='gasc'.")
-    for name in ("first_phi", "first_psi"):
-        if prior.walks and getattr(prior, name) == np.inf:
-            raise ValueError(
-                f"solver='gibbs' needs a finite {name}: under a flat prior of the first period the "
-                "posterior is improper, and a sense without snippets has no distribution to draw "
-                "from."
-            )
 
 
 def _draw_split(chi, theta, chi_precision, precision, rng):

@@ -306,14 +306,14 @@ def draw_additive(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def draw_senses(
-    indptr, words, counts, periods, genres, labels, log_prevalence, x, log_sum, power, rng, senses,
+    indptr, words, counts, periods, genres, labels, log_prevalence, x, log_sum, rng, senses,
     snippets, tokens,
 ):  # fmt: skip
-    """Draw senses[d] with probability proportional to (prevalence prod_v p_kv^c_v)^power.
+    """Draw senses[d] with probability proportional to prevalence prod_v p_kv^c_v.
 
     ``log_prevalence`` (G, T, K), word logits ``x`` (K, T, V) and their log-sums (K, T); known
-    labels are kept. Counts ``snippets`` (G, T, K) and ``tokens`` (K, T, V), times ``power``.
-    Returns the log likelihood with unknown senses summed out (eq. 9).
+    labels are kept. Counts ``snippets`` (G, T, K) and ``tokens`` (K, T, V). Returns the log
+    likelihood with unknown senses summed out (eq. 9).
     """
     n_senses = x.shape[0]
     snippets[:] = 0.0
@@ -333,19 +333,18 @@ def draw_senses(
             top = a[0]
             for k in range(1, n_senses):
                 top = max(top, a[k])
-            plain = tempered = 0.0
+            total = 0.0
             for k in range(n_senses):
-                plain += math.exp(a[k] - top)
-                a[k] = math.exp(power * (a[k] - top))
-                tempered += a[k]
-            value += top + math.log(plain)
-            u = rng.random() * tempered
+                a[k] = math.exp(a[k] - top)
+                total += a[k]
+            value += top + math.log(total)
+            u = rng.random() * total
             chosen = 0
             while chosen < n_senses - 1 and u >= a[chosen]:
                 u -= a[chosen]
                 chosen += 1
         senses[d] = chosen
-        snippets[g, t, chosen] += power
+        snippets[g, t, chosen] += 1.0
         for i in range(indptr[d], indptr[d + 1]):
-            tokens[chosen, t, words[i]] += power * counts[i]
+            tokens[chosen, t, words[i]] += counts[i]
     return value

@@ -54,14 +54,14 @@ class SenseBlocks:
 
     Parameters
     ----------
-    chain : SenseChain
-        The model, with starts and names of senses of a mode.
+    model : ModeModel
+        With the starts and the names of senses of a mode.
     """
 
     n_streams = 1
 
-    def __init__(self, chain):
-        self.chain, self.data, self.prior = chain, chain.data, chain.prior
+    def __init__(self, model):
+        self.model, self.data, self.prior = model, model.data, model.prior
         periods, genres = range(self.data.n_periods), range(self.data.n_genres)
         self.parts = [_Part(self.data, t) for t in periods]
         if self.prior.walks:
@@ -72,9 +72,9 @@ class SenseBlocks:
             self._precision = {"theta": self.prior.theta_precision(len(periods))}
         self.blocks += [("phi", t, g) for g in genres for t in periods]
 
-    def init_state(self, rng):
+    def init_state(self, rngs):
         """A state of the mode."""
-        arrays = self.chain.unpack(self.chain.init(rng[0]))
+        arrays = self.model.unpack(self.model.init(rngs[0]))
         arrays = {name: np.array(value, dtype=float) for name, value in arrays.items()}
         return self.state_of(arrays)
 
@@ -88,15 +88,16 @@ class SenseBlocks:
             words_of=[None] * self.data.n_periods,
         )
 
-    def sweep(self, state, rng, run):
+    def sweep(self, state, rngs, run):
         """Update every block, and kappa_phi where it is learned; ``run`` is not used."""
+        rng = rngs[0]
         for block in self.blocks[:: -1 if state.n_sweeps % 2 else 1]:
-            self._update(state, block, rng[0])
+            self._update(state, block, rng)
         if self.prior.walks:
             steps = np.diff(state.arrays["phi"], axis=0)
             shape = self.prior.kappa_phi_shape + 0.5 * steps.size
             rate = self.prior.kappa_phi_rate + 0.25 * np.sum(steps**2)
-            state.arrays["log_kappa_phi"] = np.log(rate / rng[0].standard_gamma(shape))
+            state.arrays["log_kappa_phi"] = np.log(rate / rng.standard_gamma(shape))
         state.n_sweeps += 1
 
     def tune(self, state, step, warmup):
@@ -108,12 +109,12 @@ class SenseBlocks:
 
     def observe(self, state):
         """As of the model, with senses matched to those of the mode."""
-        return self.chain.observe(self.chain.pack(state.arrays))
+        return self.model.observe(self.model.pack(state.arrays))
 
     def trace(self, state):
         """As of the model, and the mean acceptance of the last sweep."""
         rates = [acceptance for _, acceptance in state.made.values()]
-        seen = self.chain.trace(self.chain.pack(state.arrays))
+        seen = self.model.trace(self.model.pack(state.arrays))
         return seen | {"acceptance": float(np.mean(rates)) if rates else 1.0}
 
     # one block
@@ -192,8 +193,8 @@ class SenseBlocks:
         return arrays["psi"][t] if "psi" in arrays else arrays["chi"][0] + arrays["theta"][t]
 
     def _of_chi(self, arrays):
-        model, theta = self.chain, arrays["theta"]
-        room = np.empty((self.chain.n_senses + len(theta), theta.shape[1]))
+        model, theta = self.model, arrays["theta"]
+        room = np.empty((self.model.n_senses + len(theta), theta.shape[1]))
         by_phi = np.empty_like(arrays["phi"])
 
         def value(chi, gradient):
