@@ -1,10 +1,11 @@
-"""Log posterior densities of the sense models and their gradients: one call each.
+"""Log posterior densities of the sense models and their gradients, each in one call.
 
-Steps called one by one from Python would have chains that run in threads wait for each other. All
-take flat coordinates ``theta`` and put the gradient by them in ``out``; ``frames`` are the
-``arrays`` of the model's chains (see `frame` and `deviations`), ``data`` the snippets, ``snippets``
-(G, T) their numbers. The likelihood is raised to ``power``. Only softmaxes and priors run over all
-K T V word logits: what comes from the snippets runs over their words alone.
+A density whose steps were called one by one from Python would make chains that run in threads wait
+for each other. All functions take flat coordinates ``theta`` and put the gradient by them in
+``out``. ``frames`` are the ``arrays`` of the model's coordinates (see `frame` and `deviations`),
+``data`` the snippets, ``snippets`` (G, T) their numbers; the likelihood is raised to ``power``.
+Arrays inside have periods first. Only softmaxes and priors run over all K T V word logits: what
+comes from the snippets runs over their words alone.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .kernels import (
     full_sums,
     mixture,
     prevalence_gradient,
-    pull_chain,
+    pull_paths,
 )
 
 
@@ -50,11 +51,11 @@ def effects_of(frame, theta):
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def pull_phi(frame, phi, gradient, out):
-    """`pull_chain` of logits of prevalence."""
+    """`pull_paths` of logits of prevalence."""
     n_periods, n_senses, n_genres = phi.shape
     flat = (n_periods, n_senses * n_genres)
     levels = (n_periods, 1, n_senses, n_genres)
-    return pull_chain(frame, phi.reshape(flat), gradient.reshape(flat), levels, out.reshape(flat))
+    return pull_paths(frame, phi.reshape(flat), gradient.reshape(flat), levels, out.reshape(flat))
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
@@ -143,7 +144,7 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
         psi.reshape(rows), phi, data, snippets, power, by_psi.reshape(rows), by_phi
     )
     levels = (n_periods, n_senses, n_words, 1)
-    value += pull_chain(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
+    value += pull_paths(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
     added, out[-1] = kappa_prior(phi, theta[-1], hyper)
     frame = walk_frame(of_phi, hyper[0], 2 * math.exp(theta[-1]))
     return value + added + pull_phi(frame, phi, by_phi, out[a:-1])
@@ -162,7 +163,7 @@ def walk_frame(frame, first, variance):
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def kappa_prior(phi, log_kappa, hyper):
-    """What log kappa_phi adds to the log prior beside -x'P x / 2 of `pull_chain`, and its slope."""
+    """What log kappa_phi adds to the log prior beside -x'P x / 2 of `pull_paths`, and its slope."""
     _, shape, rate = hyper
     squares = 0.0
     for t in range(1, phi.shape[0]):

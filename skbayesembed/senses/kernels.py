@@ -305,8 +305,8 @@ def narrow_levels(x, narrowing, gradient):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def pull_chain(frame, x, gradient, levels, out):
-    """Add the prior of a chain to its gradient, turn it into coordinates; log density of the prior.
+def pull_paths(frame, x, gradient, levels, out):
+    """Add the prior of paths to its gradient, turn it into coordinates; log density of the prior.
 
     ``frame`` holds center, inverse, below, the diagonal and off-diagonal of the prior precision,
     and the narrowing of levels; ``levels`` the shape of `narrow_levels`.

@@ -10,8 +10,8 @@ from ..common.warnings import warn_user
 from ..inference.contracts import Result
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
-from .model import SenseModel, reordered
-from .starts import order_of_labels, permuted
+from .model import SenseModel, permuted
+from .starts import order_of_labels
 
 
 def solve(estimator, problem, settings, seed):
@@ -33,7 +33,7 @@ def solve(estimator, problem, settings, seed):
     order = np.arange(problem.n_senses)
     if not (problem.data.labels >= 0).any():
         order = np.argsort(-model.sense_proba(model.unpack(theta)).sum(axis=0), kind="stable")
-    values = reordered(model.observe(theta), order)
+    values = permuted(model.observe(theta), order)
     draws = {name: value[None, None] for name, value in values.items()}
     return Result(draws, facts=facts, learned={"modes_": []})
 
@@ -46,4 +46,4 @@ def _search(estimator, model, start):
     order = order_of_labels(model.data, model.n_senses, model.prior, arrays)
     if np.array_equal(order, np.arange(order.size)):
         return theta, facts
-    return find_mode(model, model.pack(arrays | permuted(arrays, order)), **options)
+    return find_mode(model, model.pack(permuted(arrays, order)), **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .model import SenseModel, reordered
+from .model import SenseModel, permuted
 
 
 class ModeModel(SenseModel):
@@ -43,7 +43,7 @@ class ModeModel(SenseModel):
     def observe(self, theta):
         """As the model's, with senses matched to those of the mode."""
         _, order = self._matched(theta)
-        return reordered(super().observe(theta), order)
+        return permuted(super().observe(theta), order)
 
     def trace(self, theta):
         """As the model's, and whether senses had changed their places."""

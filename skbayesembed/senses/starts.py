@@ -12,7 +12,7 @@ from ..common.random import generators
 from ..inference.matching import clusters, mean_of_aligned, similarities
 from ..inference.mode_mass import Mass, Walker, log_mass
 from ..inference.threads import OneBlasThread
-from .model import SenseModel
+from .model import SenseModel, permuted
 
 # Powers of the likelihood through which a start is annealed, moves at each, and after them.
 _POWERS = np.geomspace(0.1, 1.0, 20)
@@ -77,12 +77,6 @@ class Mode:
         self.weights = self.weights[order]
         for part in (self.arrays, self.means, self.information, *self.states):
             part.update(permuted(part, order))
-
-
-def permuted(arrays, order):
-    """Arrays with their senses, on axis 1, in another order."""
-    senses = ("phi", "chi", "psi", "deviation")
-    return {name: arrays[name][:, order] for name in senses if name in arrays}
 
 
 def annealed(data, n_senses, prior, rng):
@@ -178,7 +172,7 @@ def weigh(mode, data, n_senses, prior, rng, n_moves):
     """The log mass of a mode, comparable with that of others."""
     model = mode.frame(SenseModel(data, n_senses, prior))
     mass = log_mass(model, model.pack(mode.arrays), rng, n_moves=n_moves)
-    return Mass(mass.value + sum(c.log_volume() for c in model.chains), mass.error)
+    return Mass(mass.value + sum(c.log_volume() for c in model.coordinates), mass.error)
 
 
 def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0):

@@ -217,7 +217,7 @@ def test_prior_alone(kind):
 
 
 @pytest.mark.parametrize("kernel", EXACT)
-def test_trajectory_conditional_against_quadrature(kernel, sampling):
+def test_conditional_of_a_path_against_quadrature(kernel, sampling):
     """One logit over two periods, the other of each row held: moments on a grid."""
     prior = ModelPrior(kind="scan", kappa_psi=0.5, first_psi=2.0)
     counts = np.array([[[3.0, 1.0], [0.0, 4.0]]])
@@ -233,7 +233,7 @@ def test_trajectory_conditional_against_quadrature(kernel, sampling):
         if kernel == "metropolis":
             model._move_words(state, rng[0])
         else:
-            model._draw_trajectories(state.words, counts, model._word_prior, rng[0])
+            model._draw_paths(state.words, counts, model._word_prior, rng[0])
         draws[i] = state.words.x[0, :, 0]
     grid = np.linspace(-9, 9, 400)
     a, b = np.meshgrid(grid, grid, indexing="ij")

@@ -64,14 +64,14 @@ def test_table_keeps_its_sums_through_every_kind_of_change():
 
 
 @pytest.mark.parametrize("n", [1, 2, 6])
-def test_draw_chain(n):
+def test_draw_path(n):
     rng = np.random.default_rng(2)
     chain = Tridiagonal.autoregression(n, 0.8, 0.5)
     diagonal = chain.diagonal + rng.uniform(0, 3, n)
     linear, out = rng.normal(size=n), np.empty(n)
     precision = Tridiagonal(diagonal, chain.off).dense()
     expected = gaussian_reversed(precision, linear, np.random.default_rng(3))
-    kernels.draw_chain(
+    kernels.draw_path(
         diagonal, chain.off, linear, np.random.default_rng(3), np.empty(n), np.empty(n), out
     )
     np.testing.assert_allclose(out, expected, rtol=1e-11)

@@ -39,14 +39,14 @@ def simulated(kind, rng):
     if prior.walks:
         kappa = prior.kappa_phi_rate / rng.standard_gamma(prior.kappa_phi_shape)
         arrays["log_kappa_phi"] = np.log(kappa)
-        arrays["phi"] = prior.phi_precision(T, kappa).sample(rng, (K, G))
+        arrays["phi"] = prior.phi_precision(T, kappa).sample(rng, (G, K)).swapaxes(0, 1)
     psi = softmax(model.word_logits(arrays), axis=2)
-    senses = softmax(arrays["phi"], axis=1)
+    senses = softmax(arrays["phi"], axis=2)
     counts = np.zeros((periods.size, V))
     labels = np.full(periods.size, -1)
     for d, (t, g, n) in enumerate(zip(periods, genres, lengths, strict=True)):
-        sense = rng.choice(K, p=senses[t, :, g])
-        counts[d] = rng.multinomial(n, psi[t, sense])
+        sense = rng.choice(K, p=senses[g, t])
+        counts[d] = rng.multinomial(n, psi[sense, t])
         labels[d] = sense if d % 5 == 2 else -1
     data = Snippets.of(sparse.csr_array(counts), periods, genres, labels, n_periods=T, n_genres=G)
     return arrays, SenseBlocks(SenseModel(data, K, prior))
@@ -54,19 +54,20 @@ def simulated(kind, rng):
 
 def slow_log_density(arrays, data, prior):
     """Log posterior density of the arrays up to a constant, a snippet at a time."""
-    psi = arrays["psi"] if prior.walks else arrays["chi"] + arrays["theta"][:, None]
-    words, senses = log_softmax(psi, axis=2), log_softmax(arrays["phi"], axis=1)
+    psi = arrays["psi"] if prior.walks else arrays["chi"][:, None] + arrays["theta"]
+    words, senses = log_softmax(psi, axis=2), log_softmax(arrays["phi"], axis=2)
     total = 0.0
     counts = sparse.csr_array((data.counts, data.words, data.indptr), (data.n_snippets, V))
     for d, row in enumerate(counts.toarray()):
         t, g, known = data.periods[d], data.genres[d], data.labels[d]
-        terms = senses[t, :, g] + words[t] @ row
+        terms = senses[g, t] + words[:, t] @ row
         total += logsumexp(terms) if known < 0 else terms[known]
     kappa = np.exp(arrays["log_kappa_phi"]) if prior.walks else None
     precisions = {"phi": prior.phi_precision(T, kappa)}
     precisions |= {"psi": prior.psi_precision(T), "theta": prior.theta_precision(T)}
     for name in precisions.keys() & arrays.keys():
-        x = arrays[name].reshape(T, -1)
+        x = arrays[name] if name == "theta" else np.moveaxis(arrays[name], 1, 0)
+        x = x.reshape(T, -1)
         total -= 0.5 * np.sum(x * (precisions[name].dense() @ x))
     if not prior.walks:
         total -= 0.5 * np.sum(arrays["chi"] ** 2) / prior.kappa_chi
@@ -140,11 +141,11 @@ def looked_at(arrays):
     """Some logits and products of logits."""
     words = arrays["psi"][:, :, 0] if "psi" in arrays else arrays["theta"][:, :2]
     phi = arrays["phi"]
-    seen = [*phi.ravel(), *words.ravel(), np.mean(phi**2), np.sum(phi[0] * phi[2])]
+    seen = [*phi.ravel(), *words.ravel(), np.mean(phi**2), np.sum(phi[:, 0] * phi[:, 2])]
     if "chi" in arrays:
-        seen += [*arrays["chi"][0, :, 0], np.mean(arrays["chi"] ** 2)]
+        seen += [*arrays["chi"][:, 0], np.mean(arrays["chi"] ** 2)]
     else:
-        seen += [arrays["log_kappa_phi"], np.mean((arrays["psi"][1:] - arrays["psi"][:-1]) ** 2)]
+        seen += [arrays["log_kappa_phi"], np.mean(np.diff(arrays["psi"], axis=1) ** 2)]
     return seen
 
 
@@ -194,7 +195,8 @@ def test_no_words_at_all():
         seen = []
         for _ in range(1000):
             blocks.sweep(state, rng, None)
-            seen.append(state.arrays["psi" if kind == "gasc" else "chi"][0, 0, :2].copy())
+            words = state.arrays["psi"][:, 0] if kind == "gasc" else state.arrays["chi"]
+            seen.append(words[0, :2].copy())
         prior = model.prior
         variance = prior.first_psi if kind == "gasc" else prior.kappa_chi
         # draws of chi are independent; psi's are correlated over about four sweeps

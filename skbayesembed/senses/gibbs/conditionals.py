@@ -144,8 +144,9 @@ class SenseGibbs:
 
     def init_state(self, rngs):
         """Logits of ``start``, or zero, and senses drawn given them."""
-        arrays = self.start or {name: np.zeros(shape) for name, shape in self.shapes.items()}
-        return self.state_of({name: array.copy() for name, array in arrays.items()}, rngs)
+        if self.start is None:
+            return self.state_of({n: np.zeros(shape) for n, shape in self.shapes.items()}, rngs)
+        return self.state_of({n: np.array(self.start[n], order="C") for n in self.shapes}, rngs)
 
     def state_of(self, arrays, rngs):
         """The state with these logits, which become its own, and senses drawn given them."""
@@ -201,7 +202,7 @@ class SenseGibbs:
     def _draw_prevalence(self, state, rng):
         table = state.prevalence
         precision = self.prior.phi_precision(self.data.n_periods, state.kappa_phi)
-        self._draw_trajectories(table, state.snippets, precision, rng)
+        self._draw_paths(table, state.snippets, precision, rng)
         kernels.draw_levels(table.x, precision.diagonal, precision.off, rng)
         table.refresh()
         if self.walks:
@@ -223,7 +224,7 @@ class SenseGibbs:
         if self.kernel == "metropolis" and state.n_sweeps % _POLYA_GAMMA_EVERY:
             self._move_words(state, rng)
         elif self.walks:
-            self._draw_trajectories(table, state.tokens, prior, rng)
+            self._draw_paths(table, state.tokens, prior, rng)
         else:
             self._draw_effects(state, rng)
         if self.walks:
@@ -246,8 +247,8 @@ class SenseGibbs:
         n_moves = self.data.n_words * (self.n_senses if self.walks else 1)
         state.acceptance = accepted / max(n_moves, 1)
 
-    def _draw_trajectories(self, table, counts, precision, rng):
-        """Trajectories of a table given the counts."""
+    def _draw_paths(self, table, counts, precision, rng):
+        """Paths of a table given the counts."""
         parts = *table.parts, counts, counts.sum(axis=2), precision.diagonal, precision.off
         if self.kernel == "uniform":
             uniform.draw_walks_uniform(*parts, rng)
@@ -303,9 +304,9 @@ def _draw_split(chi, theta, chi_precision, precision, rng):
 
 
 def _log_density(x, precision, log_determinant):
-    """Log density of independent trajectories ``x`` (A, T, B) of a Gaussian precision."""
+    """Log density of independent paths ``x`` (A, T, B) of a Gaussian precision."""
     n, n_periods, m = x.shape
-    chains = np.moveaxis(x, 1, 0)
-    form = float(np.vdot(chains, precision.apply(chains)))
+    paths = np.moveaxis(x, 1, 0)
+    form = float(np.vdot(paths, precision.apply(paths)))
     constant = n * m * (log_determinant - n_periods * math.log(2 * math.pi))
     return 0.5 * (constant - form)

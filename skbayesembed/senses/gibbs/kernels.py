@@ -103,7 +103,7 @@ def polya_gamma(h, z, approximate, rng):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_chain(diagonal, off, linear, rng, factor, below, out):
+def draw_path(diagonal, off, linear, rng, factor, below, out):
     """Draw out ~ N(P^-1 linear, P^-1), P tridiagonal; factor and below receive its Cholesky rows.
 
     ``linear`` is overwritten by L^-1 linear.
@@ -129,7 +129,7 @@ def draw_chain(diagonal, off, linear, rng, factor, below, out):
 def draw_levels(x, diagonal, off, rng):
     """Draw the levels of softmax rows ``x`` (A, T, B) from the prior, which alone bears on them.
 
-    x + d leaves the likelihood as it is for every d (A, T); given B trajectories of precision P
+    x + d leaves the likelihood as it is for every d (A, T); given B paths of precision P
     with mean m, d ~ N(-m, P^-1 / B).
     """
     n, n_periods, m = x.shape
@@ -137,7 +137,7 @@ def draw_levels(x, diagonal, off, rng):
     linear, level = np.empty(n_periods), np.empty(n_periods)
     for a in range(n):
         linear[:] = 0.0
-        draw_chain(diagonal, off, linear, rng, factor, below, level)
+        draw_path(diagonal, off, linear, rng, factor, below, level)
         for t in range(n_periods):
             shift = 0.0
             for b in range(m):
@@ -151,7 +151,7 @@ def draw_levels(x, diagonal, off, rng):
 def draw_walks(
     x, weight, top, total, peak, counts, sizes, diagonal, off, approximate, rng
 ):  # fmt: skip
-    """Polya-Gamma update of every trajectory x[a, :, b] of a table, given all others.
+    """Polya-Gamma update of every path x[a, :, b] of a table, given all others.
 
     ``counts`` (A, T, B), their sums ``sizes`` (A, T). With C the log-sum of the others of a row
     (Zafar & Nicholls 2022, eqs. 19 and 20, for all periods at once), omega_t ~ PG(sizes,
@@ -174,7 +174,7 @@ def draw_walks(
                 omega = polya_gamma(h, x[a, t, b] - offset, approximate, rng)
                 precision[t] += omega
                 linear[t] = counts[a, t, b] - 0.5 * h + omega * offset
-            draw_chain(precision, off, linear, rng, factor, below, new)
+            draw_path(precision, off, linear, rng, factor, below, new)
             for t in range(n_periods):
                 if sizes[a, t] == 0.0 or m == 1:
                     x[a, t, b] = new[t]
@@ -190,7 +190,7 @@ def factor_word(precision, off, own, cross, linear, own_linear, factor, below, s
     ``precision``; ``cross`` (K, T). With P = L L' and Y = L^-1 cross' it has the factors L, in
     ``factor`` and ``below``, Y', which overwrites ``cross``, and the Cholesky factor ``schur`` of
     diag(own) - Y'Y. The linear terms are overwritten by their forward substitution. Returns half
-    the log determinant. Without chi (K = 0) the word has one trajectory.
+    the log determinant. Without chi (K = 0) the word has one path.
     """
     n, n_senses = precision.size, own.size
     value = 0.0

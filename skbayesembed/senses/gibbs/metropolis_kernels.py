@@ -100,7 +100,7 @@ def move_words(
     """One Metropolis-Hastings move of every word; returns how many were accepted.
 
     Where ``shared``, the table ``x`` (K, T, V) is chi[k] + theta[t], and the K + T effects of a
-    word move together. Else ``chi`` is empty and the trajectory x[k, :, v] of each sense and word
+    word move together. Else ``chi`` is empty and the path x[k, :, v] of each sense and word
     moves by itself, ``theta`` being anything.
     """
     n_senses, n_periods, n_words = x.shape

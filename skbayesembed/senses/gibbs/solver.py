@@ -6,7 +6,7 @@ import numpy as np
 
 from ...inference.gibbs import sample_gibbs
 from ..checks import kernel_of
-from ..model import SenseModel, reordered
+from ..model import SenseModel, permuted
 from ..recording import with_modes
 from .conditionals import SenseGibbs
 
@@ -14,15 +14,9 @@ from .conditionals import SenseGibbs
 def solve(estimator, problem, settings, seed):
     """Chains that start in the heaviest mode, a `Result`."""
     data, prior, mode = problem.data, problem.prior, problem.modes[0]
-    start = {"phi": mode.arrays["phi"].transpose(2, 0, 1)}
-    if prior.walks:
-        start["psi"] = mode.arrays["psi"].transpose(1, 0, 2)
-    else:
-        start["chi"], start["theta"] = mode.arrays["chi"][0], mode.arrays["theta"]
-    start = {name: np.ascontiguousarray(value) for name, value in start.items()}
     kernel = kernel_of(estimator)
     result = sample_gibbs(
-        SenseGibbs(data, problem.n_senses, prior, kernel=kernel, start=start),
+        SenseGibbs(data, problem.n_senses, prior, kernel=kernel, start=mode.arrays),
         settings,
         n_chains=estimator.chains,
         seeds=seed,
@@ -40,5 +34,5 @@ def _align(draws, model, mode):
         order = model.order_of(mode.weights, model.weights_of(draws, chain, draw))
         if np.any(order != np.arange(order.size)):
             here = {name: values[chain, draw] for name, values in draws.items()}
-            for name, value in reordered(here, order).items():
+            for name, value in permuted(here, order).items():
                 draws[name][chain, draw] = value

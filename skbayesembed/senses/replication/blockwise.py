@@ -9,6 +9,7 @@ from scipy import sparse
 
 from .. import density_kernels as density
 from .. import kernels
+from ..coordinates.frame import periods_first
 
 # Leapfrog steps of a long move; a short one, MALA, has one. Acceptance aimed at by each.
 _STEPS = {"phi": 2, "chi": 5, "theta": 5, "psi": 5}
@@ -94,7 +95,7 @@ class SenseBlocks:
         for block in self.blocks[:: -1 if state.n_sweeps % 2 else 1]:
             self._update(state, block, rng)
         if self.prior.walks:
-            steps = np.diff(state.arrays["phi"], axis=0)
+            steps = np.diff(state.arrays["phi"], axis=1)
             shape = self.prior.kappa_phi_shape + 0.5 * steps.size
             rate = self.prior.kappa_phi_rate + 0.25 * np.sum(steps**2)
             state.arrays["log_kappa_phi"] = np.log(rate / rng.standard_gamma(shape))
@@ -124,8 +125,11 @@ class SenseBlocks:
         """The block's part of the arrays."""
         name, *place = block
         if name == "chi":
-            return arrays["chi"][0]
-        return arrays[name][place[0]] if len(place) == 1 else arrays[name][place[0], :, place[1]]
+            return arrays["chi"]
+        t = place[0]
+        if name == "phi":
+            return arrays["phi"][place[1], t]
+        return arrays["theta"][t] if name == "theta" else arrays["psi"][:, t]
 
     def _update(self, state, block, rng):
         name, *place = block
@@ -159,9 +163,10 @@ class SenseBlocks:
         if name == "phi":
             kappa = np.exp(state.arrays["log_kappa_phi"]) if self.prior.walks else None
             prior = self.prior.phi_precision(self.data.n_periods, kappa)
-            x, t = state.arrays["phi"][:, :, place[1]], place[0]
+            x, t = state.arrays["phi"][place[1]], place[0]
         else:
             prior, x, t = self._precision[name], state.arrays[name], place[0]
+            x = x if name == "theta" else x.transpose(1, 0, 2)
         pull = np.zeros(x.shape[1:])
         if t > 0:
             pull -= prior.off[t - 1] * x[t - 1]
@@ -176,7 +181,7 @@ class SenseBlocks:
         if name == "chi":
             return self._of_chi(arrays) if self.data.words.size else None
         part = self.parts[place[0]]
-        phi = np.ascontiguousarray(arrays["phi"][place[0]][None])
+        phi = periods_first("phi", arrays["phi"][:, place[0], None])
         if name == "phi":
             if part.snippets[place[1], 0] == 0:
                 return None
@@ -185,21 +190,22 @@ class SenseBlocks:
             return part.of_phi(state.words_of[place[0]], place[1])
         if not part.n_tokens:
             return None
-        return part.of_psi(phi) if name == "psi" else part.of_theta(arrays["chi"][0], phi)
+        return part.of_psi(phi) if name == "psi" else part.of_theta(arrays["chi"], phi)
 
     @staticmethod
     def _logits(arrays, t):
         """Word logits (K, V) of a period."""
-        return arrays["psi"][t] if "psi" in arrays else arrays["chi"][0] + arrays["theta"][t]
+        return arrays["psi"][:, t] if "psi" in arrays else arrays["chi"] + arrays["theta"][t]
 
     def _of_chi(self, arrays):
         model, theta = self.model, arrays["theta"]
         room = np.empty((self.model.n_senses + len(theta), theta.shape[1]))
-        by_phi = np.empty_like(arrays["phi"])
+        phi = periods_first("phi", arrays["phi"])
+        by_phi = np.empty_like(phi)
 
         def value(chi, gradient):
             found = density.additive_likelihood(
-                np.concatenate([chi, theta]), arrays["phi"], model._data, model.totals,
+                np.concatenate([chi, theta]), phi, model._data, model.totals,
                 model.snippets, 1.0, room, by_phi,
             )  # fmt: skip
             gradient[...] = room[: len(chi)]

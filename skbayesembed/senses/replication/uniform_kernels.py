@@ -83,7 +83,7 @@ def draw_between(mean, precision, low, high, old, rng):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def chain_mean(x, a, t, b, diagonal, off):
+def path_mean(x, a, t, b, diagonal, off):
     """Mean of x[a, t, b] given the periods beside it."""
     pull = 0.0
     if t > 0:
@@ -109,7 +109,7 @@ def draw_walks_uniform(x, weight, top, total, peak, counts, sizes, diagonal, off
                     low, high = bounds(counts[a, t, b], sizes[a, t], old - offset, rng)
                     low += offset
                     high += offset
-                mean = chain_mean(x, a, t, b, diagonal, off)
+                mean = path_mean(x, a, t, b, diagonal, off)
                 new = draw_between(mean, diagonal[t], low, high, old, rng)
                 if seen:
                     put(x, weight, top, total, peak, a, t, b, rest, new)
@@ -152,7 +152,7 @@ def draw_time_effects_uniform(
     n_senses, n_periods, n_words = x.shape
     rest = np.zeros(n_senses)
     # a table of one row, for the conditional prior
-    chains = theta.reshape(1, n_periods, n_words)
+    paths = theta.reshape(1, n_periods, n_words)
     for v in range(n_words):
         for t in range(n_periods):
             low, high = -np.inf, np.inf
@@ -164,7 +164,7 @@ def draw_time_effects_uniform(
                 below, above = bounds(counts[k, t, v], sizes[k, t], x[k, t, v] - offset, rng)
                 low = max(low, below + offset - chi[k, v])
                 high = min(high, above + offset - chi[k, v])
-            mean = chain_mean(chains, 0, t, v, diagonal, off)
+            mean = path_mean(paths, 0, t, v, diagonal, off)
             theta[t, v] = draw_between(mean, diagonal[t], low, high, theta[t, v], rng)
             for k in range(n_senses):
                 new = chi[k, v] + theta[t, v]
