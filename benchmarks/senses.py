@@ -45,7 +45,7 @@ from scipy import sparse
 from scipy.special import softmax
 from senses_mala import BlockwiseMALA
 from senses_tables import page
-from skbayesembed.inference.tempering import ladder, temper
+from tempering import ladder, temper
 
 from skbayesembed import DiSCSenseModel
 from skbayesembed.common.random import generators, seed_sequence
@@ -234,7 +234,7 @@ def modes(options, item):
     found, proba = result_of(model, cost, counts, given)
     informed = labelled_intervals(counts, given)
     order = match_senses(proba, given["senses"])
-    bands = model.prevalence_interval(0.95)[order]
+    bands = model.prevalence_interval(prob=0.95)[order]
     return found | {"overlap": interval_overlap(bands, informed), "cells": bands[..., 0].size}
 
 
@@ -242,7 +242,7 @@ def labelled_intervals(counts, given):
     """95 % bands of prevalence where the senses of all snippets are known."""
     model = DiSCSenseModel(3, n_starts=1, draws=500, warmup=200, random_state=0)
     covariates = {"times": given["times"], "genres": given["genres"]}
-    return model.fit(counts, given["senses"], **covariates).prevalence_interval(0.95)
+    return model.fit(counts, given["senses"], **covariates).prevalence_interval(prob=0.95)
 
 
 def probable_words(mean, n=20):
@@ -362,11 +362,12 @@ def kosmos_models(options, item):
 # Tempering -------------------------------------------------------------------------------------
 
 
-def descend(model, powers, arrays, rng, moves=8):
+def descend(model_at, powers, arrays, rng, moves=8):
     """States at falling powers from one in a mode, in ascending order of the powers."""
     states, values = [], []
     for power in powers[::-1]:
-        walker = Walker(model.at_power(power), rng, model.at_power(power).pack(arrays))
+        at_power = model_at(power)
+        walker = Walker(at_power, rng, at_power.pack(arrays))
         heights = []
         for _ in range(moves):
             walker.move()
@@ -386,13 +387,16 @@ def tempering(options, item):
     if len(estimator.modes_) < 2:
         return {"error": "one mode was found: take another seed"}
     data = Snippets.of(counts, given["times"], given["genres"])
-    model = SenseModel(data, 3, ModelPrior())
+
+    def model_at(power):
+        return SenseModel(data, 3, ModelPrior(), power=power)
+
     seeds = seed_sequence(item["seed"])
     rngs = generators(seeds, 200)
     powers = np.geomspace(item["lowest"], 1.0, 30)
     with OneBlasThread():
         paths = [
-            descend(model, powers, mode.arrays, rng)
+            descend(model_at, powers, mode.arrays, rng)
             for mode, rng in zip(estimator.modes_[:2], rngs, strict=False)
         ]
         rungs = ladder(powers, paths[0][1], options.spacing)
@@ -400,10 +404,11 @@ def tempering(options, item):
             paths[i % 2][0][int(np.argmin(np.abs(powers - b)))] for i, b in enumerate(rungs)
         ]  # fmt: skip
         cpu = time.process_time()
-        run = temper(model, rungs, starts, rngs[2 : 3 + len(rungs)], n_sweeps=item["sweeps"])
+        run = temper(model_at, rungs, starts, rngs[2 : 3 + len(rungs)], n_sweeps=item["sweeps"])
         cpu = time.process_time() - cpu
     # the last of the powers is one, which begins in mode (n - 1) % 2
     references = [mode.weights for mode in estimator.modes_[:2]]
+    model = model_at(1.0)
     first = [closer(model.sense_proba(state).T, references) == 0 for state in run.states]
     return {
         "cpu": cpu, "rungs": len(rungs), "began_in": (len(rungs) - 1) % 2,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +20,7 @@ from . import inputs
 from .fitting import ROOM
 from .loo import ComparisonMixin
 from .predict import SnippetReader, sample_snippets
+from .priors import SensePrior
 from .reading import SenseReadingMixin
 
 _COVARIATES = {"times": True, "genres": True}
@@ -90,7 +95,10 @@ class DiSCSenseModel(
     max_iter : int, default=1000
         Most iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
     tol : float, default=1e-8
-        Of ``"map"`` and ``"laplace"``: tolerance relative to the gradient at the start.
+        Relative tolerance. The search for a mode ends when the largest entry of the gradient has
+        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
+        raises it by less than 100 times this share of it. The bound of this estimator is noisy,
+        and its ascent ends when the noise is larger than the rise, whatever ``tol``.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -175,33 +183,33 @@ class DiSCSenseModel(
 
     def __init__(
         self,
-        n_senses=2,
+        n_senses: int = 2,
         *,
-        model="disc",
-        solver="hmc",
-        kernel="auto",
-        n_periods=None,
-        bins=None,
-        prior=None,
-        n_starts=24,
-        analyzer="word",
-        lowercase=True,
-        stop_words=None,
-        token_pattern=r"(?u)\b\w\w+\b",
-        min_count=1,
-        max_features=None,
-        draws=1000,
-        warmup=200,
-        chains=4,
-        thin=2,
-        keep_draws="auto",
-        target_accept=None,
-        max_iter=1000,
-        tol=1e-8,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        model: str = "disc",
+        solver: str = "hmc",
+        kernel: str = "auto",
+        n_periods: int | None = None,
+        bins: ArrayLike | None = None,
+        prior: SensePrior | None = None,
+        n_starts: int = 24,
+        analyzer: str | Callable = "word",
+        lowercase: bool = True,
+        stop_words: str | list[str] | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        min_count: int = 1,
+        max_features: int | None = None,
+        draws: int = 1000,
+        warmup: int = 200,
+        chains: int = 4,
+        thin: int = 2,
+        keep_draws: str = "auto",
+        target_accept: float | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_senses = n_senses
         self.model = model
         self.solver = solver
@@ -228,7 +236,14 @@ class DiSCSenseModel(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, times=None, genres=None):
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> Self:
         """Learn the posterior.
 
         Parameters
@@ -273,7 +288,14 @@ class DiSCSenseModel(
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
 
-    def fit_transform(self, X, y=None, *, times=None, genres=None):
+    def fit_transform(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Fit to X, then transform it.
 
         Parameters
@@ -288,7 +310,9 @@ class DiSCSenseModel(
         X = inputs.materialise(X)
         return self.fit(X, y, times=times, genres=genres).transform(X, times=times, genres=genres)
 
-    def predict_proba(self, X, *, times=None, genres=None):
+    def predict_proba(
+        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+    ) -> np.ndarray:
         """Probabilities of the senses of snippets.
 
         Parameters
@@ -309,7 +333,9 @@ class DiSCSenseModel(
         """
         return self._reader(X, times, genres).sense_proba()
 
-    def predict(self, X, *, times=None, genres=None):
+    def predict(
+        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+    ) -> np.ndarray:
         """Most probable senses of snippets.
 
         Parameters
@@ -323,7 +349,9 @@ class DiSCSenseModel(
         """
         return self.predict_proba(X, times=times, genres=genres).argmax(axis=1)
 
-    def transform(self, X, *, times=None, genres=None):
+    def transform(
+        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+    ) -> np.ndarray:
         """Probabilities of senses as features; the same as ``predict_proba``.
 
         Parameters
@@ -337,7 +365,9 @@ class DiSCSenseModel(
         """
         return self.predict_proba(X, times=times, genres=genres)
 
-    def score_samples(self, X, *, times=None, genres=None):
+    def score_samples(
+        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+    ) -> np.ndarray:
         """Log posterior predictive probability of each snippet's words.
 
         Parameters
@@ -353,7 +383,15 @@ class DiSCSenseModel(
         """
         return self._reader(X, times, genres).log_predictive()
 
-    def score(self, X, y=None, *, sample_weight=None, times=None, genres=None):
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> float:
         """Mean log posterior predictive probability per snippet.
 
         Words outside the vocabulary are left out: scores compare between models with the same
@@ -378,7 +416,14 @@ class DiSCSenseModel(
         weight = inputs.snippet_weights(sample_weight, found.size)
         return float(np.average(found, weights=weight))
 
-    def sample(self, n_samples=1, *, times=None, genres=None, random_state=None):
+    def sample(
+        self,
+        n_samples: int = 1,
+        *,
+        times: Any = None,
+        genres: Any = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> tuple[sparse.csr_array, np.ndarray]:
         """Draw snippets from the posterior predictive distribution.
 
         Each snippet comes from a draw of the posterior of its own, and has as many words as a

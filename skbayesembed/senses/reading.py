@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob, check_real
 from ..posterior.summary import hdi_interval, summarise
-from ..posterior.tables import frame_of
+from ..posterior.tables import Column, Table
 from .checks import sense_index, word_index
 from .inputs import genre_index
 from .predict import WordDraws
@@ -27,7 +29,7 @@ def prevalence_draws(estimator, sense, genre):
     return np.einsum("g,sgt->st", weights / weights.sum(), draws)
 
 
-class SenseWords:
+class SenseWords(Table):
     """The most probable words under each sense, with what is known of each.
 
     Attributes
@@ -46,7 +48,15 @@ class SenseWords:
         Draws behind the figures; 1 for a point estimate.
     """
 
-    def __init__(self, words, mean, interval, period, prob, n_draws):
+    def __init__(
+        self,
+        words: np.ndarray,
+        mean: np.ndarray,
+        interval: np.ndarray,
+        period: Any,
+        prob: float,
+        n_draws: int,
+    ) -> None:
         self.words = words
         self.mean = mean
         self.interval = interval
@@ -54,34 +64,23 @@ class SenseWords:
         self.prob = prob
         self.n_draws = n_draws
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.words)
 
-    def __repr__(self):
-        when = "all periods" if self.period is None else f"period {self.period}"
-        lines = [f"probable words under each sense, {when}, {100 * self.prob:g} % intervals"]
-        width = max((len(word) for word in self.words.ravel()), default=0)
-        for k, (words, mean, interval) in enumerate(
-            zip(self.words, self.mean, self.interval, strict=True)
-        ):
-            lines.append(f"sense {k}")
-            for word, m, (low, high) in zip(words, mean, interval, strict=True):
-                lines.append(f"  {word:<{width}}  {m:.4f}  [{low:.4f}, {high:.4f}]")
-        if self.n_draws == 1:
-            lines.append("(a point estimate: one draw, intervals without width)")
-        return "\n".join(lines)
+    def _columns(self):
+        return [
+            Column("", self.words.ravel(), ("word",), left=True),
+            Column("", self.mean.ravel(), ("mean",), ".4f"),
+            Column("", self.interval.reshape(-1, 2), ("low", "high"), ".4f"),
+        ]
 
-    def to_frame(self):
-        """The table as a pandas DataFrame (pandas must be installed)."""
-        return frame_of(
-            {
-                "sense": np.repeat(np.arange(len(self.words)), self.words.shape[1]),
-                "word": self.words.ravel(),
-                "mean": self.mean.ravel(),
-                "low": self.interval[..., 0].ravel(),
-                "high": self.interval[..., 1].ravel(),
-            }
-        )
+    def _groups(self):
+        n_senses, n = self.words.shape
+        return "sense", np.repeat(np.arange(n_senses), n)
+
+    def _title(self):
+        when = "all periods" if self.period is None else f"period {self.period}"
+        return f"probable words under each sense, {when}, {100 * self.prob:g} % intervals"
 
 
 def sense_words(estimator, n, period, prob):
@@ -120,7 +119,7 @@ def word_draws(estimator, word):
 class SenseReadingMixin:
     """Methods of estimators whose posterior has senses with prevalences and words."""
 
-    def prevalence_interval(self, prob=0.9):
+    def prevalence_interval(self, *, prob: float = 0.9) -> np.ndarray:
         """Highest density intervals of prevalences.
 
         Parameters
@@ -136,7 +135,7 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         return self.posterior_.hdi(prob, "prevalence")["prevalence"].transpose(2, 0, 1, 3)
 
-    def sense_words(self, n=10, *, period=None, prob=0.9):
+    def sense_words(self, n: int = 10, *, period: Any = None, prob: float = 0.9) -> SenseWords:
         """The most probable words under each sense, with intervals.
 
         Parameters
@@ -161,7 +160,7 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         return sense_words(self, n, period, prob)
 
-    def word_trajectory(self, word, *, prob=0.9):
+    def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Bunch:
         """Probability of a word under each sense over time (the paper's Figure 2).
 
         Parameters
@@ -186,7 +185,7 @@ class SenseReadingMixin:
         check_prob(prob)
         return summarise(word_draws(self, word), prob, periods=list(self.periods_.labels))
 
-    def sense_given_word(self, word, *, prob=0.9):
+    def sense_given_word(self, word: str | int, *, prob: float = 0.9) -> Bunch:
         """Probabilities of senses given that a word is in the snippet.
 
         Those of senses that are equally frequent, in a period taken at random (section 9 of the
@@ -216,13 +215,15 @@ class SenseReadingMixin:
         share = word_draws(self, word).sum(axis=2)
         return summarise(share / share.sum(axis=1, keepdims=True), prob)
 
-    def prevalence_change(self, sense, t0, t1, *, genre=None, prob=0.9):
+    def prevalence_change(
+        self, sense: int, start: Any, end: Any, *, genre: Any = None, prob: float = 0.9
+    ) -> Bunch:
         """How much the prevalence of a sense differs between two periods.
 
         Parameters
         ----------
         sense : int
-        t0, t1 : number, date or str
+        start, end : number, date or str
             Times in the two periods, or their labels.
         genre : label, optional
             One of ``genres_``. By default prevalences are averaged over genres, with their shares
@@ -233,8 +234,9 @@ class SenseReadingMixin:
         Returns
         -------
         Bunch
-            ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``t1`` less that at ``t0``,
-            ``prob_increase``, the probability that this is above zero, and all ``draws``.
+            ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``end`` less that at
+            ``start``, ``prob_increase``, the probability that this is above zero, and all
+            ``draws``.
 
         Raises
         ------
@@ -244,12 +246,12 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         sense = sense_index(self, sense)
-        at = [self.periods_.find(t, name) for t, name in ((t0, "t0"), (t1, "t1"))]
+        at = [self.periods_.find(t, name) for t, name in ((start, "start"), (end, "end"))]
         draws = prevalence_draws(self, sense, genre)
         change = draws[:, at[1]] - draws[:, at[0]]
         return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
 
-    def emergence(self, sense, threshold, *, genre=None):
+    def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Bunch:
         """Posterior of the period in which the prevalence of a sense first exceeds a threshold.
 
         Parameters

@@ -104,7 +104,7 @@ def test_prevalence(fitted, truth):
     np.testing.assert_allclose(
         fitted.prevalence_, np.einsum("sgtk->kgt", prevalence) / len(prevalence)
     )
-    found = fitted.prevalence_interval(0.8)
+    found = fitted.prevalence_interval(prob=0.8)
     assert found.shape == (K, G, T, 2)
     for k in range(K):
         np.testing.assert_array_equal(found[k], hdi_interval(prevalence[..., k], 0.8))
@@ -137,6 +137,12 @@ def test_sense_words_as_text_and_frame(fitted):
     assert frame["sense"].tolist() == [0, 0, 0, 1, 1, 1]
     assert frame["word"].tolist() == table.words.ravel().tolist()
     np.testing.assert_array_equal(frame[["low", "high"]].to_numpy(), table.interval.reshape(-1, 2))
+    assert table["mean"].tolist() == table.mean.ravel().tolist()
+    html = table._repr_html_()
+    assert (
+        html.count("<tr>") == 1 + K * 3
+        and f'<td style="text-align: left">{table.words[1, 2]}' in html
+    )
 
 
 @pytest.mark.parametrize("word", ["x3", 3])
@@ -267,7 +273,7 @@ def test_unknown_names(fitted):
     for bad in (-1, V, True, 1.5):
         with pytest.raises(KeyError, match="is not in the vocabulary"):
             fitted.sense_given_word(bad)
-    with pytest.raises(ValueError, match="t1=1900 is in no period: times must be from 1805"):
+    with pytest.raises(ValueError, match="end=1900 is in no period: times must be from 1805"):
         fitted.prevalence_change(0, 1810, 1900)
     with pytest.raises(ValueError, match="period must be a time or one of .* got 'late'"):
         fitted.sense_words(period="late")
