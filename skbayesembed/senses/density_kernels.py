@@ -163,7 +163,10 @@ def walk_frame(frame, first, variance):
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def kappa_prior(phi, log_kappa, hyper):
-    """What log kappa_phi adds to the log prior beside -x'P x / 2 of `pull_paths`, and its slope."""
+    """Terms of the log prior that depend on log kappa_phi, and their derivative.
+
+    The value leaves out -x'P x / 2 of the prior of ``phi``, which `pull_paths` adds.
+    """
     _, shape, rate = hyper
     squares = 0.0
     for t in range(1, phi.shape[0]):
@@ -228,7 +231,9 @@ def sizes_of(logs, slab, sizes, slopes):
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def pull_sizes(frame, scale, logs, gradient, out):
-    """Coordinates' gradient of that by log (tau lambda), prior added; log density of the prior.
+    """Add the prior to the gradient by log (tau lambda), turn it into one by coordinates.
+
+    Returns the log density of the prior.
 
     Half-Cauchy on the logarithmic scale, ``scale`` that of tau: log x - log(1 + x^2).
     """

@@ -53,13 +53,13 @@ class DiSCSenseModel(
         independent Gaussians around its heaviest mode, ``"laplace"`` by the Gaussian at the point
         of largest density there, ``"map"`` finds a mode.
     kernel : str, default="auto"
-        How samplers move. Of ``"hmc"``: ``"hmc"`` (``"auto"``), trajectories of about one length
-        in coordinates in which the mode is round; ``"nuts"``, those of the No-U-Turn sampler there;
-        ``"blockwise"``, the sampler of the paper, mixed MALA and HMC moves of blocks of logits (not
-        for ``model="interaction"``). Of ``"gibbs"``, how logits are drawn: ``"metropolis"``
-        (``"auto"``) proposes all logits of a word at once from the Gaussian of a Newton step,
-        ``"polya-gamma"`` and ``"uniform"`` take auxiliary variables (Appendix B);
-        ``"approximate"`` (Chen et al. 2013) is not exact.
+        How samplers move. With ``"hmc"``: ``"hmc"`` (what ``"auto"`` takes) follows trajectories of
+        about one length in coordinates in which the mode is round; ``"nuts"`` those of the
+        No-U-Turn sampler in the same coordinates; ``"blockwise"`` is the sampler of the paper,
+        mixed MALA and HMC moves of blocks of logits (not for ``model="interaction"``). With
+        ``"gibbs"``: ``"metropolis"`` (what ``"auto"`` takes) proposes all logits of a word at once
+        from the Gaussian of a Newton step; ``"polya-gamma"`` and ``"uniform"`` draw them by way of
+        auxiliary variables (Appendix B); ``"approximate"`` (Chen et al. 2013) is not exact.
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
@@ -69,8 +69,9 @@ class DiSCSenseModel(
         How large the logits of prevalences and of words are a priori and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values.
     n_starts : int, default=24
-        Of the samplers: annealed starts from which modes of the posterior are looked for, whose
-        chains then run in the heaviest. Of ``"map"``: searches, the best of which is taken.
+        Number of annealed starts from which modes of the posterior are looked for; chains and
+        approximations then start from the heaviest mode. For ``"map"``: number of searches, the
+        best of which is taken.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for snippets given as strings.
     lowercase : bool, default=True
@@ -85,13 +86,15 @@ class DiSCSenseModel(
     max_features : int or None, default=None
         Keep only the most frequent words.
     draws, warmup, chains, thin : int, default=1000, 200, 4, 2
-        ``chains`` chains of ``warmup`` transitions and ``draws`` draws made ``thin`` apart.
+        Each of ``chains`` chains makes ``warmup`` transitions that are discarded, and then
+        ``draws`` draws that are ``thin`` transitions apart.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
         over all.
     target_accept : float or None, default=None
-        Of ``"hmc"``: acceptance that the step size is adapted to; ``"blockwise"`` has its own. None
-        is 0.65, and 0.8 for other models than ``"disc"`` and for ``kernel="nuts"``.
+        Of ``"hmc"``: mean acceptance that the step size is adapted to, between 0 and 1. None is
+        0.65 for ``model="disc"``, and 0.8 for other models and for ``kernel="nuts"``.
+        ``kernel="blockwise"`` has targets of its own.
     max_iter : int, default=1000
         Most iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
     tol : float, default=1e-8
@@ -126,9 +129,11 @@ class DiSCSenseModel(
         Modes of the posterior that were found, the heaviest first, with their ``share`` of it and
         ``log_likelihood``; empty for ``"map"``.
     n_iter_ : int
-        Iterations of ``"map"``, ``"laplace"`` and ``"vi"``; 1 of samplers.
-    approximation_ : object
-        Of ``"vi"`` and ``"laplace"``: the Gaussian, in the coordinates of the sampler.
+        Iterations of ``"map"``, ``"laplace"`` and ``"vi"``; 1 for samplers.
+    approximation_ : ReadApproximation
+        Of ``"vi"`` and ``"laplace"``: ``mean``, a dict of the arrays of ``posterior_`` at the mean
+        of the Gaussian, and ``sample(n, rng)``, a dict of independent draws of them. The Gaussian
+        itself, in the coordinates of the model, is ``approximation_.flat``.
     elbo_ : ndarray of shape (n_windows,)
         Of ``"vi"``: the bound on the log evidence, up to a constant, averaged over windows of
         iterations.
@@ -324,7 +329,7 @@ class DiSCSenseModel(
         Returns
         -------
         ndarray of shape (n_snippets, n_senses)
-            Posterior means of eq. 5. Labels that ``fit`` was given are not looked at.
+            Posterior means of eq. 5. Senses that ``fit`` was told are not taken into account.
 
         Raises
         ------

@@ -99,7 +99,7 @@ def sense_words(estimator, n, period, prob):
     interval = np.empty((*order.shape, 2))
     for k in range(n_senses):
         total = sum(draws.probabilities(k, t, order[k], log_sums) for t in chosen)
-        interval[k] = hdi_interval(total / len(chosen), prob, axis=0)
+        interval[k] = hdi_interval(total / len(chosen), prob=prob, axis=0)
     words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
     return SenseWords(words, mean, interval, label, prob, len(draws))
 
@@ -133,7 +133,9 @@ class SenseReadingMixin:
             ``(low, high)`` in the last axis.
         """
         check_is_fitted(self, "posterior_")
-        return self.posterior_.hdi(prob, "prevalence")["prevalence"].transpose(2, 0, 1, 3)
+        return self.posterior_.hdi(names="prevalence", prob=prob)["prevalence"].transpose(
+            2, 0, 1, 3
+        )
 
     def sense_words(self, n: int = 10, *, period: Any = None, prob: float = 0.9) -> SenseWords:
         """The most probable words under each sense, with intervals.

@@ -9,12 +9,12 @@ kernels differ in how they draw it (Zafar & Nicholls 2022, Appendix B):
 - ``"metropolis"``: all those logits of one word are proposed at once from the Gaussian of a Newton
   step and accepted or not. A word is rare among the words of a period, and Polya-Gamma variables
   then hold its logits far more tightly than the data do: these moves are several times longer.
-  Every eighth sweep is one of ``"polya-gamma"``, whose moves are never refused, and so are the
-  prevalence logits' always.
+  Every eighth sweep is one of ``"polya-gamma"``, whose moves are never refused. Prevalence logits
+  are always drawn as by ``"polya-gamma"``.
 - ``"uniform"``: two bounds from auxiliary uniform variables for each row and entry, then a
   truncated normal, one logit at a time.
-- ``"approximate"``: as ``"polya-gamma"``, with every Polya-Gamma variable replaced by a moved and
-  scaled draw of PG(1, .), which has its mean and variance alone (Chen et al. 2013). The posterior
+- ``"approximate"``: as ``"polya-gamma"``, with every Polya-Gamma variable replaced by a draw of
+  PG(1, .) that is moved and scaled to the same mean and variance (Chen et al. 2013). The posterior
   it draws from is not the model's, and by how much they differ is not known.
 
 Three shifts leave the likelihood as it is and are drawn from their exact Gaussian conditionals
@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from ..replication import uniform_kernels as uniform
+from ..replication import uniform
 from . import kernels
 from . import metropolis_kernels as metropolis
 
@@ -39,7 +39,7 @@ _POLYA_GAMMA_EVERY = 8
 
 
 class SoftmaxTable:
-    """Logits ``x`` (A, T, B) with the sums of their exponentials, as `gibbs_kernels` has them."""
+    """Logits ``x`` (A, T, B) with the sums of their exponentials, as `kernels` has them."""
 
     def __init__(self, x):
         self.x = x
@@ -190,9 +190,9 @@ class SenseGibbs:
         return {**seen, "chi": state.chi.copy(), "theta": state.theta.copy()}
 
     def trace(self, state):
-        """``lp``, a learned ``kappa_phi``, the share of Metropolis moves accepted."""
-        seen = {"lp": state.log_likelihood + self._log_prior(state)}
-        seen["log_likelihood"] = state.log_likelihood
+        """Log densities, a learned ``kappa_phi``, the share of Metropolis moves accepted."""
+        value = state.log_likelihood
+        seen = {"lp": value + self._log_prior(state), "log_likelihood": value}
         if self.walks:
             seen["kappa_phi"] = state.kappa_phi
         if self.kernel == "metropolis":
@@ -210,7 +210,10 @@ class SenseGibbs:
             state.kappa_phi = rate / rng.standard_gamma(shape)
 
     def _kappa_conditional(self, phi):
-        """Shape and rate of the inverse-Gamma conditional of the variance of steps over two."""
+        """Shape and rate of the inverse-Gamma conditional of kappa_phi.
+
+        It is half the variance of the steps of prevalence logits.
+        """
         steps = np.diff(phi, axis=1)
         prior = self.prior
         return (
@@ -249,11 +252,11 @@ class SenseGibbs:
 
     def _draw_paths(self, table, counts, precision, rng):
         """Paths of a table given the counts."""
-        parts = *table.parts, counts, counts.sum(axis=2), precision.diagonal, precision.off
+        given = *table.parts, counts, counts.sum(axis=2), precision.diagonal, precision.off
         if self.kernel == "uniform":
-            uniform.draw_walks_uniform(*parts, rng)
+            uniform.draw_walks_uniform(*given, rng)
         else:
-            kernels.draw_walks(*parts, self.kernel == "approximate", rng)
+            kernels.draw_walks(*given, self.kernel == "approximate", rng)
 
     def _draw_effects(self, state, rng):
         """DiSC's ``chi`` and ``theta`` given the counts."""
@@ -261,9 +264,7 @@ class SenseGibbs:
         own_precision = 1 / self.prior.kappa_chi
         given = chi, theta, *state.words.parts, state.tokens, state.tokens.sum(axis=2)
         if self.kernel == "uniform":
-            uniform.draw_sense_effects_uniform(*given, own_precision, rng)
-            uniform.draw_time_effects_uniform(*given, prior.diagonal, prior.off, rng)
-            _draw_split(chi, theta, own_precision, prior, rng)
+            uniform.draw_effects(*given, own_precision, prior, rng)
         else:
             approximate = self.kernel == "approximate"
             kernels.draw_additive(
@@ -290,17 +291,6 @@ class SenseGibbs:
         chi, kappa = state.chi, prior.kappa_chi
         constant = chi.size * math.log(2 * math.pi * kappa)
         return value - 0.5 * (constant + float(np.vdot(chi, chi)) / kappa)
-
-
-def _draw_split(chi, theta, chi_precision, precision, rng):
-    """Draw how each word's level is split: chi + c and theta - c have the same likelihood."""
-    n_senses = chi.shape[0]
-    ones = precision.apply(np.ones(precision.n))
-    total = n_senses * chi_precision + ones.sum()
-    mean = (ones @ theta - chi_precision * chi.sum(axis=0)) / total
-    shift = mean + rng.standard_normal(mean.size) / math.sqrt(total)
-    chi += shift
-    theta -= shift
 
 
 def _log_density(x, precision, log_determinant):

@@ -5,7 +5,7 @@ the distance of its logit from the log-sum of the others, while the information 
 logit is only h p (1 - p): draws given them move by small steps. Here all logits of a word are
 proposed at once from the Gaussian that a Newton step from their current values suggests (Gamerman
 1997, *Sampling from the posterior distribution in generalized linear mixed models*), and accepted
-with the Metropolis-Hastings probability. Tables are those of `gibbs_kernels`.
+with the Metropolis-Hastings probability. Tables are those of `kernels`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The blockwise mixed MALA-HMC sampler of Zafar & Nicholls (2022, section 6 and appendix C)."""
+"""The blockwise mixed MALA-HMC sampler of Zafar & Nicholls (2022, section 6 and appendix C).
+
+It is kept to reproduce the paper; the sampler of the room, `hmc`, moves all logits at once.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,13 @@ from .. import density_kernels as density
 from .. import kernels
 from ..coordinates.frame import periods_first
 
-# Leapfrog steps of a long move; a short one, MALA, has one. Acceptance aimed at by each.
+# Leapfrog steps of a long move of each array of logits; a short move, MALA, has one.
 _STEPS = {"phi": 2, "chi": 5, "theta": 5, "psi": 5}
+# Acceptance aimed at by short moves (Roberts & Rosenthal 1998) and long ones (Beskos et al. 2013).
 _TARGETS = np.array([0.574, 0.651])
-# Gain of the adaptation after n moves of a kind: n to minus this.
+# The first step is this over the root of the size of a block (Roberts, Gelman & Gilks 1997).
+_FIRST_STEP = 2.4
+# The gain of the adaptation after n moves of a kind is n to minus this (Shaby & Wells 2010).
 _DECAY = 0.6
 
 
@@ -84,7 +90,10 @@ class SenseBlocks:
         sizes = {block: self._place(arrays, block).size for block in self.blocks}
         return BlockState(
             arrays,
-            {block: np.full(2, np.log(2.4 / np.sqrt(size))) for block, size in sizes.items()},
+            {
+                block: np.full(2, np.log(_FIRST_STEP / np.sqrt(size)))
+                for block, size in sizes.items()
+            },
             {block: np.zeros(2) for block in self.blocks},
             words_of=[None] * self.data.n_periods,
         )

@@ -3,7 +3,7 @@
 Given an entry of a softmax row, each observation of it has a uniform variable below its
 probability p and each other observation of the row one above (Zafar & Nicholls 2022, eq. 16). Only
 the largest of the former and the smallest of the latter matter; both are powers of one uniform
-variable. Tables are those of `gibbs_kernels`.
+variable. Tables are those of `gibbs.kernels`.
 """
 
 from __future__ import annotations
