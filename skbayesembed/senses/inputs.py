@@ -93,7 +93,11 @@ def training_data(estimator, X, y, times, genres):
     else:
         forget_columns(estimator)
         columns = None
-        counts, words = _counts_of_texts(estimator, X, kind)
+        corpus = build_corpus(X, analyzer_of(estimator, kind))
+        kept = {name: getattr(estimator, name) for name in ("min_count", "max_features")}
+        corpus = restrict(corpus, **kept)
+        counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
+        words = np.asarray(corpus.words, dtype=str)
     n = counts.shape[0]
     periods, index = _learn_periods(estimator, times, n)
     merged = estimator.model == "scan"
@@ -145,13 +149,6 @@ def cells_senses(estimator):
 
 
 # Words ------------------------------------------------------------------------------------------
-
-
-def _counts_of_texts(estimator, X, kind):
-    corpus = build_corpus(X, analyzer_of(estimator, kind))
-    corpus = restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
-    counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
-    return counts, np.asarray(corpus.words, dtype=str)
 
 
 def _known_counts(estimator, X):

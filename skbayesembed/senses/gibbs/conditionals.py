@@ -31,34 +31,12 @@ import numpy as np
 from scipy.special import gammaln
 
 from ..replication import uniform
+from ..table_kernels import SoftmaxTable
 from . import kernels
 from . import metropolis_kernels as metropolis
 
 # Of the sweeps of "metropolis", every so many is one of "polya-gamma".
 _POLYA_GAMMA_EVERY = 8
-
-
-class SoftmaxTable:
-    """Logits ``x`` (A, T, B) with the sums of their exponentials, as `kernels` has them."""
-
-    def __init__(self, x):
-        self.x = x
-        self.weight = np.empty_like(x)
-        self.top, self.total, self.peak = np.empty((3, *x.shape[:2]))
-        self.refresh()
-
-    @property
-    def parts(self):
-        """The arrays in the order of the kernels."""
-        return self.x, self.weight, self.top, self.total, self.peak
-
-    def refresh(self):
-        """Sum anew, after changes of ``x``."""
-        kernels.summed_table(*self.parts)
-
-    def log_sums(self):
-        """Log-sums of the rows, ndarray of shape (A, T)."""
-        return self.top + np.log(self.total)
 
 
 @dataclass
@@ -157,8 +135,8 @@ class SenseGibbs:
             chi, theta = arrays["chi"], arrays["theta"]
             words = chi[:, None] + theta
         state = SenseState(
-            SoftmaxTable(arrays["phi"]),
-            SoftmaxTable(words),
+            SoftmaxTable.of(arrays["phi"]),
+            SoftmaxTable.of(words),
             chi,
             theta,
             self.prior.mean_kappa_phi,
@@ -244,7 +222,7 @@ class SenseGibbs:
         none = np.empty((0, 0))
         chi, theta = (none, none) if self.walks else (state.chi, state.theta)
         accepted = metropolis.move_words(
-            chi, theta, *table.parts, state.tokens, state.tokens.sum(axis=2),
+            chi, theta, table, state.tokens, state.tokens.sum(axis=2),
             1 / self.prior.kappa_chi, prior.diagonal, prior.off, not self.walks, rng,
         )  # fmt: skip
         n_moves = self.data.n_words * (self.n_senses if self.walks else 1)
@@ -252,7 +230,7 @@ class SenseGibbs:
 
     def _draw_paths(self, table, counts, precision, rng):
         """Paths of a table given the counts."""
-        given = *table.parts, counts, counts.sum(axis=2), precision.diagonal, precision.off
+        given = table, counts, counts.sum(axis=2), precision.diagonal, precision.off
         if self.kernel == "uniform":
             uniform.draw_walks_uniform(*given, rng)
         else:
@@ -262,7 +240,7 @@ class SenseGibbs:
         """DiSC's ``chi`` and ``theta`` given the counts."""
         chi, theta, prior = state.chi, state.theta, self._word_prior
         own_precision = 1 / self.prior.kappa_chi
-        given = chi, theta, *state.words.parts, state.tokens, state.tokens.sum(axis=2)
+        given = chi, theta, state.words, state.tokens, state.tokens.sum(axis=2)
         if self.kernel == "uniform":
             uniform.draw_effects(*given, own_precision, prior, rng)
         else:
@@ -274,7 +252,7 @@ class SenseGibbs:
     def _draw_senses(self, state, rng):
         data, phi = self.data, state.prevalence
         state.log_likelihood = kernels.draw_senses(
-            data.indptr, data.words, data.counts, data.periods, data.genres, data.labels,
+            (data.indptr, data.words, data.counts, data.periods, data.genres, data.labels),
             phi.x - phi.log_sums()[:, :, None], state.words.x, state.words.log_sums(),
             rng, state.senses, state.snippets, state.tokens,
         )  # fmt: skip

@@ -15,15 +15,13 @@ from .uniform_kernels import (
 __all__ = ["draw_effects", "draw_walks_uniform"]
 
 
-def draw_effects(
-    chi, theta, x, weight, top, total, peak, counts, sizes, chi_precision, precision, rng
-):
+def draw_effects(chi, theta, table, counts, sizes, chi_precision, precision, rng):
     """Update every chi[k, v], every theta[t, v], and how each word's level is split between them.
 
     Arguments are those of `gibbs.kernels.draw_additive`, the `Tridiagonal` prior precision of theta
     in place of its entries.
     """
-    given = chi, theta, x, weight, top, total, peak, counts, sizes
+    given = chi, theta, table, counts, sizes
     draw_sense_effects_uniform(*given, chi_precision, rng)
     draw_time_effects_uniform(*given, precision.diagonal, precision.off, rng)
     draw_split(chi, theta, chi_precision, precision, rng)
