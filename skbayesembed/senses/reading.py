@@ -119,6 +119,9 @@ def word_draws(estimator, word):
 class SenseReadingMixin:
     """Methods of estimators whose posterior has senses with prevalences and words."""
 
+    posterior_: Any
+    periods_: Any
+
     def prevalence_interval(self, *, prob: float = 0.9) -> np.ndarray:
         """Highest density intervals of prevalences.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import density_kernels as density
+from . import deviation_kernels as kernels
 from .frame import Paths, periods_first
 
 # Mean curvature of the log density of the logarithm of a half-Cauchy variable.
@@ -70,7 +70,7 @@ class Deviations:
     def sizes(self, arrays):
         """Sizes by word, and their derivatives by log (tau lambda)."""
         sizes, slopes = np.empty((2, self.n_words))
-        density.sizes_of(self._stacked(arrays), self.slab, sizes, slopes)
+        kernels.sizes_of(self._stacked(arrays), self.slab, sizes, slopes)
         return sizes, slopes
 
     @staticmethod
@@ -89,7 +89,7 @@ class Deviations:
     def logits(self, y):
         """Arrays of coordinates, in a dict."""
         logs = np.empty(1 + self.n_words)
-        density.log_sizes_of(self._of_sizes, y[self._n :], logs)
+        kernels.log_sizes_of(self._of_sizes, y[self._n :], logs)
         sizes = {"log_tau": logs[0], "log_lambda": logs[1:]}
         return self._paths.logits(y[: self._n]) | sizes
 
