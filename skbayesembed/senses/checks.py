@@ -71,12 +71,12 @@ def kernel_of(estimator):
     return KERNELS.get(estimator.solver, (None,))[0]
 
 
-def sense_index(estimator, sense, name="sense"):
+def sense_index(estimator, sense):
     """Check the number of a sense."""
     n_senses = estimator.prevalence_.shape[0]
-    check_integer(name, sense, 0)
+    check_integer("sense", sense, 0)
     if sense >= n_senses:
-        raise ValueError(f"{name} must be from 0 to {n_senses - 1}, got {sense!r}.")
+        raise ValueError(f"sense must be from 0 to {n_senses - 1}, got {sense!r}.")
     return int(sense)
 
 
