@@ -50,7 +50,7 @@ from skbayesembed.posterior.summary import ess, rhat
 from skbayesembed.senses import fitting
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
-from skbayesembed.senses.priors import SensePrior
+from skbayesembed.senses.priors import ModelPrior
 
 SYNTHETIC = (
     "synth_scan_100", "synth_scan_500", "synth_interaction1", "synth_interaction2",
@@ -199,7 +199,7 @@ def described_modes(model, labels):
 def brier_of_parts(model, counts, given, kind, parts=10):
     """Brier scores of the means over tenths of each chain, from every tenth draw."""
     data = Snippets.of(counts, given["times"], given["genres"])
-    reader = SenseModel(data, model.n_senses, SensePrior(kind=kind))
+    reader = SenseModel(data, model.n_senses, ModelPrior(kind=kind))
     labels, scores = scored_labels(counts, given), []
     for chain in range(model.posterior_.n_chains):
         for part in np.array_split(np.arange(model.posterior_.n_draws), parts):
@@ -227,7 +227,7 @@ def modes(options, item):
     found, proba = result_of(model, cost, counts, given)
     informed = labelled_intervals(counts, given)
     order = match_senses(proba, given["senses"])
-    bands = model.prevalence_interval(0.95)[order]
+    bands = model.prevalence_interval(prob=0.95)[order]
     return found | {"overlap": interval_overlap(bands, informed), "cells": bands[..., 0].size}
 
 
@@ -235,7 +235,7 @@ def labelled_intervals(counts, given):
     """95 % bands of prevalence where the senses of all snippets are known."""
     model = DiSCSenseModel(3, n_starts=1, draws=500, warmup=200, random_state=0)
     covariates = {"times": given["times"], "genres": given["genres"]}
-    return model.fit(counts, given["senses"], **covariates).prevalence_interval(0.95)
+    return model.fit(counts, given["senses"], **covariates).prevalence_interval(prob=0.95)
 
 
 def probable_words(mean, n=20):

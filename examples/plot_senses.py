@@ -108,8 +108,8 @@ def fits(data):
     print(f"modes of the posterior: {shares}")
     print(f"Brier score of the senses: {brier_score(proba[:, order], data.senses):.3f}")
     print(f"  one that knows nothing:  {1 - 1 / 3:.3f}")
-    bands = model.prevalence_interval(0.95)[order]
-    overlap = interval_overlap(bands, labelled.prevalence_interval(0.95))
+    bands = model.prevalence_interval(prob=0.95)[order]
+    overlap = interval_overlap(bands, labelled.prevalence_interval(prob=0.95))
     print(f"bands overlap in {round(overlap * bands[..., 0].size)} of {bands[..., 0].size} cells")
     if data.truth is not None:
         truth = data.truth.transpose(2, 0, 1)
@@ -137,8 +137,14 @@ def picture(data, model, labelled, order):
         2, 3, figsize=(10, 5), sharex=True, sharey=True, layout="constrained"
     )
     found = (
-        ("labels", labelled.prevalence_, labelled.prevalence_interval(0.95), "0.4", -0.13),
-        ("no labels", model.prevalence_[order], model.prevalence_interval(0.95)[order], "C0", 0.13),
+        ("labels", labelled.prevalence_, labelled.prevalence_interval(prob=0.95), "0.4", -0.13),
+        (
+            "no labels",
+            model.prevalence_[order],
+            model.prevalence_interval(prob=0.95)[order],
+            "C0",
+            0.13,
+        ),
     )
     for g, k in np.ndindex(axes.shape):
         axis = axes[g, k]

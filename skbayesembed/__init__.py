@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from .dynamic.estimator import DynamicSGNS
 from .posterior.posterior import Posterior
 from .senses.estimator import DiSCSenseModel
+from .senses.priors import SensePrior
 from .sgns.counting import PairCounts
 from .sgns.estimator import BayesianSGNS
 from .sgns.priors import GraphPrior, GroupedPrior, InformativePrior
@@ -27,5 +28,6 @@ __all__ = [
     "InformativePrior",
     "PairCounts",
     "Posterior",
+    "SensePrior",
     "__version__",
 ]

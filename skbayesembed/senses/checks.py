@@ -1,6 +1,8 @@
-"""Checks of the parameters of `DiSCSenseModel`, before any work."""
+"""Checks of the parameters of `DiSCSenseModel`, and of what its methods are asked for."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from ..common.checks import (
     check_chain_length,
@@ -9,35 +11,34 @@ from ..common.checks import (
     check_iterations,
     check_keep_draws,
     check_real,
-    check_solver,
     check_word_filters,
 )
-from .gibbs.conditionals import SENSE_KERNELS
-from .priors import KINDS, SensePrior
+from .priors import prior_of
 
-SOLVERS = ("hmc", "gibbs", "vi", "laplace", "map")
 # What a solver may be asked to move by, its own choice first.
-KERNELS = {"hmc": ("hmc", "nuts", "blockwise"), "gibbs": SENSE_KERNELS}
-# Parameters of the estimator that are the prior's.
-PRIOR = (
-    "kappa_phi", "alpha_phi", "kappa_theta", "alpha_theta", "kappa_chi", "kappa_psi",
-    "kappa_phi_shape", "kappa_phi_rate", "first_phi", "first_psi", "interaction_scale",
-)  # fmt: skip
+KERNELS = {
+    "hmc": ("hmc", "nuts", "blockwise"),
+    "gibbs": ("metropolis", "polya-gamma", "uniform", "approximate"),
+}
 
 
 def check_parameters(estimator):
     """Raise a ValueError for the first parameter that is not allowed whatever the data."""
     e = estimator
     check_integer("n_senses", e.n_senses, 1)
-    check_choice("model", e.model, KINDS)
-    check_solver(e, e.solver, SOLVERS)
+    prior = prior_of(e)
     if e.solver == "gibbs" and e.model == "interaction":
         raise ValueError(
             "solver='gibbs' is not available for DiSCSenseModel with model='interaction': use "
             "solver='hmc'."
         )
+    if e.solver == "gibbs" and prior.flat:
+        raise ValueError(
+            f"solver='gibbs' needs a finite prior.{prior.flat[0]}: under a flat prior of the first "
+            "period the posterior is improper, and a sense without snippets has no distribution to "
+            "draw from."
+        )
     _check_kernel(e)
-    prior_of(e)
     check_integer("n_starts", e.n_starts, 1)
     check_word_filters(e)
     check_chain_length(e)
@@ -70,6 +71,25 @@ def kernel_of(estimator):
     return KERNELS.get(estimator.solver, (None,))[0]
 
 
-def prior_of(estimator):
-    """The `SensePrior` that the estimator's parameters ask for."""
-    return SensePrior(estimator.model, **{name: getattr(estimator, name) for name in PRIOR})
+def sense_index(estimator, sense):
+    """Check the number of a sense."""
+    n_senses = estimator.prevalence_.shape[0]
+    check_integer("sense", sense, 0)
+    if sense >= n_senses:
+        raise ValueError(f"sense must be from 0 to {n_senses - 1}, got {sense!r}.")
+    return int(sense)
+
+
+def word_index(estimator, word):
+    """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
+    n_words = estimator.words_.size
+    if isinstance(word, int | np.integer) and not isinstance(word, bool) and 0 <= word < n_words:
+        return int(word)
+    found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
+    if found is None:
+        raise KeyError(
+            f"word={word!r} is not in the vocabulary of {n_words} words (min_count="
+            f"{estimator.min_count} and max_features={estimator.max_features} drop rare words); "
+            "allowed is a word of vocabulary_ as a str, or its index as an int."
+        )
+    return found

@@ -1,10 +1,11 @@
-"""Log posterior densities of the sense models and their gradients: one call each.
+"""Log posterior densities of the sense models and their gradients, each in one call.
 
-Steps called one by one from Python would have chains that run in threads wait for each other. All
-take flat coordinates ``theta`` and put the gradient by them in ``out``; ``frames`` are the
-``arrays`` of the model's chains (see `frame` and `deviations`), ``data`` the snippets, ``snippets``
-(G, T) their numbers. The likelihood is raised to ``power``. Only softmaxes and priors run over all
-K T V word logits: what comes from the snippets runs over their words alone.
+A density whose steps were called one by one from Python would make chains that run in threads wait
+for each other. All functions take flat coordinates ``theta`` and put the gradient by them in
+``out``. ``frames`` are the ``arrays`` of the model's coordinates (see `frame` and `deviations`),
+``data`` the snippets, ``snippets`` (G, T) their numbers; the likelihood is raised to ``power``.
+Arrays inside have periods first. Only softmaxes and priors run over all K T V word logits: what
+comes from the snippets runs over their words alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,13 @@ from numba import njit
 
 from ..numeric.elementwise import FAST
 from ..numeric.tridiagonal_kernels import paths_from, paths_prior, paths_pull
+from .coordinates.deviation_kernels import (
+    by_parts,
+    deviating_logits,
+    log_sizes_of,
+    pull_sizes,
+    sizes_of,
+)
 from .coordinates.effect_kernels import logits_of, pull_effects
 from .kernels import (
     additive_gradient,
@@ -26,7 +34,7 @@ from .kernels import (
     full_sums,
     mixture,
     prevalence_gradient,
-    pull_chain,
+    pull_paths,
 )
 
 
@@ -50,11 +58,11 @@ def effects_of(frame, theta):
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def pull_phi(frame, phi, gradient, out):
-    """`pull_chain` of logits of prevalence."""
+    """`pull_paths` of logits of prevalence."""
     n_periods, n_senses, n_genres = phi.shape
     flat = (n_periods, n_senses * n_genres)
     levels = (n_periods, 1, n_senses, n_genres)
-    return pull_chain(frame, phi.reshape(flat), gradient.reshape(flat), levels, out.reshape(flat))
+    return pull_paths(frame, phi.reshape(flat), gradient.reshape(flat), levels, out.reshape(flat))
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
@@ -143,7 +151,7 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
         psi.reshape(rows), phi, data, snippets, power, by_psi.reshape(rows), by_phi
     )
     levels = (n_periods, n_senses, n_words, 1)
-    value += pull_chain(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
+    value += pull_paths(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
     added, out[-1] = kappa_prior(phi, theta[-1], hyper)
     frame = walk_frame(of_phi, hyper[0], 2 * math.exp(theta[-1]))
     return value + added + pull_phi(frame, phi, by_phi, out[a:-1])
@@ -162,7 +170,10 @@ def walk_frame(frame, first, variance):
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def kappa_prior(phi, log_kappa, hyper):
-    """What log kappa_phi adds to the log prior beside -x'P x / 2 of `pull_chain`, and its slope."""
+    """Terms of the log prior that depend on log kappa_phi, and their derivative.
+
+    The value leaves out -x'P x / 2 of the prior of ``phi``, which `pull_paths` adds.
+    """
     _, shape, rate = hyper
     squares = 0.0
     for t in range(1, phi.shape[0]):
@@ -203,70 +214,3 @@ def deviating_posterior(theta, out, frames, data, snippets, power):
     value += pull_sizes(of_sizes, scale, logs, by_size * slopes, out[a:b])
     value += pull_effects(of_words, effects, by_effects, out[b:c].reshape(shape))
     return value + pull_phi(of_phi, phi, by_phi, out[c:])
-
-
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def log_sizes_of(frame, y, logs):
-    """log tau and log lambda (V,) of coordinates (1 + V,), of which the first moves all."""
-    places, widths, turns = frame
-    first = widths[0] * y[0]
-    logs[0] = places[0] + first
-    for v in range(turns.size):
-        logs[1 + v] = places[1 + v] + widths[1 + v] * y[1 + v] + turns[v] * first
-
-
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def sizes_of(logs, slab, sizes, slopes):
-    """Sizes of the deviations of words (V,), and their derivatives by log (tau lambda)."""
-    for v in range(sizes.size):
-        squared = math.exp(min(2 * (logs[0] + logs[1 + v]), 700.0))
-        share = slab / (slab + squared)
-        sizes[v] = math.sqrt(squared * share)
-        slopes[v] = sizes[v] * share
-
-
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def pull_sizes(frame, scale, logs, gradient, out):
-    """Coordinates' gradient of that by log (tau lambda), prior added; log density of the prior.
-
-    Half-Cauchy on the logarithmic scale, ``scale`` that of tau: log x - log(1 + x^2).
-    """
-    _, widths, turns = frame
-    log_tau = logs[0] - math.log(scale)
-    value = -math.log(2 * math.cosh(log_tau))
-    by_tau = -math.tanh(log_tau)
-    for v in range(gradient.size):
-        x = abs(logs[1 + v])
-        value -= x + math.log1p(math.exp(-2 * x))
-        by_lambda = gradient[v] - math.tanh(logs[1 + v])
-        by_tau += gradient[v] + turns[v] * by_lambda
-        out[1 + v] = widths[1 + v] * by_lambda
-    out[0] = widths[0] * by_tau
-    return value
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def deviating_logits(effects, deviation, sizes, n_senses, psi):
-    """psi (T K, V): main effects (K + T, V), plus deviations (T K, V) times sizes (V,)."""
-    for r in range(psi.shape[0]):
-        of_sense, of_period = effects[r % n_senses], effects[n_senses + r // n_senses]
-        for v in range(sizes.size):
-            psi[r, v] = of_sense[v] + of_period[v] + sizes[v] * deviation[r, v]
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def by_parts(gradient, deviation, sizes, n_senses, by_effects, by_size):
-    """From the gradient by psi (T K, V) to those by the parts of `deviating_logits`.
-
-    That by deviations replaces ``gradient``.
-    """
-    by_effects[:] = 0.0
-    by_size[:] = 0.0
-    for r in range(gradient.shape[0]):
-        of_sense, of_period = by_effects[r % n_senses], by_effects[n_senses + r // n_senses]
-        for v in range(sizes.size):
-            g = gradient[r, v]
-            of_sense[v] += g
-            of_period[v] += g
-            by_size[v] += g * deviation[r, v]
-            gradient[r, v] = g * sizes[v]

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..common import spine
 from ..common.checks import check_integer
-from ..common.estimator import DocumentTransformerMixin
+from ..common.estimator import DocumentTransformerMixin, FittedMixin, Learned
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
 from . import inputs
-from .checks import check_parameters, prior_of
-from .fitting import solve
+from .fitting import ROOM
 from .loo import ComparisonMixin
 from .predict import SnippetReader, sample_snippets
+from .priors import SensePrior
 from .reading import SenseReadingMixin
 
 _COVARIATES = {"times": True, "genres": True}
 
 
-class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixin, BaseEstimator):
+class DiSCSenseModel(
+    FittedMixin, SenseReadingMixin, ComparisonMixin, DocumentTransformerMixin, BaseEstimator
+):
     r"""Posterior of the senses of one word over time and genre.
 
     A snippet, the words around one use of the word, has one sense z. Senses have prevalences that
@@ -46,36 +53,25 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         independent Gaussians around its heaviest mode, ``"laplace"`` by the Gaussian at the point
         of largest density there, ``"map"`` finds a mode.
     kernel : str, default="auto"
-        How samplers move. Of ``"hmc"``: ``"hmc"`` (``"auto"``), trajectories of about one length
-        in coordinates in which the mode is round; ``"nuts"``, those of the No-U-Turn sampler there;
-        ``"blockwise"``, the sampler of the paper, mixed MALA and HMC moves of blocks of logits (not
-        for ``model="interaction"``). Of ``"gibbs"``, how logits are drawn: ``"metropolis"``
-        (``"auto"``) proposes all logits of a word at once from the Gaussian of a Newton step,
-        ``"polya-gamma"`` and ``"uniform"`` take auxiliary variables (Appendix B);
-        ``"approximate"`` (Chen et al. 2013) is not exact.
+        How samplers move. With ``"hmc"``: ``"hmc"`` (what ``"auto"`` takes) follows trajectories of
+        about one length in coordinates in which the mode is round; ``"nuts"`` those of the
+        No-U-Turn sampler in the same coordinates; ``"blockwise"`` is the sampler of the paper,
+        mixed MALA and HMC moves of blocks of logits (not for ``model="interaction"``). With
+        ``"gibbs"``: ``"metropolis"`` (what ``"auto"`` takes) proposes all logits of a word at once
+        from the Gaussian of a Newton step; ``"polya-gamma"`` and ``"uniform"`` draw them by way of
+        auxiliary variables (Appendix B); ``"approximate"`` (Chen et al. 2013) is not exact.
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
         Ends of the periods. With neither, times are integers, and each from the first to the last
         is a period.
-    kappa_phi, alpha_phi : float, default=0.25, 0.9
-        Variance of the innovations and autoregression of the logits of prevalences.
-    kappa_theta, alpha_theta : float, default=0.25, 0.9
-        The same of the logits of words over periods.
-    kappa_chi : float, default=1.25
-        Variance of the logits of words under a sense.
-    kappa_psi : float, default=0.1
-        Of ``"gasc"`` and ``"scan"``: half the variance of the steps of word logits.
-    kappa_phi_shape, kappa_phi_rate : float, default=7.0, 3.0
-        Of ``"gasc"`` and ``"scan"``, where ``kappa_phi`` is learned: its inverse-Gamma prior.
-    first_phi, first_psi : float, default=1.3, 2.5
-        Of ``"gasc"`` and ``"scan"``: variances of the logits in the first period. The published
-        models have flat ones (``numpy.inf``), which make the posterior improper.
-    interaction_scale : float, default=0.1
-        Of ``"interaction"``: scale of the half-Cauchy prior of the common size of deviations.
+    prior : SensePrior or None, default=None
+        How large the logits of prevalences and of words are a priori and how fast they change over
+        periods. None is ``SensePrior()``, whose defaults are the paper's values.
     n_starts : int, default=24
-        Of the samplers: annealed starts from which modes of the posterior are looked for, whose
-        chains then run in the heaviest. Of ``"map"``: searches, the best of which is taken.
+        Number of annealed starts from which modes of the posterior are looked for; chains and
+        approximations then start from the heaviest mode. For ``"map"``: number of searches, the
+        best of which is taken.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for snippets given as strings.
     lowercase : bool, default=True
@@ -90,17 +86,22 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
     max_features : int or None, default=None
         Keep only the most frequent words.
     draws, warmup, chains, thin : int, default=1000, 200, 4, 2
-        ``chains`` chains of ``warmup`` transitions and ``draws`` draws made ``thin`` apart.
+        Each of ``chains`` chains makes ``warmup`` transitions that are discarded, and then
+        ``draws`` draws that are ``thin`` transitions apart.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
         over all.
     target_accept : float or None, default=None
-        Of ``"hmc"``: acceptance that the step size is adapted to; ``"blockwise"`` has its own. None
-        is 0.65, and 0.8 for other models than ``"disc"`` and for ``kernel="nuts"``.
+        Of ``"hmc"``: mean acceptance that the step size is adapted to, between 0 and 1. None is
+        0.65 for ``model="disc"``, and 0.8 for other models and for ``kernel="nuts"``.
+        ``kernel="blockwise"`` has targets of its own.
     max_iter : int, default=1000
         Most iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
     tol : float, default=1e-8
-        Of ``"map"`` and ``"laplace"``: tolerance relative to the gradient at the start.
+        Relative tolerance. The search for a mode ends when the largest entry of the gradient has
+        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
+        raises it by less than 100 times this share of it. The bound of this estimator is noisy,
+        and its ascent ends when the noise is larger than the rise, whatever ``tol``.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -128,9 +129,11 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         Modes of the posterior that were found, the heaviest first, with their ``share`` of it and
         ``log_likelihood``; empty for ``"map"``.
     n_iter_ : int
-        Iterations of ``"map"``, ``"laplace"`` and ``"vi"``; 1 of samplers.
-    approximation_ : object
-        Of ``"vi"`` and ``"laplace"``: the Gaussian, in the coordinates of the sampler.
+        Iterations of ``"map"``, ``"laplace"`` and ``"vi"``; 1 for samplers.
+    approximation_ : ReadApproximation
+        Of ``"vi"`` and ``"laplace"``: ``mean``, a dict of the arrays of ``posterior_`` at the mean
+        of the Gaussian, and ``sample(n, rng)``, a dict of independent draws of them. The Gaussian
+        itself, in the coordinates of the model, is ``approximation_.flat``.
     elbo_ : ndarray of shape (n_windows,)
         Of ``"vi"``: the bound on the log evidence, up to a constant, averaged over windows of
         iterations.
@@ -180,62 +183,45 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
     __metadata_request__transform = _COVARIATES
     __metadata_request__score = _COVARIATES
 
+    prevalence_ = Learned()
+    modes_ = Learned()
+
     def __init__(
         self,
-        n_senses=2,
+        n_senses: int = 2,
         *,
-        model="disc",
-        solver="hmc",
-        kernel="auto",
-        n_periods=None,
-        bins=None,
-        kappa_phi=0.25,
-        alpha_phi=0.9,
-        kappa_theta=0.25,
-        alpha_theta=0.9,
-        kappa_chi=1.25,
-        kappa_psi=0.1,
-        kappa_phi_shape=7.0,
-        kappa_phi_rate=3.0,
-        first_phi=1.3,
-        first_psi=2.5,
-        interaction_scale=0.1,
-        n_starts=24,
-        analyzer="word",
-        lowercase=True,
-        stop_words=None,
-        token_pattern=r"(?u)\b\w\w+\b",
-        min_count=1,
-        max_features=None,
-        draws=1000,
-        warmup=200,
-        chains=4,
-        thin=2,
-        keep_draws="auto",
-        target_accept=None,
-        max_iter=1000,
-        tol=1e-8,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        model: str = "disc",
+        solver: str = "hmc",
+        kernel: str = "auto",
+        n_periods: int | None = None,
+        bins: ArrayLike | None = None,
+        prior: SensePrior | None = None,
+        n_starts: int = 24,
+        analyzer: str | Callable = "word",
+        lowercase: bool = True,
+        stop_words: str | list[str] | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        min_count: int = 1,
+        max_features: int | None = None,
+        draws: int = 1000,
+        warmup: int = 200,
+        chains: int = 4,
+        thin: int = 2,
+        keep_draws: str = "auto",
+        target_accept: float | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_senses = n_senses
         self.model = model
         self.solver = solver
         self.kernel = kernel
         self.n_periods = n_periods
         self.bins = bins
-        self.kappa_phi = kappa_phi
-        self.alpha_phi = alpha_phi
-        self.kappa_theta = kappa_theta
-        self.alpha_theta = alpha_theta
-        self.kappa_chi = kappa_chi
-        self.kappa_psi = kappa_psi
-        self.kappa_phi_shape = kappa_phi_shape
-        self.kappa_phi_rate = kappa_phi_rate
-        self.first_phi = first_phi
-        self.first_psi = first_psi
-        self.interaction_scale = interaction_scale
+        self.prior = prior
         self.n_starts = n_starts
         self.analyzer = analyzer
         self.lowercase = lowercase
@@ -255,7 +241,14 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, times=None, genres=None):
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> Self:
         """Learn the posterior.
 
         Parameters
@@ -275,24 +268,17 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         -------
         self
         """
-        check_parameters(self)
-        prior = prior_of(self)
+        spine.check(self, ROOM)
+        seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, y, times, genres)
-        found = solve(self, training.data, prior, seed_sequence(self.random_state))
+        found = spine.fit(self, ROOM, training, seeds)
+        self._stream = None
         self._note(training)
-        self._label(found.posterior)
-        self.posterior_ = found.posterior
-        self.modes_ = found.modes
-        self.n_iter_ = found.n_iter
-        approximation = found.posterior.approximation
-        for name, value in (
-            ("approximation_", approximation),
-            ("elbo_", getattr(approximation, "elbo", None)),
-        ):
-            self.__dict__.pop(name, None)
-            if value is not None:
-                setattr(self, name, value)
+        self._set_fitted(found)
         return self
+
+    def _learned_from(self, posterior):
+        return {"prevalence_": posterior.mean("prevalence").transpose(2, 0, 1)}
 
     def _note(self, training):
         """Keep what the numbers of the posterior stand for."""
@@ -307,17 +293,14 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
 
-    def _label(self, posterior):
-        """Name what the dimensions of the draws run over."""
-        genres = ["all"] if self.genres_ is None else [str(genre) for genre in self.genres_]
-        posterior.coords.update(
-            genre=np.array(genres),
-            period=np.array([str(label) for label in self.periods_.labels]),
-            sense=np.arange(posterior["prevalence"].shape[-1]),
-            word=self.words_,
-        )
-
-    def fit_transform(self, X, y=None, *, times=None, genres=None):
+    def fit_transform(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Fit to X, then transform it.
 
         Parameters
@@ -332,7 +315,9 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         X = inputs.materialise(X)
         return self.fit(X, y, times=times, genres=genres).transform(X, times=times, genres=genres)
 
-    def predict_proba(self, X, *, times=None, genres=None):
+    def predict_proba(
+        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+    ) -> np.ndarray:
         """Probabilities of the senses of snippets.
 
         Parameters
@@ -344,7 +329,7 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         Returns
         -------
         ndarray of shape (n_snippets, n_senses)
-            Posterior means of eq. 5. Labels that ``fit`` was given are not looked at.
+            Posterior means of eq. 5. Senses that ``fit`` was told are not taken into account.
 
         Raises
         ------
@@ -353,7 +338,9 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         """
         return self._reader(X, times, genres).sense_proba()
 
-    def predict(self, X, *, times=None, genres=None):
+    def predict(
+        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+    ) -> np.ndarray:
         """Most probable senses of snippets.
 
         Parameters
@@ -367,7 +354,9 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         """
         return self.predict_proba(X, times=times, genres=genres).argmax(axis=1)
 
-    def transform(self, X, *, times=None, genres=None):
+    def transform(
+        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+    ) -> np.ndarray:
         """Probabilities of senses as features; the same as ``predict_proba``.
 
         Parameters
@@ -381,7 +370,9 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         """
         return self.predict_proba(X, times=times, genres=genres)
 
-    def score_samples(self, X, *, times=None, genres=None):
+    def score_samples(
+        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+    ) -> np.ndarray:
         """Log posterior predictive probability of each snippet's words.
 
         Parameters
@@ -397,7 +388,15 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         """
         return self._reader(X, times, genres).log_predictive()
 
-    def score(self, X, y=None, *, sample_weight=None, times=None, genres=None):
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> float:
         """Mean log posterior predictive probability per snippet.
 
         Words outside the vocabulary are left out: scores compare between models with the same
@@ -422,7 +421,14 @@ class DiSCSenseModel(SenseReadingMixin, ComparisonMixin, DocumentTransformerMixi
         weight = inputs.snippet_weights(sample_weight, found.size)
         return float(np.average(found, weights=weight))
 
-    def sample(self, n_samples=1, *, times=None, genres=None, random_state=None):
+    def sample(
+        self,
+        n_samples: int = 1,
+        *,
+        times: Any = None,
+        genres: Any = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> tuple[sparse.csr_array, np.ndarray]:
         """Draw snippets from the posterior predictive distribution.
 
         Each snippet comes from a draw of the posterior of its own, and has as many words as a

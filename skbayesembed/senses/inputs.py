@@ -83,17 +83,7 @@ class Places:
 
 def training_data(estimator, X, y, times, genres):
     """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
-    X = materialise(X)
-    kind = input_kind(X)
-    if kind == "counts":
-        counts = count_matrix(estimator, X, reset=True)
-        columns = frequent_columns(estimator, counts)
-        words = column_names(counts.shape[1], getattr(X, "columns", None))[columns]
-        counts = counts[:, columns]
-    else:
-        forget_columns(estimator)
-        columns = None
-        counts, words = _counts_of_texts(estimator, X, kind)
+    counts, words, columns = _read(estimator, X)
     n = counts.shape[0]
     periods, index = _learn_periods(estimator, times, n)
     merged = estimator.model == "scan"
@@ -147,11 +137,20 @@ def cells_senses(estimator):
 # Words ------------------------------------------------------------------------------------------
 
 
-def _counts_of_texts(estimator, X, kind):
+def _read(estimator, X):
+    """Counts of words in snippets, the words, and their columns where X is a count matrix."""
+    X = materialise(X)
+    kind = input_kind(X)
+    if kind == "counts":
+        counts = count_matrix(estimator, X, reset=True)
+        columns = frequent_columns(estimator, counts)
+        words = column_names(counts.shape[1], getattr(X, "columns", None))[columns]
+        return counts[:, columns], words, columns
+    forget_columns(estimator)
     corpus = build_corpus(X, analyzer_of(estimator, kind))
     corpus = restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
-    return counts, np.asarray(corpus.words, dtype=str)
+    return counts, np.asarray(corpus.words, dtype=str), None
 
 
 def _known_counts(estimator, X):

@@ -52,9 +52,10 @@ def log_prevalence(phi, out):
 
 @njit(inline="always")
 def three(first, n):
-    """``first`` and the two that follow it, the last of ``n`` again where there are no more.
+    """``first`` and the two numbers that follow it, in their place the last of ``n`` at the end.
 
-    Three senses at a time share the walk over snippets, whose short loops cost more than the sums.
+    Senses are taken three at a time in one walk over the snippets, whose short loops cost more than
+    the sums inside.
     """
     return first, min(first + 1, n - 1), min(first + 2, n - 1)
 
@@ -124,7 +125,8 @@ def rule_out(a, labels):
                     a[k, d] = -1e300
 
 
-# Totals of at most K senses' shares whose product is no overflow: sums of logs of products.
+# A sum of logarithms is taken as the logarithm of a product, which stays below exp of this: larger
+# ones come close to the largest number there is.
 _PRODUCT = 690.0
 
 
@@ -305,8 +307,8 @@ def narrow_levels(x, narrowing, gradient):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def pull_chain(frame, x, gradient, levels, out):
-    """Add the prior of a chain to its gradient, turn it into coordinates; log density of the prior.
+def pull_paths(frame, x, gradient, levels, out):
+    """Add the prior of paths to its gradient, turn it into coordinates; log density of the prior.
 
     ``frame`` holds center, inverse, below, the diagonal and off-diagonal of the prior precision,
     and the narrowing of levels; ``levels`` the shape of `narrow_levels`.

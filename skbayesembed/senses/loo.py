@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.warnings import warn_user
 from ..posterior.psis import smoothed_weights
+from ..posterior.summary import ess
 from .inputs import Places, training_again
 from .predict import SnippetReader
 
@@ -115,14 +119,12 @@ def _psis(density, shape):
 
 def _relative_efficiency(density, shape):
     """Effective draws per draw of the densities, the median over some snippets, at most 1."""
-    from arviz_stats.base import array_stats
-
     chosen = np.unique(np.linspace(0, len(density) - 1, _EFFICIENCY_SAMPLE).astype(int))
     some = np.exp(density[chosen] - density[chosen].max(axis=1, keepdims=True))
     some = some[np.ptp(some, axis=1) > 0]
     if not len(some):
         return 1.0
-    efficiency = np.nanmedian(array_stats.ess(some.reshape(-1, *shape), method="mean"))
+    efficiency = np.nanmedian(ess(some.T.reshape(*shape, -1), method="mean"))
     efficiency /= shape[0] * shape[1]
     return float(np.clip(efficiency, 1e-3, 1.0)) if np.isfinite(efficiency) else 1.0
 
@@ -139,7 +141,14 @@ def _standard_error(pointwise):
 class ComparisonMixin:
     """Methods that compare models on the snippets they were trained on."""
 
-    def loo(self, X, y=None, *, times=None, genres=None):
+    def loo(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> Bunch:
         """Expected log predictive density of left-out snippets, by PSIS-LOO.
 
         To choose ``n_senses`` or ``model``. A few milliseconds a snippet with 4000 draws.
@@ -173,7 +182,14 @@ class ComparisonMixin:
         check_is_fitted(self, "posterior_")
         return loo(self, *training_again(self, X, y, times, genres))
 
-    def waic(self, X, y=None, *, times=None, genres=None):
+    def waic(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> Bunch:
         """Widely applicable information criterion, as an expected log predictive density.
 
         Parameters

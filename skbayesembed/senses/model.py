@@ -1,4 +1,20 @@
-"""Log posterior of the sense models with the senses of snippets summed out."""
+"""Log posterior of the sense models with the senses of snippets summed out.
+
+With K senses, G genres, T periods and V words, arrays are, in dicts by name, in states, starts,
+modes and recorded draws alike:
+
+==============  ===================================================================
+``phi``         (G, T, K), logits of prevalence; recorded is ``prevalence``
+``chi``         (K, V), logits of words under a sense
+``theta``       (T, V), logits of words in a period
+``psi``         (K, T, V), logits of words under a sense in a period
+``deviation``   (K, T, V), of ``model="interaction"``, beside ``log_tau`` and
+                ``log_lambda`` (V,), the logarithms of the parts of their size
+==============  ===================================================================
+
+and ``log_kappa_phi`` where that variance is learned. Flat coordinates, and the kernels that take
+them, have periods first (see `coordinates.frame`).
+"""
 
 from __future__ import annotations
 
@@ -11,24 +27,23 @@ from ..inference.matching import match
 from . import density_kernels as density
 from . import kernels
 from .coordinates.deviations import Deviations
-from .coordinates.frame import Chains, Effects
+from .coordinates.frame import Effects, Paths, periods_first
+
+# Axes of the senses.
+_AXES = {"phi": 2, "prevalence": 2, "chi": 0, "psi": 0, "deviation": 0}
 
 
 class SenseModel:
-    """What map, hmc, laplace and tempering need, in the coordinates of `frame`.
+    """The density that map, hmc, vi and laplace need, in the coordinates of `frame`.
 
     Parameters
     ----------
     data : Snippets
     n_senses : int
-    prior : SensePrior
+    prior : ModelPrior
     power : float, default=1.0
         Power of the likelihood.
 
-    Notes
-    -----
-    Arrays have periods first: ``phi`` (T, K, G), ``theta`` (T, V), ``chi`` (1, K, V), ``psi``
-    (T, K, V).
     """
 
     def __init__(self, data, n_senses, prior, *, power=1.0):
@@ -44,21 +59,21 @@ class SenseModel:
         shape = (n_periods, n_senses, data.n_genres)
         proper = prior.proper()
         of_phi = prior.phi_precision(n_periods), 1, proper.phi_precision(n_periods)
-        phi = Chains("phi", shape, *of_phi)
+        phi = Paths("phi", shape, *of_phi)
         if prior.walks:
             shape = (n_periods, n_senses, n_words)
             of_psi = prior.psi_precision(n_periods), 2, proper.psi_precision(n_periods)
-            psi = Chains("psi", shape, *of_psi)
-            self.chains = [psi, phi]
+            psi = Paths("psi", shape, *of_psi)
+            self.coordinates = [psi, phi]
         else:
             of_theta = prior.theta_precision(n_periods)
-            self.chains = [Effects(n_senses, n_words, prior.kappa_chi, of_theta), phi]
+            self.coordinates = [Effects(n_senses, n_words, prior.kappa_chi, of_theta), phi]
             if prior.kind == "interaction":
                 of_deviation = prior.deviation_precision(n_periods)
                 scales = prior.interaction_scale, prior.slab
-                self.chains.insert(0, Deviations(n_senses, n_words, of_deviation, *scales))
+                self.coordinates.insert(0, Deviations(n_senses, n_words, of_deviation, *scales))
         # random walks learn kappa_phi, whose logarithm is the last coordinate
-        self.n_parameters = sum(c.size for c in self.chains) + prior.walks
+        self.n_parameters = sum(c.size for c in self.coordinates) + prior.walks
         self.scale = np.ones(self.n_parameters)
         self.inform()
 
@@ -76,16 +91,16 @@ class SenseModel:
         """
         if information is None:
             information = self._information_of_counts()
-        for c in self.chains:
+        for c in self.coordinates:
             c.inform(information, self.power, arrays)
-        self._frames = tuple(c.arrays for c in self.chains)
+        self._frames = tuple(c.arrays for c in self.coordinates)
 
     def _information_of_counts(self):
         """As if every snippet were of every sense alike: no sense is told from another."""
         k = self.n_senses
         share = (1 - 1 / k) / k
-        phi = np.repeat(self.snippets.T[:, None, :] * share, k, axis=1)
-        return {"phi": phi, "psi": np.repeat(self.totals[:, None, :] / k, k, axis=1)}
+        phi = np.repeat(self.snippets[:, :, None] * share, k, axis=2)
+        return {"phi": phi, "psi": np.repeat(self.totals[None] / k, k, axis=0)}
 
     def information_at(self, arrays, sums=None):
         """Expected information of the complete data, about ``phi`` and word logits: dict.
@@ -100,19 +115,17 @@ class SenseModel:
         """
         sums = self.sums(arrays) if sums is None else sums
         words, prevalence = self.word_proba(arrays), self.prevalence(arrays)
-        n = self.snippets.T[:, None, :]
-        prevalence = prevalence.transpose(1, 2, 0)
-        psi = sums.mass.T[:, :, None] * words
-        out = {"phi": n * prevalence * (1 - prevalence), "psi": psi}
+        psi = sums.mass[:, :, None] * words
+        out = {"phi": self.snippets[:, :, None] * prevalence * (1 - prevalence), "psi": psi}
         if self.prior.kind == "interaction":
-            out |= self.chains[0].information(arrays, psi)
+            out |= self.coordinates[0].information(arrays, psi)
         return out
 
     def pack(self, arrays):
         """Flat coordinates of the dict of named arrays."""
         out = np.empty(self.n_parameters)
         at = 0
-        for c in self.chains:
+        for c in self.coordinates:
             c.coordinates(arrays, out[at : at + c.size])
             at += c.size
         if self.prior.walks:
@@ -122,7 +135,7 @@ class SenseModel:
     def unpack(self, theta):
         """Dict of named arrays of flat coordinates."""
         arrays, at = {}, 0
-        for c in self.chains:
+        for c in self.coordinates:
             arrays |= c.logits(theta[at : at + c.size])
             at += c.size
         if self.prior.walks:
@@ -147,18 +160,19 @@ class SenseModel:
         )
 
     def word_logits(self, arrays):
-        """Logits of words (n_periods, n_senses, n_words)."""
+        """Logits of words (n_senses, n_periods, n_words)."""
         if "psi" in arrays:
             return arrays["psi"]
-        logits = arrays["chi"] + arrays["theta"][:, None]
+        logits = arrays["chi"][:, None] + arrays["theta"]
         if self.prior.kind == "interaction":
-            logits += arrays["deviation"] * self.chains[0].sizes(arrays)[0]
+            logits += arrays["deviation"] * self.coordinates[0].sizes(arrays)[0]
         return logits
 
     def sums(self, arrays):
         """What is read off a state, a `Sums`; the density has kernels of its own."""
         d, k = self.data, self.n_senses
-        psi = np.ascontiguousarray(self.word_logits(arrays)).reshape(-1, d.n_words)
+        psi = periods_first("psi", self.word_logits(arrays)).reshape(-1, d.n_words)
+        phi = periods_first("phi", arrays["phi"])
         exponents, (top, sums) = np.empty_like(psi), np.empty((2, len(psi)))
         mass, log_sum = np.empty((2, k, d.n_periods))
         kernels.exp_rows(psi, exponents, top)
@@ -166,7 +180,7 @@ class SenseModel:
         log_prev, cells = np.empty((2, d.n_genres, d.n_periods, k))
         weights = np.empty((k, d.n_snippets))
         of_gradient = log_prev, weights, mass, cells
-        value = kernels.mixture(self._data, arrays["phi"], psi, d.periods, log_sum, *of_gradient)
+        value = kernels.mixture(self._data, phi, psi, d.periods, log_sum, *of_gradient)
         return Sums(value, weights, mass)
 
     def order_of(self, reference, weights):
@@ -181,10 +195,6 @@ class SenseModel:
         """Log likelihood, not raised to the power, with the senses of snippets summed out."""
         return self.sums(self.unpack(theta)).value
 
-    def at_power(self, power):
-        """The same model with another power of the likelihood, in a frame made for it."""
-        return SenseModel(self.data, self.n_senses, self.prior, power=power)
-
     # chains
 
     def init(self, rng):
@@ -194,19 +204,19 @@ class SenseModel:
     def draw_prior(self, rng):
         """Arrays drawn from the prior."""
         arrays = {}
-        for c in self.chains:
+        for c in self.coordinates:
             arrays |= c.draw(rng)
         if self.prior.walks:
             arrays["log_kappa_phi"] = math.log(self.prior.mean_kappa_phi)
         return arrays
 
     def observe(self, theta):
-        """Named arrays to record: prevalence (G, T, K), chi (K, V) and theta (T, V), or psi."""
+        """Named arrays to record: ``prevalence``, ``chi`` and ``theta``, or ``psi``."""
         arrays = self.unpack(theta)
         out = {"prevalence": self.prevalence(arrays)}
         if self.prior.kind != "disc":
-            return out | {"psi": self.word_logits(arrays).transpose(1, 0, 2)}
-        return out | {"chi": arrays["chi"][0], "theta": arrays["theta"]}
+            return out | {"psi": self.word_logits(arrays)}
+        return out | {"chi": arrays["chi"], "theta": arrays["theta"]}
 
     def trace(self, theta):
         """Statistics recorded for every draw."""
@@ -223,26 +233,29 @@ class SenseModel:
 
     def weights_of(self, draws, chain, draw):
         """Probabilities of senses (K, D) under a recorded draw."""
-        prevalence = draws["prevalence"][chain, draw].transpose(1, 2, 0)
-        arrays = {"phi": np.log(np.ascontiguousarray(prevalence))}
-        if "psi" in draws:
-            arrays["psi"] = np.ascontiguousarray(draws["psi"][chain, draw].transpose(1, 0, 2))
-        else:
-            arrays["chi"], arrays["theta"] = (draws[n][chain, draw] for n in ("chi", "theta"))
-            arrays["chi"] = arrays["chi"][None]
+        here = {name: values[chain, draw] for name, values in draws.items()}
+        arrays = here | {"phi": np.log(here["prevalence"])}
         return self.sense_proba(arrays).T
 
     def prevalence(self, arrays):
         """Prevalence of senses, ndarray of shape (n_genres, n_periods, n_senses)."""
         out = np.empty((self.data.n_genres, self.data.n_periods, self.n_senses))
-        kernels.log_prevalence(arrays["phi"], out)
+        kernels.log_prevalence(periods_first("phi", arrays["phi"]), out)
         return np.exp(out)
 
     def word_proba(self, arrays):
-        """Probabilities of words, ndarray of shape (n_periods, n_senses, n_words)."""
+        """Probabilities of words, ndarray of shape (n_senses, n_periods, n_words)."""
         psi = self.word_logits(arrays)
         psi = np.exp(psi - psi.max(axis=2, keepdims=True))
         return psi / psi.sum(axis=2, keepdims=True)
+
+
+def permuted(arrays, order):
+    """Named arrays, or recorded ones, with their senses in another order."""
+    return {
+        name: np.take(x, order, axis=_AXES[name]) if name in _AXES else x
+        for name, x in arrays.items()
+    }
 
 
 class Sums(NamedTuple):

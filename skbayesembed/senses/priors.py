@@ -1,59 +1,82 @@
-"""Priors of the sense models: Gaussian processes over periods, written once for every solver."""
+"""Priors of the sense models: what a user chooses, and the Gaussian processes that follow from it.
+
+`SensePrior` is the public object. `ModelPrior` adds which of the four models it is for, and turns
+its numbers into precision matrices over periods, once for every solver.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..common.checks import check_choice, check_real
 from ..numeric.tridiagonal import Tridiagonal
 
-# Variance of a first period with a flat prior, in the making of coordinates.
+# Variance that stands for a flat prior of a first period where coordinates are made.
 _WIDE = 100.0
 KINDS = ("disc", "gasc", "scan", "interaction")
+# Parameters that must be above zero, and those that are autoregression coefficients.
+_POSITIVE = (
+    "kappa_phi", "kappa_theta", "kappa_chi", "kappa_psi", "kappa_phi_shape", "kappa_phi_rate",
+    "interaction_scale",
+)  # fmt: skip
+_COEFFICIENTS = ("alpha_phi", "alpha_theta")
 
 
 @dataclass(frozen=True)
 class SensePrior:
-    """Priors of prevalence and word logits (Zafar & Nicholls 2022, Algorithms 1 and 2).
+    """Prior of the senses of a word, their prevalences and their words.
+
+    The prevalences of senses are the softmax of logits ``phi``; the probabilities of words under a
+    sense in a period are the softmax of logits ``chi + theta`` or ``psi``. The parameters say how
+    large these logits are a priori and how fast they change from one period to the next. The
+    defaults are those of Zafar & Nicholls (2022, section 4.2 and Algorithms 1 and 2), except for
+    the first periods of random walks and for ``interaction_scale``, which the paper does not have.
 
     Parameters
     ----------
-    kind : {"disc", "gasc", "scan", "interaction"}
-        ``"disc"``: word logits ``chi[k] + theta[t]``. ``"gasc"``: one random walk over periods
-        for each sense and word; ``"scan"`` is the same without genres. ``"interaction"``: those
-        of DiSC plus a deviation of each sense and period, shrunk towards none.
-    kappa_phi, alpha_phi : float
-        Prevalence logits of DiSC: autoregression ``alpha_phi``, innovations of variance
-        ``kappa_phi``, started in its stationary distribution.
-    kappa_theta, alpha_theta : float
-        The same of the logits of words over periods, common to all senses.
-    kappa_chi : float
-        Variance of the logits of words under a sense.
-    kappa_psi : float
-        Random walks of ``"gasc"`` and ``"scan"``: steps have variance ``2 * kappa_psi``.
-    kappa_phi_shape, kappa_phi_rate : float
-        Inverse-Gamma hyperprior of ``kappa_phi`` in ``"gasc"`` and ``"scan"``, where steps of the
-        prevalence logits have variance ``2 * kappa_phi``.
-    first_phi, first_psi : float
-        Variances of prevalence and word logits in the first period of a random walk. The
-        published models have flat ones (``numpy.inf``), which make the posterior improper.
-    interaction_scale : float
-        Scale of the half-Cauchy prior of ``tau``. In ``"interaction"`` the deviation of a word
-        under a sense in a period has the size ``s_v = tau lambda_v`` times a stationary process
-        of variance one with ``alpha_theta``, where ``lambda_v`` are half-Cauchy: most words have
-        none, some have much (a regularised horseshoe: ``1 / s_v**2 + 1 / kappa_chi`` is one over
-        the variance; Piironen & Vehtari 2017).
+    kappa_phi : float, default=0.25
+        In ``"disc"`` and ``"interaction"``: variance of the innovations of prevalence logits, which
+        are a stationary autoregression over periods.
+    alpha_phi : float, default=0.9
+        Coefficient of that autoregression, between -1 and 1.
+    kappa_theta, alpha_theta : float, default=0.25, 0.9
+        The same two of the logits of words over periods, which are common to all senses.
+    kappa_chi : float, default=1.25
+        Variance of the logits of words under a sense, which do not change over periods.
+    kappa_psi : float, default=0.1
+        In ``"gasc"`` and ``"scan"`` word logits are a random walk over periods for each sense,
+        whose steps have the variance ``2 * kappa_psi``.
+    kappa_phi_shape, kappa_phi_rate : float, default=7.0, 3.0
+        In ``"gasc"`` and ``"scan"`` prevalence logits are random walks whose steps have the
+        variance ``2 * kappa_phi``, and ``kappa_phi`` is learned. These are the shape and rate of
+        its inverse-Gamma prior.
+    first_phi, first_psi : float, default=1.3, 2.5
+        In ``"gasc"`` and ``"scan"``: variances of prevalence and word logits in the first period
+        of the walks. The published models have flat ones (``numpy.inf``), which make the posterior
+        improper.
+    interaction_scale : float, default=0.1
+        In ``"interaction"``: scale of the half-Cauchy prior of ``tau``. The deviation of a word
+        under a sense in a period has the size ``s_v = tau lambda_v`` times a stationary process of
+        variance one with ``alpha_theta``, where ``lambda_v`` are half-Cauchy: most words deviate by
+        next to nothing, some by much. None deviates by more than the variance ``kappa_chi``: this
+        is a regularised horseshoe, in which the variance is one over ``1 / s_v**2 + 1 / kappa_chi``
+        (Piironen & Vehtari 2017).
 
     Raises
     ------
     ValueError
-        For a parameter outside its range.
+        In ``fit``, for a parameter outside its range.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel, SensePrior
+    >>> model = DiSCSenseModel(3, prior=SensePrior(kappa_chi=2.0))
     """
 
-    kind: str = "disc"
     kappa_phi: float = 0.25
     alpha_phi: float = 0.9
     kappa_theta: float = 0.25
@@ -66,21 +89,42 @@ class SensePrior:
     first_psi: float = 2.5
     interaction_scale: float = 0.1
 
-    def __post_init__(self):
-        check_choice("model", self.kind, KINDS)
-        for name in ("alpha_phi", "alpha_theta"):
+    def check(self) -> None:
+        """Raise a ValueError for the first parameter that is outside its range."""
+        for name in _COEFFICIENTS:
             value = getattr(self, name)
-            check_real(name, value, -1.0)
+            check_real(f"prior.{name}", value, -1.0)
             if value >= 1:
-                raise ValueError(f"{name} must be a number > -1 and < 1, got {value!r}.")
-        for name in (
-            "kappa_phi", "kappa_theta", "kappa_chi", "kappa_psi",
-            "kappa_phi_shape", "kappa_phi_rate", "interaction_scale",
-        ):  # fmt: skip
-            check_real(name, getattr(self, name), 0.0)
+                raise ValueError(f"prior.{name} must be a number > -1 and < 1, got {value!r}.")
+        for name in _POSITIVE:
+            check_real(f"prior.{name}", getattr(self, name), 0.0)
         for name in ("first_phi", "first_psi"):
             if getattr(self, name) != np.inf:
-                check_real(name, getattr(self, name), 0.0)
+                check_real(f"prior.{name}", getattr(self, name), 0.0)
+
+
+def prior_of(estimator: Any) -> ModelPrior:
+    """`ModelPrior` of an estimator's ``prior`` and ``model``, after a check of both."""
+    check_choice("model", estimator.model, KINDS)
+    prior = SensePrior() if estimator.prior is None else estimator.prior
+    if not isinstance(prior, SensePrior):
+        raise ValueError(f"prior must be None or a SensePrior, got {prior!r}.")
+    prior.check()
+    given = {f.name: getattr(prior, f.name) for f in fields(SensePrior)}
+    return ModelPrior(**given, kind=estimator.model)
+
+
+@dataclass(frozen=True)
+class ModelPrior(SensePrior):
+    """A `SensePrior` for one of the models.
+
+    Parameters
+    ----------
+    kind : {"disc", "gasc", "scan", "interaction"}
+        As ``model`` of `DiSCSenseModel`.
+    """
+
+    kind: str = field(default="disc", kw_only=True)
 
     @property
     def walks(self):
@@ -93,6 +137,12 @@ class SensePrior:
         if self.walks:
             return self.kappa_phi_rate / (self.kappa_phi_shape + 1)
         return self.kappa_phi
+
+    @property
+    def flat(self):
+        """Names of the variances of first periods that are infinite and matter to this model."""
+        names = ("first_phi", "first_psi") if self.walks else ()
+        return [name for name in names if getattr(self, name) == np.inf]
 
     def proper(self):
         """The same with wide first periods in place of flat ones: where chains start."""

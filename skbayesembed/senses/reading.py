@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob, check_real
 from ..posterior.summary import hdi_interval, summarise
-from ..posterior.tables import frame_of
+from ..posterior.tables import Column, Table
+from .checks import sense_index, word_index
 from .inputs import genre_index
 from .predict import WordDraws
-
-
-def sense_index(estimator, sense, name="sense"):
-    """Check the number of a sense."""
-    n_senses = estimator.prevalence_.shape[0]
-    check_integer(name, sense, 0)
-    if sense >= n_senses:
-        raise ValueError(f"{name} must be from 0 to {n_senses - 1}, got {sense!r}.")
-    return int(sense)
-
-
-def word_index(estimator, word):
-    """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
-    n_words = estimator.words_.size
-    if isinstance(word, int | np.integer) and not isinstance(word, bool) and 0 <= word < n_words:
-        return int(word)
-    found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
-    if found is None:
-        raise KeyError(
-            f"word={word!r} is not in the vocabulary of {n_words} words (min_count="
-            f"{estimator.min_count} and max_features={estimator.max_features} drop rare words); "
-            "allowed is a word of vocabulary_ as a str, or its index as an int."
-        )
-    return found
 
 
 def prevalence_draws(estimator, sense, genre):
@@ -50,7 +29,7 @@ def prevalence_draws(estimator, sense, genre):
     return np.einsum("g,sgt->st", weights / weights.sum(), draws)
 
 
-class SenseWords:
+class SenseWords(Table):
     """The most probable words under each sense, with what is known of each.
 
     Attributes
@@ -69,7 +48,15 @@ class SenseWords:
         Draws behind the figures; 1 for a point estimate.
     """
 
-    def __init__(self, words, mean, interval, period, prob, n_draws):
+    def __init__(
+        self,
+        words: np.ndarray,
+        mean: np.ndarray,
+        interval: np.ndarray,
+        period: Any,
+        prob: float,
+        n_draws: int,
+    ) -> None:
         self.words = words
         self.mean = mean
         self.interval = interval
@@ -77,34 +64,23 @@ class SenseWords:
         self.prob = prob
         self.n_draws = n_draws
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.words)
 
-    def __repr__(self):
-        when = "all periods" if self.period is None else f"period {self.period}"
-        lines = [f"probable words under each sense, {when}, {100 * self.prob:g} % intervals"]
-        width = max((len(word) for word in self.words.ravel()), default=0)
-        for k, (words, mean, interval) in enumerate(
-            zip(self.words, self.mean, self.interval, strict=True)
-        ):
-            lines.append(f"sense {k}")
-            for word, m, (low, high) in zip(words, mean, interval, strict=True):
-                lines.append(f"  {word:<{width}}  {m:.4f}  [{low:.4f}, {high:.4f}]")
-        if self.n_draws == 1:
-            lines.append("(a point estimate: one draw, intervals without width)")
-        return "\n".join(lines)
+    def _columns(self):
+        return [
+            Column("", self.words.ravel(), ("word",), left=True),
+            Column("", self.mean.ravel(), ("mean",), ".4f"),
+            Column("", self.interval.reshape(-1, 2), ("low", "high"), ".4f"),
+        ]
 
-    def to_frame(self):
-        """The table as a pandas DataFrame (pandas must be installed)."""
-        return frame_of(
-            {
-                "sense": np.repeat(np.arange(len(self.words)), self.words.shape[1]),
-                "word": self.words.ravel(),
-                "mean": self.mean.ravel(),
-                "low": self.interval[..., 0].ravel(),
-                "high": self.interval[..., 1].ravel(),
-            }
-        )
+    def _groups(self):
+        n_senses, n = self.words.shape
+        return "sense", np.repeat(np.arange(n_senses), n)
+
+    def _title(self):
+        when = "all periods" if self.period is None else f"period {self.period}"
+        return f"probable words under each sense, {when}, {100 * self.prob:g} % intervals"
 
 
 def sense_words(estimator, n, period, prob):
@@ -123,7 +99,7 @@ def sense_words(estimator, n, period, prob):
     interval = np.empty((*order.shape, 2))
     for k in range(n_senses):
         total = sum(draws.probabilities(k, t, order[k], log_sums) for t in chosen)
-        interval[k] = hdi_interval(total / len(chosen), prob, axis=0)
+        interval[k] = hdi_interval(total / len(chosen), prob=prob, axis=0)
     words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
     return SenseWords(words, mean, interval, label, prob, len(draws))
 
@@ -143,12 +119,10 @@ def word_draws(estimator, word):
 class SenseReadingMixin:
     """Methods of estimators whose posterior has senses with prevalences and words."""
 
-    @property
-    def prevalence_(self):
-        """Posterior means of prevalences, ndarray of shape (n_senses, n_genres, n_periods)."""
-        return self.posterior_.mean("prevalence").transpose(2, 0, 1)
+    posterior_: Any
+    periods_: Any
 
-    def prevalence_interval(self, prob=0.9):
+    def prevalence_interval(self, *, prob: float = 0.9) -> np.ndarray:
         """Highest density intervals of prevalences.
 
         Parameters
@@ -162,9 +136,11 @@ class SenseReadingMixin:
             ``(low, high)`` in the last axis.
         """
         check_is_fitted(self, "posterior_")
-        return self.posterior_.hdi(prob, "prevalence")["prevalence"].transpose(2, 0, 1, 3)
+        return self.posterior_.hdi(names="prevalence", prob=prob)["prevalence"].transpose(
+            2, 0, 1, 3
+        )
 
-    def sense_words(self, n=10, *, period=None, prob=0.9):
+    def sense_words(self, n: int = 10, *, period: Any = None, prob: float = 0.9) -> SenseWords:
         """The most probable words under each sense, with intervals.
 
         Parameters
@@ -189,7 +165,7 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         return sense_words(self, n, period, prob)
 
-    def word_trajectory(self, word, *, prob=0.9):
+    def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Bunch:
         """Probability of a word under each sense over time (the paper's Figure 2).
 
         Parameters
@@ -214,7 +190,7 @@ class SenseReadingMixin:
         check_prob(prob)
         return summarise(word_draws(self, word), prob, periods=list(self.periods_.labels))
 
-    def sense_given_word(self, word, *, prob=0.9):
+    def sense_given_word(self, word: str | int, *, prob: float = 0.9) -> Bunch:
         """Probabilities of senses given that a word is in the snippet.
 
         Those of senses that are equally frequent, in a period taken at random (section 9 of the
@@ -244,13 +220,15 @@ class SenseReadingMixin:
         share = word_draws(self, word).sum(axis=2)
         return summarise(share / share.sum(axis=1, keepdims=True), prob)
 
-    def prevalence_change(self, sense, t0, t1, *, genre=None, prob=0.9):
+    def prevalence_change(
+        self, sense: int, start: Any, end: Any, *, genre: Any = None, prob: float = 0.9
+    ) -> Bunch:
         """How much the prevalence of a sense differs between two periods.
 
         Parameters
         ----------
         sense : int
-        t0, t1 : number, date or str
+        start, end : number, date or str
             Times in the two periods, or their labels.
         genre : label, optional
             One of ``genres_``. By default prevalences are averaged over genres, with their shares
@@ -261,8 +239,9 @@ class SenseReadingMixin:
         Returns
         -------
         Bunch
-            ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``t1`` less that at ``t0``,
-            ``prob_increase``, the probability that this is above zero, and all ``draws``.
+            ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``end`` less that at
+            ``start``, ``prob_increase``, the probability that this is above zero, and all
+            ``draws``.
 
         Raises
         ------
@@ -272,12 +251,12 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         sense = sense_index(self, sense)
-        at = [self.periods_.find(t, name) for t, name in ((t0, "t0"), (t1, "t1"))]
+        at = [self.periods_.find(t, name) for t, name in ((start, "start"), (end, "end"))]
         draws = prevalence_draws(self, sense, genre)
         change = draws[:, at[1]] - draws[:, at[0]]
         return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
 
-    def emergence(self, sense, threshold, *, genre=None):
+    def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Bunch:
         """Posterior of the period in which the prevalence of a sense first exceeds a threshold.
 
         Parameters

@@ -12,22 +12,26 @@ from ..common.random import generators
 from ..inference.matching import clusters, mean_of_aligned, similarities
 from ..inference.mode_mass import Mass, Walker, log_mass
 from ..inference.threads import OneBlasThread
-from .model import SenseModel
+from .model import SenseModel, permuted
 
-# Powers of the likelihood through which a start is annealed, moves at each, and after them.
+# Powers of the likelihood through which a start is annealed, moves at each, and moves after them.
 _POWERS = np.geomspace(0.1, 1.0, 20)
 _MOVES, _SETTLING = 8, 40
+# First step size of a start, in coordinates whose scale is one; adapted from the first move on.
+_FIRST_STEP = 0.2
 # Moves that a mode's means and information are taken from, in rounds: each improves the next.
 _ROUNDS = (50, 100, 200)
 _KEPT = 8
 # States whose probabilities of senses have at least this cosine are of one mode.
 SAME = 0.85
-# Modes whose masses differ by less than this many standard errors are weighed again, with more
-# moves each time.
-_CLEAR, _WEIGHING = 4.0, (60, 180, 360)
+# Modes whose log masses differ by less than so many standard errors are weighed again, with more
+# moves each time. A mode whose mass is less than exp(-_LIGHT) of the largest matters to nothing.
+_CLEAR, _WEIGHING, _LIGHT = 4.0, (60, 180, 360), 8.0
+# Least probability of a known sense, whose logarithm is taken.
+_SMALLEST = 1e-300
 
 
-@dataclass
+@dataclass(repr=False)
 class Mode:
     """A mode of the posterior.
 
@@ -61,6 +65,12 @@ class Mode:
     log_likelihood: float = np.nan
     share: float = 1.0
 
+    def __repr__(self):
+        return (
+            f"Mode(share={self.share:.3g}, log_likelihood={self.log_likelihood:.1f}, "
+            f"n_starts={self.n_starts})"
+        )
+
     def frame(self, model):
         """Make the coordinates of ``model`` those in which this mode is round; returns it."""
         model.inform(self.means, self.information)
@@ -73,12 +83,6 @@ class Mode:
             part.update(permuted(part, order))
 
 
-def permuted(arrays, order):
-    """Arrays with their senses, on axis 1, in another order."""
-    senses = ("phi", "chi", "psi", "deviation")
-    return {name: arrays[name][:, order] for name in senses if name in arrays}
-
-
 def annealed(data, n_senses, prior, rng):
     """One start: a draw of the prior, taken through rising powers of the likelihood.
 
@@ -87,7 +91,7 @@ def annealed(data, n_senses, prior, rng):
     arrays : dict of ndarray
     weights : ndarray of shape (n_senses, n_snippets)
     """
-    arrays, step = None, 0.2
+    arrays, step = None, _FIRST_STEP
     for power in _POWERS:
         model = SenseModel(data, n_senses, prior, power=power)
         theta = model.init(rng) if arrays is None else model.pack(arrays)
@@ -117,12 +121,12 @@ def order_of_labels(data, n_senses, prior, arrays):
     unlabelled = replace(data, labels=np.full_like(data.labels, -1))
     proba = SenseModel(unlabelled, n_senses, prior).sense_proba(arrays)
     score = np.zeros((n_senses, n_senses))
-    np.add.at(score, data.labels[known], np.log(np.maximum(proba[known], 1e-300)))
+    np.add.at(score, data.labels[known], np.log(np.maximum(proba[known], _SMALLEST)))
     return linear_sum_assignment(-score)[1]
 
 
 def explore(mode, data, n_senses, prior, rng):
-    """Fill in means and information of a mode, from chains within it."""
+    """Fill in means and information of a mode from chains within it; returns the mode."""
     model = SenseModel(data, n_senses, prior)
     model.inform(mode.arrays, model.information_at(mode.arrays))
     for n_moves in _ROUNDS:
@@ -172,7 +176,7 @@ def weigh(mode, data, n_senses, prior, rng, n_moves):
     """The log mass of a mode, comparable with that of others."""
     model = mode.frame(SenseModel(data, n_senses, prior))
     mass = log_mass(model, model.pack(mode.arrays), rng, n_moves=n_moves)
-    return Mass(mass.value + sum(c.log_volume() for c in model.chains), mass.error)
+    return Mass(mass.value + sum(c.log_volume() for c in model.coordinates), mass.error)
 
 
 def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0):
@@ -182,7 +186,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     ----------
     data : Snippets
     n_senses : int
-    prior : SensePrior
+    prior : ModelPrior
     seeds : numpy.random.SeedSequence
     n_starts : int
         Number of annealed starts.
@@ -249,5 +253,4 @@ def _weigh_all(modes, given, rngs, parallel):
 
 def _competes(mode, best):
     error = np.hypot(mode.mass.error, best.mass.error)
-    # a share below exp(-8) of the largest matters to nothing
-    return mode.mass.value > best.mass.value - max(_CLEAR * error, 8.0)
+    return mode.mass.value > best.mass.value - max(_CLEAR * error, _LIGHT)

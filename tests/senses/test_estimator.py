@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 
-from skbayesembed import DiSCSenseModel, Posterior
+from skbayesembed import DiSCSenseModel, Posterior, SensePrior
 from skbayesembed.datasets import make_senses
 
 # Chains this short need not mix, and data this small can have several modes.
@@ -160,8 +160,8 @@ def test_texts(data):
 
 def test_a_failed_fit_leaves_the_estimator_as_it_was(fitted, data):
     model = pickle.loads(pickle.dumps(fitted))
-    model.set_params(kappa_chi=-1.0)
-    with pytest.raises(ValueError, match="kappa_chi must be a number > 0"):
+    model.set_params(prior=SensePrior(kappa_chi=-1.0))
+    with pytest.raises(ValueError, match="prior.kappa_chi must be a number > 0"):
         model.fit(data.counts)
     model = DiSCSenseModel(K, min_count=10_000)
     with pytest.raises(ValueError, match="empty vocabulary"):
@@ -268,10 +268,12 @@ def test_samples_in_the_columns_of_fit(data):
             {"kernel": "blockwise", "model": "interaction"},
             "kernel='blockwise' is not available for DiSCSenseModel with model='interaction'",
         ),
-        ({"alpha_phi": 1.0}, "alpha_phi must be a number > -1 and < 1, got 1.0"),
-        ({"kappa_theta": "a"}, "kappa_theta must be a number > 0"),
-        ({"first_psi": 0}, "first_psi must be a number > 0"),
-        ({"interaction_scale": 0}, "interaction_scale must be a number > 0"),
+        ({"prior": SensePrior(alpha_phi=1.0)}, "prior.alpha_phi must be .* < 1, got 1.0"),
+        ({"prior": 0.25}, "prior must be None or a SensePrior, got 0.25"),
+        (
+            {"solver": "gibbs", "model": "gasc", "prior": SensePrior(first_phi=np.inf)},
+            "solver='gibbs' needs a finite prior.first_phi",
+        ),
         ({"n_starts": 0}, "n_starts must be an integer >= 1"),
         ({"n_periods": 0}, "n_periods must be an integer >= 1"),
         ({"bins": [1, 0]}, "bins must be two or more increasing ends"),
@@ -398,10 +400,11 @@ def test_grid_search_with_routing(data):
     with config_context(enable_metadata_routing=True):
         model = DiSCSenseModel(K, **SOLVERS["map"])
         cv = KFold(2, shuffle=True, random_state=0)
-        search = GridSearchCV(model, {"kappa_chi": [1.0, 3.0]}, cv=cv, error_score="raise")
+        priors = [SensePrior(kappa_chi=1.0), SensePrior(kappa_chi=3.0)]
+        search = GridSearchCV(model, {"prior": priors}, cv=cv, error_score="raise")
         search.fit(data.counts, **where(data))
         train, test = next(cv.split(data.counts))
-        by_hand = clone(model).set_params(kappa_chi=1.0)
+        by_hand = clone(model).set_params(prior=priors[0])
         by_hand.fit(data.counts[train], **where(data, train))
         expected = by_hand.score(data.counts[test], **where(data, test))
         assert search.cv_results_["split0_test_score"][0] == expected

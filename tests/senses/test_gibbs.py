@@ -12,9 +12,10 @@ from scipy.special import expit, logsumexp
 from skbayesembed.common.random import generators
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
+from skbayesembed.senses.checks import KERNELS
 from skbayesembed.senses.data import Snippets
-from skbayesembed.senses.gibbs.conditionals import SENSE_KERNELS, SenseGibbs
-from skbayesembed.senses.priors import SensePrior
+from skbayesembed.senses.gibbs.conditionals import SenseGibbs
+from skbayesembed.senses.priors import ModelPrior
 
 EXACT = ("metropolis", "polya-gamma", "uniform")
 K, G, T, V, D = 3, 2, 4, 6, 60
@@ -56,11 +57,11 @@ def counted(data, senses, n_senses):
     return cells, words
 
 
-@pytest.mark.parametrize("kernel", SENSE_KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS["gibbs"])
 @pytest.mark.parametrize("kind", ["disc", "gasc", "scan"])
 def test_state_stays_consistent(kind, kernel):
     data = snippets(np.random.default_rng(0), n_genres=1 if kind == "scan" else G)
-    model = SenseGibbs(data, K, SensePrior(kind), kernel=kernel)
+    model = SenseGibbs(data, K, ModelPrior(kind=kind), kernel=kernel)
     state, _ = run(model, 20)
     cells, words = counted(data, state.senses, K)
     np.testing.assert_array_equal(state.snippets, cells)
@@ -89,7 +90,7 @@ def test_state_stays_consistent(kind, kernel):
 def test_log_posterior(kind):
     """The traced lp against the densities of scipy, senses summed out one snippet at a time."""
     data = snippets(np.random.default_rng(1), labels=np.where(np.arange(D) < 5, 1, -1))
-    prior = SensePrior(kind)
+    prior = ModelPrior(kind=kind)
     model = SenseGibbs(data, K, prior)
     state, _ = run(model, 3)
     kappa = state.kappa_phi if prior.walks else None
@@ -120,7 +121,7 @@ def test_log_posterior(kind):
 
 def test_known_labels_stay():
     labels = np.where(np.arange(D) % 3 == 0, np.arange(D) % K, -1)
-    model = SenseGibbs(snippets(np.random.default_rng(2), labels=labels), K, SensePrior())
+    model = SenseGibbs(snippets(np.random.default_rng(2), labels=labels), K, ModelPrior())
     known = labels >= 0
     _, senses = run(model, 30, each=lambda s: s.senses.copy())
     senses = np.array(senses)
@@ -134,7 +135,7 @@ def test_start():
     shapes = {"phi": (G, T, K), "chi": (K, V), "theta": (T, V)}
     start = {name: rng.normal(size=shape) for name, shape in shapes.items()}
     kept = {name: array.copy() for name, array in start.items()}
-    model = SenseGibbs(data, K, SensePrior(), start=start)
+    model = SenseGibbs(data, K, ModelPrior(), start=start)
     state, streams = started(model)
     np.testing.assert_array_equal(state.chi, start["chi"])
     np.testing.assert_array_equal(state.prevalence.x, start["phi"])
@@ -145,7 +146,7 @@ def test_start():
 
 
 def test_first_senses_are_uniform():
-    model = SenseGibbs(snippets(np.random.default_rng(5)), K, SensePrior())
+    model = SenseGibbs(snippets(np.random.default_rng(5)), K, ModelPrior())
     shares = np.bincount(
         np.concatenate([started(model, seed)[0].senses for seed in range(50)]), minlength=K
     ) / (50 * D)
@@ -153,24 +154,10 @@ def test_first_senses_are_uniform():
     np.testing.assert_allclose(shares, 1 / K, atol=0.035)
 
 
-def test_annealing_ends_at_one():
-    model = SenseGibbs(snippets(np.random.default_rng(6)), K, SensePrior(), anneal=0.1)
-    state, rng = started(model)
-    powers = []
-    for step in range(40):
-        model.sweep(state, rng, None)
-        model.tune(state, step, 40)
-        powers.append(state.power)
-    assert powers[0] < 0.15 and np.all(np.diff(powers) >= 0)
-    assert powers[18] < 1.0 == powers[19] == powers[-1]
-    model.sweep(state, rng, None)
-    assert state.snippets.sum() == D
-
-
 @pytest.mark.parametrize("kind", ["disc", "gasc"])
 @pytest.mark.parametrize("kernel", EXACT)
 def test_same_seed_same_draws(kind, kernel):
-    model = SenseGibbs(snippets(np.random.default_rng(7)), K, SensePrior(kind), kernel=kernel)
+    model = SenseGibbs(snippets(np.random.default_rng(7)), K, ModelPrior(kind=kind), kernel=kernel)
 
     def draws(n_jobs):
         seeds = np.random.SeedSequence(3)
@@ -192,7 +179,7 @@ def test_one_of_everything(kind, kernel, n_senses, n_words, n_periods):
     rng = np.random.default_rng(8)
     counts = sparse.csr_array(rng.poisson(1.0, (20, n_words)))
     data = Snippets.of(counts, rng.integers(0, n_periods, 20), n_periods=n_periods)
-    model = SenseGibbs(data, n_senses, SensePrior(kind), kernel=kernel)
+    model = SenseGibbs(data, n_senses, ModelPrior(kind=kind), kernel=kernel)
     state, lps = run(model, 50, each=lambda s: model.trace(s)["lp"])
     assert np.all(np.isfinite(lps)) and np.all(np.isfinite(state.words.x))
 
@@ -205,7 +192,7 @@ def test_long_snippets_do_not_underflow(kernel):
     p = rng.dirichlet(np.full(400, 0.5), 2)
     counts = np.array([rng.multinomial(500, p[k]) for k in truth])
     data = Snippets.of(sparse.csr_array(counts), np.zeros(40, int))
-    state, _ = run(SenseGibbs(data, 2, SensePrior(), kernel=kernel, anneal=1.0), 60, seed=1)
+    state, _ = run(SenseGibbs(data, 2, ModelPrior(), kernel=kernel), 60, seed=1)
     assert max((state.senses == truth).mean(), (state.senses != truth).mean()) == 1.0
     assert np.isfinite(state.log_likelihood)
 
@@ -214,7 +201,7 @@ def test_long_snippets_do_not_underflow(kernel):
 def test_prior_alone(kind):
     """Without snippets draws are those of the prior: their variances, level of rows included."""
     none = Snippets.of(sparse.csr_array((0, 3)), np.zeros(0, int), n_periods=2, n_genres=1)
-    prior = SensePrior(kind)
+    prior = ModelPrior(kind=kind)
     model = SenseGibbs(none, 2, prior)
     _, phi = run(model, 4000, each=lambda s: s.prevalence.x.copy())
     _, words = run(model, 4000, seed=1, each=lambda s: s.words.x.copy())
@@ -230,9 +217,9 @@ def test_prior_alone(kind):
 
 
 @pytest.mark.parametrize("kernel", EXACT)
-def test_trajectory_conditional_against_quadrature(kernel, sampling):
+def test_conditional_of_a_path_against_quadrature(kernel, sampling):
     """One logit over two periods, the other of each row held: moments on a grid."""
-    prior = SensePrior("scan", kappa_psi=0.5, first_psi=2.0)
+    prior = ModelPrior(kind="scan", kappa_psi=0.5, first_psi=2.0)
     counts = np.array([[[3.0, 1.0], [0.0, 4.0]]])
     held = np.array([0.4, -0.7])
     data = Snippets.of(sparse.csr_array((0, 2)), np.zeros(0, int), n_periods=2, n_genres=1)
@@ -246,7 +233,7 @@ def test_trajectory_conditional_against_quadrature(kernel, sampling):
         if kernel == "metropolis":
             model._move_words(state, rng[0])
         else:
-            model._draw_trajectories(state.words, counts, model._word_prior, rng[0])
+            model._draw_paths(state.words, counts, model._word_prior, rng[0])
         draws[i] = state.words.x[0, :, 0]
     grid = np.linspace(-9, 9, 400)
     a, b = np.meshgrid(grid, grid, indexing="ij")
@@ -268,7 +255,7 @@ def test_senses_against_enumeration(kind, kernel, sampling):
     """Four snippets over two words: all 16 assignments, with their exact probabilities."""
     counts = np.array([[3, 0], [2, 1], [0, 2], [1, 1]])
     data = Snippets.of(sparse.csr_array(counts), np.zeros(4, int))
-    prior = SensePrior(kind, kappa_phi=0.25)
+    prior = ModelPrior(kind=kind, kappa_phi=0.25)
     model = SenseGibbs(data, 2, prior, kernel=kernel)
     _, codes = run(model, 8_000, seed=3, each=lambda s: s.senses @ [8, 4, 2, 1])
     codes = np.array(codes)
@@ -301,27 +288,3 @@ def test_senses_against_enumeration(kind, kernel, sampling):
         error = np.sqrt(expected[code] * (1 - expected[code]) / sampling.ess(hits[None]))
         # 96 comparisons in all, each beyond 4.5 standard errors once in 150,000
         assert abs(hits.mean() - expected[code]) < 4.5 * error, code
-
-
-def test_errors():
-    data = snippets(np.random.default_rng(10))
-    with pytest.raises(ValueError, match="'gibbs' does not support model='interaction'.*hmc"):
-        SenseGibbs(data, K, SensePrior("interaction"))
-    with pytest.raises(ValueError, match="kind must be that of the prior, 'disc', got 'gasc'"):
-        SenseGibbs(data, K, SensePrior(), kind="gasc")
-    with pytest.raises(ValueError, match="'scan' has no genres, got 2"):
-        SenseGibbs(data, K, SensePrior("scan"))
-    for name in ("first_phi", "first_psi"):
-        with pytest.raises(ValueError, match=f"finite {name}"):
-            SenseGibbs(data, K, SensePrior("gasc", **{name: np.inf}))
-    with pytest.raises(ValueError, match="kernel must be one of"):
-        SenseGibbs(data, K, SensePrior(), kernel="alias")
-    with pytest.raises(ValueError, match="anneal"):
-        SenseGibbs(data, K, SensePrior(), anneal=0.0)
-    with pytest.raises(ValueError, match="lacks 'chi'"):
-        SenseGibbs(data, K, SensePrior(), start={"phi": np.zeros((G, T, K))})
-    with pytest.raises(ValueError, match=r"start\['phi'\] must have shape \(2, 4, 3\)"):
-        SenseGibbs(data, K, SensePrior(), start={"phi": np.zeros((T, K, G))})
-    labelled = snippets(np.random.default_rng(10), labels=np.full(D, 3))
-    with pytest.raises(ValueError, match="labels must be below n_senses=3, got 3"):
-        SenseGibbs(labelled, K, SensePrior())

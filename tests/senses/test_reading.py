@@ -104,10 +104,10 @@ def test_prevalence(fitted, truth):
     np.testing.assert_allclose(
         fitted.prevalence_, np.einsum("sgtk->kgt", prevalence) / len(prevalence)
     )
-    found = fitted.prevalence_interval(0.8)
+    found = fitted.prevalence_interval(prob=0.8)
     assert found.shape == (K, G, T, 2)
     for k in range(K):
-        np.testing.assert_array_equal(found[k], hdi_interval(prevalence[..., k], 0.8))
+        np.testing.assert_array_equal(found[k], hdi_interval(prevalence[..., k], prob=0.8))
 
 
 @pytest.mark.parametrize("period", [None, 1820, "[1825, 1835]"])
@@ -122,7 +122,7 @@ def test_sense_words(fitted, truth, period):
         order = np.argsort(-proba[:, k].mean(axis=0))[:4]
         assert table.words[k].tolist() == [f"x{v}" for v in order]
         np.testing.assert_allclose(table.mean[k], proba[:, k, order].mean(axis=0))
-        np.testing.assert_allclose(table.interval[k], hdi_interval(proba[:, k, order], 0.8))
+        np.testing.assert_allclose(table.interval[k], hdi_interval(proba[:, k, order], prob=0.8))
     assert fitted.sense_words(100).words.shape == (K, V)
 
 
@@ -137,6 +137,12 @@ def test_sense_words_as_text_and_frame(fitted):
     assert frame["sense"].tolist() == [0, 0, 0, 1, 1, 1]
     assert frame["word"].tolist() == table.words.ravel().tolist()
     np.testing.assert_array_equal(frame[["low", "high"]].to_numpy(), table.interval.reshape(-1, 2))
+    assert table["mean"].tolist() == table.mean.ravel().tolist()
+    html = table._repr_html_()
+    assert (
+        html.count("<tr>") == 1 + K * 3
+        and f'<td style="text-align: left">{table.words[1, 2]}' in html
+    )
 
 
 @pytest.mark.parametrize("word", ["x3", 3])
@@ -146,7 +152,7 @@ def test_word_trajectory(fitted, truth, word):
     np.testing.assert_allclose(found.draws, draws)
     np.testing.assert_allclose(found.mean, draws.mean(axis=0))
     np.testing.assert_allclose(found.sd, draws.std(axis=0, ddof=1))
-    np.testing.assert_allclose(found.interval, hdi_interval(draws, 0.8))
+    np.testing.assert_allclose(found.interval, hdi_interval(draws, prob=0.8))
     assert found.periods == ["[1805, 1815)", "[1815, 1825)", "[1825, 1835]"]
 
 
@@ -156,7 +162,7 @@ def test_sense_given_word(fitted, truth):
     found = fitted.sense_given_word("x5", prob=0.8)
     np.testing.assert_allclose(found.mean, share.mean(axis=0))
     np.testing.assert_allclose(found.mean.sum(), 1)
-    np.testing.assert_allclose(found.interval, hdi_interval(share, 0.8))
+    np.testing.assert_allclose(found.interval, hdi_interval(share, prob=0.8))
 
 
 @pytest.mark.parametrize("genre", [None, "prose"])
@@ -171,7 +177,7 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     found = fitted.prevalence_change(1, 1810, 1830, genre=genre, prob=0.8)
     np.testing.assert_allclose(found.draws, change)
     np.testing.assert_allclose(found.mean, change.mean())
-    np.testing.assert_allclose(found.interval, hdi_interval(change, 0.8))
+    np.testing.assert_allclose(found.interval, hdi_interval(change, prob=0.8))
     assert found.prob_increase == np.mean(change > 0)
     back = fitted.prevalence_change(1, "[1825, 1835]", 1810, genre=genre)
     np.testing.assert_allclose(back.mean, -change.mean())
@@ -267,7 +273,7 @@ def test_unknown_names(fitted):
     for bad in (-1, V, True, 1.5):
         with pytest.raises(KeyError, match="is not in the vocabulary"):
             fitted.sense_given_word(bad)
-    with pytest.raises(ValueError, match="t1=1900 is in no period: times must be from 1805"):
+    with pytest.raises(ValueError, match="end=1900 is in no period: times must be from 1805"):
         fitted.prevalence_change(0, 1810, 1900)
     with pytest.raises(ValueError, match="period must be a time or one of .* got 'late'"):
         fitted.sense_words(period="late")
@@ -278,7 +284,7 @@ def test_unknown_names(fitted):
     with pytest.raises(ValueError, match="threshold must be a number >= 0 and <= 1, got 2"):
         fitted.emergence(0, 2)
     for call in (
-        lambda p: fitted.prevalence_interval(p),
+        lambda p: fitted.prevalence_interval(prob=p),
         lambda p: fitted.sense_words(prob=p),
         lambda p: fitted.word_trajectory("x0", prob=p),
         lambda p: fitted.sense_given_word("x0", prob=p),

@@ -9,7 +9,7 @@ from scipy import sparse
 from skbayesembed.common.random import generators
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs.conditionals import SenseGibbs
-from skbayesembed.senses.priors import SensePrior
+from skbayesembed.senses.priors import ModelPrior
 
 # exact corners of the same samplers run by default: see CONTRIBUTING
 pytestmark = pytest.mark.slow
@@ -132,8 +132,8 @@ def test_geweke_notices_another_prior(wrong, sampling):
 def differences(kind, kernel, sampling, n_direct, n_chain, wrong=None):
     """Differences of the means of the test functions, in Monte Carlo standard errors."""
     rng = np.random.default_rng(5)
-    prior, data = SensePrior(kind), design(kind)
-    model = SenseGibbs(data, K, SensePrior(kind, **(wrong or {})), kernel=kernel)
+    prior, data = ModelPrior(kind=kind), design(kind)
+    model = SenseGibbs(data, K, ModelPrior(kind=kind, **(wrong or {})), kernel=kernel)
     streams = generators(np.random.SeedSequence(6), model.n_streams)
     direct = np.array([
         look(placed(model, prior, data, rng, streams), prior) for _ in range(n_direct)

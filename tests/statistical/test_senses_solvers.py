@@ -14,14 +14,18 @@ from skbayesembed.posterior.summary import ess
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs.conditionals import SenseGibbs
 from skbayesembed.senses.model import SenseModel
-from skbayesembed.senses.priors import SensePrior
+from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.replication.blockwise import SenseBlocks
 
 OPTIONS = HamiltonianOptions(method="hmc", path_length=4.0, integrator="gaussian", metric="given")
 NUTS = HamiltonianOptions()
 # small steps: the frame knows nothing of the deviations before a mode has been explored
 GIVEN = HamiltonianOptions(metric="given", target_accept=0.95)
-PRIOR = {"disc": SensePrior(), "gasc": SensePrior("gasc"), "interaction": SensePrior("interaction")}
+PRIOR = {
+    "disc": ModelPrior(),
+    "gasc": ModelPrior(kind="gasc"),
+    "interaction": ModelPrior(kind="interaction"),
+}
 
 
 def snippets(seed=0, n=60, labelled=False, **options):

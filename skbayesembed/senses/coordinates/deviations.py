@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import density_kernels as density
-from .frame import Chains
+from . import deviation_kernels as kernels
+from .frame import Paths, periods_first
 
 # Mean curvature of the log density of the logarithm of a half-Cauchy variable.
 _CURVATURE = 0.5
@@ -28,7 +28,7 @@ class Deviations:
     ----------
     n_senses, n_words : int
     precision : Tridiagonal
-        Prior precision of the deviations (T, K, V).
+        Prior precision over periods of the deviations (K, T, V).
     scale : float
         Of the half-Cauchy prior of tau.
     slab : float
@@ -39,19 +39,19 @@ class Deviations:
 
     def __init__(self, n_senses, n_words, precision, scale, slab):
         self.scale, self.slab, self.n_words = float(scale), float(slab), n_words
-        self._chains = Chains("deviation", (precision.n, n_senses, n_words), precision, None)
-        self._n = self._chains.size
+        self._paths = Paths("deviation", (precision.n, n_senses, n_words), precision, None)
+        self._n = self._paths.size
         self.size = self._n + 1 + n_words
         self.places = np.zeros(1 + n_words)
         self.inform({}, 1.0)
 
     def inform(self, information, power, arrays=None):
-        """As of `Chains`; ``information`` that about ``deviation`` and ``log_size``.
+        """As of `Paths`; ``information`` that about ``deviation`` and ``log_size``.
 
         Deviations stay centred at zero: noise in the means of so many would cost more than they
         tell.
         """
-        self._chains.inform(information, power)
+        self._paths.inform(information, power)
         about = power * information.get("log_size", np.zeros(self.n_words))
         curvature = _CURVATURE + about
         own = _CURVATURE + np.sum(about * _CURVATURE / curvature)
@@ -61,15 +61,16 @@ class Deviations:
             self.places = self._stacked(arrays)
 
     def information(self, arrays, about_psi):
-        """What `inform` takes, of that about ``psi`` (T, K, V): dict."""
+        """What `inform` takes, of that about ``psi`` (K, T, V): dict."""
         sizes, slopes = self.sizes(arrays)
-        about_size = np.sum(about_psi * arrays["deviation"] ** 2, axis=(0, 1)) * slopes**2
+        about_size = periods_first("deviation", about_psi * arrays["deviation"] ** 2)
+        about_size = about_size.sum(axis=(0, 1)) * slopes**2
         return {"deviation": about_psi * sizes**2, "log_size": about_size}
 
     def sizes(self, arrays):
         """Sizes by word, and their derivatives by log (tau lambda)."""
         sizes, slopes = np.empty((2, self.n_words))
-        density.sizes_of(self._stacked(arrays), self.slab, sizes, slopes)
+        kernels.sizes_of(self._stacked(arrays), self.slab, sizes, slopes)
         return sizes, slopes
 
     @staticmethod
@@ -79,7 +80,7 @@ class Deviations:
     @property
     def arrays(self):
         """As `density_kernels.deviating_posterior` takes them."""
-        return self._chains.arrays, self._of_sizes, self.scale, self.slab
+        return self._paths.arrays, self._of_sizes, self.scale, self.slab
 
     @property
     def _of_sizes(self):
@@ -88,22 +89,22 @@ class Deviations:
     def logits(self, y):
         """Arrays of coordinates, in a dict."""
         logs = np.empty(1 + self.n_words)
-        density.log_sizes_of(self._of_sizes, y[self._n :], logs)
+        kernels.log_sizes_of(self._of_sizes, y[self._n :], logs)
         sizes = {"log_tau": logs[0], "log_lambda": logs[1:]}
-        return self._chains.logits(y[: self._n]) | sizes
+        return self._paths.logits(y[: self._n]) | sizes
 
     def coordinates(self, arrays, out):
         """Coordinates of arrays, into ``out``, flat."""
-        self._chains.coordinates(arrays, out[: self._n])
+        self._paths.coordinates(arrays, out[: self._n])
         change = self._stacked(arrays) - self.places
         change[1:] -= self.turns * change[0]
         out[self._n :] = change / self.widths
 
     def log_volume(self):
-        """As of `Chains`."""
-        return self._chains.log_volume() + float(np.sum(np.log(self.widths)))
+        """As of `Paths`."""
+        return self._paths.log_volume() + float(np.sum(np.log(self.widths)))
 
     def draw(self, rng):
         """Deviations drawn from their prior, of sizes in the middle of theirs."""
         middle = {"log_tau": np.log(self.scale), "log_lambda": np.zeros(self.n_words)}
-        return self._chains.draw(rng) | middle
+        return self._paths.draw(rng) | middle

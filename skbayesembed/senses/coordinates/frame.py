@@ -1,6 +1,6 @@
 """Coordinates in which the posterior of a sense model is nearly round.
 
-Logits are chains over periods: columns of (T, M) arrays with one tridiagonal prior precision P.
+Logits follow paths over periods: columns of (T, M) arrays with one tridiagonal prior precision P.
 Samplers move ``y``, with ``x = center + L^-T y`` and ``L L' = P + information``, where the
 information is a guess of what the data tell of each logit: without data y is the innovation of the
 prior, with much of it the logit in units of its posterior deviation.
@@ -8,18 +8,34 @@ prior, with much of it the logit in units of its posterior deviation.
 A softmax does not see the level of its logits, and where they are independent and alike a priori
 their mean is independent of all else, a posteriori too. Its prior may be any: it is made as narrow
 as the information says, or those directions alone would be far wider than the coordinates expect.
+
+The kernels behind take arrays with periods first; `periods_first` and `in_order` turn them from the
+order of the room (see `model`) and back, and nothing else does.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...numeric import tridiagonal_kernels as chains
+from ...numeric import tridiagonal_kernels as paths
 from . import effect_kernels as effects
 
+# Axes of the room's arrays with periods first: (T, K, G) and (T, K, V).
+_PERIODS_FIRST = {"phi": (1, 2, 0), "psi": (1, 0, 2), "deviation": (1, 0, 2)}
 
-class Chains:
-    """One array of logits, chains over its first axis.
+
+def periods_first(name, x):
+    """A contiguous array (T, K, G) or (T, K, V), of one in the order of the room."""
+    return np.ascontiguousarray(x.transpose(_PERIODS_FIRST[name]), dtype=float)
+
+
+def in_order(name, x):
+    """A view in the order of the room, of an array with periods first."""
+    return x.transpose(np.argsort(_PERIODS_FIRST[name]))
+
+
+class Paths:
+    """One array of logits, paths over periods that are independent a priori.
 
     Parameters
     ----------
@@ -27,9 +43,9 @@ class Chains:
     shape : tuple of int
         Periods first.
     precision : Tridiagonal
-        Prior precision of every chain.
+        Prior precision of every path.
     axis : int or None
-        The axis of a softmax; None where there is none.
+        The axis of a softmax, where periods are first; None where there is none.
     proper : Tridiagonal, optional
         What coordinates are made with where the prior precision is singular.
     """
@@ -52,36 +68,36 @@ class Chains:
 
         ``information`` counts times ``power``; none means that there is none.
         """
-        information = power * information.get(self.name, np.zeros(self.shape))
+        given = information.get(self.name)
+        here = np.zeros(self.shape) if given is None else power * periods_first(self.name, given)
         if self.axis is not None:
-            self.narrowing = information.reshape(self._by_level).mean(axis=2)
-        information = np.ascontiguousarray(information, dtype=float).reshape(self._flat)
+            self.narrowing = here.reshape(self._by_level).mean(axis=2)
         self.below[-1] = 0.0
         p = self.proper
-        chains.paths_factor(p.diagonal, p.off, information, self.inverse, self.below)
+        paths.paths_factor(p.diagonal, p.off, here.reshape(self._flat), self.inverse, self.below)
         if arrays is not None:
-            center = arrays[self.name]
+            center = periods_first(self.name, arrays[self.name])
             if self.axis is not None:
                 center = center - np.mean(center, axis=self.axis, keepdims=True)
             self.center = np.ascontiguousarray(center).reshape(self._flat)
 
     @property
     def arrays(self):
-        """Coordinates, prior and narrowing as `kernels.pull_chain` takes them."""
+        """Coordinates, prior and narrowing as `kernels.pull_paths` takes them."""
         p = self.precision
         narrowing = None if self.axis is None else self.narrowing
         return self.center, self.inverse, self.below, p.diagonal, p.off, narrowing
 
     def logits(self, y):
-        """Logits of coordinates: dict with an ndarray of this shape."""
+        """Logits of coordinates, in a dict."""
         x = np.empty(self._flat)
-        chains.paths_from(self.center, self.inverse, self.below, y.reshape(self._flat), x)
-        return {self.name: x.reshape(self.shape)}
+        paths.paths_from(self.center, self.inverse, self.below, y.reshape(self._flat), x)
+        return {self.name: in_order(self.name, x.reshape(self.shape))}
 
     def coordinates(self, arrays, out):
         """Coordinates of logits, into ``out``, flat."""
-        x = np.ascontiguousarray(arrays[self.name], dtype=float).reshape(self._flat)
-        chains.paths_to(self.center, self.inverse, self.below, x, out.reshape(self._flat))
+        x = periods_first(self.name, arrays[self.name]).reshape(self._flat)
+        paths.paths_to(self.center, self.inverse, self.below, x, out.reshape(self._flat))
 
     def log_volume(self):
         """Log of |d x / d y| over the integral of what narrows the levels, up to a constant.
@@ -95,16 +111,17 @@ class Chains:
         p = self.proper
         levels = self.narrowing.reshape(self.shape[0], -1)
         inverse, below = np.empty_like(levels), np.empty_like(levels)
-        chains.paths_factor(p.diagonal, p.off, levels, inverse, below)
+        paths.paths_factor(p.diagonal, p.off, levels, inverse, below)
         return volume - float(np.sum(np.log(inverse)))
 
     def draw(self, rng):
         """Logits drawn from the prior, in a dict."""
-        return {self.name: self.proper.sample(rng, (self._flat[1],)).reshape(self.shape)}
+        x = self.proper.sample(rng, (self._flat[1],)).reshape(self.shape)
+        return {self.name: in_order(self.name, x)}
 
 
 class Effects:
-    """Main effects of senses, ``chi`` (1, K, V), and of periods, ``theta`` (T, V), of word logits.
+    """Main effects of senses, ``chi`` (K, V), and of periods, ``theta`` (T, V), of word logits.
 
     The data see their sums: the information about ``psi = chi + theta`` is shared by both, and
     along chi up, theta down there is none. Both are therefore taken together, word by word, with
@@ -135,10 +152,11 @@ class Effects:
         self.inform({}, 1.0)
 
     def inform(self, information, power, arrays=None):
-        """As of `Chains`; the information is that about ``psi``."""
-        n = power * information.get("psi", np.zeros(self.shape))
+        """As of `Paths`; the information is that about ``psi``."""
+        given = information.get("psi")
+        n = np.zeros(self.shape) if given is None else power * periods_first("psi", given)
         self.narrowing = n.mean(axis=2)
-        self.factor = self._factored(np.ascontiguousarray(n, dtype=float))
+        self.factor = self._factored(n)
         if arrays is not None:
             center = self._stacked(arrays)
             self.center = center - center.mean(axis=1, keepdims=True)
@@ -159,7 +177,7 @@ class Effects:
 
     @staticmethod
     def _stacked(arrays):
-        return np.concatenate([arrays["chi"][0], arrays["theta"]])
+        return np.concatenate([arrays["chi"], arrays["theta"]])
 
     @property
     def arrays(self):
@@ -172,7 +190,7 @@ class Effects:
         x = np.empty(self._rows)
         effects.logits_of(self._shift, *self.factor, y.reshape(self._rows), x)
         n_senses = self.shape[1]
-        return {"chi": x[None, :n_senses], "theta": x[n_senses:]}
+        return {"chi": x[:n_senses], "theta": x[n_senses:]}
 
     def coordinates(self, arrays, out):
         """Coordinates of logits, into ``out``, flat."""
@@ -180,12 +198,12 @@ class Effects:
         effects.coordinates_of(self._shift, *self.factor, x, out.reshape(self._rows))
 
     def log_volume(self):
-        """As of `Chains`."""
+        """As of `Paths`."""
         of_levels = self._factored(np.ascontiguousarray(self.narrowing[:, :, None]))
         return float(np.sum(np.log(self.factor[0])) - np.sum(np.log(of_levels[0])))
 
     def draw(self, rng):
         """Both drawn from their priors."""
         _, n_senses, n_words = self.shape
-        chi = rng.normal(scale=np.sqrt(self.variance), size=(1, n_senses, n_words))
+        chi = rng.normal(scale=np.sqrt(self.variance), size=(n_senses, n_words))
         return {"chi": chi, "theta": self.precision.sample(rng, (n_words,))}

@@ -9,12 +9,12 @@ kernels differ in how they draw it (Zafar & Nicholls 2022, Appendix B):
 - ``"metropolis"``: all those logits of one word are proposed at once from the Gaussian of a Newton
   step and accepted or not. A word is rare among the words of a period, and Polya-Gamma variables
   then hold its logits far more tightly than the data do: these moves are several times longer.
-  Every eighth sweep is one of ``"polya-gamma"``, whose moves are never refused, and so are the
-  prevalence logits' always.
+  Every eighth sweep is one of ``"polya-gamma"``, whose moves are never refused. Prevalence logits
+  are always drawn as by ``"polya-gamma"``.
 - ``"uniform"``: two bounds from auxiliary uniform variables for each row and entry, then a
   truncated normal, one logit at a time.
-- ``"approximate"``: as ``"polya-gamma"``, with every Polya-Gamma variable replaced by a moved and
-  scaled draw of PG(1, .), which has its mean and variance alone (Chen et al. 2013). The posterior
+- ``"approximate"``: as ``"polya-gamma"``, with every Polya-Gamma variable replaced by a draw of
+  PG(1, .) that is moved and scaled to the same mean and variance (Chen et al. 2013). The posterior
   it draws from is not the model's, and by how much they differ is not known.
 
 Three shifts leave the likelihood as it is and are drawn from their exact Gaussian conditionals
@@ -30,36 +30,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from ...common.checks import check_choice, check_integer, check_real
-from ..replication import uniform_kernels as uniform
+from ..replication import uniform
+from ..table_kernels import SoftmaxTable
 from . import kernels
 from . import metropolis_kernels as metropolis
 
-SENSE_KERNELS = ("metropolis", "polya-gamma", "uniform", "approximate")
+# Of the sweeps of "metropolis", every so many is one of "polya-gamma".
 _POLYA_GAMMA_EVERY = 8
-
-
-class SoftmaxTable:
-    """Logits ``x`` (A, T, B) with the sums of their exponentials, as `gibbs_kernels` has them."""
-
-    def __init__(self, x):
-        self.x = x
-        self.weight = np.empty_like(x)
-        self.top, self.total, self.peak = np.empty((3, *x.shape[:2]))
-        self.refresh()
-
-    @property
-    def parts(self):
-        """The arrays in the order of the kernels."""
-        return self.x, self.weight, self.top, self.total, self.peak
-
-    def refresh(self):
-        """Sum anew, after changes of ``x``."""
-        kernels.summed_table(*self.parts)
-
-    def log_sums(self):
-        """Log-sums of the rows, ndarray of shape (A, T)."""
-        return self.top + np.log(self.total)
 
 
 @dataclass
@@ -75,9 +52,7 @@ class SenseState:
         Innovation variance of ``phi``, learned in ``"gasc"`` and ``"scan"``.
     senses : ndarray of shape (n_snippets,), int64
     snippets, tokens : ndarray of shape (G, T, K) and (K, T, V)
-        Snippets and words by sense, times ``power``.
-    power : float
-        Exponent of the likelihood of data and senses, below 1 only while a chain is annealed.
+        Snippets and words by sense.
     log_likelihood : float
         With unknown senses summed out.
     n_sweeps : int
@@ -93,7 +68,6 @@ class SenseState:
     senses: np.ndarray
     snippets: np.ndarray
     tokens: np.ndarray
-    power: float = 1.0
     log_likelihood: float = np.nan
     n_sweeps: int = 0
     acceptance: float = 1.0
@@ -107,55 +81,30 @@ class SenseGibbs:
     data : Snippets
         K senses, G genres, T periods and V words below; known labels stay fixed.
     n_senses : int
-    prior : SensePrior
-    kind : {"disc", "gasc", "scan"}, optional
-        That of ``prior``.
+    prior : ModelPrior
+        Not of ``"interaction"``, which has no such conditionals, and with finite variances of first
+        periods.
     kernel : {"metropolis", "polya-gamma", "uniform", "approximate"}, default="metropolis"
         ``"approximate"`` does not draw from the posterior: see the head of this module.
     start : dict of ndarray, optional
         Where chains start: ``phi`` (G, T, K) and ``chi`` (K, V), ``theta`` (T, V) or ``psi``
         (K, T, V). Unknown senses are drawn given them; without, they are drawn uniformly.
-    anneal : float, default=1.0
-        Exponent of the likelihood at which warm-up starts; it rises to 1 over its first half.
-
-    Raises
-    ------
-    ValueError
-        If the model is ``"interaction"``, which has no such conditionals, or ``kind`` is not that
-        of ``prior``; if ``"scan"`` is given genres; if a first period has a flat prior, whose
-        posterior is improper; if an array of ``start`` is missing or has another shape; if a label
-        is not below ``n_senses``.
 
     Notes
     -----
     The cost of a sweep is linear in the number of tokens times K and in K T V (in K^2 T V and
     K^3 V with many senses).
     Recorded: ``prevalence`` (G, T, K), ``chi`` and ``theta`` or ``psi``. Traced: ``lp``, the log
-    posterior density of the logits, senses summed out, up to the log evidence; a learned
-    ``kappa_phi``.
+    posterior density of the logits, senses summed out, up to the log evidence;
+    ``log_likelihood``; a learned ``kappa_phi``.
     """
 
     n_streams = 1
 
-    def __init__(
-        self, data, n_senses, prior, kind=None, kernel="metropolis", start=None, anneal=1.0
-    ):
-        kind = prior.kind if kind is None else kind
-        check_integer("n_senses", n_senses, 1)
-        check_choice("kernel", kernel, SENSE_KERNELS)
-        check_real("anneal", anneal, 0.0, high=1.0)
-        _check_model(data, prior, kind)
-        if data.labels.size and data.labels.max() >= n_senses:
-            raise ValueError(
-                f"labels must be below n_senses={n_senses}, got {int(data.labels.max())}."
-            )
-        self.data = data
-        self.n_senses = n_senses
-        self.prior = prior
-        self.kernel = kernel
-        self.anneal = anneal
+    def __init__(self, data, n_senses, prior, kernel="metropolis", start=None):
+        self.data, self.n_senses, self.prior = data, n_senses, prior
+        self.kernel, self.start = kernel, start
         self.walks = prior.walks
-        self.start = None if start is None else self._checked(start)
         if self.walks:
             self._word_prior = prior.psi_precision(data.n_periods)
         else:
@@ -171,22 +120,13 @@ class SenseGibbs:
             return {"phi": (g, t, k), "psi": (k, t, v)}
         return {"phi": (g, t, k), "chi": (k, v), "theta": (t, v)}
 
-    def _checked(self, start):
-        for name, shape in self.shapes.items():
-            if name not in start:
-                raise ValueError(f"start must have the arrays {list(self.shapes)}, lacks {name!r}.")
-            if np.shape(start[name]) != shape:
-                raise ValueError(
-                    f"start[{name!r}] must have shape {shape}, got {np.shape(start[name])}."
-                )
-        return {name: np.array(start[name], dtype=np.float64) for name in self.shapes}
-
-    def init_state(self, rng):
+    def init_state(self, rngs):
         """Logits of ``start``, or zero, and senses drawn given them."""
-        arrays = self.start or {name: np.zeros(shape) for name, shape in self.shapes.items()}
-        return self.state_of({name: array.copy() for name, array in arrays.items()}, rng)
+        if self.start is None:
+            return self.state_of({n: np.zeros(shape) for n, shape in self.shapes.items()}, rngs)
+        return self.state_of({n: np.array(self.start[n], order="C") for n in self.shapes}, rngs)
 
-    def state_of(self, arrays, rng):
+    def state_of(self, arrays, rngs):
         """The state with these logits, which become its own, and senses drawn given them."""
         shapes, data = self.shapes, self.data
         if self.walks:
@@ -195,8 +135,8 @@ class SenseGibbs:
             chi, theta = arrays["chi"], arrays["theta"]
             words = chi[:, None] + theta
         state = SenseState(
-            SoftmaxTable(arrays["phi"]),
-            SoftmaxTable(words),
+            SoftmaxTable.of(arrays["phi"]),
+            SoftmaxTable.of(words),
             chi,
             theta,
             self.prior.mean_kappa_phi,
@@ -204,12 +144,12 @@ class SenseGibbs:
             np.empty(shapes["phi"]),
             np.empty(words.shape),
         )
-        self._draw_senses(state, rng[0])
+        self._draw_senses(state, rngs[0])
         return state
 
-    def sweep(self, state, rng, run):
+    def sweep(self, state, rngs, run):
         """Update prevalence logits, word logits and then senses; ``run`` is not used."""
-        rng = rng[0]
+        rng = rngs[0]
         self._draw_prevalence(state, rng)
         self._draw_words(state, rng)
         state.words.refresh()
@@ -217,9 +157,7 @@ class SenseGibbs:
         state.n_sweeps += 1
 
     def tune(self, state, step, warmup):
-        """Raise the exponent of the likelihood to 1 over the first half of warm-up."""
-        share = min(1.0, 2.0 * (step + 1) / warmup)
-        state.power = 1.0 if share == 1.0 else self.anneal ** (1.0 - share)
+        """There is nothing to tune."""
 
     def observe(self, state):
         """``prevalence`` (G, T, K) and the word logits of this draw."""
@@ -230,8 +168,9 @@ class SenseGibbs:
         return {**seen, "chi": state.chi.copy(), "theta": state.theta.copy()}
 
     def trace(self, state):
-        """``lp``, a learned ``kappa_phi``, the share of Metropolis moves accepted."""
-        seen = {"lp": state.log_likelihood + self._log_prior(state)}
+        """Log densities, a learned ``kappa_phi``, the share of Metropolis moves accepted."""
+        value = state.log_likelihood
+        seen = {"lp": value + self._log_prior(state), "log_likelihood": value}
         if self.walks:
             seen["kappa_phi"] = state.kappa_phi
         if self.kernel == "metropolis":
@@ -241,7 +180,7 @@ class SenseGibbs:
     def _draw_prevalence(self, state, rng):
         table = state.prevalence
         precision = self.prior.phi_precision(self.data.n_periods, state.kappa_phi)
-        self._draw_trajectories(table, state.snippets, precision, rng)
+        self._draw_paths(table, state.snippets, precision, rng)
         kernels.draw_levels(table.x, precision.diagonal, precision.off, rng)
         table.refresh()
         if self.walks:
@@ -249,7 +188,10 @@ class SenseGibbs:
             state.kappa_phi = rate / rng.standard_gamma(shape)
 
     def _kappa_conditional(self, phi):
-        """Shape and rate of the inverse-Gamma conditional of the variance of steps over two."""
+        """Shape and rate of the inverse-Gamma conditional of kappa_phi.
+
+        It is half the variance of the steps of prevalence logits.
+        """
         steps = np.diff(phi, axis=1)
         prior = self.prior
         return (
@@ -263,7 +205,7 @@ class SenseGibbs:
         if self.kernel == "metropolis" and state.n_sweeps % _POLYA_GAMMA_EVERY:
             self._move_words(state, rng)
         elif self.walks:
-            self._draw_trajectories(table, state.tokens, prior, rng)
+            self._draw_paths(table, state.tokens, prior, rng)
         else:
             self._draw_effects(state, rng)
         if self.walks:
@@ -280,29 +222,27 @@ class SenseGibbs:
         none = np.empty((0, 0))
         chi, theta = (none, none) if self.walks else (state.chi, state.theta)
         accepted = metropolis.move_words(
-            chi, theta, *table.parts, state.tokens, state.tokens.sum(axis=2),
+            chi, theta, table, state.tokens, state.tokens.sum(axis=2),
             1 / self.prior.kappa_chi, prior.diagonal, prior.off, not self.walks, rng,
         )  # fmt: skip
         n_moves = self.data.n_words * (self.n_senses if self.walks else 1)
         state.acceptance = accepted / max(n_moves, 1)
 
-    def _draw_trajectories(self, table, counts, precision, rng):
-        """Trajectories of a table given the counts."""
-        parts = *table.parts, counts, counts.sum(axis=2), precision.diagonal, precision.off
+    def _draw_paths(self, table, counts, precision, rng):
+        """Paths of a table given the counts."""
+        given = table, counts, counts.sum(axis=2), precision.diagonal, precision.off
         if self.kernel == "uniform":
-            uniform.draw_walks_uniform(*parts, rng)
+            uniform.draw_walks_uniform(*given, rng)
         else:
-            kernels.draw_walks(*parts, self.kernel == "approximate", rng)
+            kernels.draw_walks(*given, self.kernel == "approximate", rng)
 
     def _draw_effects(self, state, rng):
         """DiSC's ``chi`` and ``theta`` given the counts."""
         chi, theta, prior = state.chi, state.theta, self._word_prior
         own_precision = 1 / self.prior.kappa_chi
-        given = chi, theta, *state.words.parts, state.tokens, state.tokens.sum(axis=2)
+        given = chi, theta, state.words, state.tokens, state.tokens.sum(axis=2)
         if self.kernel == "uniform":
-            uniform.draw_sense_effects_uniform(*given, own_precision, rng)
-            uniform.draw_time_effects_uniform(*given, prior.diagonal, prior.off, rng)
-            _draw_split(chi, theta, own_precision, prior, rng)
+            uniform.draw_effects(*given, own_precision, prior, rng)
         else:
             approximate = self.kernel == "approximate"
             kernels.draw_additive(
@@ -312,9 +252,9 @@ class SenseGibbs:
     def _draw_senses(self, state, rng):
         data, phi = self.data, state.prevalence
         state.log_likelihood = kernels.draw_senses(
-            data.indptr, data.words, data.counts, data.periods, data.genres, data.labels,
+            (data.indptr, data.words, data.counts, data.periods, data.genres, data.labels),
             phi.x - phi.log_sums()[:, :, None], state.words.x, state.words.log_sums(),
-            float(state.power), rng, state.senses, state.snippets, state.tokens,
+            rng, state.senses, state.snippets, state.tokens,
         )  # fmt: skip
 
     def _log_prior(self, state):
@@ -331,41 +271,10 @@ class SenseGibbs:
         return value - 0.5 * (constant + float(np.vdot(chi, chi)) / kappa)
 
 
-def _check_model(data, prior, kind):
-    check_choice("model", kind, ("disc", "gasc", "scan", "interaction"))
-    if kind == "interaction":
-        raise ValueError(
-            "solver='gibbs' does not support model='interaction': the scale of its deviations has "
-            "no such conditionals. Use solver='hmc'."
-        )
-    if kind != prior.kind:
-        raise ValueError(f"kind must be that of the prior, {prior.kind!r}, got {kind!r}.")
-    if kind == "scan" and data.n_genres > 1:
-        raise ValueError(f"model='scan' has no genres, got {data.n_genres}. Use model='gasc'.")
-    for name in ("first_phi", "first_psi"):
-        if prior.walks and getattr(prior, name) == np.inf:
-            raise ValueError(
-                f"solver='gibbs' needs a finite {name}: under a flat prior of the first period the "
-                "posterior is improper, and a sense without snippets has no distribution to draw "
-                "from."
-            )
-
-
-def _draw_split(chi, theta, chi_precision, precision, rng):
-    """Draw how each word's level is split: chi + c and theta - c have the same likelihood."""
-    n_senses = chi.shape[0]
-    ones = precision.apply(np.ones(precision.n))
-    total = n_senses * chi_precision + ones.sum()
-    mean = (ones @ theta - chi_precision * chi.sum(axis=0)) / total
-    shift = mean + rng.standard_normal(mean.size) / math.sqrt(total)
-    chi += shift
-    theta -= shift
-
-
 def _log_density(x, precision, log_determinant):
-    """Log density of independent trajectories ``x`` (A, T, B) of a Gaussian precision."""
+    """Log density of independent paths ``x`` (A, T, B) of a Gaussian precision."""
     n, n_periods, m = x.shape
-    chains = np.moveaxis(x, 1, 0)
-    form = float(np.vdot(chains, precision.apply(chains)))
+    paths = np.moveaxis(x, 1, 0)
+    form = float(np.vdot(paths, precision.apply(paths)))
     constant = n * m * (log_determinant - n_periods * math.log(2 * math.pi))
     return 0.5 * (constant - form)

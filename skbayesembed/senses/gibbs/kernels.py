@@ -1,11 +1,4 @@
-"""Kernels of the Gibbs sampler: senses of snippets, softmax tables, Polya-Gamma updates.
-
-A *table* holds softmax rows ``x`` (A, T, B), one for each a and period t: prevalence logits
-(genres, T, senses) or word logits (senses, T, words). Beside it are ``weight`` = exp(x - top) and
-``total``, the sum of a row's weights, which every update of an entry carries along: rest = total -
-weight is the sum over the other entries. ``peak``, the largest total since the last summation,
-bounds the rounding error of ``total``; where rest is too small beside it, it is summed anew.
-"""
+"""Kernels of the Gibbs sampler: senses of snippets and Polya-Gamma updates of softmax tables."""
 
 from __future__ import annotations
 
@@ -15,77 +8,7 @@ import numpy as np
 from numba import njit
 
 from ...inference.pg_kernels import LARGEST_TILT, exact_draw, one_draw
-from ...numeric.elementwise import FAST, exp_negative
-
-# A rest below this share of the peak has lost more than half of its digits.
-SMALLEST_SHARE = 1e-7
-LARGEST_EXPONENT = 300.0
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def summed_table(x, weight, top, total, peak):
-    """Fill weight, top, total and peak of a table from ``x``."""
-    n, n_periods, m = x.shape
-    for a in range(n):
-        for t in range(n_periods):
-            largest = x[a, t, 0]
-            for b in range(1, m):
-                largest = max(largest, x[a, t, b])
-            # a second loop of its own turns into vector instructions
-            sum_of = 0.0
-            for b in range(m):
-                weight[a, t, b] = exp_negative(x[a, t, b] - largest)
-                sum_of += weight[a, t, b]
-            top[a, t] = largest
-            total[a, t] = sum_of
-            peak[a, t] = sum_of
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def sum_others(x, weight, top, total, peak, a, t, b):
-    """Sum a row anew, about the largest of the entries other than b; returns their sum."""
-    m = x.shape[2]
-    largest = -np.inf
-    for j in range(m):
-        if j != b:
-            largest = max(largest, x[a, t, j])
-    rest = 0.0
-    for j in range(m):
-        if j != b:
-            weight[a, t, j] = math.exp(x[a, t, j] - largest)
-            rest += weight[a, t, j]
-    top[a, t] = largest
-    peak[a, t] = rest
-    return rest
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def put(x, weight, top, total, peak, a, t, b, rest, value):
-    """x[a, t, b] = value, ``rest`` being the sum of the other weights of the row."""
-    x[a, t, b] = value
-    exponent = value - top[a, t]
-    if exponent > LARGEST_EXPONENT:
-        m = x.shape[2]
-        rest = 0.0
-        for j in range(m):
-            weight[a, t, j] = math.exp(x[a, t, j] - value)
-            rest += weight[a, t, j]
-        top[a, t] = value
-        total[a, t] = peak[a, t] = rest
-        return
-    weight[a, t, b] = math.exp(exponent)
-    total[a, t] = rest + weight[a, t, b]
-    peak[a, t] = max(peak[a, t], total[a, t])
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def others(x, weight, top, total, peak, a, t, b):
-    """Sum of the weights of a row other than b's, summed anew where rounding would show."""
-    rest = total[a, t] - weight[a, t, b]
-    # not-a-number and infinities fail the comparison, too
-    if rest > SMALLEST_SHARE * peak[a, t]:
-        return rest
-    return sum_others(x, weight, top, total, peak, a, t, b)
+from ..table_kernels import others, put
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -103,7 +26,7 @@ def polya_gamma(h, z, approximate, rng):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_chain(diagonal, off, linear, rng, factor, below, out):
+def draw_path(diagonal, off, linear, rng, factor, below, out):
     """Draw out ~ N(P^-1 linear, P^-1), P tridiagonal; factor and below receive its Cholesky rows.
 
     ``linear`` is overwritten by L^-1 linear.
@@ -129,7 +52,7 @@ def draw_chain(diagonal, off, linear, rng, factor, below, out):
 def draw_levels(x, diagonal, off, rng):
     """Draw the levels of softmax rows ``x`` (A, T, B) from the prior, which alone bears on them.
 
-    x + d leaves the likelihood as it is for every d (A, T); given B trajectories of precision P
+    x + d leaves the likelihood as it is for every d (A, T); given B paths of precision P
     with mean m, d ~ N(-m, P^-1 / B).
     """
     n, n_periods, m = x.shape
@@ -137,7 +60,7 @@ def draw_levels(x, diagonal, off, rng):
     linear, level = np.empty(n_periods), np.empty(n_periods)
     for a in range(n):
         linear[:] = 0.0
-        draw_chain(diagonal, off, linear, rng, factor, below, level)
+        draw_path(diagonal, off, linear, rng, factor, below, level)
         for t in range(n_periods):
             shift = 0.0
             for b in range(m):
@@ -148,15 +71,14 @@ def draw_levels(x, diagonal, off, rng):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_walks(
-    x, weight, top, total, peak, counts, sizes, diagonal, off, approximate, rng
-):  # fmt: skip
-    """Polya-Gamma update of every trajectory x[a, :, b] of a table, given all others.
+def draw_walks(table, counts, sizes, diagonal, off, approximate, rng):
+    """Polya-Gamma update of every path x[a, :, b] of a table, given all others.
 
     ``counts`` (A, T, B), their sums ``sizes`` (A, T). With C the log-sum of the others of a row
     (Zafar & Nicholls 2022, eqs. 19 and 20, for all periods at once), omega_t ~ PG(sizes,
     x - C) and x ~ N(Q^-1 b, Q^-1), Q = P + diag(omega), b = counts - sizes / 2 + omega C.
     """
+    x, top = table.x, table.top
     n, n_periods, m = x.shape
     rest = np.zeros(n_periods)
     precision, linear = np.empty(n_periods), np.empty(n_periods)
@@ -169,17 +91,17 @@ def draw_walks(
                 h = sizes[a, t]
                 if h == 0.0 or m == 1:
                     continue
-                rest[t] = others(x, weight, top, total, peak, a, t, b)
+                rest[t] = others(table, a, t, b)
                 offset = top[a, t] + math.log(rest[t])
                 omega = polya_gamma(h, x[a, t, b] - offset, approximate, rng)
                 precision[t] += omega
                 linear[t] = counts[a, t, b] - 0.5 * h + omega * offset
-            draw_chain(precision, off, linear, rng, factor, below, new)
+            draw_path(precision, off, linear, rng, factor, below, new)
             for t in range(n_periods):
                 if sizes[a, t] == 0.0 or m == 1:
                     x[a, t, b] = new[t]
                 else:
-                    put(x, weight, top, total, peak, a, t, b, rest[t], new[t])
+                    put(table, a, t, b, rest[t], new[t])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -190,7 +112,7 @@ def factor_word(precision, off, own, cross, linear, own_linear, factor, below, s
     ``precision``; ``cross`` (K, T). With P = L L' and Y = L^-1 cross' it has the factors L, in
     ``factor`` and ``below``, Y', which overwrites ``cross``, and the Cholesky factor ``schur`` of
     diag(own) - Y'Y. The linear terms are overwritten by their forward substitution. Returns half
-    the log determinant. Without chi (K = 0) the word has one trajectory.
+    the log determinant. Without chi (K = 0) the word has one path.
     """
     n, n_senses = precision.size, own.size
     value = 0.0
@@ -253,15 +175,13 @@ def draw_word(cross, linear, own_linear, factor, below, schur, rng, theta, chi):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_additive(
-    chi, theta, x, weight, top, total, peak, counts, sizes, chi_precision, diagonal, off,
-    approximate, rng,
-):  # fmt: skip
+def draw_additive(chi, theta, table, counts, sizes, chi_precision, diagonal, off, approximate, rng):
     """Polya-Gamma update of all ``chi`` (K, V) and ``theta`` (T, V), word by word.
 
     The table holds chi[k] + theta[t] (K, T, V). A word's logits are entries of K T different
     softmax rows: one variable for each row, and given them its K + T effects are jointly Gaussian.
     """
+    x, top = table.x, table.top
     n_senses, n_periods, n_words = x.shape
     rest, cross = np.zeros((n_senses, n_periods)), np.empty((n_senses, n_periods))
     precision, linear = np.empty(n_periods), np.empty(n_periods)
@@ -281,7 +201,7 @@ def draw_additive(
                 h = sizes[k, t]
                 if h == 0.0 or n_words == 1:
                     continue
-                rest[k, t] = others(x, weight, top, total, peak, k, t, v)
+                rest[k, t] = others(table, k, t, v)
                 offset = top[k, t] + math.log(rest[k, t])
                 omega = polya_gamma(h, x[k, t, v] - offset, approximate, rng)
                 pull = counts[k, t, v] - 0.5 * h + omega * offset
@@ -301,20 +221,19 @@ def draw_additive(
                 if sizes[k, t] == 0.0 or n_words == 1:
                     x[k, t, v] = value
                 else:
-                    put(x, weight, top, total, peak, k, t, v, rest[k, t], value)
+                    put(table, k, t, v, rest[k, t], value)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_senses(
-    indptr, words, counts, periods, genres, labels, log_prevalence, x, log_sum, power, rng, senses,
-    snippets, tokens,
-):  # fmt: skip
-    """Draw senses[d] with probability proportional to (prevalence prod_v p_kv^c_v)^power.
+def draw_senses(text, log_prevalence, x, log_sum, rng, senses, snippets, tokens):
+    """Draw senses[d] with probability proportional to prevalence prod_v p_kv^c_v.
 
+    ``text`` is (indptr, words, counts, periods, genres, labels) of `Snippets`;
     ``log_prevalence`` (G, T, K), word logits ``x`` (K, T, V) and their log-sums (K, T); known
-    labels are kept. Counts ``snippets`` (G, T, K) and ``tokens`` (K, T, V), times ``power``.
-    Returns the log likelihood with unknown senses summed out (eq. 9).
+    labels are kept. Counts ``snippets`` (G, T, K) and ``tokens`` (K, T, V). Returns the log
+    likelihood with unknown senses summed out (eq. 9).
     """
+    indptr, words, counts, periods, genres, labels = text
     n_senses = x.shape[0]
     snippets[:] = 0.0
     tokens[:] = 0.0
@@ -333,19 +252,18 @@ def draw_senses(
             top = a[0]
             for k in range(1, n_senses):
                 top = max(top, a[k])
-            plain = tempered = 0.0
+            total = 0.0
             for k in range(n_senses):
-                plain += math.exp(a[k] - top)
-                a[k] = math.exp(power * (a[k] - top))
-                tempered += a[k]
-            value += top + math.log(plain)
-            u = rng.random() * tempered
+                a[k] = math.exp(a[k] - top)
+                total += a[k]
+            value += top + math.log(total)
+            u = rng.random() * total
             chosen = 0
             while chosen < n_senses - 1 and u >= a[chosen]:
                 u -= a[chosen]
                 chosen += 1
         senses[d] = chosen
-        snippets[g, t, chosen] += power
+        snippets[g, t, chosen] += 1.0
         for i in range(indptr[d], indptr[d + 1]):
-            tokens[chosen, t, words[i]] += power * counts[i]
+            tokens[chosen, t, words[i]] += counts[i]
     return value

@@ -5,7 +5,7 @@ the distance of its logit from the log-sum of the others, while the information 
 logit is only h p (1 - p): draws given them move by small steps. Here all logits of a word are
 proposed at once from the Gaussian that a Newton step from their current values suggests (Gamerman
 1997, *Sampling from the posterior distribution in generalized linear mixed models*), and accepted
-with the Metropolis-Hastings probability. Tables are those of `gibbs_kernels`.
+with the Metropolis-Hastings probability. Tables are those of `table_kernels`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import math
 import numpy as np
 from numba import njit
 
-from .kernels import draw_word, factor_word, others, put
+from ..table_kernels import others, put
+from .kernels import draw_word, factor_word
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -93,16 +94,14 @@ def newton_terms(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def move_words(
-    chi, theta, x, weight, top, total, peak, counts, sizes, own_precision, diagonal, off, shared,
-    rng,
-):  # fmt: skip
+def move_words(chi, theta, table, counts, sizes, own_precision, diagonal, off, shared, rng):
     """One Metropolis-Hastings move of every word; returns how many were accepted.
 
-    Where ``shared``, the table ``x`` (K, T, V) is chi[k] + theta[t], and the K + T effects of a
-    word move together. Else ``chi`` is empty and the trajectory x[k, :, v] of each sense and word
-    moves by itself, ``theta`` being anything.
+    Where ``shared``, the logits ``x`` (K, T, V) of the table are chi[k] + theta[t], and the K + T
+    effects of a word move together. Else ``chi`` is empty and the path x[k, :, v] of each sense and
+    word moves by itself, ``theta`` being anything.
     """
+    x, top = table.x, table.top
     n_senses, n_periods, n_words = x.shape
     if n_words == 1:
         return 0
@@ -131,7 +130,7 @@ def move_words(
                     n[r, t] = counts[k, t, v]
                     old_x[r, t] = x[k, t, v]
                     if h[r, t] > 0.0:
-                        rest[r, t] = others(x, weight, top, total, peak, k, t, v)
+                        rest[r, t] = others(table, k, t, v)
                         old_weight[r, t] = math.exp(old_x[r, t] - top[k, t])
             for t in range(n_periods):
                 old_theta[t] = theta[t, v] if shared else old_x[0, t]
@@ -173,7 +172,7 @@ def move_words(
                 for t in range(n_periods):
                     new = new_x[r, t] if move else old_x[r, t]
                     if h[r, t] > 0.0:
-                        put(x, weight, top, total, peak, block + r, t, v, rest[r, t], new)
+                        put(table, block + r, t, v, rest[r, t], new)
                     else:
                         x[block + r, t, v] = new
     return accepted

@@ -1,4 +1,7 @@
-"""The blockwise mixed MALA-HMC sampler of Zafar & Nicholls (2022, section 6 and appendix C)."""
+"""The blockwise mixed MALA-HMC sampler of Zafar & Nicholls (2022, section 6 and appendix C).
+
+It is kept to reproduce the paper; the sampler of the room, `hmc`, moves all logits at once.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,15 @@ from scipy import sparse
 
 from .. import density_kernels as density
 from .. import kernels
+from ..coordinates.frame import periods_first
 
-# Leapfrog steps of a long move; a short one, MALA, has one. Acceptance aimed at by each.
+# Leapfrog steps of a long move of each array of logits; a short move, MALA, has one.
 _STEPS = {"phi": 2, "chi": 5, "theta": 5, "psi": 5}
+# Acceptance aimed at by short moves (Roberts & Rosenthal 1998) and long ones (Beskos et al. 2013).
 _TARGETS = np.array([0.574, 0.651])
-# Gain of the adaptation after n moves of a kind: n to minus this.
+# The first step is this over the root of the size of a block (Roberts, Gelman & Gilks 1997).
+_FIRST_STEP = 2.4
+# The gain of the adaptation after n moves of a kind is n to minus this (Shaby & Wells 2010).
 _DECAY = 0.6
 
 
@@ -54,14 +61,14 @@ class SenseBlocks:
 
     Parameters
     ----------
-    chain : SenseChain
-        The model, with starts and names of senses of a mode.
+    model : ModeModel
+        With the starts and the names of senses of a mode.
     """
 
     n_streams = 1
 
-    def __init__(self, chain):
-        self.chain, self.data, self.prior = chain, chain.data, chain.prior
+    def __init__(self, model):
+        self.model, self.data, self.prior = model, model.data, model.prior
         periods, genres = range(self.data.n_periods), range(self.data.n_genres)
         self.parts = [_Part(self.data, t) for t in periods]
         if self.prior.walks:
@@ -72,9 +79,9 @@ class SenseBlocks:
             self._precision = {"theta": self.prior.theta_precision(len(periods))}
         self.blocks += [("phi", t, g) for g in genres for t in periods]
 
-    def init_state(self, rng):
+    def init_state(self, rngs):
         """A state of the mode."""
-        arrays = self.chain.unpack(self.chain.init(rng[0]))
+        arrays = self.model.unpack(self.model.init(rngs[0]))
         arrays = {name: np.array(value, dtype=float) for name, value in arrays.items()}
         return self.state_of(arrays)
 
@@ -83,20 +90,24 @@ class SenseBlocks:
         sizes = {block: self._place(arrays, block).size for block in self.blocks}
         return BlockState(
             arrays,
-            {block: np.full(2, np.log(2.4 / np.sqrt(size))) for block, size in sizes.items()},
+            {
+                block: np.full(2, np.log(_FIRST_STEP / np.sqrt(size)))
+                for block, size in sizes.items()
+            },
             {block: np.zeros(2) for block in self.blocks},
             words_of=[None] * self.data.n_periods,
         )
 
-    def sweep(self, state, rng, run):
+    def sweep(self, state, rngs, run):
         """Update every block, and kappa_phi where it is learned; ``run`` is not used."""
+        rng = rngs[0]
         for block in self.blocks[:: -1 if state.n_sweeps % 2 else 1]:
-            self._update(state, block, rng[0])
+            self._update(state, block, rng)
         if self.prior.walks:
-            steps = np.diff(state.arrays["phi"], axis=0)
+            steps = np.diff(state.arrays["phi"], axis=1)
             shape = self.prior.kappa_phi_shape + 0.5 * steps.size
             rate = self.prior.kappa_phi_rate + 0.25 * np.sum(steps**2)
-            state.arrays["log_kappa_phi"] = np.log(rate / rng[0].standard_gamma(shape))
+            state.arrays["log_kappa_phi"] = np.log(rate / rng.standard_gamma(shape))
         state.n_sweeps += 1
 
     def tune(self, state, step, warmup):
@@ -108,12 +119,12 @@ class SenseBlocks:
 
     def observe(self, state):
         """As of the model, with senses matched to those of the mode."""
-        return self.chain.observe(self.chain.pack(state.arrays))
+        return self.model.observe(self.model.pack(state.arrays))
 
     def trace(self, state):
         """As of the model, and the mean acceptance of the last sweep."""
         rates = [acceptance for _, acceptance in state.made.values()]
-        seen = self.chain.trace(self.chain.pack(state.arrays))
+        seen = self.model.trace(self.model.pack(state.arrays))
         return seen | {"acceptance": float(np.mean(rates)) if rates else 1.0}
 
     # one block
@@ -123,8 +134,11 @@ class SenseBlocks:
         """The block's part of the arrays."""
         name, *place = block
         if name == "chi":
-            return arrays["chi"][0]
-        return arrays[name][place[0]] if len(place) == 1 else arrays[name][place[0], :, place[1]]
+            return arrays["chi"]
+        t = place[0]
+        if name == "phi":
+            return arrays["phi"][place[1], t]
+        return arrays["theta"][t] if name == "theta" else arrays["psi"][:, t]
 
     def _update(self, state, block, rng):
         name, *place = block
@@ -158,9 +172,10 @@ class SenseBlocks:
         if name == "phi":
             kappa = np.exp(state.arrays["log_kappa_phi"]) if self.prior.walks else None
             prior = self.prior.phi_precision(self.data.n_periods, kappa)
-            x, t = state.arrays["phi"][:, :, place[1]], place[0]
+            x, t = state.arrays["phi"][place[1]], place[0]
         else:
             prior, x, t = self._precision[name], state.arrays[name], place[0]
+            x = x if name == "theta" else x.transpose(1, 0, 2)
         pull = np.zeros(x.shape[1:])
         if t > 0:
             pull -= prior.off[t - 1] * x[t - 1]
@@ -175,7 +190,7 @@ class SenseBlocks:
         if name == "chi":
             return self._of_chi(arrays) if self.data.words.size else None
         part = self.parts[place[0]]
-        phi = np.ascontiguousarray(arrays["phi"][place[0]][None])
+        phi = periods_first("phi", arrays["phi"][:, place[0], None])
         if name == "phi":
             if part.snippets[place[1], 0] == 0:
                 return None
@@ -184,21 +199,22 @@ class SenseBlocks:
             return part.of_phi(state.words_of[place[0]], place[1])
         if not part.n_tokens:
             return None
-        return part.of_psi(phi) if name == "psi" else part.of_theta(arrays["chi"][0], phi)
+        return part.of_psi(phi) if name == "psi" else part.of_theta(arrays["chi"], phi)
 
     @staticmethod
     def _logits(arrays, t):
         """Word logits (K, V) of a period."""
-        return arrays["psi"][t] if "psi" in arrays else arrays["chi"][0] + arrays["theta"][t]
+        return arrays["psi"][:, t] if "psi" in arrays else arrays["chi"] + arrays["theta"][t]
 
     def _of_chi(self, arrays):
-        model, theta = self.chain, arrays["theta"]
-        room = np.empty((self.chain.n_senses + len(theta), theta.shape[1]))
-        by_phi = np.empty_like(arrays["phi"])
+        model, theta = self.model, arrays["theta"]
+        room = np.empty((self.model.n_senses + len(theta), theta.shape[1]))
+        phi = periods_first("phi", arrays["phi"])
+        by_phi = np.empty_like(phi)
 
         def value(chi, gradient):
             found = density.additive_likelihood(
-                np.concatenate([chi, theta]), arrays["phi"], model._data, model.totals,
+                np.concatenate([chi, theta]), phi, model._data, model.totals,
                 model.snippets, 1.0, room, by_phi,
             )  # fmt: skip
             gradient[...] = room[: len(chi)]

@@ -3,7 +3,7 @@
 Given an entry of a softmax row, each observation of it has a uniform variable below its
 probability p and each other observation of the row one above (Zafar & Nicholls 2022, eq. 16). Only
 the largest of the former and the smallest of the latter matter; both are powers of one uniform
-variable. Tables are those of `gibbs_kernels`.
+variable. Tables are those of `table_kernels`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numba import njit
 
-from ..gibbs.kernels import others, put
+from ..table_kernels import others, put
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -83,7 +83,7 @@ def draw_between(mean, precision, low, high, old, rng):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def chain_mean(x, a, t, b, diagonal, off):
+def path_mean(x, a, t, b, diagonal, off):
     """Mean of x[a, t, b] given the periods beside it."""
     pull = 0.0
     if t > 0:
@@ -94,8 +94,9 @@ def chain_mean(x, a, t, b, diagonal, off):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_walks_uniform(x, weight, top, total, peak, counts, sizes, diagonal, off, rng):
+def draw_walks_uniform(table, counts, sizes, diagonal, off, rng):
     """Auxiliary-uniform update of every entry of a table (Zafar & Nicholls 2022, eq. 17)."""
+    x, top = table.x, table.top
     n, n_periods, m = x.shape
     for a in range(n):
         for b in range(m):
@@ -104,24 +105,23 @@ def draw_walks_uniform(x, weight, top, total, peak, counts, sizes, diagonal, off
                 low, high, rest = -np.inf, np.inf, 0.0
                 seen = sizes[a, t] > 0.0 and m > 1
                 if seen:
-                    rest = others(x, weight, top, total, peak, a, t, b)
+                    rest = others(table, a, t, b)
                     offset = top[a, t] + math.log(rest)
                     low, high = bounds(counts[a, t, b], sizes[a, t], old - offset, rng)
                     low += offset
                     high += offset
-                mean = chain_mean(x, a, t, b, diagonal, off)
+                mean = path_mean(x, a, t, b, diagonal, off)
                 new = draw_between(mean, diagonal[t], low, high, old, rng)
                 if seen:
-                    put(x, weight, top, total, peak, a, t, b, rest, new)
+                    put(table, a, t, b, rest, new)
                 else:
                     x[a, t, b] = new
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_sense_effects_uniform(
-    chi, theta, x, weight, top, total, peak, counts, sizes, precision, rng
-):
+def draw_sense_effects_uniform(chi, theta, table, counts, sizes, precision, rng):
     """Auxiliary-uniform update of every chi[k, v]: bounds from all periods at once."""
+    x, top = table.x, table.top
     n_senses, n_periods, n_words = x.shape
     rest = np.zeros(n_periods)
     for k in range(n_senses):
@@ -130,7 +130,7 @@ def draw_sense_effects_uniform(
             for t in range(n_periods):
                 if sizes[k, t] == 0.0 or n_words == 1:
                     continue
-                rest[t] = others(x, weight, top, total, peak, k, t, v)
+                rest[t] = others(table, k, t, v)
                 offset = top[k, t] + math.log(rest[t])
                 below, above = bounds(counts[k, t, v], sizes[k, t], x[k, t, v] - offset, rng)
                 low = max(low, below + offset - theta[t, v])
@@ -141,34 +141,33 @@ def draw_sense_effects_uniform(
                 if sizes[k, t] == 0.0 or n_words == 1:
                     x[k, t, v] = new
                 else:
-                    put(x, weight, top, total, peak, k, t, v, rest[t], new)
+                    put(table, k, t, v, rest[t], new)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_time_effects_uniform(
-    chi, theta, x, weight, top, total, peak, counts, sizes, diagonal, off, rng
-):
+def draw_time_effects_uniform(chi, theta, table, counts, sizes, diagonal, off, rng):
     """Auxiliary-uniform update of every theta[t, v]: bounds from all senses at once."""
+    x, top = table.x, table.top
     n_senses, n_periods, n_words = x.shape
     rest = np.zeros(n_senses)
     # a table of one row, for the conditional prior
-    chains = theta.reshape(1, n_periods, n_words)
+    paths = theta.reshape(1, n_periods, n_words)
     for v in range(n_words):
         for t in range(n_periods):
             low, high = -np.inf, np.inf
             for k in range(n_senses):
                 if sizes[k, t] == 0.0 or n_words == 1:
                     continue
-                rest[k] = others(x, weight, top, total, peak, k, t, v)
+                rest[k] = others(table, k, t, v)
                 offset = top[k, t] + math.log(rest[k])
                 below, above = bounds(counts[k, t, v], sizes[k, t], x[k, t, v] - offset, rng)
                 low = max(low, below + offset - chi[k, v])
                 high = min(high, above + offset - chi[k, v])
-            mean = chain_mean(chains, 0, t, v, diagonal, off)
+            mean = path_mean(paths, 0, t, v, diagonal, off)
             theta[t, v] = draw_between(mean, diagonal[t], low, high, theta[t, v], rng)
             for k in range(n_senses):
                 new = chi[k, v] + theta[t, v]
                 if sizes[k, t] == 0.0 or n_words == 1:
                     x[k, t, v] = new
                 else:
-                    put(x, weight, top, total, peak, k, t, v, rest[k], new)
+                    put(table, k, t, v, rest[k], new)

@@ -1,0 +1,51 @@
+"""Sampling by Hamiltonian trajectories, and by the blockwise moves of the paper."""
+
+from __future__ import annotations
+
+from ..inference.gibbs import sample_gibbs
+from ..inference.hmc import sample_hmc
+from ..inference.trajectories import HamiltonianOptions
+from .checks import kernel_of
+from .mode_model import ModeModel
+from .recording import with_modes
+from .replication.blockwise import SenseBlocks
+
+# Mean length of trajectories and its relative jitter. Some directions in which words change their
+# senses together are many times as wide as the rest of the posterior: the trajectories of NUTS turn
+# as the rest does, these are longer.
+_PATH, _JITTER = 12.0, 0.3
+# Acceptance aimed at where nothing is asked for. For DiSC steps so long cost least a draw; other
+# models have narrow places.
+_BOLD, _CAREFUL = 0.65, 0.8
+
+
+def solve(estimator, problem, settings, seed):
+    """Chains in the heaviest mode, a `Result`."""
+    model = ModeModel(problem.data, problem.n_senses, problem.prior, problem.modes[0])
+    run = {
+        "n_chains": estimator.chains,
+        "seeds": seed,
+        "n_jobs": estimator.n_jobs,
+        "verbose": estimator.verbose,
+    }
+    kernel = kernel_of(estimator)
+    if kernel == "blockwise":
+        result = sample_gibbs(SenseBlocks(model), settings, **run)
+    else:
+        result = sample_hmc(model, settings, options_of(estimator), **run)
+    result.facts["kernel"] = kernel
+    return with_modes(result, problem.modes)
+
+
+def options_of(estimator):
+    """`HamiltonianOptions` of the kernels ``"hmc"`` and ``"nuts"``."""
+    target = estimator.target_accept
+    if kernel_of(estimator) == "nuts":
+        # its trajectories end where they turn, which the steps of "gaussian" would hide
+        return HamiltonianOptions(method="nuts", target_accept=target, metric="given")
+    if target is None:
+        target = _BOLD if estimator.model == "disc" else _CAREFUL
+    return HamiltonianOptions(
+        method="hmc", path_length=_PATH, jitter=_JITTER, integrator="gaussian-two-stage",
+        target_accept=target, metric="given",
+    )  # fmt: skip

@@ -1,0 +1,49 @@
+"""The best of several searches for the mode of largest density, as a point estimate."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..common.random import generators
+from ..common.warnings import warn_user
+from ..inference.contracts import Result
+from ..inference.mode import find_mode
+from ..inference.threads import OneBlasThread
+from .model import SenseModel, permuted
+from .starts import order_of_labels
+
+
+def solve(estimator, problem, settings, seed):
+    """Search from draws of the prior, a `Result` of one draw."""
+    model = SenseModel(problem.data, problem.n_senses, problem.prior)
+    best = None
+    with OneBlasThread():
+        for rng in generators(problem.seed, estimator.n_starts):
+            theta, facts = _search(estimator, model, model.init(rng))
+            if best is None or facts["lp"] > best[1]["lp"]:
+                best = theta, facts
+    theta, facts = best
+    if not facts["converged"]:
+        warn_user(
+            f"The mode was not reached in max_iter={estimator.max_iter} iterations: raise "
+            "max_iter, or tol.",
+            ConvergenceWarning,
+        )
+    order = np.arange(problem.n_senses)
+    if not (problem.data.labels >= 0).any():
+        order = np.argsort(-model.sense_proba(model.unpack(theta)).sum(axis=0), kind="stable")
+    values = permuted(model.observe(theta), order)
+    draws = {name: value[None, None] for name, value in values.items()}
+    return Result(draws, facts=facts, learned={"modes_": []})
+
+
+def _search(estimator, model, start):
+    """A search for the mode; once more where other names of senses explain the known ones."""
+    options = {"max_iter": estimator.max_iter, "tol": estimator.tol, "warn": False}
+    theta, facts = find_mode(model, start, **options)
+    arrays = model.unpack(theta)
+    order = order_of_labels(model.data, model.n_senses, model.prior, arrays)
+    if np.array_equal(order, np.arange(order.size)):
+        return theta, facts
+    return find_mode(model, model.pack(permuted(arrays, order)), **options)

@@ -1,0 +1,100 @@
+"""What is recorded of draws: memory, labels, facts about the modes, draws' senses, diagnoses."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..common.spine import CHAINS, Footprint
+from ..common.warnings import note_mixing, warn_user
+from ..inference.approximations import ReadApproximation
+from ..inference.chains import ChainRecord, gather
+from ..inference.matching import mean_of_aligned, similarities
+from ..posterior.summary import rhat
+from .model import SenseModel
+from .priors import prior_of
+from .starts import SAME
+
+_DIMS = {
+    "prevalence": ("genre", "period", "sense"),
+    "chi": ("sense", "word"),
+    "theta": ("period", "word"),
+    "psi": ("sense", "period", "word"),
+}
+# Bytes of the statistics of a draw: at most ten numbers.
+_TRACE = 80
+# Draws of each chain by which chains are compared.
+_COMPARED = 20
+
+
+def footprint(estimator, training):
+    """`Footprint` of draws of prevalences and word logits."""
+    data, n_senses = training.data, estimator.n_senses
+    additive = estimator.model == "disc"
+    rows = n_senses + data.n_periods if additive else n_senses * data.n_periods
+    size = rows * data.n_words + data.n_genres * data.n_periods * n_senses
+    return Footprint(8 * size, _TRACE, 16 * size)
+
+
+def labels(estimator, training, draws):
+    """Dimensions of recorded arrays and what they run over."""
+    genres = ["all"] if training.genres is None else [str(genre) for genre in training.genres]
+    coords = {
+        "genre": np.array(genres),
+        "period": np.array([str(label) for label in training.periods.labels]),
+        "sense": np.arange(estimator.n_senses),
+        "word": training.words,
+    }
+    return {name: dims for name, dims in _DIMS.items() if name in draws}, coords
+
+
+def with_modes(result, modes):
+    """A solver's `Result` with facts about the modes that its draws are from one of."""
+    first = modes[0]
+    result.facts |= {
+        "n_modes": len(modes), "mode_share": first.share, "mode_starts": first.n_starts,
+    }  # fmt: skip
+    result.learned["modes_"] = modes
+    return result
+
+
+def drawn(model, flat, facts, settings, rng):
+    """`Result` of independent draws of an approximation of the flat parameters, as one chain."""
+    approximation, record = ReadApproximation(model, flat), ChainRecord()
+    for theta in approximation.thetas(settings.draws, rng):
+        record.store(settings, model.observe(theta), model.trace(theta))
+    result = gather([record], settings, False)
+    result.facts |= facts
+    result.approximation = approximation
+    return result
+
+
+def diagnose(estimator, training, posterior):
+    """Warnings of chains in different modes, and of chains that have not mixed."""
+    if estimator.solver not in CHAINS or estimator.n_senses == 1:
+        return
+    if posterior.n_chains > 1:
+        _compare_chains(
+            posterior, SenseModel(training.data, estimator.n_senses, prior_of(estimator))
+        )
+    note_mixing(posterior.attrs, rhat(posterior["prevalence"]), "the prevalences of senses")
+
+
+def _compare_chains(posterior, model):
+    """Note how alike chains are in their senses; ConvergenceWarning if they differ too much."""
+    chosen = np.linspace(0, posterior.n_draws - 1, min(posterior.n_draws, _COMPARED)).astype(int)
+    weights = [
+        mean_of_aligned([model.weights_of(posterior, c, i) for i in chosen], model.binding)
+        for c in range(posterior.n_chains)
+    ]
+    least = float(similarities(weights, model.binding).min())
+    posterior.attrs["chain_similarity"] = least
+    if least < SAME:
+        posterior.attrs["converged"] = False
+        values = ", ".join(f"{v:.1f}" for v in posterior.stats["log_likelihood"].mean(axis=1))
+        warn_user(
+            "The chains are in different modes of the posterior (mean log likelihoods "
+            f"{values}): their draws together are no posterior. Raise n_starts and warmup, "
+            "or choose another n_senses.",
+            ConvergenceWarning,
+        )

@@ -1,0 +1,49 @@
+"""Priors as users give them: their ranges, their print, and what a model makes of them."""
+
+from __future__ import annotations
+
+import copy
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from skbayesembed import SensePrior
+from skbayesembed.senses.priors import prior_of
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kappa_phi": 0.0}, "prior.kappa_phi must be a number > 0"),
+        ({"kappa_theta": "a"}, "prior.kappa_theta must be a number > 0"),
+        ({"alpha_theta": 1.0}, "prior.alpha_theta must be a number > -1 and < 1, got 1.0"),
+        ({"alpha_phi": -1.0}, "prior.alpha_phi must be a number > -1"),
+        ({"first_psi": -1.0}, "prior.first_psi must be a number > 0"),
+        ({"interaction_scale": 0}, "prior.interaction_scale must be a number > 0"),
+    ],
+)
+def test_what_is_wrong_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        SensePrior(**change).check()
+
+
+def test_print_and_equality():
+    prior = SensePrior(kappa_chi=2.0)
+    assert repr(prior).startswith("SensePrior(kappa_phi=0.25, alpha_phi=0.9, ")
+    assert "kappa_chi=2.0" in repr(prior)
+    assert prior == copy.deepcopy(prior) != SensePrior()
+
+
+def test_the_estimator_says_which_model_it_is_for():
+    given = prior_of(SimpleNamespace(model="gasc", prior=SensePrior(first_psi=np.inf)))
+    assert given.kind == "gasc" and given.walks and given.flat == ["first_psi"]
+    assert given.mean_kappa_phi == 3 / 8
+    assert np.isfinite(given.proper().first_psi)
+    given = prior_of(SimpleNamespace(model="disc", prior=SensePrior(first_psi=np.inf)))
+    assert not given.flat and given.mean_kappa_phi == 0.25
+    assert prior_of(SimpleNamespace(model="scan", prior=None)).kappa_psi == 0.1
+    with pytest.raises(ValueError, match="prior must be None or a SensePrior, got 'wide'"):
+        prior_of(SimpleNamespace(model="disc", prior="wide"))
+    with pytest.raises(ValueError, match="model must be one of 'disc', 'gasc'"):
+        prior_of(SimpleNamespace(model="lda", prior=None))

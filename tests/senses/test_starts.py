@@ -1,0 +1,70 @@
+"""Modes: how they are found, ordered, weighed and named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from skbayesembed.inference.mode_mass import Mass
+from skbayesembed.senses import starts
+from skbayesembed.senses.data import Snippets
+from skbayesembed.senses.fitting import warn_of_modes
+from skbayesembed.senses.model import SenseModel
+from skbayesembed.senses.priors import ModelPrior
+from tests.helpers.senses import K, planted, run, snippets_of
+
+
+@pytest.fixture(scope="module")
+def data():
+    return snippets_of(planted())
+
+
+def test_senses_come_in_the_order_of_their_prevalence(data):
+    mode = run(data).learned["modes_"][0]
+    of_sense = mode.weights.sum(axis=1)
+    assert np.all(np.diff(of_sense) <= 0)
+
+
+def test_permuting_a_mode_leaves_its_density(data):
+    mode = run(data).learned["modes_"][0]
+    model = SenseModel(data, K, ModelPrior())
+    room = np.empty(model.n_parameters)
+    before = model.logp_and_grad(model.pack(mode.arrays), room)
+    weights = model.sense_proba(model.unpack(model.pack(mode.arrays)))
+    mode.permute(np.array([1, 0]))
+    after = model.logp_and_grad(model.pack(mode.arrays), room)
+    assert after == pytest.approx(before)
+    np.testing.assert_allclose(model.sense_proba(mode.arrays), weights[:, ::-1], atol=1e-10)
+
+
+def test_equal_modes_share_equally_and_are_named():
+    """Two ways of splitting the same words: by symmetry each has half of the posterior."""
+    counts = np.zeros((160, 4))
+    # words 0 or 1 together with words 2 or 3, all combinations alike
+    for i in range(160):
+        counts[i, [i % 2, 2 + (i // 2) % 2]] = 4
+    data = Snippets.of(sparse.csr_array(counts), np.zeros(160, dtype=int))
+    rng = np.random.SeedSequence(0)
+    modes = starts.find_modes(data, 2, ModelPrior(), rng, n_starts=6)
+    shares = np.array([mode.share for mode in modes])
+    assert shares.sum() == pytest.approx(1)
+    # what is left of a start that did not settle weighs nothing
+    assert shares[2:].sum() < 1e-6
+    modes = modes[:2]
+    # half each, within the errors of the log masses
+    error = np.hypot(modes[0].mass.error, modes[1].mass.error)
+    assert abs(modes[0].mass.value - modes[1].mass.value) < 5 * error + 0.1
+    with pytest.warns(ConvergenceWarning, match="2 modes that matter.*modes_"):
+        warn_of_modes(modes)
+
+
+def test_rivals_are_weighed_more_closely():
+    def mode(value, error):
+        return starts.Mode({}, np.ones((2, 3)), 1, mass=Mass(value, error))
+
+    best = mode(0.0, 1.0)
+    assert starts._competes(mode(-7.0, 0.1), best)
+    assert not starts._competes(mode(-9.0, 0.1), best)
+    assert starts._competes(mode(-9.0, 3.0), best)
