@@ -20,19 +20,18 @@ from large import SIZES, peak_memory
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns import fitting
-from skbayesembed.sgns.laplace import curvature
-from skbayesembed.sgns.laplace import solver as laplace
+from skbayesembed.sgns import anchors, fitting
+from skbayesembed.sgns.laplace import approximation, curvature
 
 SIZES = {"small": {"n_components": 20, "n_words": 200, "n_pairs": 1_000_000}, **SIZES}
 PARTS = {
     "table": (fitting, "build_model"),
-    "mode by L-BFGS": (fitting, "fit_mode"),
-    "mode by Newton": (laplace, "seek_mode"),
-    "Hessian": (laplace, "gaussian_at"),
-    "draws": (laplace.LaplaceApproximation, "deviations"),
-    "covariances, exact": (laplace.LaplaceApproximation, "block_covariances"),
-    "covariances, estimated": (laplace.LaplaceApproximation, "estimated_covariances"),
+    "mode by L-BFGS": (anchors, "fit_mode"),
+    "mode by Newton": (approximation, "seek_mode"),
+    "Hessian": (approximation, "gaussian_at"),
+    "draws": (approximation.LaplaceApproximation, "deviations"),
+    "covariances, exact": (approximation.LaplaceApproximation, "block_covariances"),
+    "covariances, estimated": (approximation.LaplaceApproximation, "estimated_covariances"),
 }
 
 

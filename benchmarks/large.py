@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns import fitting
+from skbayesembed.sgns import anchors, fitting
 from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals
 
 SIZES = {
@@ -43,13 +43,13 @@ class Clock:
     def __init__(self):
         self.sweeps, self.seconds, self.tuning = [], {}, None
         self.mark("table", fitting, "build_model")
-        self.mark("mode", fitting, "fit_mode")
+        self.mark("mode", anchors, "fit_mode")
         sweep = SGNSConditionals.sweep
 
-        def timed(conditionals, state, rng, run):
+        def timed(conditionals, state, rngs, run):
             self.sweeps.append((time.perf_counter(), time.process_time()))
             self.tuning = state.tuning
-            sweep(conditionals, state, rng, run)
+            sweep(conditionals, state, rngs, run)
 
         SGNSConditionals.sweep = timed
 
@@ -91,7 +91,7 @@ def main():
         "n_jobs": args.n_jobs,
         "random_state": 0,
     }
-    # two small fits compile the kernels of both layouts, and a third makes units of work
+    # two small fits compile the kernels of both layouts, and a third makes blocks of words
     warnings.simplefilter("ignore", ConvergenceWarning)
     for n_pairs in (300, 60_000):
         small = make_sgns(120, 100, n_pairs, random_state=0).pairs

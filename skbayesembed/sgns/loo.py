@@ -21,6 +21,7 @@ from sklearn.utils import Bunch
 
 from ..common.warnings import warn_user
 from ..posterior.psis import smoothed_weights
+from ..posterior.summary import ess
 from .counting import RankOne
 from .predict import logit_draws, predictive
 
@@ -272,13 +273,10 @@ def _log_density(rho, alpha, rows, columns, sign):
 
 def _relative_efficiency(posterior, rho, alpha, rows, columns, sign):
     """Effective draws per draw of the densities, the median over some pairs, at most 1."""
-    from arviz_stats.base import array_stats
-
     chosen = np.unique(np.linspace(0, rows.size - 1, _EFFICIENCY_SAMPLE).astype(int))
     density = np.exp(_log_density(rho, alpha, rows[chosen], columns[chosen], sign[chosen]))
-    shape = (chosen.size, posterior.n_chains, posterior.n_draws)
-    ess = array_stats.ess(density.reshape(shape), method="mean")
-    efficiency = np.nanmedian(ess) / (posterior.n_chains * posterior.n_draws)
+    chains = density.T.reshape(posterior.n_chains, posterior.n_draws, chosen.size)
+    efficiency = np.nanmedian(ess(chains, "mean")) / (posterior.n_chains * posterior.n_draws)
     return float(np.clip(efficiency, 1e-3, 1.0)) if np.isfinite(efficiency) else 1.0
 
 

@@ -10,10 +10,24 @@ from ..density_kernels import pair_logits
 from ..logistic_kernels import accumulate_curvature, linearise
 from .kernels import curvature_dense
 
+# The numbers below were chosen by hand. Draws are exact whatever they are: speed depends on them.
+# Hamiltonian steps at the start, and at most.
 _START_STEPS = 4
 _MOST_STEPS = 64
 # Share of warm-up in which the Gaussians are learned; the rest tries to do with fewer steps.
 _LEARN = 0.7
+# Share of that after which the Gaussians are built anew only once more, at its end.
+_LAST_WINDOW = 0.6
+# Below so many sweeps every one of them is learned from, otherwise every second.
+_FEW_SWEEPS = 20
+# Shorter warm-ups have no time to try fewer steps.
+_TRIAL_WARMUP = 40
+# A block moves well where words accept this share on average, and the twentieth that accepts least
+# this share; it needs fewer steps above, and is stuck where hardly any word moves.
+_GOOD, _GOOD_LOW = 0.8, 0.5
+_EASY, _EASY_LOW = 0.97, 0.9
+_STUCK = 0.3
+_LOW_QUANTILE = 0.05
 
 
 @dataclass
@@ -84,7 +98,7 @@ class Tuner:
         done = step + 1
         if done <= learn:
             self._learn(state, done, learn)
-        if done >= learn and warmup >= 40:
+        if done >= learn and warmup >= _TRIAL_WARMUP:
             window = max((warmup - learn) // 2, 1)
             if done == learn:
                 self._try_fewer(state)
@@ -97,10 +111,10 @@ class Tuner:
     def _learn(self, state, done, learn):
         """Average logits and slopes over windows that double: sweeps 3, 11, 27, 59, ..., learn."""
         tuning = state.tuning
-        if done % 2 or learn < 20:
+        if done % 2 or learn < _FEW_SWEEPS:
             self._accumulate(tuning, state.x)
         doubled = (done + 5) & (done + 4) == 0
-        if done == learn or (doubled and done < 0.6 * learn):
+        if done == learn or (doubled and done < _LAST_WINDOW * learn):
             self._refresh(tuning)
             self._adjust(state, last=done == learn)
         if done == learn:
@@ -142,7 +156,7 @@ class Tuner:
         for a, b in self.model.blocks[side]:
             rate = state.accepted[side][a:b][self.model.movable[side][a:b]]
             rate = rate / max(state.n_moves, 1)
-            out.append((rate.mean(), np.quantile(rate, 0.05)) if rate.size else (1.0, 1.0))
+            out.append((rate.mean(), np.quantile(rate, _LOW_QUANTILE)) if rate.size else (1.0, 1.0))
         return np.array(out).T
 
     def _adjust(self, state, last):
@@ -150,12 +164,12 @@ class Tuner:
         for side in (0, 1):
             mean, low = self._acceptance(state, side)
             n, was_forced = tuning.n_steps[side], tuning.forced[side]
-            poor = (mean < 0.8) | (low < 0.5)
-            easy = (mean > 0.97) & (low > 0.9)
+            poor = (mean < _GOOD) | (low < _GOOD_LOW)
+            easy = (mean > _EASY) & (low > _EASY_LOW)
             more = np.minimum(2 * n, _MOST_STEPS)
             fewer = np.maximum(n // 2, 2)
             changed = np.where(poor, more, np.where(easy, fewer, n))
-            stuck = (mean < 0.3) & ~was_forced
+            stuck = (mean < _STUCK) & ~was_forced
             tuning.n_steps[side] = np.where(was_forced | stuck, _START_STEPS, changed)
             tuning.forced[side] = stuck & (not last)
             if last:
@@ -174,7 +188,7 @@ class Tuner:
         tuning = state.tuning
         for side in (0, 1):
             mean, low = self._acceptance(state, side)
-            tuning.settled[side] |= (mean > 0.8) & (low > 0.5)
+            tuning.settled[side] |= (mean > _GOOD) & (low > _GOOD_LOW)
             following = tuning.trusted[side] if last else np.full_like(tuning.n_steps[side], 2)
             tuning.n_steps[side] = np.where(tuning.settled[side], tuning.n_steps[side], following)
         self._clear(state)

@@ -18,7 +18,8 @@ class GaussianApproximation:
     ----------
     mean : dict of str to ndarray
         Of ``rho`` and ``alpha`` (n_words, n_components), of ``rho_bias`` and ``alpha_bias``
-        (n_words,) where biases are used.
+        (n_words,) where biases are used; of ``prior_precision`` where it is learned, as it is
+        recorded of draws: one number, or one for each component, largest first.
     elbo : ndarray of shape (n_iter,)
         Bound on the log evidence of the training counts, a value a sweep; empty where
         learned online.
@@ -44,15 +45,19 @@ class GaussianApproximation:
         if variational.biases:
             self.mean["rho_bias"] = q.mean[0][:, k].copy()
             self.mean["alpha_bias"] = q.mean[1][:, k + 1].copy()
+        # what has a Gaussian factor
+        self.vectors = tuple(self.mean)
         self.elbo = np.asarray(elbo, dtype=float)
         self.prior_precision = np.array(variational.tau(q))
+        if model.prior.learned is not None:
+            self.mean["prior_precision"] = model.prior.reported(self.prior_precision)
         self.energy = variational.energy(q)
         self.n_on = int(np.sum(self.energy > ON_ABOVE * self.energy.max()))
 
     def variance(self, name):
         """Variances of all words' coordinates, of the shape of ``mean[name]``."""
         v, q, k = self._variational, self._q, self._variational.model.n_components
-        side = _side(name, self.mean)
+        side = _side(name, self.vectors)
         variances = v.variances(q, side).astype(float)
         return variances[:, k + side] if name.endswith("_bias") else variances[:, :k]
 
@@ -73,7 +78,7 @@ class GaussianApproximation:
             raise KeyError(f"name must be 'rho' or 'alpha', got {name!r}.")
         k = self._variational.model.n_components
         index = np.atleast_1d(np.asarray(words, dtype=int))
-        out = self._variational.covariance(self._q, _side(name, self.mean), index)[:, :k, :k]
+        out = self._variational.covariance(self._q, _side(name, self.vectors), index)[:, :k, :k]
         return out if np.ndim(words) else out[0]
 
     def sample(self, n, rng, words=None):
@@ -89,7 +94,7 @@ class GaussianApproximation:
         Returns
         -------
         dict of str to ndarray of shape (n, n_words, n_components) or (n, n_words)
-            The names of ``mean``; ``prior_precision`` besides where it is learned.
+            The names of ``mean``.
         """
         return self._variational.sample_q(self._q, n, rng, words)
 

@@ -149,7 +149,8 @@ def _drawn_from(estimator, approximation, settings, seed, facts):
     n_words, k = approximation.mean["rho"].shape
     whole = 8 * n_words * k**2 <= _MOMENT_BYTES
     moments = {}
-    for name, mean in approximation.mean.items():
+    for name in approximation.vectors:
+        mean = approximation.mean[name]
         spread = {"variance": approximation.variance(name)}
         if whole and mean.ndim == 2:
             spread = {"covariance": approximation.covariance(name, np.arange(n_words))}

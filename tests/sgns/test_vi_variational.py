@@ -265,7 +265,8 @@ def test_draws_have_the_moments(covariance, biases):
         prior_precision="learned",
     ).fit(COUNTS)  # fmt: skip
     posterior, approximation = model.posterior_, model.posterior_.approximation
-    for name in approximation.mean:
+    assert set(approximation.mean) == set(posterior)
+    for name in approximation.vectors:
         draws = posterior[name][0]
         sd = np.sqrt(approximation.variance(name))
         # a mean of 4,000 draws has a standard error of sd / 63; 84 words' coordinates
