@@ -159,7 +159,7 @@ def top_words(estimator, n, by, prob):
     return TopicWords(
         estimator.words_[order],
         np.take_along_axis(mean, order, axis=1),
-        hdi_interval(values, prob, axis=0),
+        hdi_interval(values, prob=prob, axis=0),
         top / len(draws),
         by,
         prob,
@@ -196,7 +196,7 @@ def topic_table(estimator, n, prob):
         coherent = _coherence(estimator, words.words, estimator._training, "npmi")
     return TopicTable(
         share.mean(axis=0),
-        hdi_interval(share, prob, axis=0),
+        hdi_interval(share, prob=prob, axis=0),
         np.exp(entropy),
         np.sqrt(trace).mean(axis=0),
         words.prob_top.mean(axis=1),
@@ -278,8 +278,8 @@ class TopicReadingMixin:
         check_prob(prob)
         variances = np.diagonal(self.posterior_.flat("covariance"), axis1=-2, axis2=-1)
         return Bunch(
-            mean=hdi_interval(self.posterior_.flat("mean"), prob),
-            sd=hdi_interval(np.sqrt(variances), prob),
+            mean=hdi_interval(self.posterior_.flat("mean"), prob=prob),
+            sd=hdi_interval(np.sqrt(variances), prob=prob),
         )
 
     def coherence(self, X_ref=None, *, measure="npmi", n=10, by=None):

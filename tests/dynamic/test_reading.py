@@ -50,7 +50,7 @@ def assert_summary(found, draws, prob=0.9):
     np.testing.assert_allclose(found.draws, draws, atol=1e-12)
     np.testing.assert_allclose(found.mean, draws.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(found.sd, draws.std(axis=0, ddof=1), atol=1e-12)
-    np.testing.assert_allclose(found.interval, hdi_interval(draws, prob), atol=1e-12)
+    np.testing.assert_allclose(found.interval, hdi_interval(draws, prob=prob), atol=1e-12)
 
 
 @pytest.mark.parametrize("prob", [0.5, 0.9])
@@ -122,7 +122,7 @@ def test_most_changed(model, data, rho, monkeypatch, block, threshold, kind):
     else:
         distance = np.linalg.norm(rho[:, 1] - rho[:, 3], axis=-1)
         limit = prior_distance(model, (1, 3)) if threshold is None else threshold
-    above, interval = np.mean(distance > limit, axis=0), hdi_interval(distance, 0.8)
+    above, interval = np.mean(distance > limit, axis=0), hdi_interval(distance, prob=0.8)
     order = sorted(range(V), key=lambda w: (-above[w], -interval[w, 0]))[:5]
     options = {"distance": kind, "threshold": threshold, "prob": 0.8}
     found = model.most_changed(5, start=1860, end=1890, **options)
@@ -175,7 +175,9 @@ def test_most_similar(model, rho):
     found = model.most_similar("x5", 3, period=1880)
     assert found.words.tolist() == [f"x{w}" for w in order]
     np.testing.assert_allclose(found.mean, mean[order])
-    np.testing.assert_allclose(found.interval, hdi_interval(cosines[:, order], 0.9), atol=1e-12)
+    np.testing.assert_allclose(
+        found.interval, hdi_interval(cosines[:, order], prob=0.9), atol=1e-12
+    )
     cosines[:, 5] = -2
     top = np.mean([np.isin(order, np.argsort(-c)[:3]) for c in cosines], axis=0)
     np.testing.assert_array_equal(found.prob_top, top)
