@@ -121,7 +121,7 @@ def test_draws(case, fitted):
     chains = 2 if solver in CHAINS else 1
     assert (posterior.n_chains, posterior.n_draws) == (chains, 1 if solver == "map" else 24)
     for name in posterior:
-        assert posterior[name].dtype == np.float64
+        assert posterior[name].dtype.kind == "f"
         assert np.isfinite(posterior[name]).all()
 
 
@@ -231,22 +231,24 @@ def test_score_and_transform(case, fitted):
 
 
 def test_tables(fitted):
+    options = {"period": fitted.periods_.labels[0]} if hasattr(fitted, "drift") else {}
     tables = [fitted.posterior_.summary(next(iter(fitted.posterior_)))]
-    for method, arguments in {
-        "most_similar": (0,), "most_changed": (3,), "sense_words": (3,), "top_words": (3,),
-        "topic_info": (3,),
-    }.items():  # fmt: skip
+    for method, arguments, options in (
+        ("most_similar", (0, 3), options),
+        ("most_changed", (3,), {}),
+        ("sense_words", (3,), {}),
+        ("top_words", (3,), {}),
+        ("topic_info", (3,), {}),
+    ):
         if hasattr(fitted, method):
-            arguments = (
-                (0, 0) if method == "most_similar" and hasattr(fitted, "drift") else arguments
-            )
-            tables.append(getattr(fitted, method)(*arguments))
+            tables.append(getattr(fitted, method)(*arguments, **options))
     for table in tables:
         assert isinstance(table, Table)
         assert repr(table) and table._repr_html_().startswith("<table>")
         frame = table.to_frame()
         assert len(frame) > 0
-        np.testing.assert_array_equal(frame[frame.columns[0]], table[frame.columns[0]])
+        name = frame.columns[0]
+        np.testing.assert_array_equal(frame[name], table[name])
 
 
 ESTIMATORS = {name.split("-")[0]: case for name, case in CASES.items()}
