@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..common import spine
 from ..common.checks import check_choice
 from ..common.estimator import DocumentFeaturesMixin
-from ..common.random import seed_sequence
 from ..corpus.text import materialise
 from . import inputs
-from .checks import WORD_MODELS, check_parameters
-from .fitting import solve
+from .checks import WORD_MODELS, document_weights
+from .fitting import ROOM
 from .predict import FoldIn, TopicDraws, completion, topic_features
 from .reading import TopicReadingMixin
 from .streaming import TopicStreamingMixin
@@ -118,8 +122,9 @@ class GaussianLDA(
     max_iter : int, default=500
         Most sweeps of ``"vi"``, most iterations of the search for a mode.
     tol : float, default=1e-8
-        Tolerance of that search, relative to the gradient at the start. ``"vi"`` ends when a
-        sweep raises the bound by less than 100 times this share of it.
+        Relative tolerance. The search for a mode ends when the largest entry of the gradient has
+        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
+        raises it by less than 100 times this share of it.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -196,45 +201,45 @@ class GaussianLDA(
 
     def __init__(
         self,
-        n_components=20,
+        n_components: int = 20,
         *,
-        embedding=None,
-        solver="gibbs",
-        kernel="auto",
-        normalize="unit",
-        likelihood_power=1.0,
-        doc_topic_prior="auto",
-        learn_doc_topic_prior=False,
-        mean_prior=None,
-        mean_precision_prior=None,
-        degrees_of_freedom_prior=None,
-        covariance_prior=None,
-        init="auto",
-        word_model="count",
-        learning_method="batch",
-        batch_size=128,
-        learning_offset=10.0,
-        learning_decay=0.7,
-        n_passes=5,
-        features="mean",
-        analyzer="word",
-        lowercase=True,
-        stop_words=None,
-        token_pattern=r"(?u)\b\w\w+\b",
-        min_count=1,
-        max_features=None,
-        draws=100,
-        warmup=200,
-        chains=2,
-        thin=1,
-        keep_draws="auto",
-        target_accept=0.8,
-        max_iter=500,
-        tol=1e-8,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        embedding: Any = None,
+        solver: str = "gibbs",
+        kernel: str = "auto",
+        normalize: str | None = "unit",
+        likelihood_power: float | str = 1.0,
+        doc_topic_prior: float | str | ArrayLike = "auto",
+        learn_doc_topic_prior: bool | str = False,
+        mean_prior: ArrayLike | None = None,
+        mean_precision_prior: float | None = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: ArrayLike | None = None,
+        init: str = "auto",
+        word_model: str = "count",
+        learning_method: str = "batch",
+        batch_size: int = 128,
+        learning_offset: float = 10.0,
+        learning_decay: float = 0.7,
+        n_passes: int = 5,
+        features: str = "mean",
+        analyzer: str | Callable = "word",
+        lowercase: bool = True,
+        stop_words: str | list | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        min_count: int = 1,
+        max_features: int | None = None,
+        draws: int = 100,
+        warmup: int = 200,
+        chains: int = 2,
+        thin: int = 1,
+        keep_draws: str = "auto",
+        target_accept: float = 0.8,
+        max_iter: int = 500,
+        tol: float = 1e-8,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_components = n_components
         self.embedding = embedding
         self.solver = solver
@@ -273,7 +278,7 @@ class GaussianLDA(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the posterior.
 
         Parameters
@@ -295,15 +300,16 @@ class GaussianLDA(
         ConvergenceWarning
             If the chains have not mixed, or a topic holds no tokens.
         """
-        check_parameters(self)
+        spine.check(self, ROOM)
+        seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X)
-        found = solve(self, training, seed_sequence(self.random_state))
+        found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training)
         self._set_fitted(found)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit to X, then transform it.
 
         Parameters
@@ -320,7 +326,7 @@ class GaussianLDA(
         X = materialise(X)
         return self.fit(X, y).transform(X)
 
-    def transform(self, X, embedding=None):
+    def transform(self, X: Any, embedding: Any = None) -> np.ndarray:
         """Shares of the topics in documents.
 
         Parameters
@@ -352,7 +358,7 @@ class GaussianLDA(
             self._fold(inputs.reading(self, X, embedding)), self.features == "mean_std"
         )
 
-    def score(self, X, y=None, *, sample_weight=None):
+    def score(self, X: Any, y: Any = None, *, sample_weight: ArrayLike | None = None) -> float:
         """Held-out log probability per token, by document completion.
 
         Every other token of a document, in the order of the vocabulary, is held out, and theta is
@@ -363,8 +369,9 @@ class GaussianLDA(
         X : documents or counts, as in ``fit``
         y : None
             Ignored.
-        sample_weight : None
-            Present for scikit-learn's sake; anything else is refused.
+        sample_weight : array-like of shape (n_documents,), optional
+            Weights of the documents, with which their tokens count in the mean; all alike where
+            None.
 
         Returns
         -------
@@ -376,19 +383,20 @@ class GaussianLDA(
         Raises
         ------
         ValueError
-            If no document has two tokens.
+            If no document that counts has two tokens, or weights are not allowed.
         """
         check_is_fitted(self, "posterior_")
-        if sample_weight is not None:
-            raise ValueError("sample_weight is not supported: got an array, allowed is None.")
         first, second = inputs.halves(inputs.known_counts(self, X))
+        if sample_weight is not None:
+            weights = document_weights(sample_weight, second.shape[0])
+            second = inputs.weighted(second, weights)
         fold = self._fold(inputs.vocabulary_reading(self, first))
         draws = fold.draws
         return self._completed(
             fold, second, lambda s: draws.word_proba(s, self.word_model, self._vectors).T
         )
 
-    def perplexity(self, X):
+    def perplexity(self, X: Any) -> float:
         """``exp(-score(X))``: as uncertain as this many equally probable words.
 
         Parameters
@@ -401,7 +409,7 @@ class GaussianLDA(
         """
         return float(np.exp(-self.score(X)))
 
-    def log_density(self, X, embedding=None):
+    def log_density(self, X: Any, embedding: Any = None) -> float:
         """Held-out log density of the words' vectors, per token, by document completion.
 
         Parameters

@@ -20,8 +20,6 @@ _MAX_ITER = 100
 _TOLERANCE = 1e-3
 # Smallest log probability of a word by density.
 _LEAST_LOG = -700.0
-# Tokens that a unit of work is made of.
-_UNIT = 65_536
 
 
 class TopicDraws:
@@ -119,7 +117,7 @@ class FoldIn:
         self.documents = Documents.of(reading.counts, reading.vectors)
         self.counts = self.documents.counts.astype(np.float64)
         self.lengths = self.documents.lengths.astype(np.float64)
-        self.units = self.documents.units(_UNIT)
+        self.blocks = self.documents.blocks()
 
     def __iter__(self):
         """Yield the mean of theta (n_documents, K) under every draw."""
@@ -144,14 +142,14 @@ class FoldIn:
         documents = self.documents
         weights = self.draws.weights(s, self.reading, self.by)
         shared = documents.indptr, documents.words, self.counts, weights, alpha, start
-        jobs = min(effective_n_jobs(self.n_jobs), len(self.units))
+        jobs = min(effective_n_jobs(self.n_jobs), len(self.blocks))
         parts = Parallel(n_jobs=jobs, prefer="threads", max_nbytes=None)(
-            delayed(_fold_unit)(*shared, coupled, first, last) for first, last in self.units
+            delayed(_fold_block)(*shared, coupled, first, last) for first, last in self.blocks
         )
         return tuple(np.concatenate([part[i] for part in parts]) for i in (0, 1))
 
 
-def _fold_unit(indptr, words, counts, weights, alpha, start, coupled, first, last):
+def _fold_block(indptr, words, counts, weights, alpha, start, coupled, first, last):
     n_topics = alpha.size
     most = int(np.diff(indptr[first : last + 1]).max(initial=0))
     shares, room = np.empty((most, n_topics)), np.empty((2, n_topics))

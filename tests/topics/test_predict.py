@@ -230,14 +230,15 @@ def test_a_word_far_from_all_topics_has_a_score(posterior):
     assert found == pytest.approx(-700.0, abs=3)
 
 
-def test_documents_in_units_and_threads(posterior, monkeypatch):
+def test_documents_in_blocks_and_threads(posterior, monkeypatch):
     counts = np.random.default_rng(6).poisson(1.0, size=(50, 6)).astype(float)
     reading = reading_of(counts)
     whole = predict.topic_features(FoldIn(reading, TopicDraws(posterior, 1.0), "density"), True)
-    monkeypatch.setattr(predict, "_UNIT", 20)
+    blocks = predict.Documents.blocks
+    monkeypatch.setattr(predict.Documents, "blocks", lambda self: blocks(self, 20))
     for n_jobs in (None, 2):
         fold = FoldIn(reading, TopicDraws(posterior, 1.0), "density", n_jobs)
-        assert len(fold.units) > 5
+        assert len(fold.blocks) > 5
         np.testing.assert_array_equal(predict.topic_features(fold, True), whole)
     np.testing.assert_allclose(whole[:, :2].sum(axis=1), 1)
     assert np.all(whole[:, 2:] > 0)

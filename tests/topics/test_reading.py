@@ -91,7 +91,8 @@ def test_printing_and_frames(model):
     assert repr(info).count("\n") == K + 1
     frame = info.to_frame()
     assert isinstance(frame, pd.DataFrame)
-    assert list(frame.columns) == [*info.columns, "words"] and len(info) == len(frame) == K
+    assert " ".join(frame.columns) == "share low high n_words spread stability coherence words"
+    assert len(info) == len(frame) == K and info["share"] is info.share
     with pytest.raises(KeyError, match="unknown column 'size'; available: share"):
         info["size"]
     model_map = GaussianLDA(**model.get_params()).set_params(solver="vi", draws=1)
@@ -109,13 +110,13 @@ def test_topic_info(model):
 
 
 def test_intervals_of_gaussians(model):
-    found = model.topic_interval(0.8)
+    found = model.topic_interval(prob=0.8)
     assert found.mean.shape == found.sd.shape == (K, 3, 2)
     assert np.all(found.mean[..., 0] <= model.topic_means_)
     assert np.all(found.mean[..., 1] >= model.topic_means_)
     sd = np.sqrt(np.diagonal(model.topic_covariances_, axis1=1, axis2=2))
     assert np.all((found.sd[..., 0] < sd * 1.02) & (found.sd[..., 1] > sd * 0.98))
-    wider = model.topic_interval(0.99)
+    wider = model.topic_interval(prob=0.99)
     assert np.all(np.ptp(wider.mean, axis=-1) >= np.ptp(found.mean, axis=-1))
 
 

@@ -98,7 +98,7 @@ class OnlineTopics:
         documents : Documents
             With the vectors of the whole vocabulary.
         run : callable
-            Maps a function over units of work.
+            Maps a function over blocks of work.
         """
         if documents.n_tokens == 0:  # nothing to be learned, and no step
             self.n_seen += documents.n_documents
@@ -209,7 +209,7 @@ def learn_passes(online, documents, *, batch_size, n_passes, rng, run, verbose=0
     rng : numpy.random.Generator
         Shuffles the documents before each pass.
     run : callable
-        Maps a function over units of work.
+        Maps a function over blocks of work.
     verbose : int
 
     Returns

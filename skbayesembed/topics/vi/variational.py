@@ -72,21 +72,21 @@ class LocalFactors:
         self._entries = table.data
         self._counts = d.counts.astype(np.float64)
         self._ratios, self._values = np.empty(d.words.size), np.empty(d.n_documents)
-        self._units = d.units()
-        n_units = len(self._units)
-        cuts = np.searchsorted(self._starts, d.words.size * np.arange(1, n_units) / n_units)
+        self._blocks = d.blocks()
+        n_blocks = len(self._blocks)
+        cuts = np.searchsorted(self._starts, d.words.size * np.arange(1, n_blocks) / n_blocks)
         edges = np.concatenate([[0], np.minimum(cuts, d.n_words), [d.n_words]])
-        self._word_units = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        self._word_blocks = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
         self.e = None
 
     def update(self, weights, alpha, gamma, run, *, n_inner, tol):
-        """Ascend in ``gamma``, in place; returns the sum of `vi_kernels.local_steps`' values."""
+        """Ascend in ``gamma``, in place; returns the sum of `kernels.local_steps`' values."""
         d = self.documents
         if self.e is None or self.e.shape != gamma.shape:
             self.e = np.empty_like(gamma)
         fixed = d.indptr, d.words, self._counts, weights, alpha
         made = gamma, self.e, self._ratios, self._values
-        tasks = [(a, b, *fixed, *made, n_inner, tol) for a, b in self._units]
+        tasks = [(a, b, *fixed, *made, n_inner, tol) for a, b in self._blocks]
         run(kernels.local_steps, tasks)
         return float(self._values.sum())
 
@@ -94,7 +94,7 @@ class LocalFactors:
         """Expected counts (n_words, K) under the last q(z)."""
         out = np.empty_like(weights)
         fixed = self._starts, self._documents, self._entries, self._ratios, self.e, weights
-        run(kernels.word_counts, [(a, b, *fixed, out) for a, b in self._word_units])
+        run(kernels.word_counts, [(a, b, *fixed, out) for a, b in self._word_blocks])
         return out
 
     def draw_counts(self, weights, e, rng):
@@ -106,8 +106,8 @@ class LocalFactors:
 
     def sum_log_theta(self, gamma, run):
         """Sum over documents of E[log theta_d], ndarray of shape (K,)."""
-        parts = np.empty((len(self._units), gamma.shape[1]))
-        tasks = [(a, b, gamma, parts[i]) for i, (a, b) in enumerate(self._units)]
+        parts = np.empty((len(self._blocks), gamma.shape[1]))
+        tasks = [(a, b, gamma, parts[i]) for i, (a, b) in enumerate(self._blocks)]
         run(kernels.sum_log_theta, tasks)
         return parts.sum(axis=0)
 
@@ -151,7 +151,7 @@ class TopicVI:
             ``assignment`` (n_words,), a topic for each word type; or ``counts`` (K, n_words),
             tokens of each type in each topic.
         run : callable, optional
-            Maps a function over units of work.
+            Maps a function over blocks of work.
         """
         if "counts" in arrays:
             counts = np.ascontiguousarray(arrays["counts"].T, dtype=float)
@@ -235,8 +235,12 @@ def sample_topics(q, n, rng, names):
 class TopicApproximation:
     """The approximation that ``solver="vi"`` found.
 
+    Its topics have the order of those of ``posterior_``.
+
     Attributes
     ----------
+    mean : dict of str to ndarray
+        E[mu], ``"mean"`` (K, E), and E[Sigma], ``"covariance"`` (K, E, E).
     niw : NIW
         Factors of the topics.
     alpha : ndarray of shape (K,)
@@ -254,18 +258,13 @@ class TopicApproximation:
     def _hold(self, q):
         self._q = q
         self.niw, self.alpha, self.counts = q.niw, q.alpha, q.counts.T
+        self.mean = {"mean": q.niw.mean, "covariance": q.niw.mean_covariance()}
 
     def reorder(self, order):
         """Give the topics other numbers: those of ``order`` (K,), in this order."""
         q = self._q
         niw = NIW(q.niw.mean[order], q.niw.kappa[order], q.niw.nu[order], q.niw.scale[order])
         self._hold(TopicFactors(niw, q.gamma[:, order], q.counts[:, order], q.alpha[order]))
-
-    def mean(self, name):
-        """E[mu] for ``"mean"`` (K, E), E[Sigma] for ``"covariance"`` (K, E, E)."""
-        if name not in ("mean", "covariance"):
-            raise KeyError(f"name must be 'mean' or 'covariance', got {name!r}.")
-        return self.niw.mean if name == "mean" else self.niw.mean_covariance()
 
     def sample(self, n, rng):
         """Independent draws of the topics.
