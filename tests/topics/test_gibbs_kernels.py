@@ -14,6 +14,10 @@ K = 3
 ALPHA = np.array([0.3, 0.7, 0.1])
 
 
+def entries_of(documents):
+    return kernels.Entries(documents.indptr, documents.words, documents.counts, documents.ends)
+
+
 @pytest.fixture
 def documents():
     return random_corpus(np.random.default_rng(0))
@@ -38,11 +42,11 @@ def test_draws_given_a_table(documents):
     alpha = np.zeros(8)
     alpha[:K] = ALPHA
     start = rng.integers(K, size=documents.n_tokens).astype(np.int32)
-    z, moved, ends = start.copy(), np.zeros(2, np.int64), documents.ends
-    entries = documents.indptr, documents.words, documents.counts, ends
+    z, moved = start.copy(), np.zeros(2, np.int64)
+    entries = entries_of(documents)
     for u, (a, b) in enumerate([(0, 11), (11, 30)]):
         stream = np.random.default_rng(u)
-        kernels.draw_assignments(a, b, *entries, table, alpha, stream, z, moved[u : u + 1])
+        kernels.draw_assignments(a, b, entries, table, alpha, stream, z, moved[u : u + 1])
     of, words = tokens(documents)
     expected = start.copy()
     streams = [np.random.default_rng(u) for u in (0, 1)]
@@ -85,14 +89,15 @@ def test_topics_follow_their_tokens(documents, prior):
     """After many tokens left and joined, carried factors equal those of fresh sums."""
     model = sampler(documents, prior, ALPHA, 0.6, "reference")
     state = model.state_of((np.arange(documents.n_tokens) % K).astype(np.int32))
-    topics = model._topics(state.posterior, state.counts)
+    topics = model._topics(state)
+    shared = collapsed_kernels.TopicPrior(0.6, prior.kappa, prior.nu, state.levels)
     done, moved = collapsed_kernels.draw_collapsed(
-        model._all, *model._entries, documents.vectors, ALPHA, 0.6, prior.kappa, prior.nu,
-        state.levels, *topics, np.random.default_rng(4), state.z,
+        model._all, model.entries, documents.vectors, shared, topics, ALPHA,
+        np.random.default_rng(4), state.z,
     )  # fmt: skip
     assert done == documents.n_documents and moved > 100
     model._refresh(state)
-    for carried, fresh in zip(topics, model._topics(state.posterior, state.counts), strict=True):
+    for carried, fresh in zip(topics, model._topics(state), strict=True):
         np.testing.assert_allclose(carried, fresh, rtol=1e-10, atol=1e-11)
 
 
@@ -117,9 +122,9 @@ def test_rank_one(n_dims, c):
 def test_predictives_by_size(documents, prior, power):
     """Of a token outside a topic and of one inside; the level is kept when known."""
     levels = np.full(40, np.nan)
-    args = power, prior.kappa, prior.nu
+    shared = collapsed_kernels.TopicPrior(power, prior.kappa, prior.nu, levels)
     of_level = prior.kappa + power * 7, prior.nu + power * 7
-    value = collapsed_kernels.level_of(7, prior.kappa, prior.nu, power, 3, levels)
+    value = collapsed_kernels.level_of(7, shared, 3)
     assert value == pytest.approx(float(predictive_level(*of_level, 3, power)), rel=1e-10)
     assert levels[7] == value and np.isnan(levels).sum() == 39
     inside = documents.vectors[:5]
@@ -129,11 +134,11 @@ def test_predictives_by_size(documents, prior, power):
     log_determinant = one.log_determinant()
     v = documents.vectors[9]
     q = collapsed_kernels.whitened(v, one.mean, whitener, d, p)
-    value = collapsed_kernels.log_predictive_of(5, *args, log_determinant, q, 3, levels)
+    value = collapsed_kernels.log_predictive_of(5, shared, log_determinant, q, 3)
     assert value == pytest.approx(log_predictive(prior, inside, v, power))
     q = collapsed_kernels.whitened(inside[2], one.mean, whitener, d, p)
     factor = collapsed_kernels.factor_without(power, one.kappa, q)
-    value = collapsed_kernels.log_predictive_own(5, *args, log_determinant, factor, 3, levels)
+    value = collapsed_kernels.log_predictive_own(5, shared, log_determinant, factor, 3)
     others = np.delete(inside, 2, axis=0)
     assert value == pytest.approx(log_predictive(prior, others, inside[2], power))
 
@@ -142,10 +147,10 @@ def test_counts(documents):
     rng = np.random.default_rng(7)
     z = rng.integers(K, size=documents.n_tokens).astype(np.int32)
     of, words = tokens(documents)
-    entries = documents.indptr, documents.words, documents.counts, documents.ends
+    entries = entries_of(documents)
     some = np.array([2, 5, 11])
     out = np.full((documents.n_words, K), 3, np.int32)
-    kernels.count_assignments(some, *entries, z, out, -1)
+    kernels.count_assignments(some, entries, z, out, -1)
     expected = np.full((documents.n_words, K), 3)
     chosen = np.isin(of, some)
     np.add.at(expected, (words[chosen], z[chosen]), -1)
@@ -156,7 +161,7 @@ def test_counts(documents):
     np.add.at(expected, (of, z), 1)
     np.testing.assert_array_equal(by_document, expected)
     start = rng.integers(K, size=documents.n_words)
-    kernels.assign_by_word(*entries, start, z)
+    kernels.assign_by_word(entries, start, z)
     np.testing.assert_array_equal(z, start[words])
 
 

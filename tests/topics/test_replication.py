@@ -13,6 +13,15 @@ K = 3
 ALPHA = np.array([0.3, 0.7, 0.1])
 
 
+def filled(table, alpha):
+    """`Proposals` of a table of weights."""
+    shape = len(table), alpha.size
+    parts = np.empty(len(table)), np.empty(shape), np.empty(shape, np.int32)
+    proposals = alias_kernels.Proposals(table, *parts)
+    alias_kernels.alias_tables(proposals, alpha)
+    return proposals
+
+
 @pytest.fixture
 def documents():
     return random_corpus(np.random.default_rng(0))
@@ -30,8 +39,7 @@ def test_alias_tables():
     table[:, :6] = rng.random((20, 6)) ** 6
     table[3, :5] = 0.0
     alpha = rng.random(6) + 0.1
-    mass, share, other = np.empty(20), np.empty((20, 6)), np.empty((20, 6), np.int32)
-    alias_kernels.alias_tables(table, alpha, mass, share, other)
+    _, mass, share, other = filled(table, alpha)
     weight = alpha * table[:, :6]
     np.testing.assert_allclose(mass, weight.sum(axis=1))
     made = share.copy()
@@ -48,8 +56,7 @@ def test_proposals(width):
     table = np.zeros((1, width))
     table[0, :k_all] = rng.random(k_all) + 0.1
     alpha = rng.random(k_all)
-    mass, share, other = np.empty(1), np.empty((1, k_all)), np.empty((1, k_all), np.int32)
-    alias_kernels.alias_tables(table, alpha, mass, share, other)
+    proposals = filled(table, alpha)
     seen, here, place = np.zeros(width), np.empty(k_all, np.int64), np.full(k_all, -1)
     n_here = 0
     for k, n in ((4, 2), (1, 1), (5, 3), (0, 1)):
@@ -62,9 +69,7 @@ def test_proposals(width):
     assert sorted(here[:n_here]) == [1, 4, 5]
     old, n = 4, 40_000
     drawn = [
-        alias_kernels.propose(
-            seen, here, n_here, table[0], old, mass[0], share[0], other[0], rng
-        )
+        alias_kernels.propose(seen, here, n_here, 0, old, proposals, rng)
         for _ in range(n)
     ]  # fmt: skip
     weight = seen[:k_all] + alpha
@@ -82,7 +87,7 @@ def test_moves(documents, prior, power):
     start = np.random.default_rng(9).integers(K, size=documents.n_tokens).astype(np.int32)
     state = model.state_of(start.copy())
     tables = model._proposals(state.posterior, ALPHA)
-    table, mass, share, other = tables
+    table = tables.table
     mine = np.arange(0, documents.n_documents, 2)
     proposed, accepted = model._propose(state, mine, tables, np.random.default_rng(10))
     of, words = tokens(documents)
@@ -94,9 +99,7 @@ def test_moves(documents, prior, power):
             n_here = alias_kernels.add_topic(z[t], here, place, n_here)
         for t in np.flatnonzero(of == doc):
             w, a, others = words[t], z[t], np.arange(z.size) != t
-            b = alias_kernels.propose(
-                seen, here, n_here, table[w], a, mass[w], share[w], other[w], rng
-            )
+            b = alias_kernels.propose(seen, here, n_here, w, a, tables, rng)
             if b == a:
                 continue
             f_a, f_b = (

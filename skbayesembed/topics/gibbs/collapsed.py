@@ -48,28 +48,32 @@ class CollapsedTopics(TopicGibbs):
     def _step(self, state, rngs, run):
         """A sweep of this sampler's own; returns how many tokens moved."""
         kernel = collapsed_kernels.draw_collapsed
-        return self._collapsed(kernel, state, self._all, (state.alpha,), (), rngs[1])[0]
+        return self._collapsed(kernel, state, self._all, state.alpha, rngs[1])[0]
 
-    def _topics(self, posterior, counts):
-        """Arrays of the topics that the collapsed kernels carry along."""
-        root = posterior.cholesky()
+    def _topics(self, state):
+        """The topics that the kernels carry along."""
+        root = state.posterior.cholesky()
         diagonal = np.diagonal(root, axis1=1, axis2=2)
-        return (
-            counts.sum(axis=0).astype(np.int64),
-            posterior.mean.copy(),
+        return collapsed_kernels.Topics(
+            state.counts.sum(axis=0).astype(np.int64),
+            state.posterior.mean.copy(),
             lower_inverses(root),
             2 * np.log(diagonal).sum(axis=1),
         )
 
-    def _collapsed(self, kernel, state, documents, before, after, rng):
-        """Run a collapsed kernel over ``documents``; returns the sums of what it counts."""
-        prior = self.prior
-        topics = self._topics(state.posterior, state.counts)
+    def _collapsed(self, kernel, state, documents, by, rng):
+        """Run a kernel, which draws ``by`` alpha or proposals, over ``documents``.
+
+        Returns the sums of what it counts.
+        """
+        kappa, nu = float(self.prior.kappa), float(self.prior.nu)
+        prior = collapsed_kernels.TopicPrior(self.power, kappa, nu, state.levels)
+        topics = self._topics(state)
         total, done, tries = 0, 0, 0
         while True:
             reached, *numbers = kernel(
-                documents[done:], *self._entries, self.documents.vectors, *before, self.power,
-                prior.kappa, prior.nu, state.levels, *topics, *after, rng, state.z,
+                documents[done:], self.entries, self.documents.vectors, prior, topics, by, rng,
+                state.z,
             )  # fmt: skip
             total = total + np.array(numbers)
             done += reached
@@ -83,4 +87,4 @@ class CollapsedTopics(TopicGibbs):
                     "scale of the prior is too small beside the vectors."
                 )
             self._refresh(state)
-            topics = self._topics(state.posterior, state.counts)
+            topics = self._topics(state)

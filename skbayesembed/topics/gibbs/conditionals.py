@@ -124,15 +124,12 @@ class TopicGibbs:
         self.ends = documents.ends
         self.blocks = documents.blocks()
         self.n_streams = 1 + len(self.blocks)
+        self.entries = kernels.Entries(
+            documents.indptr, documents.words, documents.counts, self.ends
+        )
         self._all = np.arange(documents.n_documents)
         self._halves = np.array_split(self._all, 2)
         self._width = -(-n_components // PAD) * PAD
-
-    @property
-    def _entries(self):
-        """Arrays of entries as the kernels have them."""
-        data = self.documents
-        return data.indptr, data.words, data.counts, self.ends
 
     def init_state(self, rngs):
         """Every token in the topic of its document in ``clusters``, or its word in ``start``."""
@@ -140,7 +137,7 @@ class TopicGibbs:
         if self.clusters is not None:
             return self.state_of(np.repeat(self.clusters, data.lengths).astype(np.int32))
         z = np.empty(data.n_tokens, np.int32)
-        kernels.assign_by_word(*self._entries, np.asarray(self.start, np.int64), z)
+        kernels.assign_by_word(self.entries, np.asarray(self.start, np.int64), z)
         return self.state_of(z)
 
     def state_of(self, z):
@@ -209,7 +206,7 @@ class TopicGibbs:
     def _refresh(self, state, run=None):
         """Counts and posterior of the current assignments."""
         parts = state.counts, state.other_counts
-        tasks = [(d, *self._entries, state.z, c) for d, c in zip(self._halves, parts, strict=True)]
+        tasks = [(d, self.entries, state.z, c) for d, c in zip(self._halves, parts, strict=True)]
         (run or serial)(kernels.count_anew, tasks)
         state.counts += state.other_counts
         state.posterior = self._posterior(state.counts, run)
@@ -230,7 +227,7 @@ class TopicGibbs:
         run(
             kernels.draw_assignments,
             [
-                (a, b, *self._entries, table, alpha, rngs[1 + i], state.z, moved[i : i + 1])
+                (a, b, self.entries, table, alpha, rngs[1 + i], state.z, moved[i : i + 1])
                 for i, (a, b) in enumerate(self.blocks)
             ],
         )

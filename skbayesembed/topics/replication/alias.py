@@ -49,7 +49,7 @@ class AliasTopics(CollapsedTopics):
             for hand in range(_HANDS):
                 mine = self._all[hand::_HANDS]
                 others = state.counts.copy()
-                kernels.count_assignments(mine, *self._entries, state.z, others, -1)
+                kernels.count_assignments(mine, self.entries, state.z, others, -1)
                 table = self._proposals(self._posterior(others, run), state.alpha, run)
                 numbers = numbers + self._propose(state, mine, table, rngs[1])
                 self._refresh(state, run)
@@ -59,14 +59,18 @@ class AliasTopics(CollapsedTopics):
 
     def _propose(self, state, documents, table, rng):
         """A step for each token of the documents; returns how many were proposed and accepted."""
-        return self._collapsed(alias_kernels.move_assignments, state, documents, (), table, rng)
+        return self._collapsed(alias_kernels.move_assignments, state, documents, table, rng)
 
     def _proposals(self, posterior, alpha, run=None):
-        """Table of predictive weights with its alias tables, as `move_assignments` has them."""
+        """`Proposals` of topics with this posterior."""
         n_words, k = self.documents.n_words, self.n_components
         logs = posterior.log_predictive(self.documents.vectors, self.power, run)
-        table, mass = np.empty((n_words, self._width)), np.empty(n_words)
-        share, other = np.empty((n_words, k)), np.empty((n_words, k), np.int32)
-        relative_weights(logs, 1.0, _FLOOR, table, None)
-        alias_kernels.alias_tables(table, alpha, mass, share, other)
-        return table, mass, share, other
+        made = alias_kernels.Proposals(
+            np.empty((n_words, self._width)),
+            np.empty(n_words),
+            np.empty((n_words, k)),
+            np.empty((n_words, k), np.int32),
+        )
+        relative_weights(logs, 1.0, _FLOOR, made.table, None)
+        alias_kernels.alias_tables(made, alpha)
+        return made
