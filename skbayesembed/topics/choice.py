@@ -20,7 +20,9 @@ from .vi.solver import ascend
 
 # Likelihood powers that "auto" tries, and the data it tries them on.
 POWER_GRID = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-POWER_TRAINING, POWER_HELD_OUT, POWER_SWEEPS = 3000, 1000, 40
+POWER_TRAINING, POWER_HELD_OUT = 3000, 1000
+# Most variational sweeps for each power, and the share of the bound at which they end.
+POWER_SWEEPS, POWER_TOLERANCE = 40, 1e-6
 # Sweeps after which the bounds of two starts are compared.
 START_SWEEPS = 10
 STARTS = ("words", "documents")
@@ -48,9 +50,9 @@ class Choice:
 def choose(estimator, training, seeds):
     """Choose the power, where it is ``"auto"``, and below 1 the start, where that is.
 
-    By the completion of held-out documents: at power 1 the posterior itself decides between
-    starts, by their bounds; a powered likelihood is no density, and its bound says less of the
-    documents than they do.
+    Held-out halves of documents decide. At power 1 the start is left to the bounds on the evidence
+    (``"auto"``). Below 1 the likelihood is no density, and a bound says less about the documents
+    than they do themselves.
 
     Parameters
     ----------
@@ -97,7 +99,11 @@ def starts_asked(estimator):
 
 
 def pose_documents(estimator, documents, choice, seed):
-    """The `Problem` of some documents, with a start by k-means of documents or word types."""
+    """The `Problem` of some documents, with a start by k-means.
+
+    Where the choice leaves the start open, it is the one from which `START_SWEEPS` variational
+    sweeps reach the higher bound.
+    """
     k, rng = estimator.n_components, np.random.default_rng(seed)
     problem = Problem(
         documents,
@@ -164,7 +170,9 @@ class Split:
     def score(self, estimator, problem):
         """Mean log probability of a token held out, after `POWER_SWEEPS` variational sweeps."""
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-            _, q, facts = ascend(problem, run, max_iter=POWER_SWEEPS, tol=1e-6, warn=False)
+            _, q, facts = ascend(
+                problem, run, max_iter=POWER_SWEEPS, tol=POWER_TOLERANCE, warn=False
+            )
         if facts["interrupted"]:
             raise KeyboardInterrupt("interrupted before power and start were chosen")
         draws = {"mean": q.niw.mean, "covariance": _covariances(q.niw)}

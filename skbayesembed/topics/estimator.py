@@ -30,14 +30,15 @@ class GaussianLDA(
 ):
     r"""Posterior of topics that are Gaussians over word vectors.
 
-    As in latent Dirichlet allocation, a document is a mixture of topics. A topic is no list of
-    probabilities of words, but a Gaussian in the space of word vectors, so that words never seen
+    As in latent Dirichlet allocation, a document is a mixture of topics. Here a topic is not a list
+    of probabilities of words but a Gaussian in the space of word vectors, so that words never seen
     in training have a topic if they have a vector (Das et al. 2015):
 
         theta_d ~ Dirichlet(alpha),   z ~ theta_d,   p(w | z = k) ~ N(v_w; mu_k, Sigma_k)^tau
 
     with normal-inverse-Wishart priors of the topics. In many dimensions the likelihood of a single
-    word outweighs all the rest of its document; ``likelihood_power`` tau tames it.
+    word outweighs all the rest of its document. Raised to ``likelihood_power`` tau below 1, it
+    leaves the document a say.
 
     Parameters
     ----------
@@ -52,16 +53,18 @@ class GaussianLDA(
         ``"gibbs"`` samples the posterior, ``"vi"`` approximates it by independent factors.
         ``"hmc"``, ``"laplace"`` and ``"map"``, for small data, sum over the topics of tokens.
     kernel : {"auto", "sampled", "alias", "reference"}, default="auto"
-        Of ``"gibbs"``; all are exact. ``"sampled"`` draws means and covariances and sums over
-        theta; ``"alias"`` and ``"reference"`` sum over all three, and update topics token by
-        token: from proposals, or straight. ``"auto"`` is ``"sampled"``, the fastest.
+        How ``"gibbs"`` moves; all kernels are exact. ``"sampled"`` draws means and covariances and
+        sums over theta. ``"alias"`` and ``"reference"`` sum over all three and update topics token
+        by token: the first by proposals that are accepted or not, as in Das et al. (2015), the
+        second from full conditionals. ``"auto"`` is ``"sampled"``, the fastest.
     normalize : {"unit", "center"} or None, default="unit"
-        ``"center"`` takes from all vectors the mean of those of the training words; ``"unit"``
-        scales them to unit length besides. New vectors are treated with the mean of training.
+        ``"center"`` subtracts from all vectors the mean vector of the training words; ``"unit"``
+        scales them to unit length besides. From new vectors the mean of training is subtracted.
     likelihood_power : float in (0, 1] or "auto", default=1.0
-        Power tau of the Gaussian likelihood of a word. At 1 this is the model of Das et al.;
-        below, it is no density, and documents weigh more. ``"auto"`` takes that of 0.02, 0.05,
-        0.1, 0.2, 0.5 and 1 with which a fifth of the documents (1,000 at most) is completed best.
+        Power tau of the Gaussian likelihood of a word. At 1 this is the model of Das et al.; below
+        1 the powered likelihood is no density, and the other words of a document weigh more.
+        ``"auto"`` takes the one of 0.02, 0.05, 0.1, 0.2, 0.5 and 1 with which held-out halves of a
+        fifth of the documents (1,000 at most) are predicted best.
     doc_topic_prior : "auto", float or array-like of shape (n_components,), default="auto"
         Dirichlet parameters alpha; ``"auto"`` is ``1 / n_components``.
     learn_doc_topic_prior : {False, "symmetric", "asymmetric"}, default=False
@@ -76,19 +79,21 @@ class GaussianLDA(
         Scale matrix Psi, a number standing for a multiple of the identity. With None the prior
         mean of covariances is that of the vectors over all tokens, a tenth of it made spherical.
     init : {"auto", "documents", "words"}, default="auto"
-        What k-means clusters for the topics to start from: documents, by their words' vectors, or
-        word types, as it is too where fewer documents than topics have words, and of
-        ``learning_method="online"``. Posteriors of topics have many modes, and no solver leaves
-        that of its start in a large corpus. At power 1 ``"auto"`` takes the start from which a few
-        variational sweeps reach the higher bound, whose mode has more of the posterior; below,
-        where the likelihood is no density, the one whose topics complete held-out documents
-        better. ``posterior_.attrs["init"]`` says which it was.
+        Topics start from clusters that k-means finds: of documents, by the vectors of their words,
+        or of word types. Word types are also taken where fewer documents than topics have words,
+        and by ``learning_method="online"``. Posteriors of topics have many modes, and in a large
+        corpus no solver leaves the one that it starts in. ``"auto"`` tries both. At power 1 it
+        keeps the start from which a few variational sweeps reach the higher bound, as its mode
+        holds more of the posterior; below 1, where the likelihood is no density, the start whose
+        topics predict held-out halves of documents better. ``posterior_.attrs["init"]`` says which
+        it was.
     word_model : {"count", "density"}, default="count"
-        Where ``components_``, ``transform`` and ``score`` have the probabilities of words from: the
-        tokens that a topic holds, as in plain LDA, and its powered density only for words that
-        training has no tokens of; or the powered density for all words, normalised over the
-        vocabulary. Words differ in more than their vectors, which counts know of: in
-        20 Newsgroups they complete documents better and tell newsgroups better apart.
+        Where ``components_``, ``transform`` and ``score`` take probabilities of words from. With
+        ``"count"`` they are shares in the tokens that a topic holds, as in plain LDA, and powered
+        densities only for words of which training has no tokens. With ``"density"`` they are
+        powered densities for all words, normalised over the vocabulary. Words differ in more than
+        their vectors, and counts reflect that: in 20 Newsgroups they predict documents better and
+        tell newsgroups better apart.
     learning_method : {"batch", "online"}, default="batch"
         Of ``"vi"``: all documents in every iteration, or minibatches.
     batch_size : int, default=128
@@ -114,7 +119,7 @@ class GaussianLDA(
         Train on the most frequent words only.
     draws, warmup, chains, thin : int, default=100, 200, 2, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart. All
-        start from the same k-means clusters: that they agree says nothing of other modes.
+        chains start from the same k-means clusters: their agreement says nothing about other modes.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records evenly spaced draws up to 256 MiB.
     target_accept : float, default=0.8
@@ -160,10 +165,12 @@ class GaussianLDA(
     n_dropped_words_, n_dropped_tokens_ : int
         Words of the training documents without a vector, which are dropped; their occurrences.
     n_iter_ : int
-        Iterations of ``"vi"`` (passes where online) and of searches for a mode; 1 of samplers.
+        Sweeps of ``"vi"`` (passes or, in ``partial_fit``, minibatches where online) or iterations
+        of the search for a mode; 1 with samplers.
     approximation_ : object
-        Of ``"vi"`` and ``"laplace"``: the approximation itself; that of ``"vi"`` has its topics in
-        the order of ``posterior_``.
+        Of ``"vi"`` and ``"laplace"``: the approximation itself, with ``mean``, a dict of arrays,
+        and ``sample(n, rng)``, independent draws by the same names. Its topics have the order of
+        those of ``posterior_``.
     elbo_ : ndarray of shape (n_iter,)
         Of ``"vi"``: the bound on the log evidence after every sweep.
     n_features_in_, feature_names_in_

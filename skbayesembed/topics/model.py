@@ -4,6 +4,11 @@
             + sum_d log Dir(theta_d | alpha) + sum_k log NIW(mu_k, Sigma_k),
 
 by logits of theta and the logarithmic Cholesky factors of the precisions, Jacobians included.
+
+The order of arrays, in all of the room: documents (M), words (V) and topics (K) come before
+dimensions (E). theta is (M, K), means (K, E), covariances (K, E, E). Tables of words and topics are
+(V, K) in computations; what is recorded has topics first, as ``components_``: counts (K, V).
+Flat vectors hold the coordinates of all documents, then those of all topics.
 """
 
 from __future__ import annotations
@@ -18,8 +23,11 @@ from .priors import lower_inverses
 from .vi.kernels import word_counts
 from .vi.variational import TopicVI
 
-# Sweeps of variational inference that place and scale the coordinates.
-_SWEEPS = 100
+# Most sweeps of variational inference that place and scale the coordinates, and the share of the
+# bound by which the last may raise it: a frame need only be near the mode.
+_SWEEPS, _FRAME_TOLERANCE = 100, 1e-7
+# Spread of the starts of chains, in standard deviations of the posterior: well inside one mode.
+_START_SPREAD = 0.3
 
 
 def count_parameters(n_documents, n_components, n_dims):
@@ -68,7 +76,9 @@ class MarginalTopics:
         self.n_logits = n * (n_components - 1)
         variational = TopicVI(documents, n_components, prior, self.alpha, power=self.power)
         q = variational.init_q(start)
-        coordinate_ascent(variational, q, serial, max_iter=_SWEEPS, tol=1e-7, warn=False)
+        coordinate_ascent(
+            variational, q, serial, max_iter=_SWEEPS, tol=_FRAME_TOLERANCE, warn=False
+        )
         self._frame_documents(q.gamma)
         self._frame_topics(q.niw)
         self._set_data(documents)
@@ -190,7 +200,7 @@ class MarginalTopics:
 
     def init(self, rng):
         """Start of a chain: about the centre of the frame, closer than the posterior is wide."""
-        return 0.3 * rng.standard_normal(self.n_parameters)
+        return _START_SPREAD * rng.standard_normal(self.n_parameters)
 
     def observe(self, theta):
         """Named arrays to record.

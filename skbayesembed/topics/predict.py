@@ -101,7 +101,7 @@ def counted_proba(counts):
 
 
 class FoldIn:
-    """Topics of documents, for one draw of the topics after the other.
+    """Topics of documents under every draw of the topics, one draw after the other.
 
     Parameters
     ----------
@@ -126,8 +126,9 @@ class FoldIn:
     def moments(self, coupled=True):
         """Yield mean and variance of theta, each (n_documents, K), under every draw.
 
-        Tokens start from the topics that they had under the draw before, mostly close by. Unless
-        ``coupled`` variances are those of tokens that vary independently, too small.
+        Tokens start from the topics that they had under the draw before, which are mostly close.
+        Unless ``coupled``, variances are those of tokens that vary independently: too small, as
+        tokens share their document's theta.
         """
         n = None
         for s in range(len(self.draws)):

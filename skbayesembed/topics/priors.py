@@ -47,7 +47,7 @@ class NIW:
 
     @classmethod
     def from_vectors(cls, vectors, totals, *, mean=None, kappa=1.0, nu=None, scale=None):
-        """The default prior: one that the vectors of the corpus would be a draw of.
+        """A prior whose defaults have the mean and the covariance of the vectors of the corpus.
 
         Parameters
         ----------

@@ -225,8 +225,8 @@ class TopicReadingMixin:
         -------
         TopicWords
             ``words``, ``mean`` and ``prob_top`` (n_topics, n), ``interval`` (n_topics, n, 2);
-            prints as a table. From at most 200 draws by counts; by density from 10, whose
-            intervals are rough.
+            prints as a table. By counts it is worked out from at most 200 draws, by density from
+            at most 10, which makes its intervals rough.
         """
         check_is_fitted(self, "posterior_")
         return top_words(self, n, self.word_model if by is None else by, prob)

@@ -1,4 +1,4 @@
-"""Fitted attributes of topics, and their learning from streams of documents by ``partial_fit``."""
+"""``partial_fit`` of topics, and the attributes that every fit leaves."""
 
 from __future__ import annotations
 

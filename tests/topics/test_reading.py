@@ -84,6 +84,7 @@ def test_printing_and_frames(model):
     text = repr(words)
     assert "words of each topic by count, 90 % intervals, P(top 4)" in text
     assert text.count("\ntopic ") == K and str(words.words[0, 0]) in text
+    assert words._repr_html_().count("<tr>") == 4 * K + 1
     frame = words.to_frame()
     assert list(frame.columns) == ["topic", "word", "mean", "low", "high", "prob_top"]
     assert len(frame) == 4 * K

@@ -22,8 +22,10 @@ from .statistics import WordFeatures, divergence
 
 # Updates of a document's factors in a sweep, and the change of gamma below which they end.
 N_INNER, LOCAL_TOL = 2, 1e-6
-# Most and smallest Newton steps for the Dirichlet prior; and its smallest entry.
-_NEWTON_STEPS, _NEWTON_TOL, ALPHA_MIN = 50, 1e-10, 1e-3
+# Most Newton steps for the Dirichlet prior, the relative change that ends them, the largest step of
+# log alpha, the share of a step below which halving gives up; and the smallest entry of alpha.
+_NEWTON_STEPS, _NEWTON_TOL, _LARGEST_STEP, _LEAST_SHARE = 50, 1e-10, 3.0, 1e-10
+ALPHA_MIN = 1e-3
 
 
 @dataclass
@@ -313,13 +315,14 @@ def best_alpha(alpha, target, symmetric):
     for _ in range(_NEWTON_STEPS):
         step = _newton(alpha, target, symmetric)
         share = 1.0
-        while share > 1e-10:
-            trial = np.maximum(alpha * np.exp(np.clip(share * step, -3.0, 3.0)), ALPHA_MIN)
+        while share > _LEAST_SHARE:
+            move = np.clip(share * step, -_LARGEST_STEP, _LARGEST_STEP)
+            trial = np.maximum(alpha * np.exp(move), ALPHA_MIN)
             then = value(trial)
             if then >= now:
                 break
             share *= 0.5
-        if share <= 1e-10:
+        if share <= _LEAST_SHARE:
             break
         moved = float(np.max(np.abs(trial / alpha - 1.0)))
         alpha, now = trial, then
