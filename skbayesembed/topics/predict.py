@@ -142,25 +142,25 @@ class FoldIn:
         """Mean and variance of the tokens of each topic under draw ``s``."""
         documents = self.documents
         weights = self.draws.weights(s, self.reading, self.by)
-        shared = documents.indptr, documents.words, self.counts, weights, alpha, start
+        entries = documents.indptr, documents.words, self.counts
+        shared = entries, weights, alpha, start, coupled
         jobs = min(effective_n_jobs(self.n_jobs), len(self.blocks))
         parts = Parallel(n_jobs=jobs, prefer="threads", max_nbytes=None)(
-            delayed(_fold_block)(*shared, coupled, first, last) for first, last in self.blocks
+            delayed(_fold_block)(*shared, first, last) for first, last in self.blocks
         )
         return tuple(np.concatenate([part[i] for part in parts]) for i in (0, 1))
 
 
-def _fold_block(indptr, words, counts, weights, alpha, start, coupled, first, last):
+def _fold_block(entries, weights, alpha, start, coupled, first, last):
     n_topics = alpha.size
-    most = int(np.diff(indptr[first : last + 1]).max(initial=0))
-    shares, room = np.empty((most, n_topics)), np.empty((2, n_topics))
+    most = int(np.diff(entries[0][first : last + 1]).max(initial=0))
+    work = np.empty((most, n_topics)), np.empty((2, n_topics))
     topics, spread = np.empty((2, last - first, n_topics))
     fold_in(
-        indptr, words, counts, weights, alpha, start, first, last, _MAX_ITER, _TOLERANCE,
-        shares, room, topics, spread,
-    )  # fmt: skip
+        entries, weights, alpha, start, first, last, _MAX_ITER, _TOLERANCE, work, topics, spread
+    )
     if coupled:
-        couple_spread(indptr, words, counts, weights, alpha, first, last, topics, spread)
+        couple_spread(entries, weights, alpha, first, last, topics, spread)
     return topics, spread
 
 

@@ -40,8 +40,8 @@ def run_kernel(counts, weights, alpha, max_iter=500, tol=0.0):
     shares = np.full((max(1, int(np.diff(counts.indptr).max())), k), np.nan)
     topics, spread = np.full((2, n, k), np.nan)
     fold_in(
-        counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data, weights,
-        alpha, np.zeros((n, k)), 0, n, max_iter, tol, shares, np.full((2, k), np.nan), topics,
+        (counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data), weights,
+        alpha, np.zeros((n, k)), 0, n, max_iter, tol, (shares, np.full((2, k), np.nan)), topics,
         spread,
     )  # fmt: skip
     return topics, spread
@@ -99,7 +99,7 @@ def coupled(counts, weights, alpha, n, spread):
     counts = sparse.csr_array(counts)
     out = spread.copy()
     entries = counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data
-    couple_spread(*entries, weights, alpha, 0, counts.shape[0], n, out)
+    couple_spread(entries, weights, alpha, 0, counts.shape[0], n, out)
     return out
 
 
