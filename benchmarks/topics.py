@@ -51,7 +51,7 @@ from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.metrics import coherence
 from skbayesembed.topics import choice
 from skbayesembed.topics.data import Documents
-from skbayesembed.topics.gibbs.conditionals import TopicGibbs
+from skbayesembed.topics.gibbs.solver import SAMPLERS
 from skbayesembed.topics.inputs import halves
 from skbayesembed.topics.priors import NIW
 from skbayesembed.topics.starts import kmeans_assignment
@@ -174,12 +174,12 @@ class Sweeps:
 
     def _gibbs(self, documents, prior, k, power, start, warmup=40):
         kernel = self.name.split(", ")[1]
-        model = TopicGibbs(documents, k, prior, 1 / k, power, kernel, start)
+        model = SAMPLERS[kernel](documents, k, prior, 1 / k, power=power, start=start)
         rngs = generators(seed_sequence(0), model.n_streams)
         state = model.init_state(rngs)
         for step in range(warmup):
             # the last tenth of the warm-up is the kernel's own; one such sweep is enough here
-            state.fast = step < warmup - 1
+            state.collapsed = step == warmup - 1
             model.sweep(state, rngs, self.run)
             model.tune(state, step, warmup)
         self.model, self.state = model, state

@@ -61,9 +61,9 @@ def shares(counts, proba, alpha):
     most = int(np.diff(documents.indptr).max())
     topics, spread = np.empty((n, k)), np.empty((n, k))
     fold_in(
-        documents.indptr, documents.words, documents.counts.astype(float),
+        (documents.indptr, documents.words, documents.counts.astype(float)),
         np.ascontiguousarray(proba.T), alpha, np.zeros((n, k)), 0, n, 100, 5e-4,
-        np.empty((most, k)), np.empty((2, k)), topics, spread,
+        (np.empty((most, k)), np.empty((2, k))), topics, spread,
     )  # fmt: skip
     theta = topics + alpha
     return theta / theta.sum(axis=1, keepdims=True)

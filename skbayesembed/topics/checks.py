@@ -14,22 +14,22 @@ from ..common.checks import (
     check_keep_draws,
     check_learning,
     check_real,
-    check_solver,
     check_word_filters,
 )
-from .gibbs.conditionals import TOPIC_KERNELS
+from .model import count_parameters
 
-SOLVERS = ("gibbs", "vi", "hmc", "laplace", "map")
+KERNELS = ("auto", "sampled", "alias", "reference")
 WORD_MODELS = ("count", "density")
 LEARNED = ("symmetric", "asymmetric")
+# A gradient by so many takes 10 to 30 ms, and a draw tens of gradients.
+MAX_PARAMETERS = 20_000
 
 
 def check_parameters(estimator):
     """Raise a ValueError for the first parameter that is not allowed whatever the data."""
     e = estimator
     check_integer("n_components", e.n_components, 1)
-    check_solver(e, e.solver, SOLVERS)
-    check_choice("kernel", e.kernel, ("auto", *TOPIC_KERNELS))
+    check_choice("kernel", e.kernel, KERNELS)
     if e.normalize is not None:
         check_choice("normalize", e.normalize, ("unit", "center"))
     _check_power(e.likelihood_power)
@@ -140,3 +140,35 @@ def check_dimensions(estimator, n_dims):
             + ("" if e.covariance_prior is not None else " without a covariance_prior")
             + f", got {freedom!r}."
         )
+
+
+def check_size(estimator, n_documents, n_dims):
+    """Raise a ValueError where more than ``MAX_PARAMETERS`` parameters are looked for at once."""
+    solver, k = estimator.solver, estimator.n_components
+    size = count_parameters(n_documents, k, n_dims)
+    if size > MAX_PARAMETERS:
+        raise ValueError(
+            f"solver={solver!r} works on all parameters at once, and there are {size}: "
+            f"{n_documents} documents times {k - 1} logits of topics, and "
+            f"{k} topics with {n_dims} means and {n_dims * (n_dims + 1) // 2} entries "
+            f"of a covariance. More than {MAX_PARAMETERS} take too long: use solver='gibbs', "
+            "which is exact, or solver='vi'; or fewer documents, topics or dimensions."
+        )
+
+
+def document_weights(sample_weight, n_documents):
+    """Weights (n_documents,) of the documents of a score; ValueError where they are none."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold numbers: {error}") from error
+    if weights.shape != (n_documents,):
+        raise ValueError(
+            f"sample_weight must have one entry for each of the {n_documents} documents, got "
+            f"shape {weights.shape}."
+        )
+    if not (np.isfinite(weights).all() and np.all(weights >= 0) and weights.any()):
+        raise ValueError(
+            f"sample_weight must hold finite numbers >= 0, not all of them 0, got {weights!r}."
+        )
+    return weights

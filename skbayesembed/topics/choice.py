@@ -14,14 +14,15 @@ from .checks import topic_prior
 from .data import Documents
 from .inputs import Reading, halves
 from .predict import FoldIn, TopicDraws, completion
-from .priors import NIW
-from .solvers import Problem, ascend
+from .problem import Problem, vector_prior
 from .starts import document_clusters, kmeans_assignment
-from .vi.variational import TopicApproximation
+from .vi.solver import ascend
 
 # Likelihood powers that "auto" tries, and the data it tries them on.
 POWER_GRID = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-POWER_TRAINING, POWER_HELD_OUT, POWER_SWEEPS = 3000, 1000, 40
+POWER_TRAINING, POWER_HELD_OUT = 3000, 1000
+# Most variational sweeps for each power, and the share of the bound at which they end.
+POWER_SWEEPS, POWER_TOLERANCE = 40, 1e-6
 # Sweeps after which the bounds of two starts are compared.
 START_SWEEPS = 10
 STARTS = ("words", "documents")
@@ -49,9 +50,9 @@ class Choice:
 def choose(estimator, training, seeds):
     """Choose the power, where it is ``"auto"``, and below 1 the start, where that is.
 
-    By the completion of held-out documents: at power 1 the posterior itself decides between
-    starts, by their bounds; a powered likelihood is no density, and its bound says less of the
-    documents than they do.
+    Held-out halves of documents decide. At power 1 the start is left to the bounds on the evidence
+    (``"auto"``). Below 1 the likelihood is no density, and a bound says less about the documents
+    than they do themselves.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def choose(estimator, training, seeds):
     scores = {}
     for p in POWER_GRID if asked else (float(power),):
         for start in STARTS if init == "auto" and p < 1 else (init,):
-            problem = pose(estimator, split.documents, p, start, of_start)
+            problem = pose_documents(estimator, split.documents, Choice(p, start), of_start)
             scores[p, start] = split.score(estimator, problem)
     power, init = max(scores, key=scores.get)
     best = {p: max(s for (q, _), s in scores.items() if q == p) for p, _ in scores}
@@ -97,22 +98,27 @@ def starts_asked(estimator):
     return "words" if online else estimator.init
 
 
-def pose(estimator, documents, power, init, seeds):
-    """The `Problem` of some documents, with a start by k-means of documents or word types."""
-    k, rng = estimator.n_components, np.random.default_rng(seeds)
+def pose_documents(estimator, documents, choice, seed):
+    """The `Problem` of some documents, with a start by k-means.
+
+    Where the choice leaves the start open, it is the one from which `START_SWEEPS` variational
+    sweeps reach the higher bound.
+    """
+    k, rng = estimator.n_components, np.random.default_rng(seed)
     problem = Problem(
         documents,
         k,
         vector_prior(estimator, documents.vectors, documents.totals),
         topic_prior(estimator),
-        power,
+        choice.power,
         estimator.learn_doc_topic_prior or None,
         kmeans_assignment(documents.vectors, documents.totals, k, rng),
+        power_scores=choice.scores,
     )
-    if init == "words":
+    if choice.init == "words":
         return problem
     other = replace(problem, clusters=document_clusters(documents, k, rng))
-    if init == "documents" or other.clusters is None:
+    if choice.init == "documents" or other.clusters is None:
         return other
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         # ties to the words, as where there is one topic
@@ -125,19 +131,6 @@ def _bound_nearby(problem, run):
     if facts["interrupted"]:
         raise KeyboardInterrupt("interrupted before the start was chosen")
     return facts["elbo"][-1]
-
-
-def vector_prior(estimator, vectors, totals):
-    """The NIW prior of topics that the estimator's parameters ask for."""
-    kappa = estimator.mean_precision_prior
-    return NIW.from_vectors(
-        vectors,
-        totals,
-        mean=estimator.mean_prior,
-        kappa=1.0 if kappa is None else kappa,
-        nu=estimator.degrees_of_freedom_prior,
-        scale=estimator.covariance_prior,
-    )
 
 
 @dataclass(frozen=True)
@@ -177,12 +170,13 @@ class Split:
     def score(self, estimator, problem):
         """Mean log probability of a token held out, after `POWER_SWEEPS` variational sweeps."""
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-            _, q, facts = ascend(problem, run, max_iter=POWER_SWEEPS, tol=1e-6, warn=False)
+            _, q, facts = ascend(
+                problem, run, max_iter=POWER_SWEEPS, tol=POWER_TOLERANCE, warn=False
+            )
         if facts["interrupted"]:
             raise KeyboardInterrupt("interrupted before power and start were chosen")
-        found = TopicApproximation(q)
-        draws = {"mean": found.mean("mean"), "covariance": _covariances(found.niw)}
-        draws |= {"counts": found.counts, "alpha": found.alpha}
+        draws = {"mean": q.niw.mean, "covariance": _covariances(q.niw)}
+        draws |= {"counts": q.counts.T, "alpha": q.alpha}
         posterior = Posterior({name: value[None, None] for name, value in draws.items()})
         draws = TopicDraws(posterior, problem.power)
         fold = FoldIn(self.first, draws, estimator.word_model, estimator.n_jobs)

@@ -90,7 +90,7 @@ class Documents:
         """Occurrences of each word, ndarray of shape (n_words,), float64."""
         return np.bincount(self.words, self.counts, self.n_words)
 
-    def units(self, size=65_536):
+    def blocks(self, size=65_536):
         """Blocks of whole documents with about ``size`` tokens each, or entries where fractional.
 
         They depend on the data alone.
@@ -104,5 +104,5 @@ class Documents:
         n = max(1, int(round(before[-1] / size)))
         cuts = np.searchsorted(before, before[-1] * np.arange(1, n) / n)
         cuts = np.unique(np.concatenate([[0], cuts, [self.n_documents]]))
-        units = [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
-        return units or [(0, 0)]
+        blocks = [(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        return blocks or [(0, 0)]

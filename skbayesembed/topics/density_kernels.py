@@ -1,13 +1,13 @@
 """Log posterior of topics with the topics of tokens summed out, and its gradient, in one kernel.
 
-Coordinates of topic k, from the frame of `marginal.MarginalTopics`: u (E,), s (E,) and o below the
+Coordinates of topic k, from the frame of `model.MarginalTopics`: u (E,), s (E,) and o below the
 diagonal, with
 
     mu = m + C u / sqrt(beta),   U = B C^-1,   B_ii = exp(middle_i + s_i spread_i),
     B_ij = o_ij / sqrt(nu) for j < i,   Sigma^-1 = U'U.
 
-U is the inverse of Sigma's Cholesky factor. Arrays of words have words last here, so that loops
-over words become vector instructions.
+U is the inverse of Sigma's Cholesky factor. Vectors have words last here, (E, V), against the order
+of the room: so loops over words become vector instructions.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def log_posterior(
     """Log posterior density up to a constant at ``theta``, its gradient in ``out``.
 
     ``vectors`` (E, V); ``documents`` indptr, words, counts; ``columns`` starts, documents, entries
-    as in `vi_kernels.word_counts`; ``of_documents`` reference, middle, spread of their logits;
+    as in `vi.kernels.word_counts`; ``of_documents`` reference, middle, spread of their logits;
     ``prior`` mean, kappa, nu, scale.
     """
     reference, _, spread = of_documents

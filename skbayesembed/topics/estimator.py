@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..common import spine
 from ..common.checks import check_choice
 from ..common.estimator import DocumentFeaturesMixin
-from ..common.random import seed_sequence
 from ..corpus.text import materialise
 from . import inputs
-from .checks import WORD_MODELS, check_parameters
-from .fitting import solve
+from .checks import WORD_MODELS, document_weights
+from .fitting import ROOM
 from .predict import FoldIn, TopicDraws, completion, topic_features
 from .reading import TopicReadingMixin
 from .streaming import TopicStreamingMixin
@@ -26,14 +30,15 @@ class GaussianLDA(
 ):
     r"""Posterior of topics that are Gaussians over word vectors.
 
-    As in latent Dirichlet allocation, a document is a mixture of topics. A topic is no list of
-    probabilities of words, but a Gaussian in the space of word vectors, so that words never seen
+    As in latent Dirichlet allocation, a document is a mixture of topics. Here a topic is not a list
+    of probabilities of words but a Gaussian in the space of word vectors, so that words never seen
     in training have a topic if they have a vector (Das et al. 2015):
 
         theta_d ~ Dirichlet(alpha),   z ~ theta_d,   p(w | z = k) ~ N(v_w; mu_k, Sigma_k)^tau
 
     with normal-inverse-Wishart priors of the topics. In many dimensions the likelihood of a single
-    word outweighs all the rest of its document; ``likelihood_power`` tau tames it.
+    word outweighs all the rest of its document. Raised to ``likelihood_power`` tau below 1, it
+    leaves the document a say.
 
     Parameters
     ----------
@@ -48,16 +53,18 @@ class GaussianLDA(
         ``"gibbs"`` samples the posterior, ``"vi"`` approximates it by independent factors.
         ``"hmc"``, ``"laplace"`` and ``"map"``, for small data, sum over the topics of tokens.
     kernel : {"auto", "sampled", "alias", "reference"}, default="auto"
-        Of ``"gibbs"``; all are exact. ``"sampled"`` draws means and covariances and sums over
-        theta; ``"alias"`` and ``"reference"`` sum over all three, and update topics token by
-        token: from proposals, or straight. ``"auto"`` is ``"sampled"``, the fastest.
+        How ``"gibbs"`` moves; all kernels are exact. ``"sampled"`` draws means and covariances and
+        sums over theta. ``"alias"`` and ``"reference"`` sum over all three and update topics token
+        by token: the first by proposals that are accepted or not, as in Das et al. (2015), the
+        second from full conditionals. ``"auto"`` is ``"sampled"``, the fastest.
     normalize : {"unit", "center"} or None, default="unit"
-        ``"center"`` takes from all vectors the mean of those of the training words; ``"unit"``
-        scales them to unit length besides. New vectors are treated with the mean of training.
+        ``"center"`` subtracts from all vectors the mean vector of the training words; ``"unit"``
+        scales them to unit length besides. From new vectors the mean of training is subtracted.
     likelihood_power : float in (0, 1] or "auto", default=1.0
-        Power tau of the Gaussian likelihood of a word. At 1 this is the model of Das et al.;
-        below, it is no density, and documents weigh more. ``"auto"`` takes that of 0.02, 0.05,
-        0.1, 0.2, 0.5 and 1 with which a fifth of the documents (1,000 at most) is completed best.
+        Power tau of the Gaussian likelihood of a word. At 1 this is the model of Das et al.; below
+        1 the powered likelihood is no density, and the other words of a document weigh more.
+        ``"auto"`` takes the one of 0.02, 0.05, 0.1, 0.2, 0.5 and 1 with which held-out halves of a
+        fifth of the documents (1,000 at most) are predicted best.
     doc_topic_prior : "auto", float or array-like of shape (n_components,), default="auto"
         Dirichlet parameters alpha; ``"auto"`` is ``1 / n_components``.
     learn_doc_topic_prior : {False, "symmetric", "asymmetric"}, default=False
@@ -72,19 +79,21 @@ class GaussianLDA(
         Scale matrix Psi, a number standing for a multiple of the identity. With None the prior
         mean of covariances is that of the vectors over all tokens, a tenth of it made spherical.
     init : {"auto", "documents", "words"}, default="auto"
-        What k-means clusters for the topics to start from: documents, by their words' vectors, or
-        word types, as it is too where fewer documents than topics have words, and of
-        ``learning_method="online"``. Posteriors of topics have many modes, and no solver leaves
-        that of its start in a large corpus. At power 1 ``"auto"`` takes the start from which a few
-        variational sweeps reach the higher bound, whose mode has more of the posterior; below,
-        where the likelihood is no density, the one whose topics complete held-out documents
-        better. ``posterior_.attrs["init"]`` says which it was.
+        Topics start from clusters that k-means finds: of documents, by the vectors of their words,
+        or of word types. Word types are also taken where fewer documents than topics have words,
+        and by ``learning_method="online"``. Posteriors of topics have many modes, and in a large
+        corpus no solver leaves the one that it starts in. ``"auto"`` tries both. At power 1 it
+        keeps the start from which a few variational sweeps reach the higher bound, as its mode
+        holds more of the posterior; below 1, where the likelihood is no density, the start whose
+        topics predict held-out halves of documents better. ``posterior_.attrs["init"]`` says which
+        it was.
     word_model : {"count", "density"}, default="count"
-        Where ``components_``, ``transform`` and ``score`` have the probabilities of words from: the
-        tokens that a topic holds, as in plain LDA, and its powered density only for words that
-        training has no tokens of; or the powered density for all words, normalised over the
-        vocabulary. Words differ in more than their vectors, which counts know of: in
-        20 Newsgroups they complete documents better and tell newsgroups better apart.
+        Where ``components_``, ``transform`` and ``score`` take probabilities of words from. With
+        ``"count"`` they are shares in the tokens that a topic holds, as in plain LDA, and powered
+        densities only for words of which training has no tokens. With ``"density"`` they are
+        powered densities for all words, normalised over the vocabulary. Words differ in more than
+        their vectors, and counts reflect that: in 20 Newsgroups they predict documents better and
+        tell newsgroups better apart.
     learning_method : {"batch", "online"}, default="batch"
         Of ``"vi"``: all documents in every iteration, or minibatches.
     batch_size : int, default=128
@@ -110,7 +119,7 @@ class GaussianLDA(
         Train on the most frequent words only.
     draws, warmup, chains, thin : int, default=100, 200, 2, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart. All
-        start from the same k-means clusters: that they agree says nothing of other modes.
+        chains start from the same k-means clusters: their agreement says nothing about other modes.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records evenly spaced draws up to 256 MiB.
     target_accept : float, default=0.8
@@ -118,8 +127,9 @@ class GaussianLDA(
     max_iter : int, default=500
         Most sweeps of ``"vi"``, most iterations of the search for a mode.
     tol : float, default=1e-8
-        Tolerance of that search, relative to the gradient at the start. ``"vi"`` ends when a
-        sweep raises the bound by less than 100 times this share of it.
+        Relative tolerance. The search for a mode ends when the largest entry of the gradient has
+        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
+        raises it by less than 100 times this share of it.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -155,10 +165,12 @@ class GaussianLDA(
     n_dropped_words_, n_dropped_tokens_ : int
         Words of the training documents without a vector, which are dropped; their occurrences.
     n_iter_ : int
-        Iterations of ``"vi"`` (passes where online) and of searches for a mode; 1 of samplers.
+        Sweeps of ``"vi"`` (passes or, in ``partial_fit``, minibatches where online) or iterations
+        of the search for a mode; 1 with samplers.
     approximation_ : object
-        Of ``"vi"`` and ``"laplace"``: the approximation itself; that of ``"vi"`` has its topics in
-        the order of ``posterior_``.
+        Of ``"vi"`` and ``"laplace"``: the approximation itself, with ``mean``, a dict of arrays,
+        and ``sample(n, rng)``, independent draws by the same names. Its topics have the order of
+        those of ``posterior_``.
     elbo_ : ndarray of shape (n_iter,)
         Of ``"vi"``: the bound on the log evidence after every sweep.
     n_features_in_, feature_names_in_
@@ -196,45 +208,45 @@ class GaussianLDA(
 
     def __init__(
         self,
-        n_components=20,
+        n_components: int = 20,
         *,
-        embedding=None,
-        solver="gibbs",
-        kernel="auto",
-        normalize="unit",
-        likelihood_power=1.0,
-        doc_topic_prior="auto",
-        learn_doc_topic_prior=False,
-        mean_prior=None,
-        mean_precision_prior=None,
-        degrees_of_freedom_prior=None,
-        covariance_prior=None,
-        init="auto",
-        word_model="count",
-        learning_method="batch",
-        batch_size=128,
-        learning_offset=10.0,
-        learning_decay=0.7,
-        n_passes=5,
-        features="mean",
-        analyzer="word",
-        lowercase=True,
-        stop_words=None,
-        token_pattern=r"(?u)\b\w\w+\b",
-        min_count=1,
-        max_features=None,
-        draws=100,
-        warmup=200,
-        chains=2,
-        thin=1,
-        keep_draws="auto",
-        target_accept=0.8,
-        max_iter=500,
-        tol=1e-8,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
+        embedding: Any = None,
+        solver: str = "gibbs",
+        kernel: str = "auto",
+        normalize: str | None = "unit",
+        likelihood_power: float | str = 1.0,
+        doc_topic_prior: float | str | ArrayLike = "auto",
+        learn_doc_topic_prior: bool | str = False,
+        mean_prior: ArrayLike | None = None,
+        mean_precision_prior: float | None = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: ArrayLike | None = None,
+        init: str = "auto",
+        word_model: str = "count",
+        learning_method: str = "batch",
+        batch_size: int = 128,
+        learning_offset: float = 10.0,
+        learning_decay: float = 0.7,
+        n_passes: int = 5,
+        features: str = "mean",
+        analyzer: str | Callable = "word",
+        lowercase: bool = True,
+        stop_words: str | list | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+        min_count: int = 1,
+        max_features: int | None = None,
+        draws: int = 100,
+        warmup: int = 200,
+        chains: int = 2,
+        thin: int = 1,
+        keep_draws: str = "auto",
+        target_accept: float = 0.8,
+        max_iter: int = 500,
+        tol: float = 1e-8,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.n_components = n_components
         self.embedding = embedding
         self.solver = solver
@@ -273,7 +285,7 @@ class GaussianLDA(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the posterior.
 
         Parameters
@@ -295,15 +307,16 @@ class GaussianLDA(
         ConvergenceWarning
             If the chains have not mixed, or a topic holds no tokens.
         """
-        check_parameters(self)
+        spine.check(self, ROOM)
+        seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X)
-        found = solve(self, training, seed_sequence(self.random_state))
+        found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training)
         self._set_fitted(found)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit to X, then transform it.
 
         Parameters
@@ -320,7 +333,7 @@ class GaussianLDA(
         X = materialise(X)
         return self.fit(X, y).transform(X)
 
-    def transform(self, X, embedding=None):
+    def transform(self, X: Any, embedding: Any = None) -> np.ndarray:
         """Shares of the topics in documents.
 
         Parameters
@@ -352,7 +365,7 @@ class GaussianLDA(
             self._fold(inputs.reading(self, X, embedding)), self.features == "mean_std"
         )
 
-    def score(self, X, y=None, *, sample_weight=None):
+    def score(self, X: Any, y: Any = None, *, sample_weight: ArrayLike | None = None) -> float:
         """Held-out log probability per token, by document completion.
 
         Every other token of a document, in the order of the vocabulary, is held out, and theta is
@@ -363,8 +376,9 @@ class GaussianLDA(
         X : documents or counts, as in ``fit``
         y : None
             Ignored.
-        sample_weight : None
-            Present for scikit-learn's sake; anything else is refused.
+        sample_weight : array-like of shape (n_documents,), optional
+            Weights of the documents, with which their tokens count in the mean; all alike where
+            None.
 
         Returns
         -------
@@ -376,19 +390,20 @@ class GaussianLDA(
         Raises
         ------
         ValueError
-            If no document has two tokens.
+            If no document that counts has two tokens, or weights are not allowed.
         """
         check_is_fitted(self, "posterior_")
-        if sample_weight is not None:
-            raise ValueError("sample_weight is not supported: got an array, allowed is None.")
         first, second = inputs.halves(inputs.known_counts(self, X))
+        if sample_weight is not None:
+            weights = document_weights(sample_weight, second.shape[0])
+            second = inputs.weighted(second, weights)
         fold = self._fold(inputs.vocabulary_reading(self, first))
         draws = fold.draws
         return self._completed(
             fold, second, lambda s: draws.word_proba(s, self.word_model, self._vectors).T
         )
 
-    def perplexity(self, X):
+    def perplexity(self, X: Any) -> float:
         """``exp(-score(X))``: as uncertain as this many equally probable words.
 
         Parameters
@@ -401,7 +416,7 @@ class GaussianLDA(
         """
         return float(np.exp(-self.score(X)))
 
-    def log_density(self, X, embedding=None):
+    def log_density(self, X: Any, embedding: Any = None) -> float:
         """Held-out log density of the words' vectors, per token, by document completion.
 
         Parameters

@@ -26,6 +26,7 @@ from ..corpus.text import (
     materialise,
     restrict,
 )
+from .checks import check_dimensions
 from .vectors import Normaliser, source_of_words, vectors_of_columns
 
 
@@ -101,6 +102,7 @@ def training_data(estimator, X, vocabulary=None):
             f"{'that occur in X' if vocabulary is None else 'given'}, {n_types}: choose at most "
             f"{n_types}."
         )
+    check_dimensions(estimator, training.vectors.shape[1])
     return training
 
 
@@ -169,6 +171,23 @@ def _given_words(estimator, X, kind, vocabulary):
         normaliser,
         int((~found).sum()),
     )
+
+
+def whole_tokens(counts):
+    """Counts rounded to whole tokens, with a warning where they were none."""
+    rounded = np.rint(counts.data)
+    if np.array_equal(rounded, counts.data):
+        return counts
+    warn_user(
+        "X has counts that are no whole numbers; solver='gibbs' gives a topic to every token and "
+        "takes them rounded. solver='vi' takes them as they are.",
+        UserWarning,
+    )
+    counts = sparse.csr_array((rounded, counts.indices, counts.indptr), shape=counts.shape)
+    if not rounded.any():
+        raise ValueError("X has no tokens: all its counts are below one half.")
+    counts.eliminate_zeros()
+    return counts
 
 
 def known_counts(estimator, X):
@@ -248,8 +267,9 @@ def _occurring(counts, vectors, places):
 def halves(counts):
     """Cut documents into two halves: every other token, in the order of the columns.
 
-    The same for every model, and for a document whatever the others are. Of a fractional count the
-    even units of the line on which a document's counts follow each other are in the first half.
+    The same for every model, and for a document whatever the others are. Fractional counts of a
+    document are laid end to end on a line that starts at 0: what lies in [0, 1), [2, 3), [4, 5) and
+    so on is the first half.
 
     Parameters
     ----------
@@ -264,7 +284,7 @@ def halves(counts):
     total = np.concatenate([[0.0], np.cumsum(counts.data)])
     start = np.repeat(total[counts.indptr[:-1]], np.diff(counts.indptr))
     low, high = total[:-1] - start, total[1:] - start
-    of_first = _even_units(high) - _even_units(low)
+    of_first = _in_even_lengths(high) - _in_even_lengths(low)
     parts = []
     for data in (of_first, counts.data - of_first):
         # rounding of the sums leaves crumbs
@@ -276,7 +296,15 @@ def halves(counts):
     return parts
 
 
-def _even_units(x):
+def weighted(counts, weights):
+    """Counts times the weights (n_documents,) of the documents; those of weight 0 are dropped."""
+    counts = sparse.csr_array(counts, copy=True)
+    counts.data = counts.data * np.repeat(weights, np.diff(counts.indptr))
+    counts.eliminate_zeros()
+    return counts
+
+
+def _in_even_lengths(x):
     """Length of what of [0, x) lies in [0, 1), [2, 3), [4, 5) and so on."""
     whole = np.floor(x / 2)
     return whole + np.minimum(x - 2 * whole, 1.0)

@@ -4,14 +4,17 @@
             + sum_d log Dir(theta_d | alpha) + sum_k log NIW(mu_k, Sigma_k),
 
 by logits of theta and the logarithmic Cholesky factors of the precisions, Jacobians included.
+
+The order of arrays, in all of the room: documents (M), words (V) and topics (K) come before
+dimensions (E). theta is (M, K), means (K, E), covariances (K, E, E). Tables of words and topics are
+(V, K) in computations; what is recorded has topics first, as ``components_``: counts (K, V).
+Flat vectors hold the coordinates of all documents, then those of all topics.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from scipy.special import gammaln, multigammaln, polygamma
+from scipy.special import polygamma
 
 from ..inference.chains import serial
 from ..inference.vi import coordinate_ascent
@@ -20,29 +23,17 @@ from .priors import lower_inverses
 from .vi.kernels import word_counts
 from .vi.variational import TopicVI
 
-# A gradient takes 10 to 30 ms there, and a draw tens of gradients.
-MAX_PARAMETERS = 20_000
-# Sweeps of variational inference that place and scale the coordinates.
-_SWEEPS = 100
+# Most sweeps of variational inference that place and scale the coordinates, and the share of the
+# bound by which the last may raise it: a frame need only be near the mode.
+_SWEEPS, _FRAME_TOLERANCE = 100, 1e-7
+# Spread of the starts of chains, in standard deviations of the posterior: well inside one mode.
+_START_SPREAD = 0.3
 
 
 def count_parameters(n_documents, n_components, n_dims):
     """Parameters of theta, means and covariances."""
     of_topic = n_dims + n_dims * (n_dims + 1) // 2
     return n_documents * (n_components - 1) + n_components * of_topic
-
-
-def check_size(solver, n_documents, n_components, n_dims):
-    """Raise a ValueError where ``solver`` would have more than ``MAX_PARAMETERS`` parameters."""
-    size = count_parameters(n_documents, n_components, n_dims)
-    if size > MAX_PARAMETERS:
-        raise ValueError(
-            f"solver={solver!r} works on all parameters at once, and there are {size}: "
-            f"{n_documents} documents times {n_components - 1} logits of topics, and "
-            f"{n_components} topics with {n_dims} means and {n_dims * (n_dims + 1) // 2} entries "
-            f"of a covariance. More than {MAX_PARAMETERS} take too long: use solver='gibbs', "
-            "which is exact, or solver='vi'; or fewer documents, topics or dimensions."
-        )
 
 
 class MarginalTopics:
@@ -85,7 +76,9 @@ class MarginalTopics:
         self.n_logits = n * (n_components - 1)
         variational = TopicVI(documents, n_components, prior, self.alpha, power=self.power)
         q = variational.init_q(start)
-        coordinate_ascent(variational, q, serial, max_iter=_SWEEPS, tol=1e-7, warn=False)
+        coordinate_ascent(
+            variational, q, serial, max_iter=_SWEEPS, tol=_FRAME_TOLERANCE, warn=False
+        )
         self._frame_documents(q.gamma)
         self._frame_topics(q.niw)
         self._set_data(documents)
@@ -175,29 +168,11 @@ class MarginalTopics:
     # density
 
     def logp_and_grad(self, theta, out):
-        """Log posterior density, up to `log_constant`, at ``theta``; its gradient in ``out``."""
+        """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
         return kernels.log_posterior(
             theta, out, self._vectors, self._data, self._columns, self._of_documents, self._frame,
             self._prior, self.alpha, self.power,
         )  # fmt: skip
-
-    def log_constant(self):
-        """What turns `logp_and_grad` into the log joint density of words and flat coordinates."""
-        k, e, prior = self.n_components, self.documents.n_dims, self.prior
-        _, root, inverse, mean_spread, _, spread, off_spread = self._frame
-        total = self.documents.n_documents * (gammaln(self.alpha.sum()) - gammaln(self.alpha).sum())
-        total += np.log(self._of_documents[2][self._free]).sum()
-        half = 0.5 * prior.nu
-        of_prior = 0.5 * e * math.log(prior.kappa / (2 * math.pi)) - half * e * math.log(2)
-        of_prior += half * float(prior.log_determinant()) - multigammaln(half, e)
-        total += k * (of_prior + e * math.log(2))
-        total += np.log(np.diagonal(root, axis1=1, axis2=2)).sum()
-        total += e * np.log(mean_spread).sum() + np.log(spread).sum()
-        total += 0.5 * e * (e - 1) * np.log(off_spread).sum()
-        # of U by B, and the powers of U_ii that the kernel takes of B_ii
-        powers = (e - np.arange(e)) + (np.arange(e) + 1.0)
-        total += np.sum(powers * np.log(np.diagonal(inverse, axis1=1, axis2=2)))
-        return float(total)
 
     def log_likelihood(self, theta):
         """sum_dw n_dw log sum_k theta_dk N(v_w | mu_k, Sigma_k)^tau."""
@@ -225,7 +200,7 @@ class MarginalTopics:
 
     def init(self, rng):
         """Start of a chain: about the centre of the frame, closer than the posterior is wide."""
-        return 0.3 * rng.standard_normal(self.n_parameters)
+        return _START_SPREAD * rng.standard_normal(self.n_parameters)
 
     def observe(self, theta):
         """Named arrays to record.
@@ -237,30 +212,21 @@ class MarginalTopics:
             word expected in each topic given the rest of this draw; ``alpha`` (K,), as given.
         """
         arrays = self.unpack(theta)
-        _, counts = self._expected(theta)
         return {
             "mean": arrays["mean"],
             "covariance": arrays["covariance"],
-            "counts": counts,
+            "counts": self._expected_counts(theta),
             "alpha": self.alpha.copy(),
         }
 
-    def document_counts(self, theta):
-        """Expected tokens of each document in each topic, ndarray of shape (n_documents, K)."""
-        return self._expected(theta)[0]
-
-    def _expected(self, theta):
+    def _expected_counts(self, theta):
         proba, weights, _ = self._parts(theta)
-        indptr, words, counts = self._data
-        ratios = counts / self._sums(proba, weights)
+        ratios = self._data[2] / self._sums(proba, weights)
         found = np.empty_like(weights)
         word_counts(0, self._used.size, *self._columns, ratios, proba, weights, found)
         by_word = np.zeros((self.n_components, self.documents.n_words))
         by_word[:, self._used] = found.T
-        rows = np.repeat(np.arange(len(proba)), np.diff(indptr))
-        by_document = np.zeros_like(proba)
-        np.add.at(by_document, rows, ratios[:, None] * weights[words] * proba[rows])
-        return by_document, by_word
+        return by_word
 
     def trace(self, theta):
         """Statistics recorded for every draw."""

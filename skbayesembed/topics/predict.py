@@ -20,8 +20,6 @@ _MAX_ITER = 100
 _TOLERANCE = 1e-3
 # Smallest log probability of a word by density.
 _LEAST_LOG = -700.0
-# Tokens that a unit of work is made of.
-_UNIT = 65_536
 
 
 class TopicDraws:
@@ -103,7 +101,7 @@ def counted_proba(counts):
 
 
 class FoldIn:
-    """Topics of documents, for one draw of the topics after the other.
+    """Topics of documents under every draw of the topics, one draw after the other.
 
     Parameters
     ----------
@@ -119,7 +117,7 @@ class FoldIn:
         self.documents = Documents.of(reading.counts, reading.vectors)
         self.counts = self.documents.counts.astype(np.float64)
         self.lengths = self.documents.lengths.astype(np.float64)
-        self.units = self.documents.units(_UNIT)
+        self.blocks = self.documents.blocks()
 
     def __iter__(self):
         """Yield the mean of theta (n_documents, K) under every draw."""
@@ -128,8 +126,9 @@ class FoldIn:
     def moments(self, coupled=True):
         """Yield mean and variance of theta, each (n_documents, K), under every draw.
 
-        Tokens start from the topics that they had under the draw before, mostly close by. Unless
-        ``coupled`` variances are those of tokens that vary independently, too small.
+        Tokens start from the topics that they had under the draw before, which are mostly close.
+        Unless ``coupled``, variances are those of tokens that vary independently: too small, as
+        tokens share their document's theta.
         """
         n = None
         for s in range(len(self.draws)):
@@ -143,25 +142,25 @@ class FoldIn:
         """Mean and variance of the tokens of each topic under draw ``s``."""
         documents = self.documents
         weights = self.draws.weights(s, self.reading, self.by)
-        shared = documents.indptr, documents.words, self.counts, weights, alpha, start
-        jobs = min(effective_n_jobs(self.n_jobs), len(self.units))
+        entries = documents.indptr, documents.words, self.counts
+        shared = entries, weights, alpha, start, coupled
+        jobs = min(effective_n_jobs(self.n_jobs), len(self.blocks))
         parts = Parallel(n_jobs=jobs, prefer="threads", max_nbytes=None)(
-            delayed(_fold_unit)(*shared, coupled, first, last) for first, last in self.units
+            delayed(_fold_block)(*shared, first, last) for first, last in self.blocks
         )
         return tuple(np.concatenate([part[i] for part in parts]) for i in (0, 1))
 
 
-def _fold_unit(indptr, words, counts, weights, alpha, start, coupled, first, last):
+def _fold_block(entries, weights, alpha, start, coupled, first, last):
     n_topics = alpha.size
-    most = int(np.diff(indptr[first : last + 1]).max(initial=0))
-    shares, room = np.empty((most, n_topics)), np.empty((2, n_topics))
+    most = int(np.diff(entries[0][first : last + 1]).max(initial=0))
+    work = np.empty((most, n_topics)), np.empty((2, n_topics))
     topics, spread = np.empty((2, last - first, n_topics))
     fold_in(
-        indptr, words, counts, weights, alpha, start, first, last, _MAX_ITER, _TOLERANCE,
-        shares, room, topics, spread,
-    )  # fmt: skip
+        entries, weights, alpha, start, first, last, _MAX_ITER, _TOLERANCE, work, topics, spread
+    )
     if coupled:
-        couple_spread(indptr, words, counts, weights, alpha, first, last, topics, spread)
+        couple_spread(entries, weights, alpha, first, last, topics, spread)
     return topics, spread
 
 

@@ -11,22 +11,7 @@ from ..numeric.elementwise import FAST
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def fold_in(
-    indptr,
-    words,
-    counts,
-    weights,
-    alpha,
-    start,
-    first,
-    last,
-    max_iter,
-    tol,
-    shares,
-    room,
-    topics,
-    spread,
-):
+def fold_in(documents, weights, alpha, start, first, last, max_iter, tol, work, topics, spread):
     """Topics of documents ``first`` to ``last`` by collapsed variational inference, by word type.
 
     For word w of document d, of which it holds c tokens,
@@ -38,8 +23,8 @@ def fold_in(
 
     Parameters
     ----------
-    indptr, words, counts : ndarray
-        Documents in rows.
+    documents : tuple of ndarray
+        ``indptr``, ``words`` and ``counts`` of rows of entries, as of `Documents`.
     weights : ndarray of shape (n_words, K)
         Likelihood of each word under the topics, up to a factor for each word.
     alpha : ndarray of shape (K,)
@@ -48,14 +33,15 @@ def fold_in(
     first, last : int
     max_iter : int
     tol : float
-    shares : ndarray of shape (most words in a document, K)
-        Room for r.
-    room : ndarray of shape (2, K)
+    work : tuple of ndarray
+        Room: (most words in a document, K) for r, and (2, K).
     topics : ndarray of shape (last - first, K)
         Filled with n.
     spread : ndarray of shape (last - first, K)
         Filled with sum_w c r (1 - r), the variances of n were tokens independent.
     """
+    indptr, words, counts = documents
+    shares, room = work
     k_all = alpha.size
     level, before = room[0], room[1]
     for d in range(first, last):
@@ -144,7 +130,7 @@ def inverse_diagonal(matrix, least, out):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def couple_spread(indptr, words, counts, weights, alpha, first, last, topics, spread):
+def couple_spread(documents, weights, alpha, first, last, topics, spread):
     """Variances of n with the covariances of tokens, which share a theta, by linear response.
 
     At the fixed point of `fold_in` the derivative of n by fields on the topics is
@@ -155,6 +141,7 @@ def couple_spread(indptr, words, counts, weights, alpha, first, last, topics, sp
     below the variances of independent tokens, in ``spread`` until they are overwritten, nor above
     the largest possible.
     """
+    indptr, words, counts = documents
     k_all = alpha.size
     matrix, least = np.empty((k_all, k_all)), np.empty(k_all)
     r, new, inverse = np.empty(k_all), np.empty(k_all), np.empty(k_all)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg.lapack import dtrtri
-from scipy.special import digamma, gammaln, multigammaln
+from scipy.special import gammaln, multigammaln
 
 from ..inference.chains import serial
 from .niw_kernels import add_squares, root_weighted_rows
@@ -47,7 +47,7 @@ class NIW:
 
     @classmethod
     def from_vectors(cls, vectors, totals, *, mean=None, kappa=1.0, nu=None, scale=None):
-        """The default prior: one that the vectors of the corpus would be a draw of.
+        """A prior whose defaults have the mean and the covariance of the vectors of the corpus.
 
         Parameters
         ----------
@@ -58,38 +58,22 @@ class NIW:
             Mean of the vectors over tokens where None.
         kappa : float, default=1.0
         nu : float, optional
-            E + 2 where None, the smallest integer at which Sigma has a mean; it is ``scale`` then.
+            Above E - 1, or E + 1 without a ``scale``. E + 2 where None, the smallest integer at
+            which Sigma has a mean; it is ``scale`` then.
         scale : array of shape (E, E) or float, optional
             A float stands for that multiple of the identity. Where None, (nu - E - 1) times the
             covariance C of the vectors over tokens, a tenth of which is replaced by the sphere of
             the same trace: E[Sigma] = 0.9 C + 0.1 tr(C) / E I (the identity if C = 0).
-
-        Raises
-        ------
-        ValueError
-            If ``kappa`` is not above 0, ``nu`` not above E - 1, ``mean`` or ``scale`` is of
-            another shape or ``scale`` is not symmetric positive definite.
         """
         e = vectors.shape[1]
         nu = e + 2.0 if nu is None else float(nu)
-        if not kappa > 0:
-            raise ValueError(f"kappa must be above 0, got {kappa}.")
-        if not nu > e - 1:
-            raise ValueError(f"nu must be above n_dims - 1 = {e - 1}, got {nu}.")
         share = totals / totals.sum()
         centre = share @ vectors
         mean = centre if mean is None else np.array(mean, dtype=np.float64)
-        if mean.shape != (e,):
-            raise ValueError(f"mean must have shape ({e},), got {mean.shape}.")
         if scale is None:
-            if not nu > e + 1:
-                raise ValueError(
-                    f"The default scale needs nu above n_dims + 1 = {e + 1}, got {nu}: give scale."
-                )
             scale = (nu - e - 1) * _default_covariance(vectors - centre, share)
         scale = np.array(scale, dtype=np.float64)
         scale = scale * np.eye(e) if scale.ndim == 0 else scale
-        _check_scale(scale, e)
         return cls(mean, float(kappa), nu, 0.5 * (scale + scale.T))
 
     @property
@@ -126,18 +110,6 @@ class NIW:
             self.nu + n,
             self.scale + scatter + between,
         )
-
-    def naturals(self):
-        """What observations add to: kappa, nu, kappa m and Psi + kappa m m'."""
-        kappa = np.asarray(self.kappa)
-        pull = kappa[..., None] * self.mean
-        return kappa, np.asarray(self.nu), pull, self.scale + pull[..., None] * _row(self.mean)
-
-    @classmethod
-    def from_naturals(cls, kappa, nu, pull, square):
-        """The inverse of `naturals`; their averages with positive weights are valid."""
-        mean = pull / kappa[..., None]
-        return cls(mean, kappa, nu, square - pull[..., None] * _row(mean))
 
     def log_normaliser(self):
         """Log integral of the unnormalised density, shape (...).
@@ -181,13 +153,6 @@ class NIW:
             factor = np.where(rest > 0, 1 / np.maximum(rest, 0), np.inf)
         return self.scale * factor[..., None, None]
 
-    def predictive(self):
-        """Location, shape matrix and degrees of freedom of the next vector's multivariate t."""
-        df = np.asarray(self.nu - self.n_dims + 1)
-        kappa = np.asarray(self.kappa)
-        factor = (kappa + 1) / (kappa * df)
-        return self.mean, factor[..., None, None] * self.scale, df
-
     def log_predictive(self, vectors, power=1.0, run=None):
         """Log predictive of one more vector raised to ``power``, for a stack of K.
 
@@ -214,24 +179,6 @@ class NIW:
             level - 0.5 * power * log_determinant
             - 0.5 * (self.nu + power) * np.log1p(weight * distances)
         )  # fmt: skip
-
-    def expected_log_density(self, vectors):
-        """E[log N(v; mu, Sigma)] for a stack of K, ndarray of shape (n_words, K).
-
-        1/2 (E[log |Sigma^-1|] - nu (v - m)' Psi^-1 (v - m) - E / kappa - E log 2 pi): eq. 16 of
-        Ozaki & Kobayashi (2022) with the term -1/2 E[mu' Sigma^-1 mu] that it lacks.
-        """
-        e, nu = self.n_dims, np.asarray(self.nu)
-        root = self.cholesky()
-        log_determinant = 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-        level = (
-            digamma(0.5 * (nu[..., None] - np.arange(e))).sum(axis=-1)
-            + e * math.log(2) - log_determinant - e / self.kappa - e * math.log(2 * math.pi)
-        )  # fmt: skip
-        table = squared_distances(vectors, self.mean, lower_inverses(root))
-        table *= -0.5 * nu
-        table += 0.5 * level
-        return table
 
     def sample(self, rng):
         """One draw of means and covariances for a stack of K.
@@ -332,7 +279,7 @@ def squared_distances(vectors, centres, whiteners, run=None):
     whiteners : ndarray of shape (K, E, E)
         Lower triangular.
     run : callable, optional
-        Maps a function over a list of argument tuples; blocks of words are its units.
+        Maps a function over a list of argument tuples; it is given blocks of words.
 
     Returns
     -------
@@ -377,7 +324,7 @@ def topic_moments(vectors, weights, run=None):
     weights : ndarray of shape (K, n_words)
         Not negative; words of weight 0 cost nothing.
     run : callable, optional
-        Maps a function over a list of argument tuples; topics are its units.
+        Maps a function over a list of argument tuples; it is given topics.
 
     Returns
     -------
@@ -416,18 +363,5 @@ def _default_covariance(deviations, share):
     return (1 - _SPHERICAL_SHARE) * covariance + _SPHERICAL_SHARE * variance * np.eye(e)
 
 
-def _check_scale(scale, n_dims):
-    if scale.shape != (n_dims, n_dims):
-        raise ValueError(f"scale must have shape ({n_dims}, {n_dims}), got {scale.shape}.")
-    if not np.allclose(scale, scale.T, rtol=1e-8, atol=1e-12 * np.abs(scale).max()):
-        raise ValueError("scale must be symmetric.")
-    if not np.all(np.linalg.eigvalsh(scale) > 0):
-        raise ValueError("scale must be positive definite.")
-
-
 def _outer(x):
     return x[..., :, None] * x[..., None, :]
-
-
-def _row(x):
-    return x[..., None, :]

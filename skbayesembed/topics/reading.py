@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -9,16 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_bool, check_choice, check_integer, check_prob
 from ..metrics.topics import coherence
 from ..posterior.summary import hdi_interval
-from ..posterior.tables import frame_of
+from ..posterior.tables import Column, Table
 from .checks import WORD_MODELS
 from .inputs import known_counts, vocabulary_reading
 from .predict import FoldIn, TopicDraws, counted_proba, topic_features
 
 # Word probabilities of a topic are summarised over at most this many draws.
 _MOST_DRAWS = 200
+# First words of a topic that are printed in a table.
+_PRINTED_WORDS = 6
 
 
-class TopicWords:
+@dataclass(frozen=True, repr=False, eq=False)
+class TopicWords(Table):
     """The most probable words of each topic, with what is known of each.
 
     Attributes
@@ -38,47 +44,36 @@ class TopicWords:
         Draws behind the figures; 1 for a point estimate.
     """
 
-    def __init__(self, words, mean, interval, prob_top, by, prob, n_draws):
-        self.words = words
-        self.mean = mean
-        self.interval = interval
-        self.prob_top = prob_top
-        self.by = by
-        self.prob = prob
-        self.n_draws = n_draws
+    words: np.ndarray
+    mean: np.ndarray
+    interval: np.ndarray
+    prob_top: np.ndarray
+    by: str
+    prob: float
+    n_draws: int
 
     def __len__(self):
         return len(self.words)
 
-    def __repr__(self):
+    def _columns(self):
+        return [
+            Column("", self.words.ravel(), ("word",), left=True),
+            Column("", self.mean.ravel(), ("mean",), ".4f"),
+            Column("", self.interval.reshape(-1, 2), ("low", "high"), ".4f"),
+            Column("", self.prob_top.ravel(), ("prob_top",), ".2f"),
+        ]
+
+    def _title(self):
         n = self.words.shape[1]
-        lines = [f"words of each topic by {self.by}, {100 * self.prob:g} % intervals, P(top {n})"]
-        width = max((len(word) for word in self.words.ravel()), default=0)
-        for k, words in enumerate(self.words):
-            lines.append(f"topic {k}")
-            rows = zip(words, self.mean[k], self.interval[k], self.prob_top[k], strict=True)
-            for word, m, (low, high), top in rows:
-                lines.append(f"  {word:<{width}}  {m:.4f}  [{low:.4f}, {high:.4f}]  {top:.2f}")
-        if self.n_draws == 1:
-            lines.append("(a point estimate: one draw, intervals without width)")
-        return "\n".join(lines)
+        return f"words of each topic by {self.by}, {100 * self.prob:g} % intervals, P(top {n})"
 
-    def to_frame(self):
-        """The table as a pandas DataFrame (pandas must be installed)."""
-        return frame_of(
-            {
-                "topic": np.repeat(np.arange(len(self.words)), self.words.shape[1]),
-                "word": self.words.ravel(),
-                "mean": self.mean.ravel(),
-                "low": self.interval[..., 0].ravel(),
-                "high": self.interval[..., 1].ravel(),
-                "prob_top": self.prob_top.ravel(),
-            }
-        )
+    def _groups(self):
+        return "topic", np.repeat(np.arange(len(self.words)), self.words.shape[1])
 
 
-class TopicTable:
-    """The topics in rows.
+@dataclass(frozen=True, repr=False, eq=False)
+class TopicTable(Table):
+    """The topics in rows. Columns are also reached by name: ``table["share"]``.
 
     Attributes
     ----------
@@ -100,41 +95,35 @@ class TopicTable:
         Probability of the intervals.
     """
 
-    columns = ("share", "low", "high", "n_words", "spread", "stability", "coherence")
+    share: np.ndarray
+    interval: np.ndarray
+    n_words: np.ndarray
+    spread: np.ndarray
+    stability: np.ndarray
+    coherence: np.ndarray
+    words: np.ndarray
+    prob: float
 
-    def __init__(self, share, interval, n_words, spread, stability, coherence, words, prob):
-        self.share, self.interval = share, interval
-        self.n_words, self.spread = n_words, spread
-        self.stability, self.coherence = stability, coherence
-        self.words, self.prob = words, prob
+    def _columns(self):
+        words = [" ".join(row) for row in self.words]
+        return [
+            Column("topic", np.arange(len(words)), (), "d"),
+            Column("share", self.share, ("share",)),
+            Column("interval", self.interval, ("low", "high"), left=True),
+            Column("words", self.n_words, ("n_words",), ".0f"),
+            Column("spread", self.spread, ("spread",)),
+            Column("stability", self.stability, ("stability",), ".2f"),
+            Column("coherence", self.coherence, ("coherence",), ".2f"),
+            Column("first words", words, ("words",), _first, left=True),
+        ]
 
-    def __len__(self):
-        return len(self.share)
+    def _notes(self):
+        return [f"(intervals hold {100 * self.prob:g} % of the posterior of the share)"]
 
-    def __getitem__(self, column):
-        if column in ("low", "high"):
-            return self.interval[:, int(column == "high")]
-        if column not in self.columns:
-            raise KeyError(f"unknown column {column!r}; available: {', '.join(self.columns)}")
-        return getattr(self, column)
 
-    def __repr__(self):
-        head = "topic   share  interval          words  spread  stability  coherence  first words"
-        lines = [head]
-        for k, words in enumerate(self.words):
-            low, high = self.interval[k]
-            lines.append(
-                f"{k:5d}  {self.share[k]:6.3f}  [{low:.3f}, {high:.3f}]  {self.n_words[k]:7.0f}  "
-                f"{self.spread[k]:6.3f}  {self.stability[k]:9.2f}  {self.coherence[k]:9.2f}  "
-                + " ".join(words[:6])
-            )
-        lines.append(f"(intervals hold {100 * self.prob:g} % of the posterior of the share)")
-        return "\n".join(lines)
-
-    def to_frame(self):
-        """The table as a pandas DataFrame (pandas must be installed)."""
-        words = {"words": [" ".join(row) for row in self.words]}
-        return frame_of({column: self[column] for column in self.columns} | words)
+def _first(texts):
+    """As many words as have room in print."""
+    return [" ".join(text.split()[:_PRINTED_WORDS]) for text in texts]
 
 
 def top_words(estimator, n, by, prob):
@@ -219,7 +208,7 @@ class TopicReadingMixin:
         """Posterior means of word probabilities ``by`` "count" or "density"."""
         return self.components_ if by == self._components_by else mean_word_proba(self, by)
 
-    def top_words(self, n=10, *, by=None, prob=0.9):
+    def top_words(self, n: int = 10, *, by: str | None = None, prob: float = 0.9) -> TopicWords:
         """The most probable words of each topic, with intervals and their stability.
 
         Parameters
@@ -236,13 +225,13 @@ class TopicReadingMixin:
         -------
         TopicWords
             ``words``, ``mean`` and ``prob_top`` (n_topics, n), ``interval`` (n_topics, n, 2);
-            prints as a table. From at most 200 draws by counts; by density from 10, whose
-            intervals are rough.
+            prints as a table. By counts it is worked out from at most 200 draws, by density from
+            at most 10, which makes its intervals rough.
         """
         check_is_fitted(self, "posterior_")
         return top_words(self, n, self.word_model if by is None else by, prob)
 
-    def topic_info(self, n=10, *, prob=0.9):
+    def topic_info(self, n: int = 10, *, prob: float = 0.9) -> TopicTable:
         """A table of the topics: sizes with intervals, spread, stability, coherence and words.
 
         Parameters
@@ -260,7 +249,7 @@ class TopicReadingMixin:
         check_integer("n", n, 1)
         return topic_table(self, n, prob)
 
-    def topic_interval(self, prob=0.9):
+    def topic_interval(self, *, prob: float = 0.9) -> Bunch:
         """Highest density intervals of the topics' Gaussians.
 
         Parameters
@@ -282,7 +271,14 @@ class TopicReadingMixin:
             sd=hdi_interval(np.sqrt(variances), prob=prob),
         )
 
-    def coherence(self, X_ref=None, *, measure="npmi", n=10, by=None):
+    def coherence(
+        self,
+        X_ref: Any = None,
+        *,
+        measure: str = "npmi",
+        n: int = 10,
+        by: str | None = None,
+    ) -> np.ndarray:
         """Coherence of the first words of each topic.
 
         Parameters
@@ -314,7 +310,7 @@ class TopicReadingMixin:
         words = top_words(self, n, self.word_model if by is None else by, 0.9).words
         return _coherence(self, words, self._documents(X_ref, "X_ref"), measure)
 
-    def to_pyldavis(self, X=None, *, prepare=False, **options):
+    def to_pyldavis(self, X: Any = None, *, prepare: bool = False, **options: Any) -> Any:
         """What pyLDAvis shows.
 
         Parameters

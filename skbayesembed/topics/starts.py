@@ -13,10 +13,11 @@ _MOST_WORDS = 30_000
 
 
 def document_clusters(documents, n_components, rng):
-    """A topic for every document, by k-means on what its words mean on average.
+    """A topic for every document, by k-means on means of the vectors of its words.
 
-    A document is the sum of its words' vectors times the square roots of their counts and the
-    logarithms of how few documents have them, at unit length: what is common counts little.
+    Vectors are weighted by the square roots of the words' counts and by inverse document frequency,
+    log((1 + M) / number of documents with the word), so that common words count little; the means
+    are scaled to unit length.
 
     Parameters
     ----------
@@ -52,8 +53,8 @@ def cluster_counts(documents, clusters, n_components):
 def kmeans_assignment(vectors, totals, n_components, rng, *, n_init=1):
     """A topic for every word type, by k-means on the vectors.
 
-    Words weigh their occurrences, as in the likelihood: topics that start from there come to a
-    higher bound, and to more coherent words, than from weights alike or square roots.
+    Words are weighted by their occurrences, as in the likelihood. Topics that start from there come
+    to a higher bound, and to more coherent words, than with equal weights or with square roots.
 
     Parameters
     ----------

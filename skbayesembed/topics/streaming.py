@@ -1,27 +1,30 @@
-"""Fitted attributes of topics, and their learning from streams of documents by ``partial_fit``."""
+"""``partial_fit`` of topics, and the attributes that every fit leaves."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
 
+from ..common import spine
 from ..common.checks import check_integer
-from ..common.estimator import Learned, learns_online
-from ..common.random import seed_sequence
+from ..common.estimator import FittedMixin, Learned, learns_online
+from ..common.random import named_seeds
 from ..corpus.text import materialise
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
-from . import fitting, inputs
-from .checks import check_dimensions, check_parameters, topic_prior
-from .choice import vector_prior
+from . import inputs
+from .checks import topic_prior
 from .data import Documents
+from .fitting import ROOM
+from .problem import Problem, vector_prior
 from .reading import mean_word_proba
-from .solvers import drawn
-from .vi.online import OnlineTopics, batches
-from .vi.variational import TopicApproximation
+from .vi.online import batches
+from .vi.solver import learner, of_factors
 
 
 class Stream:
@@ -38,25 +41,23 @@ class Stream:
     """
 
     def __init__(self, estimator, X, vocabulary, total_samples):
-        of_start, self.of_draws = seed_sequence(estimator.random_state).spawn(2)
+        seeds = named_seeds(estimator.random_state, ("start", "draws"))
         training = inputs.training_data(estimator, X, vocabulary)
-        check_dimensions(estimator, training.vectors.shape[1])
-        self.settings = fitting.plan_draws(estimator, training.vectors.shape)
+        self.settings = spine.plan(estimator, ROOM, training)
+        self.of_draws = seeds["draws"]
         totals = np.asarray(training.counts.sum(axis=0)).ravel()
-        self.online = OnlineTopics(
-            training.vectors,
+        # no documents are kept
+        self.training = replace(training, counts=None)
+        self.problem = Problem(
+            Documents.of(training.counts[:0], training.vectors),
             estimator.n_components,
             vector_prior(estimator, training.vectors, totals),
             topic_prior(estimator),
-            np.random.default_rng(of_start),
-            power=float(estimator.likelihood_power),
-            learn_alpha=estimator.learn_doc_topic_prior or None,
-            learning_offset=estimator.learning_offset,
-            learning_decay=estimator.learning_decay,
-            n_documents=total_samples,
+            float(estimator.likelihood_power),
+            estimator.learn_doc_topic_prior or None,
         )
-        # no documents are kept
-        self.training = replace(training, counts=None)
+        rng = np.random.default_rng(seeds["start"])
+        self.online = learner(estimator, self.problem, rng, n_documents=total_samples)
 
     def learn(self, estimator, X):
         """Take in documents, in minibatches."""
@@ -66,33 +67,36 @@ class Stream:
                 self.online.learn(batch, run)
 
     def fitted(self, estimator):
-        """`fitting.Fitted` of what was learned so far."""
-        q = self.online.result()
-        facts = {"n_iter": self.online.n_batches, "converged": False}
+        """`Fitted` of what was learned so far."""
+        online, n = self.online, self.online.n_batches
+        facts = {"n_iter": n, "n_batches": n, "converged": False, "learning_method": "online"}
         # a copy, so that every look at the same state makes the same draws
         rng = np.random.default_rng(self.of_draws)
-        result = drawn(self.online, q, self.settings, rng, facts, TopicApproximation(q))
-        power, words = self.online.power, self.training.words
-        posterior = fitting.assemble(estimator, result, self.settings, power, words)
-        return fitting.Fitted(posterior, max(1, self.online.n_batches), power)
+        result = of_factors(
+            self.problem, online, online.result(), self.settings.recorded, rng, facts
+        )
+        return spine.conclude(estimator, ROOM, self.training, self.settings, result)
 
 
-class TopicStreamingMixin:
-    """``partial_fit``, and fitted attributes that are worked out when they are looked at."""
+class TopicStreamingMixin(FittedMixin):
+    """``partial_fit``, and what a fit leaves."""
 
-    posterior_ = Learned()
     components_ = Learned()
     topic_means_ = Learned()
     topic_covariances_ = Learned()
     doc_topic_prior_ = Learned()
     likelihood_power_ = Learned()
     likelihood_power_scores_ = Learned()
-    n_iter_ = Learned()
-    approximation_ = Learned()
-    elbo_ = Learned()
 
     @available_if(learns_online)
-    def partial_fit(self, X, y=None, *, vocabulary=None, total_samples=None):
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        vocabulary: Sequence[str] | None = None,
+        total_samples: int | None = None,
+    ) -> Self:
         """Learn from more documents of a stream, by stochastic variational inference.
 
         A call after ``fit`` starts a stream of its own.
@@ -130,7 +134,7 @@ class TopicStreamingMixin:
         when they are first looked at after a call. The centre of ``normalize`` and the prior of
         topics are those of the first batch and its vocabulary.
         """
-        check_parameters(self)
+        spine.check(self, ROOM)
         if isinstance(self.likelihood_power, str):
             raise ValueError(
                 "likelihood_power='auto' is not available with partial_fit: give a number."
@@ -138,14 +142,13 @@ class TopicStreamingMixin:
         if total_samples is not None:
             check_integer("total_samples", total_samples, 1)
         X = materialise(X)
-        stream = self.__dict__.get("_stream")
-        if stream is None:
+
+        def begin():
             stream = Stream(self, X, vocabulary, total_samples)
             self._note(stream.training)
-        stream.learn(self, X)
-        self._stream = stream
-        self._fitted = None
-        return self
+            return stream
+
+        return self._learn_stream(begin, X)
 
     def _note(self, training):
         """Keep what the numbers of the posterior stand for."""
@@ -159,23 +162,11 @@ class TopicStreamingMixin:
         self._normaliser = training.normaliser
         self._training = training.counts
 
-    def _set_fitted(self, found):
-        posterior = found.posterior
-        self._fitted = {"posterior_": posterior, "likelihood_power_": found.power}
+    def _learned_from(self, posterior):
         self._components_by = self.word_model
-        self._fitted |= {
-            "n_iter_": found.n_iter,
+        return {
             "components_": mean_word_proba(self, self.word_model),
             "topic_means_": posterior.mean("mean"),
             "topic_covariances_": posterior.mean("covariance"),
             "doc_topic_prior_": posterior.mean("alpha"),
         }
-        more = {
-            "likelihood_power_scores_": found.power_scores,
-            "approximation_": posterior.approximation,
-            "elbo_": getattr(posterior.approximation, "elbo", None),
-        }
-        self._fitted |= {name: value for name, value in more.items() if value is not None}
-
-    def _read_stream(self):
-        self._set_fitted(self._stream.fitted(self))

@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 from scipy import sparse
-from scipy.special import gammaln, multigammaln
+from scipy.special import digamma, gammaln, multigammaln
 
 from skbayesembed.common.random import generators
 from skbayesembed.topics.data import Documents
-from skbayesembed.topics.gibbs.conditionals import TopicGibbs
+from skbayesembed.topics.gibbs.solver import SAMPLERS
 from skbayesembed.topics.priors import NIW
 
 
@@ -90,6 +90,23 @@ def log_predictive(prior, others, vector, power):
     return value - power * vector.size / 2 * np.log(2 * np.pi)
 
 
+def predictive(niw):
+    """Location, shape matrix and degrees of freedom of the next vector's multivariate t."""
+    df = np.asarray(niw.nu - niw.n_dims + 1)
+    kappa = np.asarray(niw.kappa)
+    factor = (kappa + 1) / (kappa * df)
+    return niw.mean, factor[..., None, None] * niw.scale, df
+
+
+def expected_log_density(niw, vectors):
+    """E[log N(v; mu, Sigma)] for a stack of K, ndarray of shape (n_words, K)."""
+    e, nu = niw.n_dims, np.asarray(niw.nu)
+    shift = vectors[:, None] - niw.mean
+    level = digamma(0.5 * (nu[:, None] - np.arange(e))).sum(axis=1) - niw.log_determinant()
+    level += e * np.log(2) - e / niw.kappa - e * np.log(2 * np.pi)
+    return 0.5 * (level - nu * np.einsum("wki,kij,wkj->wk", shift, np.linalg.inv(niw.scale), shift))
+
+
 def log_joint(documents, prior, alpha, power, z):
     """log p(z, vectors | alpha), everything else summed out."""
     of, words = tokens(documents)
@@ -132,13 +149,13 @@ def chain(model, draws, warmup=0, seed=0, state=None, each=None):
     return state, out
 
 
-def sampler(documents, prior, alpha, power=1.0, kernel="sampled", unit=None, **options):
-    """`TopicGibbs` from a start by word number; units of ``unit`` tokens."""
-    start = options.pop("start", np.arange(documents.n_words) % len(alpha))
-    model = TopicGibbs(documents, len(alpha), prior, alpha, power, kernel, start, **options)
-    if unit is not None:
-        model.units = documents.units(unit)
-        model.n_streams = 1 + len(model.units)
+def sampler(documents, prior, alpha, power=1.0, kernel="sampled", block=None, **options):
+    """A sampler from a start by word number; blocks of ``block`` tokens."""
+    options = {"start": np.arange(documents.n_words) % len(alpha), "power": power} | options
+    model = SAMPLERS[kernel](documents, len(alpha), prior, alpha, **options)
+    if block is not None:
+        model.blocks = documents.blocks(block)
+        model.n_streams = 1 + len(model.blocks)
     return model
 
 

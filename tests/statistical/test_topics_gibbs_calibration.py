@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skbayesembed.topics.gibbs.conditionals import TOPIC_KERNELS
+from skbayesembed.topics.gibbs.solver import SAMPLERS
 from skbayesembed.topics.priors import NIW
 from tests.helpers.topic_twins import chain, corpus, sampler
 
@@ -80,6 +80,6 @@ def test_calibration():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", TOPIC_KERNELS)
+@pytest.mark.parametrize("kernel", SAMPLERS)
 def test_calibration_at_length(kernel):
     check(ranks(kernel, 600, seed=2), 8)

@@ -142,7 +142,7 @@ def test_hmc_agrees_with_gibbs(power):
     settings, seeds = Settings(draws=1000, warmup=300), np.random.SeedSequence(5)
     model = MarginalTopics(docs, 3, prior, 0.4, power=power, start={"assignment": topic})
     hmc = sample_hmc(model, settings, n_chains=2, seeds=seeds).draws
-    chains = TopicGibbs(docs, 3, prior, np.full(3, 0.4), power=power, kernel="sampled", start=topic)
+    chains = TopicGibbs(docs, 3, prior, np.full(3, 0.4), power=power, start=topic)
     settings = Settings(draws=4000, warmup=500)
     gibbs = sample_gibbs(chains, settings, n_chains=2, seeds=seeds).draws
     z = []

@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
@@ -18,8 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
-from skbayesembed.topics import choice, fitting
-from skbayesembed.topics import model as marginal
+from skbayesembed.topics import checks, choice, recording
 from skbayesembed.topics.gibbs.conditionals import TopicGibbs
 from skbayesembed.topics.vi.variational import TopicVI
 
@@ -311,7 +311,7 @@ def test_doc_topic_prior_is_learned(estimator):
 
 
 def test_large_problems_are_refused_by_solvers_of_the_marginal(monkeypatch):
-    monkeypatch.setattr(marginal, "MAX_PARAMETERS", 60)
+    monkeypatch.setattr(checks, "MAX_PARAMETERS", 60)
     for solver in ("hmc", "laplace", "map"):
         with pytest.raises(ValueError, match=f"solver={solver!r} works on all parameters at once"):
             small(solver=solver).fit(TEXTS)
@@ -333,10 +333,43 @@ def test_score_by_either_word_model():
     by_count = model.score(TEXTS)
     by_density = model.set_params(word_model="density").score(TEXTS)
     assert by_density < by_count < -np.log(3), "13 words, six or seven of them likely"
-    with pytest.raises(ValueError, match="sample_weight is not supported"):
-        model.score(TEXTS, sample_weight=np.ones(40))
     with pytest.raises(ValueError, match="no document with two known tokens"):
         model.score(["cat", "tin", ""])
+
+
+def test_score_with_weights_of_documents():
+    """A weight of 2 is the document twice, 0 is none, and equal ones change nothing."""
+    model = small(solver="vi").fit(TEXTS)
+    weights = np.arange(40) % 3
+    repeated = [text for text, n in zip(TEXTS, weights, strict=True) for _ in range(n)]
+    assert model.score(TEXTS, sample_weight=weights) == pytest.approx(model.score(repeated))
+    assert model.score(TEXTS, sample_weight=np.full(40, 0.3)) == pytest.approx(model.score(TEXTS))
+    with pytest.raises(ValueError, match="one entry for each of the 40 documents"):
+        model.score(TEXTS, sample_weight=np.ones(3))
+    with pytest.raises(ValueError, match="no document with two known tokens"):
+        model.score([*TEXTS, "cat"], sample_weight=[0] * 40 + [1])
+
+
+def test_weights_are_routed_to_score():
+    weights = np.arange(len(TEXTS)) % 2 + 0.5
+    with config_context(enable_metadata_routing=True):
+        model = small(embedding=VECTORS, solver="vi").set_score_request(sample_weight=True)
+        routed = cross_val_score(
+            model, COUNTS, cv=2, params={"sample_weight": weights}, error_score="raise"
+        )
+        plain = cross_val_score(
+            model.set_score_request(sample_weight=False), COUNTS, cv=2, error_score="raise"
+        )
+    first = clone(model).fit(COUNTS[20:])
+    assert routed[0] == first.score(COUNTS[:20], sample_weight=weights[:20])
+    assert plain[0] == first.score(COUNTS[:20])
+
+
+@pytest.mark.filterwarnings("ignore:1 of 2 topics hold less")
+def test_a_single_row_of_counts_is_a_document(estimator):
+    estimator.set_params(embedding=VECTORS, init="words").fit(COUNTS[:1])
+    assert estimator.transform(COUNTS[:1])[:, :2].sum() == pytest.approx(1)
+    assert np.isfinite(estimator.score(COUNTS[:1]))
 
 
 def test_log_density_against_the_truth():
@@ -361,13 +394,13 @@ def test_log_density_against_the_truth():
 
 def test_draws_are_bounded(monkeypatch):
     size = 8 * 2 * (13 + 4 + 16 + 1)
-    monkeypatch.setattr(fitting, "TOPIC_BUDGET", 8 * size)
+    monkeypatch.setattr(recording, "TOPIC_BUDGET", 8 * size)
     model = small().fit(TEXTS)
     assert model.posterior_["counts"].shape[:2] == (2, 4)
     assert model.posterior_.stats["lp"].shape == (2, 12)
     assert model.posterior_.attrs["stride"] == 3
     assert small(keep_draws="all").fit(TEXTS).posterior_["counts"].shape[:2] == (2, 12)
-    monkeypatch.setattr("skbayesembed.common.checks.physical_memory", lambda: 1000)
+    monkeypatch.setattr("skbayesembed.common.memory.physical_memory", lambda: 1000)
     with pytest.raises(MemoryError, match="The draws would take about"):
         small().fit(TEXTS)
 

@@ -8,11 +8,14 @@ from scipy.special import gammaln
 
 from skbayesembed.topics.gibbs import collapsed_kernels, kernels
 from skbayesembed.topics.priors import NIW, predictive_level
-from skbayesembed.topics.replication import alias_kernels
 from tests.helpers.topic_twins import corpus, log_predictive, random_corpus, sampler, tokens
 
 K = 3
 ALPHA = np.array([0.3, 0.7, 0.1])
+
+
+def entries_of(documents):
+    return kernels.Entries(documents.indptr, documents.words, documents.counts, documents.ends)
 
 
 @pytest.fixture
@@ -32,18 +35,18 @@ def choice(probability, old, u):
 
 
 def test_draws_given_a_table(documents):
-    """`draw_assignments` on padded arrays, in two units."""
+    """`draw_assignments` on padded arrays, in two blocks."""
     rng = np.random.default_rng(1)
     table = np.zeros((documents.n_words, 8))
     table[:, :K] = rng.random((documents.n_words, K)) ** 3
     alpha = np.zeros(8)
     alpha[:K] = ALPHA
     start = rng.integers(K, size=documents.n_tokens).astype(np.int32)
-    z, moved, ends = start.copy(), np.zeros(2, np.int64), documents.ends
-    entries = documents.indptr, documents.words, documents.counts, ends
+    z, moved = start.copy(), np.zeros(2, np.int64)
+    entries = entries_of(documents)
     for u, (a, b) in enumerate([(0, 11), (11, 30)]):
         stream = np.random.default_rng(u)
-        kernels.draw_assignments(a, b, *entries, table, alpha, stream, z, moved[u : u + 1])
+        kernels.draw_assignments(a, b, entries, table, alpha, stream, z, moved[u : u + 1])
     of, words = tokens(documents)
     expected = start.copy()
     streams = [np.random.default_rng(u) for u in (0, 1)]
@@ -62,7 +65,7 @@ def test_reference_draws(documents, prior, power):
     model = sampler(documents, prior, ALPHA, power, "reference")
     start = np.random.default_rng(2).integers(K, size=documents.n_tokens).astype(np.int32)
     state = model.state_of(start.copy())
-    model._reference(state, [None, np.random.default_rng(3)])
+    model._step(state, [None, np.random.default_rng(3)], None)
     of, words = tokens(documents)
     expected, rng = start.copy(), np.random.default_rng(3)
     for t in range(expected.size):
@@ -86,14 +89,15 @@ def test_topics_follow_their_tokens(documents, prior):
     """After many tokens left and joined, carried factors equal those of fresh sums."""
     model = sampler(documents, prior, ALPHA, 0.6, "reference")
     state = model.state_of((np.arange(documents.n_tokens) % K).astype(np.int32))
-    topics = model._topics(state.posterior, state.counts)
+    topics = model._topics(state)
+    shared = collapsed_kernels.TopicPrior(0.6, prior.kappa, prior.nu, state.levels)
     done, moved = collapsed_kernels.draw_collapsed(
-        model._all, *model._entries, documents.vectors, ALPHA, 0.6, prior.kappa, prior.nu,
-        state.levels, *topics, np.random.default_rng(4), state.z,
+        model._all, model.entries, documents.vectors, shared, topics, ALPHA,
+        np.random.default_rng(4), state.z,
     )  # fmt: skip
     assert done == documents.n_documents and moved > 100
     model._refresh(state)
-    for carried, fresh in zip(topics, model._topics(state.posterior, state.counts), strict=True):
+    for carried, fresh in zip(topics, model._topics(state), strict=True):
         np.testing.assert_allclose(carried, fresh, rtol=1e-10, atol=1e-11)
 
 
@@ -118,9 +122,9 @@ def test_rank_one(n_dims, c):
 def test_predictives_by_size(documents, prior, power):
     """Of a token outside a topic and of one inside; the level is kept when known."""
     levels = np.full(40, np.nan)
-    args = power, prior.kappa, prior.nu
+    shared = collapsed_kernels.TopicPrior(power, prior.kappa, prior.nu, levels)
     of_level = prior.kappa + power * 7, prior.nu + power * 7
-    value = collapsed_kernels.level_of(7, prior.kappa, prior.nu, power, 3, levels)
+    value = collapsed_kernels.level_of(7, shared, 3)
     assert value == pytest.approx(float(predictive_level(*of_level, 3, power)), rel=1e-10)
     assert levels[7] == value and np.isnan(levels).sum() == 39
     inside = documents.vectors[:5]
@@ -130,119 +134,23 @@ def test_predictives_by_size(documents, prior, power):
     log_determinant = one.log_determinant()
     v = documents.vectors[9]
     q = collapsed_kernels.whitened(v, one.mean, whitener, d, p)
-    value = collapsed_kernels.log_predictive_of(5, *args, log_determinant, q, 3, levels)
+    value = collapsed_kernels.log_predictive_of(5, shared, log_determinant, q, 3)
     assert value == pytest.approx(log_predictive(prior, inside, v, power))
     q = collapsed_kernels.whitened(inside[2], one.mean, whitener, d, p)
     factor = collapsed_kernels.factor_without(power, one.kappa, q)
-    value = collapsed_kernels.log_predictive_own(5, *args, log_determinant, factor, 3, levels)
+    value = collapsed_kernels.log_predictive_own(5, shared, log_determinant, factor, 3)
     others = np.delete(inside, 2, axis=0)
     assert value == pytest.approx(log_predictive(prior, others, inside[2], power))
-
-
-def test_alias_tables():
-    """Columns and their aliases add up to the probabilities; also where some are 0."""
-    rng = np.random.default_rng(5)
-    table = np.zeros((20, 8))
-    table[:, :6] = rng.random((20, 6)) ** 6
-    table[3, :5] = 0.0
-    alpha = rng.random(6) + 0.1
-    mass, share, other = np.empty(20), np.empty((20, 6)), np.empty((20, 6), np.int32)
-    alias_kernels.alias_tables(table, alpha, mass, share, other)
-    weight = alpha * table[:, :6]
-    np.testing.assert_allclose(mass, weight.sum(axis=1))
-    made = share.copy()
-    for w in range(20):
-        np.add.at(made[w], other[w], 1 - share[w])
-    np.testing.assert_allclose(made / 6, weight / mass[:, None], atol=1e-12)
-
-
-@pytest.mark.parametrize("width", [16, 80])
-def test_proposals(width):
-    """Shares of 40,000 proposals within five standard errors, by sums and by lists of topics."""
-    k_all = 6
-    rng = np.random.default_rng(6)
-    table = np.zeros((1, width))
-    table[0, :k_all] = rng.random(k_all) + 0.1
-    alpha = rng.random(k_all)
-    mass, share, other = np.empty(1), np.empty((1, k_all)), np.empty((1, k_all), np.int32)
-    alias_kernels.alias_tables(table, alpha, mass, share, other)
-    seen, here, place = np.zeros(width), np.empty(k_all, np.int64), np.full(k_all, -1)
-    n_here = 0
-    for k, n in ((4, 2), (1, 1), (5, 3), (0, 1)):
-        seen[k] = n
-        n_here = alias_kernels.add_topic(k, here, place, n_here)
-    # topic 0 leaves the list, and one that is there stays there once
-    seen[0] = 0
-    n_here = alias_kernels.drop_topic(0, here, place, n_here)
-    n_here = alias_kernels.add_topic(5, here, place, n_here)
-    assert sorted(here[:n_here]) == [1, 4, 5]
-    old, n = 4, 40_000
-    drawn = [
-        alias_kernels.propose(
-            seen, here, n_here, table[0], old, mass[0], share[0], other[0], rng
-        )
-        for _ in range(n)
-    ]  # fmt: skip
-    weight = seen[:k_all] + alpha
-    weight[old] -= 1
-    expected = weight * table[0, :k_all]
-    expected /= expected.sum()
-    error = np.sqrt(expected * (1 - expected) / n)
-    assert np.all(np.abs(np.bincount(drawn, minlength=k_all) / n - expected) < 5 * error)
-
-
-@pytest.mark.parametrize("power", [1.0, 0.3])
-def test_moves(documents, prior, power):
-    """`move_assignments`: its proposals, accepted by predictives from plain sums."""
-    model = sampler(documents, prior, ALPHA, power, "alias")
-    start = np.random.default_rng(9).integers(K, size=documents.n_tokens).astype(np.int32)
-    state = model.state_of(start.copy())
-    tables = model._proposals(state.posterior, ALPHA)
-    table, mass, share, other = tables
-    mine = np.arange(0, documents.n_documents, 2)
-    proposed, accepted = model._propose(state, mine, tables, [None, np.random.default_rng(10)])
-    of, words = tokens(documents)
-    z, rng, numbers = start.copy(), np.random.default_rng(10), np.zeros(2)
-    for doc in mine:
-        seen, here, place, n_here = np.zeros(16), np.empty(K, np.int64), np.full(K, -1), 0
-        for t in np.flatnonzero(of == doc):
-            seen[z[t]] += 1
-            n_here = alias_kernels.add_topic(z[t], here, place, n_here)
-        for t in np.flatnonzero(of == doc):
-            w, a, others = words[t], z[t], np.arange(z.size) != t
-            b = alias_kernels.propose(
-                seen, here, n_here, table[w], a, mass[w], share[w], other[w], rng
-            )
-            if b == a:
-                continue
-            f_a, f_b = (
-                log_predictive(
-                    prior, documents.vectors[words[others & (z == k)]], documents.vectors[w], power
-                )
-                for k in (a, b)
-            )
-            ratio = f_b - f_a + np.log(table[w, a] / table[w, b])
-            numbers[0] += 1
-            if ratio >= 0 or rng.random() < np.exp(ratio):
-                numbers[1] += 1
-                z[t] = b
-                seen[a] -= 1
-                seen[b] += 1
-                if seen[a] == 0:
-                    n_here = alias_kernels.drop_topic(a, here, place, n_here)
-                n_here = alias_kernels.add_topic(b, here, place, n_here)
-    np.testing.assert_array_equal(state.z, z)
-    assert (proposed, accepted) == tuple(numbers) and 0 < accepted < proposed
 
 
 def test_counts(documents):
     rng = np.random.default_rng(7)
     z = rng.integers(K, size=documents.n_tokens).astype(np.int32)
     of, words = tokens(documents)
-    entries = documents.indptr, documents.words, documents.counts, documents.ends
+    entries = entries_of(documents)
     some = np.array([2, 5, 11])
     out = np.full((documents.n_words, K), 3, np.int32)
-    kernels.count_assignments(some, *entries, z, out, -1)
+    kernels.count_assignments(some, entries, z, out, -1)
     expected = np.full((documents.n_words, K), 3)
     chosen = np.isin(of, some)
     np.add.at(expected, (words[chosen], z[chosen]), -1)
@@ -253,7 +161,7 @@ def test_counts(documents):
     np.add.at(expected, (of, z), 1)
     np.testing.assert_array_equal(by_document, expected)
     start = rng.integers(K, size=documents.n_words)
-    kernels.assign_by_word(*entries, start, z)
+    kernels.assign_by_word(entries, start, z)
     np.testing.assert_array_equal(z, start[words])
 
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 from skbayesembed import BayesianSGNS, GaussianLDA
-from skbayesembed.topics import estimator as estimator_module
+from skbayesembed.common import spine
 from skbayesembed.topics import inputs
 from skbayesembed.topics.vectors import Normaliser, check_vectors, source_of, vectors_of_columns
 
@@ -266,7 +266,7 @@ def test_checks_come_before_work(monkeypatch):
     def never(*args):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr(estimator_module, "solve", never)
+    monkeypatch.setattr(spine, "fit", never)
     for bad in ({"embedding": None}, {"embedding": VECTORS[1:]}, {"likelihood_power": 0}):
         with pytest.raises(ValueError):
             make(**bad).fit(counts_of())

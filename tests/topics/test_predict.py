@@ -40,8 +40,8 @@ def run_kernel(counts, weights, alpha, max_iter=500, tol=0.0):
     shares = np.full((max(1, int(np.diff(counts.indptr).max())), k), np.nan)
     topics, spread = np.full((2, n, k), np.nan)
     fold_in(
-        counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data, weights,
-        alpha, np.zeros((n, k)), 0, n, max_iter, tol, shares, np.full((2, k), np.nan), topics,
+        (counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data), weights,
+        alpha, np.zeros((n, k)), 0, n, max_iter, tol, (shares, np.full((2, k), np.nan)), topics,
         spread,
     )  # fmt: skip
     return topics, spread
@@ -99,7 +99,7 @@ def coupled(counts, weights, alpha, n, spread):
     counts = sparse.csr_array(counts)
     out = spread.copy()
     entries = counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data
-    couple_spread(*entries, weights, alpha, 0, counts.shape[0], n, out)
+    couple_spread(entries, weights, alpha, 0, counts.shape[0], n, out)
     return out
 
 
@@ -230,14 +230,15 @@ def test_a_word_far_from_all_topics_has_a_score(posterior):
     assert found == pytest.approx(-700.0, abs=3)
 
 
-def test_documents_in_units_and_threads(posterior, monkeypatch):
+def test_documents_in_blocks_and_threads(posterior, monkeypatch):
     counts = np.random.default_rng(6).poisson(1.0, size=(50, 6)).astype(float)
     reading = reading_of(counts)
     whole = predict.topic_features(FoldIn(reading, TopicDraws(posterior, 1.0), "density"), True)
-    monkeypatch.setattr(predict, "_UNIT", 20)
+    blocks = predict.Documents.blocks
+    monkeypatch.setattr(predict.Documents, "blocks", lambda self: blocks(self, 20))
     for n_jobs in (None, 2):
         fold = FoldIn(reading, TopicDraws(posterior, 1.0), "density", n_jobs)
-        assert len(fold.units) > 5
+        assert len(fold.blocks) > 5
         np.testing.assert_array_equal(predict.topic_features(fold, True), whole)
     np.testing.assert_allclose(whole[:, :2].sum(axis=1), 1)
     assert np.all(whole[:, 2:] > 0)

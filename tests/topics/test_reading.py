@@ -84,6 +84,7 @@ def test_printing_and_frames(model):
     text = repr(words)
     assert "words of each topic by count, 90 % intervals, P(top 4)" in text
     assert text.count("\ntopic ") == K and str(words.words[0, 0]) in text
+    assert words._repr_html_().count("<tr>") == 4 * K + 1
     frame = words.to_frame()
     assert list(frame.columns) == ["topic", "word", "mean", "low", "high", "prob_top"]
     assert len(frame) == 4 * K
@@ -91,7 +92,8 @@ def test_printing_and_frames(model):
     assert repr(info).count("\n") == K + 1
     frame = info.to_frame()
     assert isinstance(frame, pd.DataFrame)
-    assert list(frame.columns) == [*info.columns, "words"] and len(info) == len(frame) == K
+    assert " ".join(frame.columns) == "share low high n_words spread stability coherence words"
+    assert len(info) == len(frame) == K and info["share"] is info.share
     with pytest.raises(KeyError, match="unknown column 'size'; available: share"):
         info["size"]
     model_map = GaussianLDA(**model.get_params()).set_params(solver="vi", draws=1)
@@ -109,13 +111,13 @@ def test_topic_info(model):
 
 
 def test_intervals_of_gaussians(model):
-    found = model.topic_interval(0.8)
+    found = model.topic_interval(prob=0.8)
     assert found.mean.shape == found.sd.shape == (K, 3, 2)
     assert np.all(found.mean[..., 0] <= model.topic_means_)
     assert np.all(found.mean[..., 1] >= model.topic_means_)
     sd = np.sqrt(np.diagonal(model.topic_covariances_, axis1=1, axis2=2))
     assert np.all((found.sd[..., 0] < sd * 1.02) & (found.sd[..., 1] > sd * 0.98))
-    wider = model.topic_interval(0.99)
+    wider = model.topic_interval(prob=0.99)
     assert np.all(np.ptp(wider.mean, axis=-1) >= np.ptp(found.mean, axis=-1))
 
 

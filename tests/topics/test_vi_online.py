@@ -10,13 +10,9 @@ from skbayesembed.topics.priors import NIW
 from skbayesembed.topics.starts import kmeans_assignment
 from skbayesembed.topics.vi.online import OnlineTopics, batches, learn_passes, take
 from skbayesembed.topics.vi.variational import TopicVI
+from tests.helpers.topic_twins import serial
 
 K, E, V, M = 3, 3, 30, 120
-
-
-def serial(function, tasks):
-    for task in tasks:
-        function(*task)
 
 
 def planted(seed=0, fractional=False):
@@ -88,9 +84,10 @@ def test_natural_parameters_are_averaged_and_the_start_is_left_out():
     weights = rates * np.append(np.cumprod((1 - rates)[:0:-1])[::-1], 1.0)
     assert weights.sum() + online.start_weight == pytest.approx(1.0)
     average = np.tensordot(weights / weights.sum(), np.array(sums), 1)
-    kappa, nu, pull, _ = online.result().niw.naturals()
-    np.testing.assert_allclose(kappa, online.prior.kappa + M * average[:, -1])
-    np.testing.assert_allclose(nu, online.prior.nu + M * average[:, -1])
+    niw = online.result().niw
+    pull = niw.kappa[:, None] * niw.mean
+    np.testing.assert_allclose(niw.kappa, online.prior.kappa + M * average[:, -1])
+    np.testing.assert_allclose(niw.nu, online.prior.nu + M * average[:, -1])
     vectors = average[:, -1 - E : -1] + average[:, -1:] * online.prior.mean
     np.testing.assert_allclose(pull, online.prior.kappa * online.prior.mean + M * vectors)
 

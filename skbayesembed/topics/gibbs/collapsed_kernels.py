@@ -11,6 +11,7 @@ joins by Psi + c d d', c = tau kappa / (kappa + tau), and leaves by Psi - c d d'
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -21,11 +22,50 @@ from ...numeric.elementwise import FAST, exp_negative
 SMALLEST_FACTOR = 1e-10
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def level_of(n, kappa0, nu0, power, n_dims, levels):
-    """`niw.predictive_level` of a topic of n tokens, kept in ``levels`` (NaN: not yet known)."""
+class TopicPrior(NamedTuple):
+    """What all topics have in common.
+
+    Attributes
+    ----------
+    power : float
+        tau.
+    kappa, nu : float
+        Of a topic without tokens.
+    levels : ndarray of shape (n_tokens + 1,)
+        Constants of the log predictive by size of topic, NaN where not computed yet.
+    """
+
+    power: float
+    kappa: float
+    nu: float
+    levels: np.ndarray
+
+
+class Topics(NamedTuple):
+    """The topics of the current assignments, which follow every token that moves.
+
+    Attributes
+    ----------
+    sizes : ndarray of shape (K,), int64
+    means : ndarray of shape (K, E)
+    whiteners : ndarray of shape (K, E, E)
+        W, lower triangular.
+    log_determinants : ndarray of shape (K,)
+        log |Psi|.
+    """
+
+    sizes: np.ndarray
+    means: np.ndarray
+    whiteners: np.ndarray
+    log_determinants: np.ndarray
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def level_of(n, prior, n_dims):
+    """`priors.predictive_level` of a topic of n tokens, kept in ``prior.levels``."""
+    power, kappa0, nu0, levels = prior
     known = levels[n]
-    if known == known:
+    if known == known:  # not NaN
         return known
     kappa, nu = kappa0 + power * n, nu0 + power * n
     ratio = 0.0
@@ -94,49 +134,42 @@ def rank_one(whitener, p, c, spare):
         before = after
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def leave(k, power, kappa0, sizes, means, whiteners, log_determinants, d, p, q, spare):
-    """Take a token with these ``d``, ``p`` and ``q`` out of topic k."""
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def change(k, sign, prior, topics, d, p, q, spare):
+    """Let a token with these ``d``, ``p`` and ``q`` join topic k, or leave it if ``sign`` is -1."""
+    power, kappa0, _, _ = prior
+    sizes, means, whiteners, log_determinants = topics
     kappa = kappa0 + power * sizes[k]
-    c = power * kappa / (kappa - power)
+    weight = sign * power / (kappa + sign * power)
     for j in range(d.size):
-        means[k, j] -= power / (kappa - power) * d[j]
-    rank_one(whiteners[k], p, -c, spare)
-    log_determinants[k] += math.log1p(-c * q)
-    sizes[k] -= 1
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def join(k, power, kappa0, sizes, means, whiteners, log_determinants, d, p, q, spare):
-    """Add a token with these ``d``, ``p`` and ``q`` to topic k."""
-    kappa = kappa0 + power * sizes[k]
-    c = power * kappa / (kappa + power)
-    for j in range(d.size):
-        means[k, j] += power / (kappa + power) * d[j]
+        means[k, j] += weight * d[j]
+    c = sign * power * kappa / (kappa + sign * power)
     rank_one(whiteners[k], p, c, spare)
     log_determinants[k] += math.log1p(c * q)
-    sizes[k] += 1
+    sizes[k] += sign
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def factor_without(power, kappa, q):
     """|Psi without the token| / |Psi|; not above SMALLEST_FACTOR where it is lost to rounding."""
     return 1.0 - power * kappa / (kappa - power) * q
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def log_predictive_of(n, power, kappa0, nu0, log_determinant, q, n_dims, levels):
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def log_predictive_of(n, prior, log_determinant, q, n_dims):
     """Log predictive of a token that is not in the topic."""
+    power, kappa0, nu0, _ = prior
     kappa, nu = kappa0 + power * n, nu0 + power * n
-    level = level_of(n, kappa0, nu0, power, n_dims, levels)
+    level = level_of(n, prior, n_dims)
     c = power * kappa / (kappa + power)
     return level - 0.5 * power * log_determinant - 0.5 * (nu + power) * math.log1p(c * q)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def log_predictive_own(n, power, kappa0, nu0, log_determinant, factor, n_dims, levels):
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def log_predictive_own(n, prior, log_determinant, factor, n_dims):
     """Log predictive of one of the topic's n tokens given the others, by its `factor_without`."""
-    level = level_of(n - 1, kappa0, nu0, power, n_dims, levels)
+    power, _, nu0, _ = prior
+    level = level_of(n - 1, prior, n_dims)
     rest = nu0 + power * (n - 1)
     return level - 0.5 * power * log_determinant + 0.5 * rest * math.log(factor)
 
@@ -163,16 +196,15 @@ def draw_from_logs(weight, value, rng):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_collapsed(
-    documents, indptr, words, counts, ends, vectors, alpha, power, kappa0, nu0, levels, sizes,
-    means, whiteners, log_determinants, rng, z,
-):  # fmt: skip
-    """Draw each token's topic from its full conditional; topics follow every token that moves.
+def draw_collapsed(documents, entries, vectors, prior, topics, alpha, rng, z):
+    """Draw each token's topic from its full conditional.
 
-    ``sizes`` (K,), ``means`` (K, E), ``whiteners`` (K, E, E) and ``log_determinants`` (K,) are
-    those of the current assignments. Returns how many of the ``documents`` were done before a
-    factor would have been lost, and how many tokens moved.
+    Returns how many of the ``documents`` were done before a factor would have been lost, and how
+    many tokens moved.
     """
+    indptr, words, counts, ends = entries
+    power, kappa0, _, _ = prior
+    sizes, means, whiteners, log_determinants = topics
     k_all, e = means.shape
     weight, value, q = np.empty(k_all), np.empty(k_all), np.empty(k_all)
     d_all, p_all = np.empty((k_all, e)), np.empty((k_all, e))
@@ -190,28 +222,18 @@ def draw_collapsed(
                 old = z[t]
                 for k in range(k_all):
                     q[k] = whitened(v, means[k], whiteners[k], d_all[k], p_all[k])
-                    value[k] = log_predictive_of(
-                        sizes[k], power, kappa0, nu0, log_determinants[k], q[k], e, levels
-                    )
+                    value[k] = log_predictive_of(sizes[k], prior, log_determinants[k], q[k], e)
                 n = sizes[old]
                 factor = factor_without(power, kappa0 + power * n, q[old])
                 if not factor > SMALLEST_FACTOR:
                     return done, moved
-                value[old] = log_predictive_own(
-                    n, power, kappa0, nu0, log_determinants[old], factor, e, levels
-                )
+                value[old] = log_predictive_own(n, prior, log_determinants[old], factor, e)
                 weight[old] -= 1.0
                 new = draw_from_logs(weight, value, rng)
                 weight[new] += 1.0
                 if new != old:
-                    leave(
-                        old, power, kappa0, sizes, means, whiteners, log_determinants,
-                        d_all[old], p_all[old], q[old], spare,
-                    )  # fmt: skip
-                    join(
-                        new, power, kappa0, sizes, means, whiteners, log_determinants,
-                        d_all[new], p_all[new], q[new], spare,
-                    )  # fmt: skip
+                    change(old, -1, prior, topics, d_all[old], p_all[old], q[old], spare)
+                    change(new, 1, prior, topics, d_all[new], p_all[new], q[new], spare)
                     z[t] = new
                     moved += 1
                 t += 1

@@ -1,18 +1,37 @@
 """Kernels that the Gibbs samplers share, and those of the partly collapsed one.
 
-Tokens lie in the order of the documents' entries: entry i of word ``words[i]`` has ``counts[i]``
-tokens, document d those from ``ends[d]`` to ``ends[d + 1]``, with topics ``z``. Widths are padded
+Tokens lie in the order of the documents' entries, with topics ``z``. Widths are padded
 with zeros (``table`` (V, P), ``alpha`` (P,), P >= K), so that loops are whole vectors.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from ...numeric.elementwise import FAST
+
+
+class Entries(NamedTuple):
+    """Documents as rows of entries.
+
+    Attributes
+    ----------
+    indptr : ndarray of shape (n_documents + 1,)
+        Entries of document d are those from ``indptr[d]`` to ``indptr[d + 1]``.
+    words, counts : ndarray of shape (n_entries,)
+        Word of each entry, and how many tokens it has.
+    ends : ndarray of shape (n_documents + 1,)
+        Tokens of document d are those from ``ends[d]`` to ``ends[d + 1]``.
+    """
+
+    indptr: np.ndarray
+    words: np.ndarray
+    counts: np.ndarray
+    ends: np.ndarray
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
@@ -40,12 +59,13 @@ def pick_other(weight, row, old, u):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_assignments(start, stop, indptr, words, counts, ends, table, alpha, rng, z, moved):
+def draw_assignments(start, stop, entries, table, alpha, rng, z, moved):
     """Draw the topics of the tokens of documents start..stop given the words' weights ``table``.
 
     P(z = k | rest) = (n_dk without the token + alpha_k) table[w, k] / sum; how many moved is
     in ``moved[0]``.
     """
+    indptr, words, counts, ends = entries
     weight = np.empty(alpha.size)
     moved[0] = 0
     for d in range(start, stop):
@@ -71,8 +91,9 @@ def draw_assignments(start, stop, indptr, words, counts, ends, table, alpha, rng
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_assignments(documents, indptr, words, counts, ends, z, out, sign):
+def count_assignments(documents, entries, z, out, sign):
     """Add ``sign`` times the tokens of the ``documents`` by word and topic to ``out`` (V, K)."""
+    indptr, words, counts, ends = entries
     for d in documents:
         t = ends[d]
         for i in range(indptr[d], indptr[d + 1]):
@@ -83,15 +104,16 @@ def count_assignments(documents, indptr, words, counts, ends, z, out, sign):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_anew(documents, indptr, words, counts, ends, z, out):
+def count_anew(documents, entries, z, out):
     """`count_assignments` into ``out`` set to 0."""
     out[:] = 0
-    count_assignments(documents, indptr, words, counts, ends, z, out, 1)
+    count_assignments(documents, entries, z, out, 1)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def assign_by_word(indptr, words, counts, ends, start, z):
+def assign_by_word(entries, start, z):
     """z = start[word] for every token."""
+    indptr, words, counts, ends = entries
     for d in range(indptr.size - 1):
         t = ends[d]
         for i in range(indptr[d], indptr[d + 1]):

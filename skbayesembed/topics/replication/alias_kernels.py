@@ -10,15 +10,15 @@ proposal are the same and cancel, and where the current topic is proposed nothin
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from ..gibbs.collapsed_kernels import (
     SMALLEST_FACTOR,
+    change,
     factor_without,
-    join,
-    leave,
     log_predictive_of,
     log_predictive_own,
     whitened,
@@ -29,13 +29,28 @@ from ..gibbs.kernels import dot_rows
 _SMALL = 64
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def alias_tables(table, alpha, mass, share, other):
-    """Alias tables of alpha_k table[w, k] for each word, by Vose's method.
+class Proposals(NamedTuple):
+    """Predictive weights of the words, and alias tables of their products with alpha.
 
-    Column k of row w is kept with probability ``share[w, k]`` and is ``other[w, k]`` else;
-    ``mass[w]`` is the row's sum.
+    Attributes
+    ----------
+    table : ndarray of shape (V, P)
+    mass : ndarray of shape (V,)
+        sum_k alpha_k table[w, k].
+    share, other : ndarray of shape (V, K)
+        Column k of row w is kept with probability ``share[w, k]`` and is ``other[w, k]`` else.
     """
+
+    table: np.ndarray
+    mass: np.ndarray
+    share: np.ndarray
+    other: np.ndarray
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def alias_tables(proposals, alpha):
+    """Fill the alias tables of ``proposals``, by Vose's method."""
+    table, mass, share, other = proposals
     n, k_all = share.shape
     small, large = np.empty(k_all, np.int64), np.empty(k_all, np.int64)
     scaled = np.empty(k_all)
@@ -69,7 +84,7 @@ def alias_tables(table, alpha, mass, share, other):
             share[w, large[i]], other[w, large[i]] = 1.0, large[i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def listed_sum(seen, here, n_here, row):
     """Sum of seen[k] row[k] over the topics k listed in ``here``."""
     total = 0.0
@@ -79,15 +94,20 @@ def listed_sum(seen, here, n_here, row):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def propose(seen, here, n_here, row, old, mass, share, other, rng):
-    """A topic from the proposal; ``seen`` are the document's tokens by topic, this one included."""
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def propose(seen, here, n_here, w, old, proposals, rng):
+    """A topic for a token of word w, now in ``old``.
+
+    ``seen`` are the document's tokens by topic, this one included; those of the ``n_here`` topics
+    in ``here`` are not 0.
+    """
+    row, share, other = proposals.table[w], proposals.share[w], proposals.other[w]
     if row.size <= _SMALL:
         rest = dot_rows(seen, row) - row[old]
     else:
         rest = listed_sum(seen, here, n_here, row) - row[old]
     # the current topic is tried first: mostly it is proposed
-    u = rng.random() * (rest + mass) - (seen[old] - 1.0) * row[old]
+    u = rng.random() * (rest + proposals.mass[w]) - (seen[old] - 1.0) * row[old]
     if u < 0.0:
         return old
     if u < rest - (seen[old] - 1.0) * row[old]:
@@ -105,7 +125,7 @@ def propose(seen, here, n_here, row, old, mass, share, other, rng):
     return k if place - k < share[k] else other[k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def add_topic(k, here, place, n_here):
     """Put topic k on the list if it is not there; returns the length of the list."""
     if place[k] >= 0:
@@ -115,7 +135,7 @@ def add_topic(k, here, place, n_here):
     return n_here + 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def drop_topic(k, here, place, n_here):
     """Take topic k from the list; returns its length."""
     last = here[n_here - 1]
@@ -126,16 +146,17 @@ def drop_topic(k, here, place, n_here):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def move_assignments(
-    documents, indptr, words, counts, ends, vectors, power, kappa0, nu0, levels, sizes, means,
-    whiteners, log_determinants, table, mass, share, other, rng, z,
-):  # fmt: skip
+def move_assignments(documents, entries, vectors, prior, topics, proposals, rng, z):
     """One Metropolis-Hastings step for each token of the ``documents``, by their numbers.
 
     A move from topic a to b is accepted with probability min(1, f_b T_wa / (f_a T_wb)), f the
     collapsed predictives without the token, T the table. Returns how many documents were done
     before a factor would have been lost, the numbers of moves proposed and accepted.
     """
+    indptr, words, counts, ends = entries
+    power, kappa0, _, _ = prior
+    sizes, means, whiteners, log_determinants = topics
+    table = proposals.table
     k_all, e = means.shape
     seen = np.zeros(table.shape[1])
     here, place = np.empty(k_all, np.int64), np.full(k_all, -1)
@@ -153,7 +174,7 @@ def move_assignments(
             row = table[w]
             for _ in range(counts[i]):
                 old = z[t]
-                new = propose(seen, here, n_here, row, old, mass[w], share[w], other[w], rng)
+                new = propose(seen, here, n_here, w, old, proposals, rng)
                 if new != old:
                     proposed += 1
                     n = sizes[old]
@@ -163,24 +184,14 @@ def move_assignments(
                     if not factor > SMALLEST_FACTOR:
                         return done, proposed, accepted
                     ratio = (
-                        log_predictive_of(
-                            sizes[new], power, kappa0, nu0, log_determinants[new], q_new, e, levels
-                        )
-                        - log_predictive_own(
-                            n, power, kappa0, nu0, log_determinants[old], factor, e, levels
-                        )
+                        log_predictive_of(sizes[new], prior, log_determinants[new], q_new, e)
+                        - log_predictive_own(n, prior, log_determinants[old], factor, e)
                         + math.log(row[old] / row[new])
                     )
                     if ratio >= 0.0 or rng.random() < math.exp(ratio):
                         accepted += 1
-                        leave(
-                            old, power, kappa0, sizes, means, whiteners, log_determinants,
-                            d_old, p_old, q_old, spare,
-                        )  # fmt: skip
-                        join(
-                            new, power, kappa0, sizes, means, whiteners, log_determinants,
-                            d_new, p_new, q_new, spare,
-                        )  # fmt: skip
+                        change(old, -1, prior, topics, d_old, p_old, q_old, spare)
+                        change(new, 1, prior, topics, d_new, p_new, q_new, spare)
                         seen[old] -= 1.0
                         if seen[old] == 0.0:
                             n_here = drop_topic(old, here, place, n_here)

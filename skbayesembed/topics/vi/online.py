@@ -1,13 +1,15 @@
 """Stochastic variational inference for Gaussian topics: batches of documents (Hoffman et al. 2013).
 
-What is averaged are natural parameters of the topics' factors: statistics of the expected counts,
-a document. Batch t has the average s_t, and
+What is averaged over batches are natural parameters of the topics' factors, that is, statistics of
+the expected counts per document. Batch t has the average s_t, and
 
     S_t = (1 - rho_t) S_{t-1} + rho_t s_t,    rho_t = (learning_offset + t)^-learning_decay,
 
-the factor being the prior's natural parameters plus tau M S_t for M documents (against Ozaki &
-Kobayashi 2022, eq. 14, where means and scale matrices are averaged themselves: between two topics
-apart that is not the scale of both). S_0 is of clusters of word vectors and not random; its weight
+the factor being the prior's natural parameters plus tau M S_t for M documents. (Ozaki & Kobayashi
+2022, eq. 14, average means and scale matrices themselves; the average of the scale matrices of two
+topics with different means is not the scale matrix of their words together.)
+
+S_0 comes from clusters of word vectors, not from random numbers. Its weight
 w_t = prod_i (1 - rho_i) is known, and what is handed out is (S_t - w_t S_0) / (1 - w_t), an
 average over batches alone. With the paper's rho_t = 1 / (1024 + t) the start would have more than
 half the weight after 900 batches.
@@ -98,7 +100,7 @@ class OnlineTopics:
         documents : Documents
             With the vectors of the whole vocabulary.
         run : callable
-            Maps a function over units of work.
+            Maps a function over blocks of work.
         """
         if documents.n_tokens == 0:  # nothing to be learned, and no step
             self.n_seen += documents.n_documents
@@ -209,7 +211,7 @@ def learn_passes(online, documents, *, batch_size, n_passes, rng, run, verbose=0
     rng : numpy.random.Generator
         Shuffles the documents before each pass.
     run : callable
-        Maps a function over units of work.
+        Maps a function over blocks of work.
     verbose : int
 
     Returns

@@ -17,8 +17,8 @@ from ..niw_kernels import relative_weights
 from ..priors import lower_inverses
 from . import kernels
 
-# Numbers in a block of features, and units of work that words are cut into.
-_BLOCK, _UNITS = 2**19, 8
+# Numbers in a block of features, and blocks of words for threads.
+_BLOCK, _PARTS = 2**19, 8
 
 
 class WordFeatures:
@@ -42,8 +42,8 @@ class WordFeatures:
         n, e = vectors.shape
         self.width = e * (e + 1) // 2 + e + 1
         self._rows = max(16, _BLOCK // self.width)
-        edges = np.linspace(0, n, min(_UNITS, max(1, n // self._rows)) + 1).astype(int)
-        self.units = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        edges = np.linspace(0, n, min(_PARTS, max(1, n // self._rows)) + 1).astype(int)
+        self.blocks = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
 
     def _blocks(self, a, b):
         room = np.empty((min(self._rows, max(b - a, 1)), self.width))
@@ -69,18 +69,18 @@ class WordFeatures:
             for rows, block in self._blocks(a, b):
                 relative_weights(block @ factor, power, -np.inf, weights[rows], top[rows])
 
-        run(part, self.units)
+        run(part, self.blocks)
         return weights, top
 
     def sums(self, counts, run):
         """counts' F: statistics (K, D) of expected counts (n_words, K)."""
-        parts = np.zeros((len(self.units), counts.shape[1], self.width))
+        parts = np.zeros((len(self.blocks), counts.shape[1], self.width))
 
         def part(i, a, b):
             for rows, block in self._blocks(a, b):
                 parts[i] += counts[rows].T @ block
 
-        run(part, [(i, *unit) for i, unit in enumerate(self.units)])
+        run(part, [(i, *block) for i, block in enumerate(self.blocks)])
         return parts.sum(axis=0)
 
     def posterior(self, prior, sums, power):

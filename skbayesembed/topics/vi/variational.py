@@ -22,8 +22,10 @@ from .statistics import WordFeatures, divergence
 
 # Updates of a document's factors in a sweep, and the change of gamma below which they end.
 N_INNER, LOCAL_TOL = 2, 1e-6
-# Most and smallest Newton steps for the Dirichlet prior; and its smallest entry.
-_NEWTON_STEPS, _NEWTON_TOL, ALPHA_MIN = 50, 1e-10, 1e-3
+# Most Newton steps for the Dirichlet prior, the relative change that ends them, the largest step of
+# log alpha, the share of a step below which halving gives up; and the smallest entry of alpha.
+_NEWTON_STEPS, _NEWTON_TOL, _LARGEST_STEP, _LEAST_SHARE = 50, 1e-10, 3.0, 1e-10
+ALPHA_MIN = 1e-3
 
 
 @dataclass
@@ -72,21 +74,21 @@ class LocalFactors:
         self._entries = table.data
         self._counts = d.counts.astype(np.float64)
         self._ratios, self._values = np.empty(d.words.size), np.empty(d.n_documents)
-        self._units = d.units()
-        n_units = len(self._units)
-        cuts = np.searchsorted(self._starts, d.words.size * np.arange(1, n_units) / n_units)
+        self._blocks = d.blocks()
+        n_blocks = len(self._blocks)
+        cuts = np.searchsorted(self._starts, d.words.size * np.arange(1, n_blocks) / n_blocks)
         edges = np.concatenate([[0], np.minimum(cuts, d.n_words), [d.n_words]])
-        self._word_units = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        self._word_blocks = [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
         self.e = None
 
     def update(self, weights, alpha, gamma, run, *, n_inner, tol):
-        """Ascend in ``gamma``, in place; returns the sum of `vi_kernels.local_steps`' values."""
+        """Ascend in ``gamma``, in place; returns the sum of `kernels.local_steps`' values."""
         d = self.documents
         if self.e is None or self.e.shape != gamma.shape:
             self.e = np.empty_like(gamma)
         fixed = d.indptr, d.words, self._counts, weights, alpha
         made = gamma, self.e, self._ratios, self._values
-        tasks = [(a, b, *fixed, *made, n_inner, tol) for a, b in self._units]
+        tasks = [(a, b, *fixed, *made, n_inner, tol) for a, b in self._blocks]
         run(kernels.local_steps, tasks)
         return float(self._values.sum())
 
@@ -94,7 +96,7 @@ class LocalFactors:
         """Expected counts (n_words, K) under the last q(z)."""
         out = np.empty_like(weights)
         fixed = self._starts, self._documents, self._entries, self._ratios, self.e, weights
-        run(kernels.word_counts, [(a, b, *fixed, out) for a, b in self._word_units])
+        run(kernels.word_counts, [(a, b, *fixed, out) for a, b in self._word_blocks])
         return out
 
     def draw_counts(self, weights, e, rng):
@@ -106,8 +108,8 @@ class LocalFactors:
 
     def sum_log_theta(self, gamma, run):
         """Sum over documents of E[log theta_d], ndarray of shape (K,)."""
-        parts = np.empty((len(self._units), gamma.shape[1]))
-        tasks = [(a, b, gamma, parts[i]) for i, (a, b) in enumerate(self._units)]
+        parts = np.empty((len(self._blocks), gamma.shape[1]))
+        tasks = [(a, b, gamma, parts[i]) for i, (a, b) in enumerate(self._blocks)]
         run(kernels.sum_log_theta, tasks)
         return parts.sum(axis=0)
 
@@ -151,7 +153,7 @@ class TopicVI:
             ``assignment`` (n_words,), a topic for each word type; or ``counts`` (K, n_words),
             tokens of each type in each topic.
         run : callable, optional
-            Maps a function over units of work.
+            Maps a function over blocks of work.
         """
         if "counts" in arrays:
             counts = np.ascontiguousarray(arrays["counts"].T, dtype=float)
@@ -235,8 +237,12 @@ def sample_topics(q, n, rng, names):
 class TopicApproximation:
     """The approximation that ``solver="vi"`` found.
 
+    Its topics have the order of those of ``posterior_``.
+
     Attributes
     ----------
+    mean : dict of str to ndarray
+        E[mu], ``"mean"`` (K, E), and E[Sigma], ``"covariance"`` (K, E, E).
     niw : NIW
         Factors of the topics.
     alpha : ndarray of shape (K,)
@@ -254,18 +260,13 @@ class TopicApproximation:
     def _hold(self, q):
         self._q = q
         self.niw, self.alpha, self.counts = q.niw, q.alpha, q.counts.T
+        self.mean = {"mean": q.niw.mean, "covariance": q.niw.mean_covariance()}
 
     def reorder(self, order):
         """Give the topics other numbers: those of ``order`` (K,), in this order."""
         q = self._q
         niw = NIW(q.niw.mean[order], q.niw.kappa[order], q.niw.nu[order], q.niw.scale[order])
         self._hold(TopicFactors(niw, q.gamma[:, order], q.counts[:, order], q.alpha[order]))
-
-    def mean(self, name):
-        """E[mu] for ``"mean"`` (K, E), E[Sigma] for ``"covariance"`` (K, E, E)."""
-        if name not in ("mean", "covariance"):
-            raise KeyError(f"name must be 'mean' or 'covariance', got {name!r}.")
-        return self.niw.mean if name == "mean" else self.niw.mean_covariance()
 
     def sample(self, n, rng):
         """Independent draws of the topics.
@@ -314,13 +315,14 @@ def best_alpha(alpha, target, symmetric):
     for _ in range(_NEWTON_STEPS):
         step = _newton(alpha, target, symmetric)
         share = 1.0
-        while share > 1e-10:
-            trial = np.maximum(alpha * np.exp(np.clip(share * step, -3.0, 3.0)), ALPHA_MIN)
+        while share > _LEAST_SHARE:
+            move = np.clip(share * step, -_LARGEST_STEP, _LARGEST_STEP)
+            trial = np.maximum(alpha * np.exp(move), ALPHA_MIN)
             then = value(trial)
             if then >= now:
                 break
             share *= 0.5
-        if share <= 1e-10:
+        if share <= _LEAST_SHARE:
             break
         moved = float(np.max(np.abs(trial / alpha - 1.0)))
         alpha, now = trial, then

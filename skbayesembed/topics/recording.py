@@ -1,0 +1,149 @@
+"""What is recorded of topics: sizes, labels, the order of topics, facts and diagnoses."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..common.spine import CHAINS, Footprint
+from ..common.warnings import COORDINATE_RHAT_LIMIT, note_mixing, warn_user
+from ..inference.matching import match, similarity
+from ..posterior.summary import rhat
+
+# Whole draws are recorded up to this many bytes unless all are asked for: they are copied once.
+TOPIC_BUDGET = 2**28
+# Bytes of the statistics of one draw.
+_TRACE_BYTES = 80
+# Chains whose topics resemble each other less than this are in different modes.
+SAME = 0.8
+_DIMS = {
+    "mean": ("topic", "dimension"),
+    "covariance": ("topic", "dimension", "dimension_2"),
+    "counts": ("topic", "word"),
+    "alpha": ("topic",),
+}
+
+
+def footprint(estimator, training):
+    """Bytes of a draw.
+
+    Running moments are not kept: of few words and topics all draws fit, and where there are many,
+    draws far apart say as much.
+    """
+    n_words, n_dims = training.vectors.shape
+    numbers = estimator.n_components * (n_words + n_dims + n_dims**2 + 1)
+    return Footprint(draw=8 * numbers, trace=_TRACE_BYTES, budget=TOPIC_BUDGET)
+
+
+def labels(estimator, training, draws):
+    """Names of the axes of recorded arrays, and what stands along them."""
+    dims = {name: _DIMS[name] for name in draws}
+    return dims, {"word": training.words, "topic": np.arange(estimator.n_components)}
+
+
+# Facts and the order of topics --------------------------------------------------------------------
+
+
+def of_chains(problem, result, kernel):
+    """The result of a sampler, its topics aligned across draws, with what was chosen before."""
+    align_topics(result.draws)
+    result.facts["kernel"] = kernel
+    return _told(problem, result)
+
+
+def of_approximation(problem, result):
+    """The same of draws of one approximation, whose labels never change places."""
+    order = sort_topics(result.draws)
+    if result.approximation is not None:
+        result.approximation.reorder(order)
+    return _told(problem, result)
+
+
+def _told(problem, result):
+    result.facts |= {"likelihood_power": problem.power, "init": problem.init}
+    result.learned["likelihood_power_"] = problem.power
+    if problem.power_scores is not None:
+        result.learned["likelihood_power_scores_"] = problem.power_scores
+    return result
+
+
+def align_topics(draws):
+    """Match the topics of all draws by their word distributions, in place; largest topic first.
+
+    Each draw is matched with the sum of those before it, which starts from the last of the first
+    chain, where the chain has come to rest.
+    """
+    counts = draws["counts"]
+    total = _directions(counts[0, -1])
+    orders = np.empty(counts.shape[:3], dtype=np.int64)
+    sizes = np.zeros(counts.shape[2])
+    for place in np.ndindex(counts.shape[:2]):
+        weights = _directions(counts[place])
+        orders[place] = match(total, weights)
+        total += weights[orders[place]]
+        sizes += counts[place].sum(axis=1)[orders[place]]
+    _reorder(draws, orders[..., np.argsort(-sizes, kind="stable")])
+
+
+def sort_topics(draws):
+    """Put the largest topic of all draws together first, in place; returns the order (K,)."""
+    counts = draws["counts"]
+    order = np.argsort(-counts.sum(axis=(0, 1, 3)), kind="stable")
+    _reorder(draws, np.broadcast_to(order, counts.shape[:3]))
+    return order
+
+
+def _reorder(draws, orders):
+    unmoved = np.arange(orders.shape[2])
+    for place in np.ndindex(orders.shape[:2]):
+        if not np.array_equal(orders[place], unmoved):
+            for values in draws.values():
+                values[place] = values[place][orders[place]]
+
+
+def _directions(counts):
+    """Rows of unit length; zero for a topic without tokens."""
+    length = np.linalg.norm(counts, axis=1, keepdims=True)
+    return np.divide(counts, length, out=np.zeros(counts.shape), where=length > 0)
+
+
+# Diagnoses ----------------------------------------------------------------------------------------
+
+
+def diagnose(estimator, training, posterior):
+    """Warn of topics without tokens, chains in different modes and chains that have not mixed."""
+    counts, attrs = posterior["counts"], posterior.attrs
+    sizes = counts.sum(axis=-1)
+    empty = np.flatnonzero(sizes.mean(axis=(0, 1)) < 1)
+    attrs["n_empty"] = int(empty.size)
+    if empty.size:
+        warn_user(
+            f"{empty.size} of {sizes.shape[-1]} topics hold less than one token on average: lower "
+            "n_components.",
+            ConvergenceWarning,
+        )
+    if attrs["solver"] not in CHAINS:
+        return
+    if posterior.n_chains > 1:
+        _compare_chains(counts, attrs)
+    note_mixing(
+        attrs,
+        rhat(sizes / sizes.sum(axis=-1, keepdims=True)),
+        "the shares of the topics in the tokens",
+        limit=COORDINATE_RHAT_LIMIT,
+    )
+
+
+def _compare_chains(counts, attrs):
+    """Warn where the words of the topics of two chains differ."""
+    means = [_directions(chain.mean(axis=0)) for chain in counts]
+    least = min(similarity(means[0], other) for other in means[1:])
+    attrs["chain_similarity"] = least
+    if least < SAME:
+        attrs["converged"] = False
+        warn_user(
+            "The chains are in different modes of the posterior (the topics of two of them "
+            f"have a cosine of {least:.2f}): their draws together are no posterior. Raise "
+            "warmup, or take chains=1 or another n_components.",
+            ConvergenceWarning,
+        )

@@ -1,0 +1,93 @@
+"""The order of topics, and what is warned of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from skbayesembed import GaussianLDA, Posterior
+from skbayesembed.datasets import make_topics
+from skbayesembed.topics import recording
+
+
+def test_an_empty_topic_is_worth_a_warning():
+    counts = np.full((1, 2, 3, 4), 5.0)
+    counts[:, :, 1] = 0.2
+    draws = {
+        "mean": np.zeros((1, 2, 3, 1)),
+        "covariance": np.ones((1, 2, 3, 1, 1)),
+        "counts": counts,
+        "alpha": np.ones((1, 2, 3)),
+    }
+    posterior = Posterior(draws, attrs={"solver": "vi"})
+    with pytest.warns(ConvergenceWarning, match="1 of 3 topics hold less than one token"):
+        recording.diagnose(None, None, posterior)
+
+
+def test_chains_in_different_modes_are_worth_a_warning():
+    counts = np.zeros((2, 2, 2, 4))
+    counts[0, :, 0, :2] = counts[0, :, 1, 2:] = counts[1, :, 0, ::2] = counts[1, :, 1, 1::2] = 9
+    posterior = Posterior({"counts": counts}, attrs={"solver": "gibbs", "converged": None})
+    with pytest.warns(ConvergenceWarning, match="chains are in different modes of the posterior"):
+        recording.diagnose(None, None, posterior)
+    assert posterior.attrs["chain_similarity"] == pytest.approx(np.sqrt(0.25))
+    assert posterior.attrs["converged"] is False
+
+
+def test_labels_are_aligned():
+    """Permuted topics of noisy draws are put in one order, the largest first."""
+    rng = np.random.default_rng(0)
+    truth = np.array([[1.0, 0, 0, 9], [0, 30, 0, 1], [0, 0, 20, 2]])
+    shape = (2, 5)
+    draws = {"counts": np.empty((*shape, 3, 4)), "mean": np.empty((*shape, 3, 1))}
+    for place in np.ndindex(shape):
+        order = rng.permutation(3)
+        draws["counts"][place] = truth[order] + 0.1 * rng.random((3, 4))
+        draws["mean"][place] = order[:, None]
+    recording.align_topics(draws)
+    np.testing.assert_array_equal(draws["mean"][..., 0], np.broadcast_to([1, 2, 0], (*shape, 3)))
+    np.testing.assert_allclose(draws["counts"], np.broadcast_to(truth[[1, 2, 0]], (*shape, 3, 4)),
+                               atol=0.1)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["batch", "online", "stream", "laplace"])
+def test_the_approximation_has_the_topics_in_the_order_of_the_posterior(method, monkeypatch):
+    """k-means numbers the topics in another order for some of the seeds."""
+    data = make_topics(60, 40, 3, n_dims=3, random_state=0)
+    orders, sort = [], recording.sort_topics
+
+    def noted(draws):
+        orders.append(sort(draws))
+        return orders[-1]
+
+    monkeypatch.setattr(recording, "sort_topics", noted)
+    for seed in range(4):
+        model = GaussianLDA(3, embedding=data.vectors, solver="vi", draws=50, random_state=seed)
+        if method == "laplace":
+            model.set_params(solver="laplace")
+        elif method != "batch":
+            model.set_params(learning_method="online")
+        stream = method == "stream"
+        model = model.partial_fit(data.counts) if stream else model.fit(data.counts)
+        found = model.approximation_
+        # errors of 50 draws are some 0.01, topics are 1 apart
+        np.testing.assert_allclose(found.mean["mean"], model.topic_means_, atol=0.1)
+        sizes = model.posterior_["counts"].sum(axis=-1).mean(axis=(0, 1))
+        counts = found.mean["counts"] if method == "laplace" else found.counts
+        np.testing.assert_allclose(counts.sum(axis=1), sizes, rtol=0.05)
+        assert np.all(np.diff(sizes) < 0)
+        again = found.sample(50, np.random.default_rng(0))["mean"].mean(axis=0)
+        np.testing.assert_allclose(again, model.topic_means_, atol=0.1)
+    assert any(order.tolist() != [0, 1, 2] for order in orders)
+
+
+def test_draws_of_an_approximation_keep_their_labels():
+    """Two topics with the same words are told apart by their means, which matching would mix."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(20.0, size=(1, 30, 2, 4)).astype(float)
+    counts[:, :, 1] += 1.0
+    mean = np.broadcast_to([[0.0], [1.0]], (1, 30, 2, 1)).copy()
+    order = recording.sort_topics({"counts": counts, "mean": mean})
+    np.testing.assert_array_equal(order, [1, 0])
+    np.testing.assert_array_equal(mean[..., 0], np.broadcast_to([1.0, 0.0], (1, 30, 2)))
