@@ -136,7 +136,7 @@ def test_facts_keep_to_the_vocabulary(case, fitted):
     assert fitted.n_iter_ == max(1, attrs["n_iter"])
     if case.estimator.solver in CHAINS:
         assert attrs["warmup"] == 24 and attrs["thin"] == case.estimator.thin
-        assert attrs["max_rhat"] > 0.9
+        assert not attrs["max_rhat"] < 0.9  # NaN where nothing moves
         # the verdict is that of the R-hats, all of them
         if attrs["converged"]:
             assert attrs["max_rhat"] < 1.2
@@ -231,10 +231,10 @@ def test_score_and_transform(case, fitted):
 
 
 def test_tables(fitted):
-    options = {"period": fitted.periods_.labels[0]} if hasattr(fitted, "drift") else {}
+    place = {"period": fitted.periods_.labels[0]} if hasattr(fitted, "drift") else {}
     tables = [fitted.posterior_.summary(next(iter(fitted.posterior_)))]
     for method, arguments, options in (
-        ("most_similar", (0, 3), options),
+        ("most_similar", (0, 3), place),
         ("most_changed", (3,), {}),
         ("sense_words", (3,), {}),
         ("top_words", (3,), {}),
@@ -251,7 +251,7 @@ def test_tables(fitted):
         np.testing.assert_array_equal(frame[name], table[name])
 
 
-ESTIMATORS = {name.split("-")[0]: case for name, case in CASES.items()}
+ESTIMATORS = {name.split("-")[0]: case for name, case in reversed(CASES.items())}
 
 
 @pytest.mark.parametrize("name", list(ESTIMATORS))

@@ -264,18 +264,3 @@ def _facts(estimator, settings, result):
     if estimator.solver in CHAINS:
         facts |= {"warmup": settings.warmup, "thin": settings.thin}
     return {"solver": estimator.solver, **facts, **result.facts}
-
-
-def chain_settings(
-    estimator, draw_bytes, moment_bytes, trace_bytes, rows=None, chains=None, budget=None,
-    covariance=True,
-):  # fmt: skip
-    """TEMPORARY: goes once every room gives a `Footprint`."""
-    from types import SimpleNamespace
-
-    budget = DRAW_BUDGET if budget is None else budget
-    size = Footprint(draw_bytes, trace_bytes, moment_bytes, covariance, rows, budget)
-    kept = {n: getattr(estimator, n) for n in ("draws", "warmup", "thin", "keep_draws")}
-    chains = estimator.chains if chains is None else chains
-    like = SimpleNamespace(**kept, chains=chains, solver="gibbs")
-    return plan(like, SimpleNamespace(footprint=lambda *_: size), None)
