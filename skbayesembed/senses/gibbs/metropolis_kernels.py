@@ -94,17 +94,6 @@ def newton_terms(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def put_word(table, first, v, sizes, rest, new):
-    """Logits ``new`` (R, T) of word v into the rows of a table from ``first`` on; see `put`."""
-    for r in range(new.shape[0]):
-        for t in range(new.shape[1]):
-            if sizes[r, t] > 0.0:
-                put(table, first + r, t, v, rest[r, t], new[r, t])
-            else:
-                table.x[first + r, t, v] = new[r, t]
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
 def move_words(chi, theta, table, counts, sizes, own_precision, diagonal, off, shared, rng):
     """One Metropolis-Hastings move of every word; returns how many were accepted.
 
@@ -174,10 +163,14 @@ def move_words(chi, theta, table, counts, sizes, own_precision, diagonal, off, s
             move = value > -rng.standard_exponential()
             if move:
                 accepted += 1
+                if shared:
+                    theta[:, v] = new_theta
+                    chi[:, v] = new_chi
+            for r in range(rows):
                 for t in range(n_periods):
-                    if shared:
-                        theta[t, v] = new_theta[t]
-                for r in range(n_own):
-                    chi[r, v] = new_chi[r]
-            put_word(table, block, v, h, rest, new_x if move else old_x)
+                    new = new_x[r, t] if move else old_x[r, t]
+                    if h[r, t] > 0.0:
+                        put(table, block + r, t, v, rest[r, t], new)
+                    else:
+                        x[block + r, t, v] = new
     return accepted
