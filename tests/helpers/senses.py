@@ -6,6 +6,7 @@ import warnings
 from types import SimpleNamespace
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed.common import spine
@@ -28,6 +29,17 @@ def planted():
 def snippets_of(truth, labels=None):
     """`Snippets` of what `make_senses` returns."""
     return Snippets.of(truth.counts, truth.times, truth.genres, labels, n_periods=T, n_genres=G)
+
+
+def two_ways():
+    """Snippets with two modes that are alike: words 0 or 1 together with words 2 or 3.
+
+    The two senses tell word 0 from word 1, or word 2 from word 3; all combinations are as frequent.
+    """
+    counts = np.zeros((160, 4))
+    for i in range(160):
+        counts[i, [i % 2, 2 + (i // 2) % 2]] = 4
+    return Snippets.of(sparse.csr_array(counts), np.zeros(160, dtype=int))
 
 
 def options(**changes):

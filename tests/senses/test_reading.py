@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.special import logsumexp, softmax
 
 from skbayesembed import DiSCSenseModel
@@ -22,6 +23,10 @@ STYLES = np.array(["news", "prose"])
 @pytest.fixture(scope="module")
 def snippets():
     data = make_senses(N, V, K, n_periods=T, n_genres=G, mean_length=4.0, random_state=2)
+    counts = data.counts.toarray()
+    # one is empty
+    counts[7] = 0
+    data.counts = sparse.csr_array(counts)
     data.years, data.styles = YEARS[data.times], STYLES[data.genres]
     return data
 

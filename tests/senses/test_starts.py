@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed.inference.mode_mass import Mass
 from skbayesembed.senses import starts
-from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.fitting import warn_of_modes
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
-from tests.helpers.senses import K, planted, run, snippets_of
+from tests.helpers.senses import K, planted, run, snippets_of, two_ways
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +39,7 @@ def test_permuting_a_mode_leaves_its_density(data):
 
 def test_equal_modes_share_equally_and_are_named():
     """Two ways of splitting the same words: by symmetry each has half of the posterior."""
-    counts = np.zeros((160, 4))
-    # words 0 or 1 together with words 2 or 3, all combinations alike
-    for i in range(160):
-        counts[i, [i % 2, 2 + (i // 2) % 2]] = 4
-    data = Snippets.of(sparse.csr_array(counts), np.zeros(160, dtype=int))
+    data = two_ways()
     rng = np.random.SeedSequence(0)
     modes = starts.find_modes(data, 2, ModelPrior(), rng, n_starts=6)
     shares = np.array([mode.share for mode in modes])

@@ -163,11 +163,9 @@ def move_words(chi, theta, table, counts, sizes, own_precision, diagonal, off, s
             move = value > -rng.standard_exponential()
             if move:
                 accepted += 1
-                for t in range(n_periods):
-                    if shared:
-                        theta[t, v] = new_theta[t]
-                for r in range(n_own):
-                    chi[r, v] = new_chi[r]
+                if shared:
+                    theta[:, v] = new_theta
+                    chi[:, v] = new_chi
             for r in range(rows):
                 for t in range(n_periods):
                     new = new_x[r, t] if move else old_x[r, t]
