@@ -17,6 +17,7 @@ that comes with CPython, so nothing is downloaded.
 import os
 import sys
 import time
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,8 +37,12 @@ train, test = documents[order[15:]], documents[order[:15]]
 # Two chains of the Gibbs sampler, and the mode of the same posterior. Cosines do not change when
 # the embedding is rotated, so no context needs to be held fixed: ``anchors=None``.
 
-options = {"n_components": 10, "random_state": 0, "max_features": 700 if FAST else None}
-length = {"draws": 100, "warmup": 100} if FAST else {"draws": 400, "warmup": 200}
+options: dict[str, Any] = {
+    "n_components": 10,
+    "random_state": 0,
+    "max_features": 700 if FAST else None,
+}
+length: dict[str, Any] = {"draws": 100, "warmup": 100} if FAST else {"draws": 400, "warmup": 200}
 
 start = time.perf_counter()
 posterior = BayesianSGNS(solver="gibbs", anchors=None, chains=2, n_jobs=2, **length, **options)

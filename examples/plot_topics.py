@@ -23,6 +23,7 @@ import re
 import sys
 import time
 import warnings
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -54,7 +55,9 @@ print(f"{len(vectors.vocabulary_)} words with vectors, learned in {seconds:.0f} 
 # so much of its topic that the rest of the document hardly counts; a likelihood power below one
 # evens this out. Topics of tokens change slowly, so only every fifth sweep is kept.
 
-length = {"warmup": 50, "draws": 50} if FAST else {"warmup": 2000, "draws": 500, "thin": 5}
+length: dict[str, Any] = (
+    {"warmup": 50, "draws": 50} if FAST else {"warmup": 2000, "draws": 500, "thin": 5}
+)
 model = GaussianLDA(
     4 if FAST else 6,
     embedding=vectors,

@@ -208,6 +208,11 @@ def most_changed(estimator, n, at, distance, threshold, prob):
 class DynamicReadingMixin:
     """Methods of estimators whose posterior has vectors of words in every period."""
 
+    # of the estimator
+    posterior_: Any
+    periods_: Any
+    words_: Any
+
     def trajectory(self, word: str | int, *, which: str = "target", prob: float = 0.9) -> Bunch:
         """Posterior of a word's vector in every period.
 

@@ -61,7 +61,7 @@ class Mode:
     means: dict = field(default_factory=dict)
     information: dict = field(default_factory=dict)
     states: list = field(default_factory=list)
-    mass: Mass = None
+    mass: Mass | None = None
     log_likelihood: float = np.nan
     share: float = 1.0
 

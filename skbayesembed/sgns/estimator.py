@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common import spine
 from ..common.checks import check_choice, check_integer, check_no_weights
-from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned
+from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
 from . import inputs, predict
 from .counting import PairCounts
@@ -25,7 +25,7 @@ from .reading import ReadingMixin
 from .streaming import StreamingMixin
 
 
-class BayesianSGNS(StreamingMixin, ReadingMixin, FittedMixin, DocumentFeaturesMixin, BaseEstimator):
+class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEstimator):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair

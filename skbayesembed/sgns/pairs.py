@@ -205,7 +205,9 @@ class PairCounts:
             _thin(counts, float(test_size), rng)
             for counts, rng in zip((self.positive, self.negative), rngs, strict=True)
         ]
-        return tuple(PairCounts(*halves, words=self.words) for halves in zip(*parts, strict=True))
+        (positive, other_positive), (negative, other_negative) = parts
+        train = PairCounts(positive, negative, self.words)
+        return train, PairCounts(other_positive, other_negative, self.words)
 
 
 def as_counts(counts, name):

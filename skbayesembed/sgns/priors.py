@@ -147,7 +147,7 @@ class GroupedPrior(_Specification):
             raise ValueError(
                 f"prior.groups must be a dict of label to list of words, got {self.groups!r}."
             )
-        seen = {}
+        seen: dict[str, str] = {}
         for label, words in self.groups.items():
             if isinstance(words, str) or not isinstance(words, Iterable):
                 raise ValueError(f"prior.groups[{label!r}] must be a list of words, got {words!r}.")

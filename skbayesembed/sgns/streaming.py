@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
 
 from ..common import spine
-from ..common.estimator import learns_online
+from ..common.estimator import FittedMixin, learns_online
 from ..common.random import named_seeds
 from ..corpus.text import analyzer_of, distinct_words, encode, keep_tokens, materialise
 from ..inference.chains import Workers
@@ -100,7 +100,7 @@ def _first_words(estimator, X, vocabulary):
     return inputs.Training(None, inputs.training_batches(estimator, X, kind).words)
 
 
-class StreamingMixin:
+class StreamingMixin(FittedMixin):
     """``partial_fit``."""
 
     @available_if(learns_online)

@@ -204,6 +204,14 @@ def _coherence(estimator, words, counts, measure):
 class TopicReadingMixin:
     """Methods of estimators whose posterior has topics with words and Gaussians."""
 
+    # of the estimator
+    posterior_: Any
+    components_: Any
+    likelihood_power_: Any
+    words_: Any
+    word_model: str
+    n_jobs: int | None
+
     def _word_proba(self, by):
         """Posterior means of word probabilities ``by`` "count" or "density"."""
         return self.components_ if by == self._components_by else mean_word_proba(self, by)

@@ -81,6 +81,9 @@ class Stream:
 class TopicStreamingMixin(FittedMixin):
     """``partial_fit``, and what a fit leaves."""
 
+    # of the estimator
+    likelihood_power: float | str
+
     components_ = Learned()
     topic_means_ = Learned()
     topic_covariances_ = Learned()

@@ -59,7 +59,7 @@ class ChainState:
     """
 
     x: list
-    tau: np.ndarray = None
+    tau: np.ndarray | None = None
     prior: list = field(default_factory=lambda: [None, None])
     tuning: Tuning | None = None
     accepted: list = field(default_factory=list)

@@ -68,7 +68,7 @@ class TopicState:
     alpha: np.ndarray
     counts: np.ndarray
     other_counts: np.ndarray
-    posterior: NIW = None
+    posterior: NIW | None = None
     gaussians: Gaussians | None = None
     log_alpha: list = field(default_factory=list)
     n_sweeps: int = 0
