@@ -8,8 +8,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ..common.memory import check_memory
-from ..common.spine import CHAINS, Room
 from ..inference.threads import OneBlasThread
+from ..spine import CHAINS, Room
 from . import hmc, recording
 from . import map as mode
 from .checks import check_parameters

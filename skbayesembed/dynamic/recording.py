@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from ..common.spine import DRAW_BUDGET, Footprint
 from ..common.warnings import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
 from ..inference.contracts import ROWS
 from ..posterior.summary import rhat
+from ..spine import DRAW_BUDGET, Footprint
 from .model import COORDINATES, SIDES
 
 _MONITORED = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..common import spine
+from .. import spine
 from ..corpus.periods import Periods
 from ..corpus.text import analyzer_of, build_corpus, keep_tokens, materialise
 from ..inference.chains import Workers

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.spine import Room
 from ..common.warnings import warn_user
+from ..spine import Room
 from . import hmc, laplace, map, recording, vi
 from .checks import check_parameters
 from .data import Snippets

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.spine import CHAINS, Footprint
 from ..common.warnings import note_mixing, warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
 from ..inference.matching import mean_of_aligned, similarities
 from ..posterior.summary import rhat
+from ..spine import CHAINS, Footprint
 from .model import SenseModel
 from .priors import prior_of
 from .starts import SAME

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .logistic_kernels import (
-    FAST,
-    exp_negative,
-    residuals_and_likelihood,
-)
+from .logistic_kernels import FAST, exp_negative, residuals_and_likelihood
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

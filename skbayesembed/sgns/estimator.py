@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from ..common import spine
+from .. import spine
 from ..common.checks import check_choice, check_integer, check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise

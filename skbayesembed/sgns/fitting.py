@@ -5,7 +5,7 @@ from __future__ import annotations
 from joblib import effective_n_jobs
 
 from ..common.memory import check_memory
-from ..common.spine import Room
+from ..spine import Room
 from . import hmc, map
 from .checks import check_parameters
 from .data import pair_table, table_bytes

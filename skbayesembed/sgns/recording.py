@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from ..common.spine import CHAINS, DRAW_BUDGET, Footprint
 from ..common.warnings import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
 from ..inference.contracts import ROWS
 from ..posterior.summary import rhat
+from ..spine import CHAINS, DRAW_BUDGET, Footprint
 
 # Pairs whose logits are recorded at every draw, at most.
 _MONITORED = 100

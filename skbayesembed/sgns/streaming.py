@@ -8,7 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
 
-from ..common import spine
+from .. import spine
 from ..common.estimator import FittedMixin, learns_online
 from ..common.random import named_seeds
 from ..corpus.text import analyzer_of, distinct_words, encode, keep_tokens, materialise

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..common import spine
+from .. import spine
 from ..common.checks import check_choice
 from ..common.estimator import DocumentFeaturesMixin
 from ..corpus.text import materialise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..common.spine import Room
+from ..spine import Room
 from .checks import check_parameters, check_size
 from .choice import choose, pose_documents
 from .data import Documents

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.spine import CHAINS, Footprint
 from ..common.warnings import COORDINATE_RHAT_LIMIT, note_mixing, warn_user
 from ..inference.matching import match, similarity
 from ..posterior.summary import rhat
+from ..spine import CHAINS, Footprint
 
 # Whole draws are recorded up to this many bytes unless all are asked for: they are copied once.
 TOPIC_BUDGET = 2**28

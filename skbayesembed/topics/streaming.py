@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.metaestimators import available_if
 
-from ..common import spine
+from .. import spine
 from ..common.checks import check_integer
 from ..common.estimator import FittedMixin, Learned, learns_online
 from ..common.random import named_seeds

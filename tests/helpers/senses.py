@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from skbayesembed.common import spine
+from skbayesembed import spine
 from skbayesembed.common.random import named_seeds
 from skbayesembed.datasets import make_senses
 from skbayesembed.senses.data import Snippets

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array
 
-from skbayesembed.common import spine
+from skbayesembed import spine
 from skbayesembed.common.checks import check_chain_length, check_real
 from skbayesembed.common.estimator import FittedMixin
 from skbayesembed.common.random import generators

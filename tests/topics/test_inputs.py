@@ -9,8 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
-from skbayesembed import BayesianSGNS, GaussianLDA
-from skbayesembed.common import spine
+from skbayesembed import BayesianSGNS, GaussianLDA, spine
 from skbayesembed.topics import inputs
 from skbayesembed.topics.vectors import Normaliser, check_vectors, source_of, vectors_of_columns
 

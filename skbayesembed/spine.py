@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from ..inference.chains import Settings
-from ..inference.contracts import ROWS, Result
-from ..posterior import Posterior
-from .checks import check_solver
-from .memory import check_memory
-from .random import named_seeds
+from .common.checks import check_solver
+from .common.memory import check_memory
+from .common.random import named_seeds
+from .inference.chains import Settings
+from .inference.contracts import ROWS, Result
+from .posterior import Posterior
 
 # Draws are recorded whole up to this many bytes in all, unless a user asks for all of them.
 DRAW_BUDGET = 2**30
