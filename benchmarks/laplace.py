@@ -20,7 +20,8 @@ from large import SIZES, peak_memory
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns import anchors, fitting
+from skbayesembed.sgns import anchors
+from skbayesembed.sgns import solvers as fitting
 from skbayesembed.sgns.laplace import approximation, curvature
 
 SIZES = {"small": {"n_components": 20, "n_words": 200, "n_pairs": 1_000_000}, **SIZES}

@@ -27,7 +27,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns import anchors, fitting
+from skbayesembed.sgns import anchors
+from skbayesembed.sgns import solvers as fitting
 from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals
 
 SIZES = {

@@ -47,7 +47,7 @@ from skbayesembed import DiSCSenseModel
 from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.metrics import brier_score, interval_overlap, match_senses
 from skbayesembed.posterior.summary import ess, rhat
-from skbayesembed.senses import fitting
+from skbayesembed.senses import solvers as fitting
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior

@@ -17,9 +17,9 @@ from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, lear
 from ..corpus.text import materialise
 from . import inputs, predict
 from .checks import check_filter
-from .fitting import ROOM
 from .priors import drift_prior
 from .reading import DynamicReadingMixin
+from .solvers import ROOM
 from .streaming import Stream
 
 _TIMES = {"times": True}

@@ -197,8 +197,8 @@ def learn_periods(estimator, times, n, kind="text"):
         periods = Periods.learn(times, estimator.n_periods, estimator.bins)
     if periods.n_periods < 2:
         raise ValueError(
-            f"times make one period, {periods.labels[0]}: {type(estimator).__name__} needs two or "
-            "more. Use BayesianSGNS for one period."
+            f"The times of {n} sample(s) make one period, {periods.labels[0]}: "
+            f"{type(estimator).__name__} needs two or more. Use BayesianSGNS for one period."
         )
     return periods, periods.index(times)
 

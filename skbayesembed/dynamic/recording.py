@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from ..common.warnings import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
+from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
 from ..inference.contracts import ROWS
 from ..posterior.summary import rhat
 from ..spine import DRAW_BUDGET, Footprint

@@ -14,7 +14,7 @@ from ..sgns import inputs as static
 from ..sgns.checks import check_known
 from . import inputs
 from .data import period_counts
-from .fitting import ROOM
+from .solvers import ROOM
 from .vi.filtering import begin, learn_periods
 from .vi.solver import check_arrays, sites_result
 

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from ..common.checks import check_prob
 from . import summary as summaries
-from .checks import check_arrays, check_attrs, check_coords, check_dims, check_lengths
 from .running_moments import RunningMoments, check_moments
 from .summary import hdi_interval
 from .tables import Summary, entry_labels
+from .validation import check_arrays, check_attrs, check_coords, check_dims, check_lengths
 
 if TYPE_CHECKING:
     import xarray as xr

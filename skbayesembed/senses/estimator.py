@@ -17,11 +17,11 @@ from ..common.estimator import DocumentTransformerMixin, FittedMixin, Learned
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
 from . import inputs
-from .fitting import ROOM
 from .loo import ComparisonMixin
 from .predict import SnippetReader, sample_snippets
 from .priors import SensePrior
 from .reading import SenseReadingMixin
+from .solvers import ROOM
 
 _COVARIATES = {"times": True, "genres": True}
 

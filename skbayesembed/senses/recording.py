@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.warnings import note_mixing, warn_user
+from ..common.mixing import note_mixing
+from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
 from ..inference.matching import mean_of_aligned, similarities

@@ -18,10 +18,10 @@ from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
 from . import inputs, predict
 from .counting import PairCounts
-from .fitting import ROOM
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
 from .reading import ReadingMixin
+from .solvers import ROOM
 from .streaming import StreamingMixin
 
 

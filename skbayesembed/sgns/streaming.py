@@ -18,8 +18,8 @@ from . import inputs
 from .batches import CorpusBatches, MatrixBatches
 from .checks import check_words
 from .counting import PairCounts
-from .fitting import ROOM
 from .priors import build_prior
+from .solvers import ROOM
 from .vi.solver import online_result, start_online
 
 

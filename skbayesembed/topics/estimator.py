@@ -16,9 +16,9 @@ from ..common.estimator import DocumentFeaturesMixin
 from ..corpus.text import materialise
 from . import inputs
 from .checks import WORD_MODELS, document_weights
-from .fitting import ROOM
 from .predict import FoldIn, TopicDraws, completion, topic_features
 from .reading import TopicReadingMixin
+from .solvers import ROOM
 from .streaming import TopicStreamingMixin
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.warnings import COORDINATE_RHAT_LIMIT, note_mixing, warn_user
+from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing
+from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
 from ..posterior.summary import rhat
 from ..spine import CHAINS, Footprint

@@ -20,9 +20,9 @@ from ..inference.threads import OneBlasThread
 from . import inputs
 from .checks import topic_prior
 from .data import Documents
-from .fitting import ROOM
 from .problem import Problem, vector_prior
 from .reading import mean_word_proba
+from .solvers import ROOM
 from .vi.online import batches
 from .vi.solver import learner, of_factors
 

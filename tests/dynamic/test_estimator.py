@@ -307,7 +307,7 @@ def test_memory_is_looked_at_first(data, monkeypatch):
         ({"learning_method": "filtering"}, "learning_method='filtering' is available with .*'vi'"),
         ({"n_periods": 0}, "n_periods must be an integer >= 1, got 0"),
         ({"n_periods": 2, "bins": [0, 1, 2]}, "n_periods and bins exclude each other"),
-        ({"n_periods": 1}, "times make one period, .*: DynamicSGNS needs two or more. Use Bayes"),
+        ({"n_periods": 1}, "make one period, .*: DynamicSGNS needs two or more. Use Bayes"),
         ({"bins": [1, 0]}, "bins must be two or more increasing ends"),
         ({"bins": [0, 1]}, "times must be from 0 to 1, .* got 3"),
         ({"diffusion": 0.0}, "diffusion must be a number > 0, got 0.0"),

@@ -152,7 +152,7 @@ def test_words_of_pair_counts():
         ([[1900]] * 6, "times must have one dimension"),
         ([1900.5, 1901] * 3, "times must be integers, one for each period, unless n_periods"),
         ([1, 2000] * 3, "times span the 2000 integers from 1 to 2000"),
-        ([1900] * 6, "times make one period, 1900: DynamicSGNS needs two or more. Use BayesianS"),
+        ([1900] * 6, "make one period, 1900: DynamicSGNS needs two or more. Use BayesianS"),
     ],
 )
 def test_times_that_are_refused(times, message):
@@ -165,7 +165,7 @@ def test_times_of_pair_counts():
     given = [pair_counts(0), pair_counts(1)]
     with pytest.raises(ValueError, match="times must have one entry for each of the 2 PairCounts"):
         read(given, [1])
-    with pytest.raises(ValueError, match="times make one period, 1: "):
+    with pytest.raises(ValueError, match="make one period, 1: "):
         read(given, [1, 1])
 
 

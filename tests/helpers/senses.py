@@ -13,8 +13,8 @@ from skbayesembed import spine
 from skbayesembed.common.random import named_seeds
 from skbayesembed.datasets import make_senses
 from skbayesembed.senses.data import Snippets
-from skbayesembed.senses.fitting import ROOM
 from skbayesembed.senses.inputs import Training
+from skbayesembed.senses.solvers import ROOM
 
 K, T, G, V, D = 2, 3, 2, 12, 150
 

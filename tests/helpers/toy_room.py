@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_array
 from skbayesembed import spine
 from skbayesembed.common.checks import check_chain_length, check_real
 from skbayesembed.common.estimator import FittedMixin
+from skbayesembed.common.mixing import note_mixing
 from skbayesembed.common.random import generators
-from skbayesembed.common.warnings import note_mixing
 from skbayesembed.inference.advi import mean_field
 from skbayesembed.inference.approximations import ReadApproximation, drawn
 from skbayesembed.inference.contracts import Result
@@ -86,7 +86,7 @@ def solve_vi(estimator, problem, settings, seed):
     return drawn(found.sample(settings.recorded, of_draws), facts, found)
 
 
-# fitting.py and recording.py: what the spine asks of the room
+# solvers.py and recording.py: what the spine asks of the room
 def _check(estimator):
     check_real("precision", estimator.precision, 0)
     check_chain_length(estimator)

@@ -8,9 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed.inference.mode_mass import Mass
 from skbayesembed.senses import starts
-from skbayesembed.senses.fitting import warn_of_modes
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
+from skbayesembed.senses.solvers import warn_of_modes
 from tests.helpers.senses import K, planted, run, snippets_of, two_ways
 
 

@@ -13,7 +13,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.common import memory
 from skbayesembed.datasets import make_sgns
-from skbayesembed.sgns import anchors, fitting, inputs, recording
+from skbayesembed.sgns import anchors, inputs, recording
+from skbayesembed.sgns import solvers as fitting
 from skbayesembed.sgns.counting import document_pairs, expected_negatives
 from skbayesembed.sgns.gibbs import solver as gibbs
 from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals

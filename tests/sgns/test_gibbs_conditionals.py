@@ -10,8 +10,8 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.common.mixing import warn_if_stuck, warn_unless_mixed
 from skbayesembed.common.random import generators
-from skbayesembed.common.warnings import warn_if_stuck, warn_unless_mixed
 from skbayesembed.sgns.gibbs import kernels as mk
 
 

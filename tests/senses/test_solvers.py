@@ -13,9 +13,9 @@ from skbayesembed.datasets import make_senses
 from skbayesembed.metrics import brier_score, match_senses
 from skbayesembed.senses import starts
 from skbayesembed.senses.data import Snippets
-from skbayesembed.senses.fitting import warn_of_modes
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
+from skbayesembed.senses.solvers import warn_of_modes
 from tests.helpers.senses import D, G, K, T, V, fit, planted, run, snippets_of
 
 

@@ -1,0 +1,109 @@
+"""Warnings that chains have not mixed, or that a sampler hardly moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+
+from .warnings import warn_user
+
+# R-hat above which chains count as not mixed.
+RHAT_LIMIT = 1.05
+# Single coordinates depend on the rotation and converge later than invariant quantities, so their
+# limit is looser.
+COORDINATE_RHAT_LIMIT = 1.2
+# Share of accepted moves below which a sampler counts as stuck.
+ACCEPTANCE_LIMIT = 0.2
+
+
+def warn_unless_mixed(rhat: ArrayLike, what: str, limit: float = RHAT_LIMIT) -> float:
+    """Warn if the largest R-hat exceeds the limit.
+
+    An infinite R-hat (each chain stays at a value of its own) is above every limit. NaN (no
+    diagnosis is possible) is left out.
+
+    Parameters
+    ----------
+    rhat : array-like
+    what : str
+        What the R-hat is of, for the message.
+    limit : float
+
+    Returns
+    -------
+    float
+        The largest R-hat; NaN if all are.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If it exceeds the limit.
+    """
+    rhat = np.asarray(rhat, dtype=float)
+    known = rhat[~np.isnan(rhat)]
+    largest = float(known.max()) if known.size else float("nan")
+    if largest > limit:
+        warn_user(
+            f"The chains have not mixed: the largest split R-hat of {what} is {largest:.3g}, "
+            f"above {limit}. Raise warmup and draws.",
+            ConvergenceWarning,
+        )
+    return largest
+
+
+def note_mixing(
+    attrs: dict[str, Any],
+    rhat: ArrayLike,
+    what: str,
+    *,
+    name: str = "max_rhat",
+    limit: float = RHAT_LIMIT,
+) -> None:
+    """Do as `warn_unless_mixed`, and note the outcome in ``attrs``.
+
+    Parameters
+    ----------
+    attrs : dict
+        The largest R-hat goes into ``attrs[name]``, and whether it is within the limit into
+        ``attrs["converged"]``. The latter stays False once any part of a model has not mixed, and
+        is left as it was if no diagnosis is possible.
+    rhat, what, limit
+        As of `warn_unless_mixed`.
+    name : str
+        A name of `contracts.ATTRS`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the largest R-hat exceeds the limit.
+    """
+    largest = warn_unless_mixed(rhat, what, limit)
+    attrs[name] = largest
+    if not np.isnan(largest):
+        attrs["converged"] = bool(largest <= limit and attrs["converged"] is not False)
+
+
+def warn_if_stuck(acceptance: float, advice: str = "use kernel='polya-gamma'") -> None:
+    """Warn if moves of the sampler were hardly ever accepted.
+
+    Parameters
+    ----------
+    acceptance : float
+        Share of moves that were accepted, from 0 to 1.
+    advice : str
+        What to do besides raising ``warmup``; ends the message.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If fewer than 20 % were.
+    """
+    if acceptance < ACCEPTANCE_LIMIT:
+        warn_user(
+            f"The sampler hardly moved: {100 * acceptance:.1f} % of its moves were accepted. Raise "
+            f"warmup, or {advice}.",
+            ConvergenceWarning,
+        )
