@@ -137,18 +137,22 @@ def training_again(estimator, X, rng):
     if not isinstance(X, PairCounts):
         fitted_kind(estimator, input_kind(X))
     training = read(estimator, X, reset=False)
-    n_words = training.words.size
-    check_vocabulary(estimator, n_words)
-    if training.columns is None:
-        same = np.array_equal(training.words, estimator.words_)
-    else:
-        same = np.array_equal(training.columns, estimator._columns)
-    if not same:
+    check_vocabulary(estimator, training.words.size)
+    if training.columns is not None:
+        # the columns are compared, for their names may be given to fit alone
+        _check_same(estimator, training.columns, estimator._columns)
+        return counted(estimator, replace(training, words=estimator.words_), rng)
+    training = counted(estimator, training, rng)
+    _check_same(estimator, training.words, estimator.words_)
+    return training
+
+
+def _check_same(estimator, found, fitted):
+    if not np.array_equal(found, fitted):
         raise ValueError(
             f"X must be the data that fit was given, with its vocabulary of "
-            f"{estimator.words_.size} words; X has {n_words} others or in other order."
+            f"{estimator.words_.size} words; X has {found.size} others or in other order."
         )
-    return counted(estimator, replace(training, words=estimator.words_), rng)
 
 
 def fitted_kind(estimator, kind):
