@@ -48,32 +48,82 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     return X
 
 
-def frequent_columns(estimator: Any, counts: sparse.csr_array) -> np.ndarray:
-    """Choose the columns that ``min_count`` and ``max_features`` of an estimator leave.
-
-    Columns without any count stay if ``min_count`` is 1.
+def named_matrix(
+    estimator: Any, X: Any, *, reset: bool = True
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Check a count matrix and name its columns, for estimators that have ``feature_names``.
 
     Parameters
     ----------
     estimator : estimator
+    X : array-like or sparse matrix of shape (n_documents, n_columns)
+    reset : bool
+        As of `count_matrix`.
+
+    Returns
+    -------
+    counts : csr_array of shape (n_documents, n_columns), dtype float64
+    names : ndarray of str of shape (n_columns,)
+        Those given, else the columns' own, else x0, x1, ...
+
+    Raises
+    ------
+    ValueError
+        As `count_matrix`, or if the names are not one for each column, all different.
+    """
+    counts = count_matrix(estimator, X, reset=reset)
+    names, title = estimator.feature_names, "feature_names"
+    if names is None:
+        names, title = getattr(X, "columns", None), "the columns of X"
+    if names is None:
+        return counts, column_names(counts.shape[1], None)
+    names = [str(name) for name in names]
+    if len(names) != counts.shape[1] or len(set(names)) != len(names):
+        raise ValueError(
+            f"{title} must name the {counts.shape[1]} columns of X once each, got "
+            f"{len(names)} names, {len(set(names))} different."
+        )
+    return counts, np.array(names, dtype=str)
+
+
+def most_frequent(
+    counts: sparse.csr_array, least: float, max_features: int | None = None
+) -> np.ndarray:
+    """Choose columns by their sums.
+
+    Parameters
+    ----------
     counts : csr_array of shape (n_documents, n_columns)
+    least : float
+        Least sum of a column that is kept.
+    max_features : int or None, default=None
+        Largest number of columns kept, those of the largest sums, the first of equal ones.
 
     Returns
     -------
     ndarray of int, shape (n_kept,)
-        Ascending.
+        Ascending; it may be empty.
+    """
+    frequency = np.asarray(counts.sum(axis=0)).ravel()
+    columns = np.flatnonzero(frequency >= least)
+    if max_features is not None and columns.size > max_features:
+        order = np.argsort(-frequency[columns], kind="stable")[:max_features]
+        columns = np.sort(columns[order])
+    return columns
+
+
+def frequent_columns(estimator: Any, counts: sparse.csr_array) -> np.ndarray:
+    """The columns that ``min_count`` and ``max_features`` of an estimator leave, ascending.
+
+    Columns without any count stay if ``min_count`` is 1.
 
     Raises
     ------
     ValueError
         If no column is left.
     """
-    frequency = np.asarray(counts.sum(axis=0)).ravel()
     least = estimator.min_count if estimator.min_count > 1 else 0
-    columns = np.flatnonzero(frequency >= least)
-    if estimator.max_features is not None and columns.size > estimator.max_features:
-        order = np.argsort(-frequency[columns], kind="stable")[: estimator.max_features]
-        columns = np.sort(columns[order])
+    columns = most_frequent(counts, least, estimator.max_features)
     if columns.size == 0:
         raise ValueError(
             f"empty vocabulary: no column of X has a sum of min_count={estimator.min_count} or "
@@ -105,21 +155,3 @@ def forget_columns(estimator: Any) -> None:
     """Delete what an earlier fit on a count matrix noted about its columns."""
     for name in ("n_features_in_", "feature_names_in_"):
         estimator.__dict__.pop(name, None)
-
-
-def check_kind(estimator: Any, kind: str) -> None:
-    """Raise a ValueError if ``fit`` was given counts and X now is text or tokens, or the reverse.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted; ``_columns`` is None unless it was fitted on counts.
-    kind : str
-        The kind of X, see `text.input_kind`.
-    """
-    on_counts = estimator._columns is not None
-    if (kind == "counts") != on_counts:
-        raise ValueError(
-            f"X is {'a count matrix' if kind == 'counts' else kind}, but the estimator was fitted "
-            f"on {'a count matrix' if on_counts else 'text or tokens'}."
-        )

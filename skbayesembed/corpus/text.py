@@ -277,6 +277,37 @@ def restrict(corpus: Corpus, *, min_count: int = 1, max_features: int | None = N
     return Corpus(ids, offsets, corpus.words[:n_words], corpus.frequency[:n_words])
 
 
+def frequent_corpus(estimator: Any, X: Iterable[Any], kind: str) -> Corpus:
+    """The corpus that an estimator is fitted on, its rare words dropped.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``min_count``, ``max_features`` and what `analyzer_of` reads.
+    X : iterable of str or of lists of str
+    kind : str
+        As of `input_kind`.
+
+    Returns
+    -------
+    corpus : Corpus
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `build_corpus` and `restrict`.
+    """
+    corpus = build_corpus(X, analyzer_of(estimator, kind))
+    return restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
+
+
+def keep_words(corpus: Corpus, kept: np.ndarray) -> Corpus:
+    """Drop types by a mask over ``corpus.words``, of shape (n_types,), and their tokens."""
+    place = np.cumsum(kept) - 1
+    ids, offsets = keep_tokens(corpus.ids, corpus.offsets, kept[corpus.ids])
+    return Corpus(place[ids], offsets, corpus.words[kept], corpus.frequency[kept])
+
+
 def keep_tokens(
     ids: np.ndarray, offsets: np.ndarray, keep: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

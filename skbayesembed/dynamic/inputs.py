@@ -8,8 +8,9 @@ from functools import cached_property, partial
 import numpy as np
 from scipy import sparse
 
+from ..corpus.count_matrix import column_names, count_matrix, forget_columns, named_matrix
 from ..corpus.periods import Periods, check_times
-from ..corpus.text import analyzer_of, build_corpus, input_kind, materialise
+from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
 from ..sgns import inputs as static
 from ..sgns.checks import check_known
 from ..sgns.counting import PairCounts, document_pairs
@@ -112,10 +113,10 @@ def training_data(estimator, X, times, seed):
     """
     check_timed(estimator, times)
     kind, X = kind_of(X)
-    static.forget_columns(estimator, kind)
+    if kind != "counts":
+        forget_columns(estimator)
     rng = np.random.default_rng(seed)
     words, columns, periods, counts = _COUNTED[kind](estimator, X, times, rng)
-    _check_pairs(counts, kind)
     observed = np.array([c.positive.sum(axis=1) for c in counts])
     totals = np.array([c.total for c in counts])
     training = Training(words, columns, periods, observed, totals, counts)
@@ -130,28 +131,34 @@ def _from_pairs(estimator, X, times, rng):
     static.check_vocabulary(estimator, words.size)
     groups = ([X[i] for i in np.flatnonzero(index == t)] for t in range(periods.n_periods))
     counts = [added_up(group) if group else _no_counts(words.size) for group in groups]
+    if not any(c.total > 0 for c in counts):
+        raise ValueError("X has no observed pair: all its counts are zero.")
     return words, None, periods, counts
 
 
 def _from_matrix(estimator, X, times, rng):
     """Words, their columns, periods and counts of a count matrix."""
     # the rows are looked at before their times are
-    matrix, names = static.named_matrix(estimator, X)
+    matrix, names = named_matrix(estimator, X)
     periods, index = learn_periods(estimator, times, matrix.shape[0])
     columns = static.chosen_columns(estimator, matrix)
+    static.check_vocabulary(estimator, columns.size)
     counts = matrix_counts(estimator, matrix[:, columns], index, range(periods.n_periods), rng)
+    _check_pairs(counts)
     return names[columns], columns, periods, counts
 
 
 def _from_documents(kind, estimator, X, times, rng):
     """Words, None, periods and counts of text or tokens."""
     periods, index = learn_periods(estimator, times, len(X))
-    corpus = static.checked_corpus(estimator, X, kind)
+    corpus = frequent_corpus(estimator, X, kind)
     words = np.asarray(corpus.words, dtype=str)
+    static.check_vocabulary(estimator, words.size)
     counts = period_counts(
         corpus.ids, corpus.offsets, index, words.size, periods.n_periods, rng=rng,
         **counting(estimator),
     )  # fmt: skip
+    _check_pairs(counts)
     return words, None, periods, counts
 
 
@@ -163,16 +170,13 @@ _COUNTED = {
 }
 
 
-def _check_pairs(counts, kind):
-    """Raise a ValueError where there is no pair at all."""
-    if any(c.total > 0 for c in counts):
-        return
-    if kind == "pairs":
-        raise ValueError("X has no observed pair: all its counts are zero.")
-    raise ValueError(
-        "X has no pair of words: every document has fewer than two words of the vocabulary. "
-        "Lower min_count, or pass longer documents."
-    )
+def _check_pairs(counts):
+    """Raise a ValueError where documents have no pair at all."""
+    if not any(c.total > 0 for c in counts):
+        raise ValueError(
+            "X has no pair of words: every document has fewer than two words of the vocabulary. "
+            "Lower min_count, or pass longer documents."
+        )
 
 
 def counting(estimator):
@@ -212,8 +216,7 @@ def names_of_pairs(X):
                 f"X must count pairs of the same words in the same order throughout: X[{i}] "
                 f"({counts.n_words} words) has other words than X[0] ({first.n_words})."
             )
-    words = [f"x{i}" for i in range(first.n_words)] if first.words is None else first.words
-    return np.asarray(words, dtype=str)
+    return column_names(first.n_words, first.words)
 
 
 def added_up(parts):
@@ -257,7 +260,7 @@ def held_out(estimator, X, times):
         return found
     static.fitted_kind(estimator, kind)
     if kind == "counts":
-        matrix = static.check_columns(estimator, X)
+        matrix = count_matrix(estimator, X)
         groups, index = _groups(place_times(estimator, times, matrix.shape[0], kind), matrix)
         known = static.known_columns(estimator, matrix.shape[1])
         counts = [
@@ -294,7 +297,7 @@ def documents(estimator, X, times):
     """Counts of the vocabulary's words in each document, and the centre of its period or None."""
     kind, X = kind_of(X)
     refuse_pairs("transform", kind)
-    counts = static.count_documents(estimator, X, static.fitted_kind(estimator, kind))
+    counts = static.count_documents(estimator, X)
     return counts, place_times(estimator, times, counts.shape[0], kind)
 
 

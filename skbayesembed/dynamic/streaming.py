@@ -6,6 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .. import spine
+from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.periods import Periods
 from ..corpus.text import analyzer_of, build_corpus, keep_tokens, materialise
 from ..inference.chains import Workers
@@ -80,7 +81,8 @@ class Stream:
 
     def _check_same(self, estimator, kind):
         if self._kind is None:
-            static.forget_columns(estimator, kind)
+            if kind != "counts":
+                forget_columns(estimator)
             self._kind = _kind_of_stream(kind)
         if _kind_of_stream(kind) != self._kind:
             raise ValueError(
@@ -132,9 +134,9 @@ class Stream:
     def _matrix(self, estimator, X, kind, index):
         words = self.known.words
         if words.size:
-            matrix = static.check_columns(estimator, X)
+            matrix = count_matrix(estimator, X)
         else:
-            matrix, words = static.named_matrix(estimator, X)
+            matrix, words = named_matrix(estimator, X)
         static.check_vocabulary(estimator, words.size)
         counts = inputs.matrix_counts(estimator, matrix, index, np.unique(index), self._rng)
         return words, np.arange(words.size), counts

@@ -7,23 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..corpus.count_matrix import (
-    check_kind,
-    column_names,
-    count_matrix,
-    forget_columns,
-    frequent_columns,
-)
+from ..corpus.count_matrix import column_names, count_matrix, forget_columns, frequent_columns
+from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times
-from ..corpus.text import (
-    analyzer_of,
-    build_corpus,
-    document_counts,
-    encode,
-    input_kind,
-    materialise,
-    restrict,
-)
+from ..corpus.text import document_counts, frequent_corpus, input_kind, materialise
 from .data import Snippets
 
 
@@ -101,7 +88,7 @@ def training_data(estimator, X, y, times, genres):
 
 def places(estimator, X, times, genres):
     """`Places` of snippets for a fitted estimator."""
-    counts = _known_counts(estimator, X)
+    counts = known_counts(estimator, X)
     n = counts.shape[0]
     return Places(counts, period_indices(estimator, times, n), genre_indices(estimator, genres, n))
 
@@ -147,21 +134,9 @@ def _read(estimator, X):
         words = column_names(counts.shape[1], getattr(X, "columns", None))[columns]
         return counts[:, columns], words, columns
     forget_columns(estimator)
-    corpus = build_corpus(X, analyzer_of(estimator, kind))
-    corpus = restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
+    corpus = frequent_corpus(estimator, X, kind)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
     return counts, np.asarray(corpus.words, dtype=str), None
-
-
-def _known_counts(estimator, X):
-    """Counts of the vocabulary's words in each snippet."""
-    X = materialise(X)
-    kind = input_kind(X)
-    check_kind(estimator, kind)
-    if estimator._columns is not None:
-        return count_matrix(estimator, X)[:, estimator._columns]
-    ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
-    return document_counts(ids, offsets, estimator.words_.size)
 
 
 # Periods ----------------------------------------------------------------------------------------

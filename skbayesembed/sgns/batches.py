@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 
@@ -29,18 +31,23 @@ class CorpusBatches:
 
     def batches(self, size, rng, shuffle=True):
         """Yield the positive counts of ``size`` documents after ``size``."""
-        e = self.estimator
         for documents in _runs(self.offsets.size - 1, size, rng, shuffle):
             lengths = np.diff(self.offsets)[documents]
             offsets = np.concatenate([[0], np.cumsum(lengths)])
             parts = [self.ids[self.offsets[d] : self.offsets[d + 1]] for d in documents]
-            ids = np.concatenate(parts)
-            if e.subsample is not None:
-                ids, offsets = subsample(ids, offsets, self.frequency, e.subsample, rng)
-            yield window_pairs(
-                ids, offsets, self.n_words, window=e.window, window_weights=e.window_weights,
-                rng=rng,
-            )  # fmt: skip
+            yield self._pairs(np.concatenate(parts), offsets, rng)
+
+    def whole(self, rng):
+        """The positive counts of all documents."""
+        return self._pairs(self.ids, self.offsets, rng)
+
+    def _pairs(self, ids, offsets, rng):
+        e = self.estimator
+        if e.subsample is not None:
+            ids, offsets = subsample(ids, offsets, self.frequency, e.subsample, rng)
+        return window_pairs(
+            ids, offsets, self.n_words, window=e.window, window_weights=e.window_weights, rng=rng
+        )
 
 
 class MatrixBatches:
@@ -54,6 +61,10 @@ class MatrixBatches:
         for documents in _runs(self.matrix.shape[0], size, rng, shuffle):
             yield document_pairs(self.matrix[documents])
 
+    def whole(self, rng):
+        """The positive counts of all documents; ``rng`` is not used, for nothing is drawn."""
+        return document_pairs(self.matrix)
+
 
 class PairBatches:
     """Random parts of pair counts, each word pair whole in one of them.
@@ -62,11 +73,19 @@ class PairBatches:
     """
 
     def __init__(self, counts, n_parts=16):
-        negative = counts.negative
+        self.counts, self.n_parts = counts, n_parts
+
+    def whole(self, rng):
+        """The `PairCounts` themselves."""
+        return self.counts
+
+    @cached_property
+    def tables(self):
+        """Positive and negative counts as triples; a product is written out."""
+        negative = self.counts.negative
         if isinstance(negative, RankOne):
             negative = sparse.csr_array(negative.toarray())
-        self.tables = [sparse.coo_array(counts.positive), sparse.coo_array(negative)]
-        self.n_parts = n_parts
+        return [sparse.coo_array(self.counts.positive), sparse.coo_array(negative)]
 
     def batches(self, size, rng, shuffle=True):
         """Yield the parts; ``size`` is not used, for there are no documents."""

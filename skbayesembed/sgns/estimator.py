@@ -320,10 +320,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         """
         check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))
-        kind, X = inputs.kind_of(X)
-        if kind == "pairs":
-            raise TypeError("transform takes documents or a count matrix, got PairCounts.")
-        counts = inputs.count_documents(self, X, inputs.fitted_kind(self, kind))
+        counts = inputs.count_documents(self, X)
         return predict.document_features(self.posterior_, counts, self.features == "mean_std")
 
     def score(self, X: Any, y: None = None, *, sample_weight: None = None) -> float:
@@ -350,12 +347,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         """
         check_is_fitted(self, "posterior_")
         check_no_weights(self, sample_weight)
-        kind, X = inputs.kind_of(X)
-        if kind == "pairs":
-            held_out = inputs.held_out_counts(self, X)
-        else:
-            held_out = inputs.held_out_pairs(self, X, inputs.fitted_kind(self, kind))
-        return predict.mean_log_score(self.posterior_, held_out)
+        return predict.mean_log_score(self.posterior_, inputs.held_out(self, X))
 
     def loo(self, X: Any, *, max_pairs: int = 2000) -> Bunch:
         """Expected log predictive density of left-out observations, by PSIS-LOO.

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils.validation import check_array, validate_data
 
-from ..corpus.text import analyzer_of, build_corpus, document_counts, encode, input_kind, restrict
+from ..corpus.count_matrix import (
+    column_names,
+    count_matrix,
+    forget_columns,
+    most_frequent,
+    named_matrix,
+)
+from ..corpus.known import check_kind, known_counts
+from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
 from .batches import CorpusBatches, MatrixBatches, PairBatches
 from .checks import check_words
 from .counting import (
@@ -17,7 +23,6 @@ from .counting import (
     document_pairs,
     expected_negatives,
     sampled_negatives,
-    subsample,
     window_pairs,
 )
 
@@ -26,25 +31,29 @@ SCORE_WINDOW = 5
 SCORE_NEGATIVE = 1
 SCORE_EXPONENT = 0.75
 
+# What ``fit`` accepts besides a count matrix.
+_WITHOUT_COLUMNS = "text, tokens or PairCounts"
+
 
 @dataclass(frozen=True)
 class Training:
-    """Counts for a fit.
+    """Counts for a fit, or what they are made from.
 
     Attributes
     ----------
-    counts : PairCounts
+    counts : PairCounts or None
+        None where learning is online, or they are not made yet.
     words : ndarray of str of shape (n_words,)
     columns : ndarray of int of shape (n_words,) or None
         Columns of the count matrix that are the words; None unless fitted on one.
-    source : object or None
-        Batches of counts where learning is online; ``counts`` is None then.
+    source : CorpusBatches, MatrixBatches, PairBatches or None
+        Makes the counts, of a batch or of all documents; None where they are made.
     """
 
     counts: PairCounts | None
     words: np.ndarray
     columns: np.ndarray | None = None
-    source: object = None
+    source: CorpusBatches | MatrixBatches | PairBatches | None = None
 
     @cached_property
     def vocabulary(self):
@@ -58,27 +67,6 @@ class HeldOut:
 
     counts: PairCounts
     index: np.ndarray
-
-
-def kind_of(X):
-    """``"pairs"``, ``"text"``, ``"tokens"`` or ``"counts"``; generators are listed first."""
-    if isinstance(X, PairCounts):
-        return "pairs", X
-    if not hasattr(X, "__len__") and not hasattr(X, "shape") and hasattr(X, "__iter__"):
-        X = list(X)
-    return input_kind(X), X
-
-
-def check_count_matrix(estimator, X):
-    """Non-negative finite counts as a float64 csr matrix; ValueError otherwise."""
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-    X = sparse.csr_array(X)
-    if X.nnz and X.data.min() < 0:
-        raise ValueError(
-            f"Negative values in data passed to {type(estimator).__name__}: X must hold counts "
-            f">= 0, got {X.data.min():g}."
-        )
-    return X
 
 
 def training_data(estimator, X, seed):
@@ -97,173 +85,85 @@ def training_data(estimator, X, seed):
     ValueError
         If X is not allowed, or ``anchors`` or ``keep_draws`` name words that it does not have.
     """
-    kind, X = kind_of(X)
-    forget_columns(estimator, kind)
-    if estimator.learning_method == "online":
-        training = training_batches(estimator, X, kind)
-    else:
-        training = training_counts(estimator, X, kind, np.random.default_rng(seed))
+    training = read(estimator, X)
+    check_vocabulary(estimator, training.words.size)
+    if estimator.learning_method != "online":
+        training = counted(estimator, training, np.random.default_rng(seed))
     check_words(estimator, training.vocabulary)
     return training
 
 
-def training_batches(estimator, X, kind):
-    """`Training` whose ``source`` makes the counts of a batch when it is asked for."""
-    if kind == "pairs":
-        training = _given_pairs(estimator, X)
-        return Training(None, training.words, None, PairBatches(training.counts))
+def read(estimator, X, *, reset=True):
+    """`Training` whose ``source`` is to make the counts, rare words dropped.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    X : documents, counts or PairCounts
+    reset : bool
+        Whether the columns of a count matrix are noted in the estimator; otherwise they must be
+        those noted.
+    """
+    if isinstance(X, PairCounts):
+        if reset:
+            forget_columns(estimator)
+        source = PairBatches(X)
+        return Training(None, column_names(X.n_words, X.words), None, source)
+    X = materialise(X)
+    kind = input_kind(X)
     if kind == "counts":
-        matrix, words, columns = checked_matrix(estimator, X)
-        return Training(None, words, columns, MatrixBatches(matrix))
-    corpus = checked_corpus(estimator, X, kind)
+        matrix, names = named_matrix(estimator, X, reset=reset)
+        columns = chosen_columns(estimator, matrix)
+        return Training(None, names[columns], columns, MatrixBatches(matrix[:, columns]))
+    forget_columns(estimator)
+    corpus = frequent_corpus(estimator, X, kind)
     source = CorpusBatches(
         estimator, corpus.ids, corpus.offsets, corpus.words.size, corpus.frequency
     )
     return Training(None, corpus.words, None, source)
 
 
-def training_counts(estimator, X, kind, rng):
-    """`Training` with the counts of all documents."""
-    if kind == "pairs":
-        return _given_pairs(estimator, X)
-    if kind == "counts":
-        return training_from_counts(estimator, *checked_matrix(estimator, X), rng)
-    return training_from_corpus(estimator, X, kind, rng)
-
-
-def forget_columns(estimator, kind):
-    """Drop what an earlier fit on a count matrix noted of its columns."""
-    if kind != "counts":
-        for name in ("n_features_in_", "feature_names_in_"):
-            estimator.__dict__.pop(name, None)
-
-
-def named_matrix(estimator, X):
-    """A count matrix to be fitted on, and the names of its columns."""
-    counts = check_columns(estimator, X, reset=True)
-    names = column_names(estimator, counts.shape[1], getattr(X, "columns", None))
-    return counts, np.asarray(names, dtype=str)
-
-
-def checked_matrix(estimator, X):
-    """The columns of a count matrix that are words, those words, and where the columns were."""
-    counts, names = named_matrix(estimator, X)
-    columns = chosen_columns(estimator, counts)
-    return counts[:, columns], names[columns], columns
-
-
-def checked_corpus(estimator, X, kind):
-    """A corpus of sequences for training, rare words dropped."""
-    corpus = build_corpus(X, analyzer_of(estimator, kind))
-    corpus = restrict(corpus, min_count=estimator.min_count, max_features=estimator.max_features)
-    check_vocabulary(estimator, corpus.words.size)
-    return corpus
+def counted(estimator, training, rng):
+    """`Training` with the counts of all documents in the place of their source."""
+    counts = training.source.whole(rng)
+    if not isinstance(counts, PairCounts):
+        counts = finish_counts(estimator, counts, training.words, rng)
+    return replace(training, counts=counts, source=None)
 
 
 def training_again(estimator, X, rng):
     """The counts that a fitted estimator was trained on, made anew from the same data."""
-    kind, X = kind_of(X)
-    if kind == "pairs":
-        training = _given_pairs(estimator, X)
-    elif kind == "counts":
-        fitted_kind(estimator, kind)
-        counts = check_columns(estimator, X)
-        columns = chosen_columns(estimator, counts)
-        _check_same(estimator, np.array_equal(columns, estimator._columns), columns.size)
-        matrix, words = counts[:, columns], estimator.words_
-        return training_from_counts(estimator, matrix, words, columns, rng)
-    else:
-        training = training_from_corpus(estimator, X, fitted_kind(estimator, kind), rng)
-    same = np.array_equal(training.words, estimator.words_)
-    _check_same(estimator, same, training.words.size)
+    X = materialise(X)
+    if not isinstance(X, PairCounts):
+        fitted_kind(estimator, input_kind(X))
+    training = read(estimator, X, reset=False)
+    check_vocabulary(estimator, training.words.size)
+    if training.columns is not None:
+        # the columns are compared, for their names may be given to fit alone
+        _check_same(estimator, training.columns, estimator._columns)
+        return counted(estimator, replace(training, words=estimator.words_), rng)
+    training = counted(estimator, training, rng)
+    _check_same(estimator, training.words, estimator.words_)
     return training
 
 
-def _check_same(estimator, same, n_words):
-    if not same:
+def _check_same(estimator, found, fitted):
+    if not np.array_equal(found, fitted):
         raise ValueError(
             f"X must be the data that fit was given, with its vocabulary of "
-            f"{estimator.words_.size} words; X has {n_words} others or in other order."
+            f"{estimator.words_.size} words; X has {found.size} others or in other order."
         )
-
-
-def _given_pairs(estimator, X):
-    check_vocabulary(estimator, X.n_words)
-    words = X.words if X.words is not None else _default_names(X.n_words)
-    return Training(X, np.asarray(words, dtype=str))
-
-
-def column_names(estimator, n_columns, columns):
-    """Names of the columns of a count matrix: given, its own, or x0, x1, ..."""
-    names = columns if estimator.feature_names is None else estimator.feature_names
-    if names is None:
-        return _default_names(n_columns)
-    source = "the columns of X" if estimator.feature_names is None else "feature_names"
-    names = [str(name) for name in names]
-    if len(names) != n_columns or len(set(names)) != len(names):
-        raise ValueError(
-            f"{source} must name the {n_columns} columns of X once each, got "
-            f"{len(names)} names, {len(set(names))} different."
-        )
-    return names
-
-
-def _default_names(n):
-    return [f"x{i}" for i in range(n)]
-
-
-def check_columns(estimator, X, reset=False):
-    """A count matrix with the columns that the estimator was fitted on, or is being fitted on."""
-    X = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
-    )
-    return check_count_matrix(estimator, X)
 
 
 def fitted_kind(estimator, kind):
     """``kind``; a ValueError where the estimator was fitted on another kind of input."""
-    if (kind == "counts") != (estimator._columns is not None):
-        on_counts = estimator._columns is not None
-        fitted = "a count matrix" if on_counts else "text, tokens or PairCounts"
-        raise ValueError(
-            f"X is {'a count matrix' if kind == 'counts' else kind}, but the estimator was "
-            f"fitted on {fitted}."
-        )
+    check_kind(estimator, kind, without_columns=_WITHOUT_COLUMNS)
     return kind
 
 
-def training_from_corpus(estimator, X, kind, rng):
-    """Pair counts of a corpus of sequences by the estimator's window and sampling options."""
-    corpus = checked_corpus(estimator, X, kind)
-    ids, offsets = corpus.ids, corpus.offsets
-    if estimator.subsample is not None:
-        ids, offsets = subsample(ids, offsets, corpus.frequency, estimator.subsample, rng)
-    positive = window_pairs(
-        ids,
-        offsets,
-        corpus.words.size,
-        window=estimator.window,
-        window_weights=estimator.window_weights,
-        rng=rng,
-    )
-    return Training(finish_counts(estimator, positive, corpus.words, rng), corpus.words)
-
-
-def training_from_counts(estimator, matrix, words, columns, rng):
-    """Pair counts of a document-word matrix, the whole document being the context."""
-    positive = document_pairs(matrix)
-    return Training(finish_counts(estimator, positive, words, rng), words, columns)
-
-
-def chosen_columns(estimator, X):
-    """Columns of a count matrix that ``min_count`` and ``max_features`` leave."""
-    frequency = np.asarray(X.sum(axis=0)).ravel()
-    columns = np.flatnonzero(frequency >= max(estimator.min_count, 1e-300))
-    if estimator.max_features is not None and columns.size > estimator.max_features:
-        order = np.argsort(-frequency[columns], kind="stable")[: estimator.max_features]
-        columns = np.sort(columns[order])
-    check_vocabulary(estimator, columns.size)
-    return columns
+def chosen_columns(estimator, counts):
+    """Columns that ``min_count`` and ``max_features`` leave, never those without any count."""
+    return most_frequent(counts, max(estimator.min_count, 1e-300), estimator.max_features)
 
 
 def finish_counts(estimator, positive, words, rng):
@@ -295,12 +195,16 @@ def check_vocabulary(estimator, n_words):
         )
 
 
-def held_out_pairs(estimator, X, kind):
-    """Held-out counts of documents by the fixed scoring protocol."""
+def held_out(estimator, X):
+    """`HeldOut` of documents by the fixed scoring protocol, or of pair counts as they are."""
+    if isinstance(X, PairCounts):
+        return held_out_counts(estimator, X)
+    X = materialise(X)
+    kind = fitted_kind(estimator, input_kind(X))
     if kind == "counts":
-        X = check_columns(estimator, X)
-        index = known_columns(estimator, X.shape[1])
-        positive = document_pairs(X)
+        matrix = count_matrix(estimator, X)
+        index = known_columns(estimator, matrix.shape[1])
+        positive = document_pairs(matrix)
     else:
         corpus = build_corpus(X, analyzer_of(estimator, kind))
         index = known_words(estimator, corpus.words)
@@ -343,9 +247,8 @@ def known_columns(estimator, n_columns):
     return index
 
 
-def count_documents(estimator, X, kind):
+def count_documents(estimator, X):
     """Counts of the vocabulary's words in each document, csr (n_documents, n_words)."""
-    if kind == "counts":
-        return sparse.csr_array(check_columns(estimator, X)[:, estimator._columns])
-    ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
-    return document_counts(ids, offsets, estimator.words_.size)
+    if isinstance(X, PairCounts):
+        raise TypeError("transform takes documents or a count matrix, got PairCounts.")
+    return known_counts(estimator, X, without_columns=_WITHOUT_COLUMNS)

@@ -11,7 +11,15 @@ from sklearn.utils.metaestimators import available_if
 from .. import spine
 from ..common.estimator import FittedMixin, learns_online
 from ..common.random import named_seeds
-from ..corpus.text import analyzer_of, distinct_words, encode, keep_tokens, materialise
+from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
+from ..corpus.text import (
+    analyzer_of,
+    distinct_words,
+    encode,
+    input_kind,
+    keep_tokens,
+    materialise,
+)
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from . import inputs
@@ -48,18 +56,17 @@ class Stream:
 
     def learn(self, estimator, X):
         """Take in a batch."""
-        kind, X = inputs.kind_of(X)
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-            if kind == "pairs":
+            if isinstance(X, PairCounts):
                 self.online.learn_pairs(self._aligned(X), run)
                 return
-            source = self._source(estimator, X, inputs.fitted_kind(estimator, kind))
+            source = self._source(estimator, X, inputs.fitted_kind(estimator, input_kind(X)))
             for positive in source.batches(estimator.batch_size, self.rng, shuffle=False):
                 self.online.learn(positive, run)
 
     def _source(self, estimator, X, kind):
         if kind == "counts":
-            return MatrixBatches(inputs.check_columns(estimator, X))
+            return MatrixBatches(count_matrix(estimator, X))
         ids, offsets = encode(X, analyzer_of(estimator, kind), self.training.vocabulary)
         # words outside the vocabulary vanish and their neighbours close up, as in fit
         ids, offsets = keep_tokens(ids, offsets, ids >= 0)
@@ -85,19 +92,18 @@ class Stream:
 
 def _first_words(estimator, X, vocabulary):
     """`inputs.Training` without data: the words to learn, by the first batch or as given."""
-    kind, X = inputs.kind_of(X)
-    inputs.forget_columns(estimator, kind)
-    if kind == "counts":
+    if not isinstance(X, PairCounts) and input_kind(X) == "counts":
         if vocabulary is not None:
             raise ValueError(
                 "vocabulary is for text: the words of a count matrix are its columns, named by "
                 "feature_names."
             )
-        _, words = inputs.named_matrix(estimator, X)
+        _, words = named_matrix(estimator, X)
         return inputs.Training(None, words, np.arange(words.size))
-    if vocabulary is not None:
-        return inputs.Training(None, distinct_words(vocabulary))
-    return inputs.Training(None, inputs.training_batches(estimator, X, kind).words)
+    if vocabulary is None:
+        return inputs.Training(None, inputs.read(estimator, X).words)
+    forget_columns(estimator)
+    return inputs.Training(None, distinct_words(vocabulary))
 
 
 class StreamingMixin(FittedMixin):

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 from ..common.warnings import warn_user
-from ..corpus.count_matrix import (
-    check_kind,
-    column_names,
-    count_matrix,
-    forget_columns,
-    frequent_columns,
-)
+from ..corpus.count_matrix import column_names, count_matrix, forget_columns, frequent_columns
+from ..corpus.known import check_kind, known_counts
 from ..corpus.text import (
     analyzer_of,
     build_corpus,
@@ -22,7 +17,7 @@ from ..corpus.text import (
     document_counts,
     encode,
     input_kind,
-    keep_tokens,
+    keep_words,
     materialise,
     restrict,
 )
@@ -38,11 +33,11 @@ class Training:
     ----------
     counts : csr_array of shape (n_documents, n_words), float64
     vectors : ndarray of shape (n_words, n_dims)
-        Centred and scaled.
+        Centred and scaled by ``normaliser``; as they were given where that is None.
     words : ndarray of str of shape (n_words,)
     columns : ndarray of int of shape (n_words,) or None
         Columns of the count matrix that are the words; None where fitted on text.
-    normaliser : Normaliser
+    normaliser : Normaliser or None
     n_dropped_words, n_dropped_tokens : int
         Words without a vector and their occurrences.
     """
@@ -51,7 +46,7 @@ class Training:
     vectors: np.ndarray
     words: np.ndarray
     columns: np.ndarray | None
-    normaliser: Normaliser
+    normaliser: Normaliser | None = None
     n_dropped_words: int = 0
     n_dropped_tokens: int = 0
 
@@ -80,17 +75,9 @@ def training_data(estimator, X, vocabulary=None):
 
     Words of documents are those of ``vocabulary``, where one is given.
     """
-    X = materialise(X)
-    kind = input_kind(X)
-    if kind == "counts":
-        if vocabulary is not None:
-            raise ValueError("vocabulary is for text: the words of a count matrix are its columns.")
-        training = _training_matrix(estimator, X)
-    elif vocabulary is not None:
-        training = _given_words(estimator, X, kind, vocabulary)
-    else:
-        forget_columns(estimator)
-        training = _training_text(estimator, X, kind)
+    training = _read(estimator, X, vocabulary)
+    normaliser = Normaliser.learn(estimator.normalize, training.vectors)
+    training = replace(training, vectors=normaliser(training.vectors), normaliser=normaliser)
     n_types = np.unique(training.counts.indices).size
     if n_types == 0:
         raise ValueError("X has no tokens: every document is empty, or none of its words is kept.")
@@ -106,71 +93,63 @@ def training_data(estimator, X, vocabulary=None):
     return training
 
 
-def _training_matrix(estimator, X):
-    counts = count_matrix(estimator, X, reset=True)
-    names = column_names(counts.shape[1], getattr(X, "columns", None))
-    vectors = vectors_of_columns(estimator.embedding, names)
-    columns = frequent_columns(estimator, counts)
-    counts, vectors = counts[:, columns], vectors[columns]
-    normaliser = Normaliser.learn(estimator.normalize, vectors)
-    return Training(counts, normaliser(vectors), names[columns], columns, normaliser)
+def _read(estimator, X, vocabulary):
+    """`Training` with vectors as they were given.
 
-
-def _training_text(estimator, X, kind):
-    """Counts of documents; words without a vector go before ``max_features`` is looked at."""
+    Words of documents without a vector go before ``max_features`` is looked at.
+    """
+    X = materialise(X)
+    kind = input_kind(X)
+    if kind == "counts":
+        if vocabulary is not None:
+            raise ValueError("vocabulary is for text: the words of a count matrix are its columns.")
+        counts = count_matrix(estimator, X, reset=True)
+        names = column_names(counts.shape[1], getattr(X, "columns", None))
+        vectors = vectors_of_columns(estimator.embedding, names)
+        columns = frequent_columns(estimator, counts)
+        return Training(counts[:, columns], vectors[columns], names[columns], columns)
+    forget_columns(estimator)
+    if vocabulary is not None:
+        words, vectors, n_dropped = _given_words(estimator, vocabulary)
+        places = {word: i for i, word in enumerate(words.tolist())}
+        ids, offsets = encode(X, analyzer_of(estimator, kind), places)
+        counts = document_counts(ids, offsets, words.size)
+        return Training(counts, vectors, words, None, n_dropped_words=n_dropped)
     source = source_of_words(estimator.embedding)
     corpus = build_corpus(X, analyzer_of(estimator, kind))
-    words = corpus.words.tolist()
-    vectors, found = source.find(words)
+    vectors, found = source.find(corpus.words.tolist())
     n_tokens = int(corpus.frequency.sum())
     lost = int(corpus.frequency[~found].sum())
     if vectors is None:
         raise ValueError(
-            f"embedding has no vector for any of the {len(words)} words of X, such as "
-            f"{words[:3]}: are they cut and lower-cased as its own?"
+            f"embedding has no vector for any of the {found.size} words of X, such as "
+            f"{corpus.words[:3].tolist()}: are they cut and lower-cased as its own?"
         )
     if 2 * lost > n_tokens:
         warn_user(
             f"{100 * lost / n_tokens:.0f} % of the tokens of X ({int((~found).sum())} of "
-            f"{len(words)} words) have no vector in the embedding and are left out.",
+            f"{found.size} words) have no vector in the embedding and are left out.",
             UserWarning,
         )
-    place = np.cumsum(found) - 1
-    ids, offsets = keep_tokens(corpus.ids, corpus.offsets, found[corpus.ids])
-    known = type(corpus)(place[ids], offsets, corpus.words[found], corpus.frequency[found])
+    known = keep_words(corpus, found)
     known = restrict(known, min_count=estimator.min_count, max_features=estimator.max_features)
-    vectors = vectors[: known.words.size]
-    normaliser = Normaliser.learn(estimator.normalize, vectors)
     return Training(
         document_counts(known.ids, known.offsets, known.words.size),
-        normaliser(vectors),
+        vectors[: known.words.size],
         np.asarray(known.words, dtype=str),
         None,
-        normaliser,
-        int((~found).sum()),
-        lost,
+        n_dropped_words=int((~found).sum()),
+        n_dropped_tokens=lost,
     )
 
 
-def _given_words(estimator, X, kind, vocabulary):
-    """Counts of the words of a vocabulary that have a vector."""
-    forget_columns(estimator)
+def _given_words(estimator, vocabulary):
+    """The words of a vocabulary that have a vector, these vectors, and how many have none."""
     words = distinct_words(vocabulary)
     vectors, found = source_of_words(estimator.embedding).find(words.tolist())
     if vectors is None:
         raise ValueError(f"embedding has no vector for any of the {words.size} words given.")
-    normaliser = Normaliser.learn(estimator.normalize, vectors)
-    kept = words[found]
-    places = {word: i for i, word in enumerate(kept.tolist())}
-    ids, offsets = encode(X, analyzer_of(estimator, kind), places)
-    return Training(
-        document_counts(ids, offsets, kept.size),
-        normaliser(vectors),
-        kept,
-        None,
-        normaliser,
-        int((~found).sum()),
-    )
+    return words[found], vectors, int((~found).sum())
 
 
 def whole_tokens(counts):
@@ -188,17 +167,6 @@ def whole_tokens(counts):
         raise ValueError("X has no tokens: all its counts are below one half.")
     counts.eliminate_zeros()
     return counts
-
-
-def known_counts(estimator, X):
-    """Counts of the vocabulary's words in each document, csr (n_documents, n_words)."""
-    X = materialise(X)
-    kind = input_kind(X)
-    check_kind(estimator, kind)
-    if kind == "counts":
-        return count_matrix(estimator, X)[:, estimator._columns]
-    ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
-    return document_counts(ids, offsets, estimator.words_.size)
 
 
 def reading(estimator, X, embedding=None):

@@ -10,11 +10,12 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_bool, check_choice, check_integer, check_prob
+from ..corpus.known import known_counts
 from ..metrics.topics import coherence
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import WORD_MODELS
-from .inputs import known_counts, vocabulary_reading
+from .inputs import vocabulary_reading
 from .predict import FoldIn, TopicDraws, counted_proba, topic_features
 
 # Word probabilities of a topic are summarised over at most this many draws.

@@ -1,0 +1,63 @@
+"""Documents in the words of a fitted estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scipy import sparse
+
+from .count_matrix import count_matrix
+from .text import analyzer_of, document_counts, encode, input_kind, materialise
+
+
+def known_counts(
+    estimator: Any, X: Any, *, without_columns: str = "text or tokens"
+) -> sparse.csr_array:
+    """Count the words of the vocabulary in each document.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted: with ``vocabulary_``, ``words_``, and ``_columns``, which are the words among the
+        columns of a count matrix, or None unless fitted on one.
+    X : documents or counts
+        An iterator is read once.
+    without_columns : str
+        As of `check_kind`.
+
+    Returns
+    -------
+    csr_array of shape (n_documents, n_words), dtype float64
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `text.input_kind`, `check_kind` and `count_matrix.count_matrix`.
+    """
+    X = materialise(X)
+    kind = input_kind(X)
+    check_kind(estimator, kind, without_columns=without_columns)
+    if kind == "counts":
+        return count_matrix(estimator, X)[:, estimator._columns]
+    ids, offsets = encode(X, analyzer_of(estimator, kind), estimator.vocabulary_)
+    return document_counts(ids, offsets, estimator.words_.size)
+
+
+def check_kind(estimator: Any, kind: str, *, without_columns: str = "text or tokens") -> None:
+    """Raise a ValueError if ``fit`` was given counts and X now is text or tokens, or the reverse.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted; ``_columns`` is None unless it was fitted on counts.
+    kind : str
+        The kind of X, see `text.input_kind`.
+    without_columns : str
+        What the error calls the inputs that ``fit`` accepts besides a count matrix.
+    """
+    on_counts = estimator._columns is not None
+    if (kind == "counts") != on_counts:
+        raise ValueError(
+            f"X is {'a count matrix' if kind == 'counts' else kind}, but the estimator was fitted "
+            f"on {'a count matrix' if on_counts else without_columns}."
+        )

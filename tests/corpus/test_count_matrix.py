@@ -1,0 +1,57 @@
+"""Columns of count matrices, and the counts of a fitted estimator's words."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skbayesembed import BayesianSGNS
+from skbayesembed.corpus.count_matrix import frequent_columns, most_frequent, named_matrix
+from skbayesembed.corpus.known import check_kind, known_counts
+
+COUNTS = sparse.csr_array(np.array([[2.0, 0, 1, 0], [1, 0, 2, 1]]))
+
+
+def test_most_frequent_columns():
+    assert most_frequent(COUNTS, 0).tolist() == [0, 1, 2, 3]
+    assert most_frequent(COUNTS, 1).tolist() == [0, 2, 3]
+    assert most_frequent(COUNTS, 1, 1).tolist() == [0]  # the first of equal ones
+    assert most_frequent(COUNTS, 9).size == 0
+
+
+def test_columns_without_counts_stay_unless_min_count_asks_for_more():
+    estimator = SimpleNamespace(min_count=1, max_features=None)
+    assert frequent_columns(estimator, COUNTS).tolist() == [0, 1, 2, 3]
+    estimator.min_count = 2
+    assert frequent_columns(estimator, COUNTS).tolist() == [0, 2]
+    estimator.min_count = 9
+    with pytest.raises(ValueError, match="empty vocabulary: no column of X has a sum"):
+        frequent_columns(estimator, COUNTS)
+
+
+def test_names_of_columns():
+    estimator = BayesianSGNS()
+    counts, names = named_matrix(estimator, COUNTS)
+    assert names.tolist() == ["x0", "x1", "x2", "x3"]
+    assert estimator.n_features_in_ == 4
+    assert np.array_equal(counts.toarray(), COUNTS.toarray())
+    assert named_matrix(BayesianSGNS(feature_names=list("abcd")), COUNTS)[1].tolist() == list(
+        "abcd"
+    )
+    with pytest.raises(ValueError, match="feature_names must name the 4 columns of X once each"):
+        named_matrix(BayesianSGNS(feature_names=list("abca")), COUNTS)
+
+
+def test_known_counts():
+    words = np.array(["a", "b"])
+    estimator = SimpleNamespace(_columns=None, words_=words, vocabulary_={"a": 0, "b": 1})
+    tokens = (document.split() for document in ["b c b", "", "a"])
+    assert known_counts(estimator, tokens).toarray().tolist() == [[0, 2], [0, 0], [1, 0]]
+    with pytest.raises(ValueError, match="X is a count matrix, .* fitted on text or tokens"):
+        known_counts(estimator, COUNTS)
+    with pytest.raises(ValueError, match="fitted on PairCounts"):
+        check_kind(estimator, "counts", without_columns="PairCounts")
+    estimator._columns = np.array([0])
+    with pytest.raises(ValueError, match="X is tokens, .* fitted on a count matrix"):
+        known_counts(estimator, [["a"]])
