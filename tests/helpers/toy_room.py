@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbayesembed import spine
 from skbayesembed.common.checks import check_chain_length, check_real
@@ -110,15 +110,17 @@ class WordRates(FittedMixin, TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
-        training = check_array(X, dtype=np.float64)  # inputs.py, where there is more to it
+        training = validate_data(self, X, dtype=np.float64)  # inputs.py, where there is more to it
         self._set_fitted(spine.fit(self, ROOM, training, seeds))
         return self
 
     def transform(self, X):
         """Counts relative to the posterior mean rates."""
-        return check_array(X, dtype=np.float64) / self.posterior_.mean("rate")
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False) / self.posterior_.mean("rate")
 
     def score(self, X, y=None, *, sample_weight=None):
         """Mean log probability per document, up to a constant, at the posterior mean rates."""
+        check_is_fitted(self)
         rate = self.posterior_.mean("rate")
-        return float(np.mean(check_array(X) @ np.log(rate)) - rate.sum())
+        return float(np.mean(validate_data(self, X, reset=False) @ np.log(rate)) - rate.sum())
