@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, Posterior
 from skbayesembed.datasets import make_dynamic_sgns, make_senses, make_sgns, make_topics
@@ -278,3 +279,11 @@ def test_a_result_that_stops_early_says_so():
     model = CASES["toy-hmc"].fit(draws=9, thin=2)
     assert model.posterior_.attrs["draws_made"] == 9
     assert model.posterior_.n_draws == 9
+
+
+@parametrize_with_checks([WordRates(solver="map")])
+def test_toy_room_is_an_estimator(estimator, check):
+    """What is shown as complete passes scikit-learn's checks, as the four do in test_common."""
+    if check.func.__name__ == "check_array_api_input":
+        pytest.skip("runs with SCIPY_ARRAY_API=1 only")
+    check(estimator)

@@ -110,7 +110,8 @@ class WordRates(FittedMixin, TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
-        training = validate_data(self, X, dtype=np.float64)  # inputs.py, where there is more to it
+        # inputs.py, where there is more to it
+        training = validate_data(self, X, dtype=np.float64, ensure_non_negative=True)
         self._set_fitted(spine.fit(self, ROOM, training, seeds))
         return self
 
@@ -124,3 +125,8 @@ class WordRates(FittedMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         rate = self.posterior_.mean("rate")
         return float(np.mean(validate_data(self, X, reset=False) @ np.log(rate)) - rate.sum())
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
