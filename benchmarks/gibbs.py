@@ -70,7 +70,7 @@ class Yardstick:
     """The plain numpy sampler, continued from run to run."""
 
     def __init__(self, positive, negative, model, start):
-        self.arguments = (positive, negative, model.n_components, model.prior_precision)
+        self.arguments = (positive, negative, model.n_components, float(model.prior.tau[0]))
         self.anchors, self.last, self.n_runs = model.anchors, start, 0
 
     def run(self, n_sweeps):

@@ -57,7 +57,7 @@ class FittedMixin:
         Iterations of the solver.
     approximation_ : Approximation
         What ``"vi"`` and ``"laplace"`` drew from.
-    elbo_ : ndarray of shape (n_iter_,)
+    elbo_ : ndarray of shape (n_iter,)
         The bound on the log evidence after every iteration, of ``"vi"``.
     """
 

@@ -38,9 +38,9 @@ def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarra
 
     Returns
     -------
-    ndarray of shape (*rest, 2)
-        ``(low, high)`` in the last axis; ``rest`` is the shape of ``x`` without ``axis``. Both
-        are NaN where a draw is NaN; both are the draw where there is only one.
+    ndarray of shape (..., 2)
+        ``(low, high)`` in the last axis; the axes before it are those of ``x`` without ``axis``.
+        Both are NaN where a draw is NaN; both are the draw where there is only one.
 
     Raises
     ------

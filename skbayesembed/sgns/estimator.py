@@ -146,7 +146,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     approximation_ : object
         The Gaussian that ``"vi"`` and ``"laplace"`` draw from, with ``mean``,
         ``covariance(name, words)`` and ``sample(n, rng)``.
-    elbo_ : ndarray of shape (n_iter_,)
+    elbo_ : ndarray of shape (n_iter,)
         Bound on the log evidence after every sweep of ``"vi"``; empty where learned online.
     n_features_in_, feature_names_in_
         As in scikit-learn, where fitted on a count matrix.
