@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skbayesembed import spine
 from skbayesembed.common.checks import check_chain_length, check_real
 from skbayesembed.common.estimator import FittedMixin
-from skbayesembed.common.warnings import note_mixing
+from skbayesembed.common.mixing import note_mixing
 from skbayesembed.inference.advi import mean_field
 from skbayesembed.inference.approximations import ReadApproximation, drawn
 from skbayesembed.inference.contracts import Result
