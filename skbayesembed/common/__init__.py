@@ -1,1 +1,1 @@
-"""What all estimators use and no model is known to: checks, memory, random numbers, the spine."""
+"""What all estimators use and no model is known to: checks, memory, random numbers, warnings."""

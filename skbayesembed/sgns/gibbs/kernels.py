@@ -1,4 +1,4 @@
-"""Sweeps over blocks of words: Metropolis and Polya-Gamma updates, gradients, curvature.
+"""Sweeps over blocks of words: Metropolis and Polya-Gamma updates, and sums for their tuning.
 
 Rows ``x`` (n_rows, K) are updated given the opposite vectors ``y`` (n_columns, K): targets given
 contexts, or contexts given targets with the pair table transposed. Dense kernels take the
