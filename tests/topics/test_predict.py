@@ -80,19 +80,14 @@ def test_fold_in_stops_near_the_end(problem):
 
 def enumerate_theta(tokens, weights, alpha):
     """Posterior mean and variance of theta over all assignments of a few tokens."""
-    total = mean = square = 0.0
-    for z in product(range(alpha.size), repeat=len(tokens)):
-        n = np.bincount(z, minlength=alpha.size)
-        log_p = np.sum(gammaln(alpha + n)) + sum(
-            np.log(weights[w, k]) for w, k in zip(tokens, z, strict=True)
-        )
-        a = alpha + n
-        m = a / a.sum()
-        p = np.exp(log_p)
-        total, mean = total + p, mean + p * m
-        square = square + p * (m**2 + m * (1 - m) / (a.sum() + 1))
-    mean = mean / total
-    return mean, square / total - mean**2
+    z = np.array(list(product(range(alpha.size), repeat=len(tokens))))
+    a = alpha + (z[:, :, None] == np.arange(alpha.size)).sum(axis=1)
+    p = np.exp(gammaln(a).sum(axis=1)) * weights[tokens, z].prod(axis=1)
+    p /= p.sum()
+    total = a.sum(axis=1, keepdims=True)
+    m = a / total
+    mean = p @ m
+    return mean, p @ (m**2 + m * (1 - m) / (total + 1)) - mean**2
 
 
 def coupled(counts, weights, alpha, n, spread):
@@ -113,8 +108,9 @@ def test_coupled_spread(problem):
         r = np.array([weights[w] * alpha for w in words])
         for _ in range(5_000):  # the shares at the fixed point
             p = weights[words] * (alpha + n[d] - np.minimum(counts[d, words], 1)[:, None] * r)
-            r = p / p.sum(axis=1, keepdims=True)
+            r = 0.5 * (r + p / p.sum(axis=1, keepdims=True))  # whole steps may go to and fro
         c = counts[d, words]
+        np.testing.assert_allclose(c @ r, n[d], atol=1e-9)
         own = np.diag(c @ r) - np.einsum("i,ia,ib->ab", c, r, r)  # by the field at fixed n
         response = np.linalg.solve(np.eye(3) - own / (alpha + n[d]), own)
         expected = np.clip(np.diag(response), spread[d], n[d] * (c.sum() - n[d]))
@@ -126,15 +122,17 @@ def test_coupled_spread(problem):
 
 @pytest.mark.parametrize("power", [1.0, 0.3, 0.05])
 def test_fold_in_against_enumeration(power):
-    """3^6 assignments: CVB0's means within 0.08, sds by linear response within 30 %.
+    """3^6 assignments: CVB0's means, and sds by linear response and of independent tokens.
 
-    They are at most a quarter too wide where words tell little (power 0.05), where those
-    of independent tokens are a quarter and, in longer documents, much more too narrow.
+    The worst of 3,000 such documents: means off by 0.09, sds by linear response 0.86 and 1.30 of
+    the exact. These are a fifth too wide where words tell little (power 0.05), where those of
+    independent tokens are a quarter and, in longer documents, much more too narrow.
     """
-    rng = np.random.default_rng(1)
-    weights, alpha = rng.gamma(1.0, size=(5, 3)) ** power, np.array([0.4, 0.6, 0.5])
-    ratios = []
-    for _ in range(10):
+    rng, alpha = np.random.default_rng(1), np.array([0.4, 0.6, 0.5])
+    ratios, off = [], []
+    for i in range(100):
+        if i % 10 == 0:
+            weights = rng.gamma(1.0, size=(5, 3)) ** power
         tokens = rng.integers(5, size=6)
         counts = np.bincount(tokens, minlength=5)[None].astype(float)
         n, spread = run_kernel(counts, weights, alpha)
@@ -142,10 +140,12 @@ def test_fold_in_against_enumeration(power):
         for values in (spread, coupled(counts, weights, alpha, n, spread)):
             mean, variance = dirichlet_moments(n, values, np.array([6.0]), alpha)
             ratios.append(np.sqrt(variance[0] / exact_variance))
-        np.testing.assert_allclose(mean[0], exact_mean, atol=0.08)
+        off.append(mean[0] - exact_mean)
     independent, found = np.array(ratios[::2]), np.array(ratios[1::2])
-    np.testing.assert_allclose(found, 1.0, rtol=0.3)
-    assert independent.min() < 0.75 < 0.95 < found.min()
+    assert np.abs(off).max() < 0.1 and np.sqrt(np.mean(np.square(off))) < 0.05
+    assert independent.min() < 0.75 < 0.82 < found.min() and found.max() < 1.35
+    error, of_independent = (np.sqrt(np.mean(np.log(r) ** 2)) for r in (found, independent))
+    assert error < 0.22 and error < 0.7 * of_independent
 
 
 def test_moments_without_uncertain_tokens():

@@ -86,7 +86,10 @@ def test_moves(documents, prior, power):
     model = sampler(documents, prior, ALPHA, power, "alias")
     start = np.random.default_rng(9).integers(K, size=documents.n_tokens).astype(np.int32)
     state = model.state_of(start.copy())
-    tables = model._proposals(state.posterior, ALPHA)
+    # proposals of other topics, far enough from these for some to be refused
+    other = np.random.default_rng(11).integers(K, size=25).astype(np.int32)[documents.words]
+    other = np.repeat(other, documents.counts.astype(int))
+    tables = model._proposals(model.state_of(other).posterior, ALPHA)
     table = tables.table
     mine = np.arange(0, documents.n_documents, 2)
     proposed, accepted = model._propose(state, mine, tables, np.random.default_rng(10))
