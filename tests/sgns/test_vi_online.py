@@ -192,7 +192,7 @@ def test_nears_the_batch_solution(prior, covariance):
     model = SGNSModel(pair_table(PairCounts(train, expected_negatives(train, **options))), K, prior)
     batch = SGNSVariational(model, covariance)
     q = batch.init_q(model.start(np.random.default_rng(0)))
-    facts = coordinate_ascent(batch, q, serial, max_iter=500, tol=1e-6)
+    facts = coordinate_ascent(batch, q, serial, max_iter=500, tol=1e-8)
     assert facts["n_iter"] >= 9
     online = make(prior, covariance=covariance)
     source = CorpusBatches(BayesianSGNS(), ids, offsets, N_WORDS, None)
@@ -268,12 +268,14 @@ def test_posterior_of_a_stream(biases):
 
 def test_posterior_of_passes():
     counts = make_sgns(N_WORDS, K, 20_000, random_state=0).pairs
-    results = [fit_source(PairBatches(counts), 3.0, draws=8, n_passes=4) for _ in range(2)]
+    source = PairBatches(counts)
+    results = [fit_source(source, 3.0, draws=8, n_passes=4) for _ in range(2)]
     np.testing.assert_array_equal(results[0].draws["alpha"], results[1].draws["alpha"])
     assert results[0].facts["n_batches"] == 64 and results[0].facts["n_iter"] == 4
     batch = BayesianSGNS(K, solver="vi", prior_precision=3.0, draws=8, random_state=0).fit(counts)
     expected = batch.rho_ @ batch.alpha_.T
-    found = results[0].approximation.mean
+    # the weakest component comes last: what it lacks halves as passes double
+    found = fit_source(source, 3.0, draws=8, n_passes=64).approximation.mean
     found = found["rho"] @ found["alpha"].T
     assert np.corrcoef(expected.ravel(), found.ravel())[0, 1] > 0.99
 
