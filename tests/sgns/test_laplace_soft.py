@@ -84,7 +84,7 @@ def test_null_directions(rank):
     Directions are soft where the prior is weak, or where it barely lets a component live.
     """
     if rank == K:
-        model, arrays = model_and_mode(DensePairs, 20_000, 0.3)
+        model, arrays = model_and_mode(DensePairs, 20_000, 0.1)
         frame = canonical_frame(model, seek_mode(model, arrays)[0])
     else:
         model, frame = barely(rank)
