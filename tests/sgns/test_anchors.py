@@ -167,18 +167,21 @@ def test_fallback_where_the_mode_lacks_rank(anchors):
     assert np.all(model.posterior_["alpha"].std(axis=(0, 1)).max(axis=1) > 0)
 
 
-def test_fallback_where_the_named_contexts_lack_rank(pairs, monkeypatch):
+def test_fallback_where_the_named_contexts_lack_rank(pairs, mode, monkeypatch):
     """Two anchors in the same direction span nothing, even where all contexts together do."""
+    # three contexts that span the space, and one more that is made a copy of the first
+    first, second, third = pivot_contexts(mode.alpha_, np.ones(V)).tolist()
+    copy = next(v for v in range(V) if v not in (first, second, third))
 
     def parallel(*args):
         mode = fit_mode(*args)
-        mode.arrays["alpha"][1] = 1.001 * mode.arrays["alpha"][0]
+        mode.arrays["alpha"][copy] = 1.001 * mode.arrays["alpha"][first]
         return mode
 
     monkeypatch.setattr("skbayesembed.sgns.anchors.fit_mode", parallel)
     with pytest.warns(UserWarning, match="rank 2 of n_components=3"):
-        assert fit(pairs, anchors=[0, 1, 2]).anchors_ is None
-    assert fit(pairs, anchors=[0, 2, 3]).anchors_ is not None
+        assert fit(pairs, anchors=[first, copy, second]).anchors_ is None
+    assert fit(pairs, anchors=[first, second, third]).anchors_ is not None
 
 
 def test_no_warning_where_no_anchors_are_asked_for():

@@ -32,17 +32,19 @@ def serial(function, tasks):
         function(*task)
 
 
-def documents(n_documents, seed):
+def documents(n_documents, seed, spread=0.2):
     """Documents of 60 words, each from its own mixture of five distributions over words."""
-    topics = np.random.default_rng(7).dirichlet(np.full(N_WORDS, 0.2), size=5)
+    topics = np.random.default_rng(7).dirichlet(np.full(N_WORDS, spread), size=5)
     rng = np.random.default_rng(seed)
     mixtures = rng.dirichlet(np.full(5, 0.3), size=n_documents) @ topics
     ids = np.concatenate([rng.choice(N_WORDS, 60, p=p) for p in mixtures])
     return ids, np.arange(0, 60 * n_documents + 1, 60)
 
 
-def positives(n_documents, seed):
-    return window_pairs(*documents(n_documents, seed), N_WORDS, window=5, window_weights="linear")
+def positives(n_documents, seed, spread=0.2):
+    return window_pairs(
+        *documents(n_documents, seed, spread), N_WORDS, window=5, window_weights="linear"
+    )
 
 
 def make(prior=1.0, n_words=N_WORDS, **options):
@@ -151,9 +153,12 @@ def test_change_of_basis_takes_the_memory_along():
         # with next to no prior, what is remembered alone says where the vectors are
         out = []
         for side in (0, 1):
-            full = np.zeros((N_WORDS, K, K))
+            known = online.left[side] > 0
+            full = np.tile(np.eye(K), (N_WORDS, 1, 1))
             low = np.tril_indices(K)
-            full[:, low[0], low[1]] = full[:, low[1], low[0]] = online.precision[side]
+            packed = online.precision[side][known]
+            for i, j, column in zip(*low, packed.T, strict=True):
+                full[known, i, j] = full[known, j, i] = column
             out.append(np.linalg.solve(full, online.shift[side][:, :, None])[:, :, 0])
         return out[0] @ out[1].T
 
@@ -185,14 +190,15 @@ def test_nears_the_batch_solution(prior, covariance):
     """Held-out log score above guessing: 98 % of batch's in a third of its passes."""
     learned = None if prior == "fixed" else prior
     prior = Prior(N_WORDS, K, 1.0, learned=learned, hyper=(1e-3, 1e-3))
-    ids, offsets = documents(400, 0)
+    # topics of few words each, so that there is much to learn
+    ids, offsets = documents(400, 0, spread=0.1)
     train = window_pairs(ids, offsets, N_WORDS, window=5, window_weights="linear")
-    test = positives(400, 1)
+    test = positives(400, 1, spread=0.1)
     options = {"negative": 1.0, "ns_exponent": 0.75}
     model = SGNSModel(pair_table(PairCounts(train, expected_negatives(train, **options))), K, prior)
     batch = SGNSVariational(model, covariance)
     q = batch.init_q(model.start(np.random.default_rng(0)))
-    facts = coordinate_ascent(batch, q, serial, max_iter=500, tol=1e-6)
+    facts = coordinate_ascent(batch, q, serial, max_iter=500, tol=1e-8)
     assert facts["n_iter"] >= 9
     online = make(prior, covariance=covariance)
     source = CorpusBatches(BayesianSGNS(), ids, offsets, N_WORDS, None)
@@ -268,12 +274,14 @@ def test_posterior_of_a_stream(biases):
 
 def test_posterior_of_passes():
     counts = make_sgns(N_WORDS, K, 20_000, random_state=0).pairs
-    results = [fit_source(PairBatches(counts), 3.0, draws=8, n_passes=4) for _ in range(2)]
+    source = PairBatches(counts)
+    results = [fit_source(source, 3.0, draws=8, n_passes=4) for _ in range(2)]
     np.testing.assert_array_equal(results[0].draws["alpha"], results[1].draws["alpha"])
     assert results[0].facts["n_batches"] == 64 and results[0].facts["n_iter"] == 4
     batch = BayesianSGNS(K, solver="vi", prior_precision=3.0, draws=8, random_state=0).fit(counts)
     expected = batch.rho_ @ batch.alpha_.T
-    found = results[0].approximation.mean
+    # the weakest component comes last: what it lacks halves as passes double
+    found = fit_source(source, 3.0, draws=8, n_passes=64).approximation.mean
     found = found["rho"] @ found["alpha"].T
     assert np.corrcoef(expected.ravel(), found.ravel())[0, 1] > 0.99
 

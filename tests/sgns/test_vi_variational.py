@@ -45,7 +45,8 @@ def make_prior(name):
         group = np.repeat([0, 1, -1], [6, 4, 4])
         return Prior(N_WORDS, K, 2.0, couplings=(GroupCoupling(group, 3.0),) * 2)
     extra, pull = np.zeros((2, N_WORDS, K))
-    extra[2, 1], pull[2, 1], extra[5, 0], pull[5, 0] = 50.0, 60.0, -0.5, 1.0
+    # so strong that no rotation is nearly free: ascent along one takes thousands of sweeps
+    extra[2, 1], pull[2, 1], extra[5, 0], pull[5, 0] = 50.0, 60.0, -0.5, 10.0
     return Prior(N_WORDS, K, 2.0, held=((extra, pull), None))
 
 

@@ -120,7 +120,8 @@ class _Maps:
         if self.anchored:
             return c.reshape(len(c), -1), None
         (i, j), (a, b), present = self.lower, self.strict, self.shape[0]
-        others = c[:, :, present:].reshape(len(c), -1)
+        # a size of its own for each array: there may be none of them, or no direction at all
+        others = c[:, :, present:].reshape(len(c), present * (self.shape[1] - present))
         return c[:, i, j] + c[:, j, i], np.hstack([c[:, a, b] - c[:, b, a], others])
 
     def join(self, soft, null):
@@ -133,7 +134,9 @@ class _Maps:
         out[:, j, i] += soft
         out[:, a, b] += null[:, : a.size]
         out[:, b, a] -= null[:, : a.size]
-        out[:, :, present:] += null[:, a.size :].reshape(len(soft), present, -1)
+        out[:, :, present:] += null[:, a.size :].reshape(
+            len(soft), present, self.shape[1] - present
+        )
         return out
 
     def change(self, matrix):
@@ -147,6 +150,8 @@ class _Maps:
 
 def _inverse_factor(matrix, support=None):
     """``L^-1`` for ``L L' = matrix``, to which support is added in so far as it needs it."""
+    if matrix.size == 0:
+        return matrix
     if support is None:
         support = np.diag(matrix.diagonal())
     for weight in (0.0, 1e-5, 1e-4, 1e-3, 1e-2):
