@@ -33,8 +33,8 @@ def build(k, precision, n_pairs):
 def at_mode(model):
     density = DynamicDensity(model)
     theta, _ = seek_mode(ESTIMATOR, density, np.random.default_rng(0), warn=True)
-    # once more: the first search may end where the gradient is small, and the orbit that is null at
-    # the mode is null there to about 1e-7 only
+    # once more: where the first search ends, the orbit may be null to some 1e-9 of the curvature
+    # only, which moved the covariance by up to 4e-7
     for _ in range(2):
         theta, _ = reach_mode(density, theta)
     return density, density.vectors(theta)

@@ -57,7 +57,7 @@ def test_filtering_is_near_batch(sim):
 
 
 def test_batch_is_nearer_to_the_truth():
-    """On average over data sets: on one of seven the filtered fit is the nearer one.
+    """On average over data sets: on one of eight as above the filtered fit was the nearer one.
 
     Of 12 data sets the ratio of the errors had mean 1.08 and sd 0.06: with 16 the mean is five
     standard errors above 1.
