@@ -43,7 +43,7 @@ def test_posterior_beats_map_on_addresses():
     texts = frame["text"].tolist()
     train, test = texts[:-12], texts[-12:]
     options = {"n_components": 8, "max_features": 400, "random_state": 0}
-    posterior = BayesianSGNS(draws=150, warmup=150, chains=2, n_jobs=2, anchors=None, **options)
+    posterior = BayesianSGNS(draws=300, warmup=150, chains=2, n_jobs=2, anchors=None, **options)
     score = posterior.fit(train).score(test)
     assert score > BayesianSGNS(solver="map", **options).fit(train).score(test)
     assert score > np.log(0.5)

@@ -153,8 +153,8 @@ def test_expected_information(data, model, dense):
 
 def test_posterior_is_about_round_in_the_coordinates():
     """Curvatures at the mode are far apart by vectors; a few soft directions are left."""
-    data = make_dynamic_sgns(V, K, T, 3000, diffusion=0.005, zipf=True, random_state=0)
-    prior = DriftPrior(np.diff(data.times), K, 0.005)
+    data = make_dynamic_sgns(V, K, T, 3000, diffusion=0.002, zipf=True, random_state=0)
+    prior = DriftPrior(np.diff(data.times), K, 0.002)
     model = DynamicModel.of_counts(data.pairs, K, prior, np.random.default_rng(1))
     density = DynamicDensity(model)
     theta, _ = seek_mode(estimator(), density, np.random.default_rng(2), warn=True)

@@ -34,6 +34,11 @@ def proba(model):
     return 1 / (1 + np.exp(-logit))
 
 
+def error(model, sim):
+    truth = 1 / (1 + np.exp(-np.einsum("tik,tjk->tij", sim.rho, sim.alpha)))
+    return np.sqrt(np.mean((proba(model) - truth) ** 2))
+
+
 def test_period_by_period_is_the_fit_by_filtering(sim):
     whole = estimator(learning_method="filtering").fit(sim.pairs, times=sim.times)
     parts = estimator()
@@ -48,9 +53,24 @@ def test_period_by_period_is_the_fit_by_filtering(sim):
 def test_filtering_is_near_batch(sim):
     filtered = estimator(learning_method="filtering").fit(sim.pairs, times=sim.times)
     batch = estimator().fit(sim.pairs, times=sim.times)
-    truth = 1 / (1 + np.exp(-np.einsum("tik,tjk->tij", sim.rho, sim.alpha)))
-    error = {m: np.sqrt(np.mean((proba(m) - truth) ** 2)) for m in (filtered, batch)}
-    assert error[batch] <= error[filtered] < 1.1 * error[batch]
+    assert error(filtered, sim) < 1.1 * error(batch, sim)
+
+
+def test_batch_is_nearer_to_the_truth():
+    """On average over data sets: on one of eight as above the filtered fit was the nearer one.
+
+    Of 12 data sets the ratio of the errors had mean 1.08 and sd 0.06: with 16 the mean is five
+    standard errors above 1.
+    """
+    ratios = []
+    for seed in range(16):
+        sim = make_dynamic_sgns(30, 2, 5, 2000, random_state=seed)
+        filtered, batch = (
+            estimator(learning_method=m, random_state=seed).fit(sim.pairs, times=sim.times)
+            for m in ("filtering", "batch")
+        )
+        ratios.append(error(filtered, sim) / error(batch, sim))
+    assert 1 < np.mean(ratios) < 1.2
 
 
 def test_new_words_come_in_with_their_prior():
