@@ -40,7 +40,7 @@ DRAWS, POWER = 60, 0.4
 def data():
     """Topics so far apart that their posterior is near a Gaussian: all solvers can agree."""
     return make_topics(
-        M, V, K, n_dims=E, separation=3.5, mean_length=25, likelihood_power=POWER, random_state=4
+        M, V, K, n_dims=E, separation=4.0, mean_length=25, likelihood_power=POWER, random_state=4
     )
 
 
