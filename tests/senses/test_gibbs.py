@@ -188,7 +188,8 @@ def test_one_of_everything(kind, kernel, n_senses, n_words, n_periods):
 def test_long_snippets_do_not_underflow(kernel):
     """Two topics, 500 words a snippet: probabilities near exp(-3000), senses found at once.
 
-    A chain may begin with all snippets in one sense, which it leaves slowly: one of four finds them.
+    A chain may begin with all snippets in one sense, which it leaves slowly. One of four chains
+    finds both.
     """
     rng = np.random.default_rng(9)
     truth = rng.integers(0, 2, 40)
