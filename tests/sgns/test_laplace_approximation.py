@@ -35,10 +35,11 @@ def prior(kind):
     if kind == "grouped":
         return Prior(V, K, 1.5, couplings=(GroupCoupling(np.arange(V) % 4 - 1, 2.0),) * 2)
     if kind == "informative":
-        # one word held on one component: rotations about its vector are not told apart either
+        # one word held on one component, nearer than its vector is long: rotations about the vector
+        # are not told apart either
         extra = np.zeros((V, K))
         extra[2, 1] = 30.0
-        return Prior(V, K, 2.0, held=((extra, 0.7 * extra), None))
+        return Prior(V, K, 2.0, held=((extra, 0.3 * extra), None))
     return Prior(V, K, 3.0)
 
 
