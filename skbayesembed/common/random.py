@@ -78,3 +78,14 @@ def named_seeds(
     dict of str to numpy.random.SeedSequence
     """
     return dict(zip(names, seed_sequence(random_state).spawn(len(names)), strict=True))
+
+
+def seeds_from(rng: np.random.Generator) -> np.random.SeedSequence:
+    """Draw a seed sequence, for work that is to have streams of its own.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Advanced by the call.
+    """
+    return np.random.SeedSequence(rng.integers(2**32, size=4, dtype=np.uint32).tolist())

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.warnings import warn_user
 from ..posterior.psis import smoothed_weights
 from ..posterior.summary import ess
+from ..spine import CHAINS
 from .inputs import Places, training_again
 from .predict import SnippetReader
 
@@ -83,7 +84,7 @@ def _check_draws(estimator, name):
     posterior = estimator.posterior_
     solver = posterior.attrs.get("solver")
     n_chains, n_draws = posterior.n_chains, posterior.n_draws
-    if solver not in ("gibbs", "hmc") or n_chains * n_draws < _FEWEST_DRAWS:
+    if solver not in CHAINS or n_chains * n_draws < _FEWEST_DRAWS:
         raise ValueError(
             f"{name} needs draws of the posterior, at least {_FEWEST_DRAWS}: got "
             f"solver={solver!r} with {n_chains * n_draws} draws. Use solver='hmc' or 'gibbs', or "

@@ -383,7 +383,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         check_is_fitted(self, "posterior_")
         check_integer("max_pairs", max_pairs, 1)
         solver = self.posterior_.attrs["solver"]
-        if solver not in ("gibbs", "hmc"):
+        if solver not in spine.CHAINS:
             raise ValueError(
                 f"loo needs draws of the posterior: got solver={solver!r}, whose draws (if any) "
                 "are those of an approximation. Use solver='gibbs' or 'hmc', or score on held-out "

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from joblib import effective_n_jobs
 
-from ...common.random import generators
+from ...common.random import generators, seeds_from
 from ...inference.chains import Workers
 from ...inference.krylov import KrylovRoot
 from ...inference.threads import OneBlasThread
@@ -98,7 +98,7 @@ class DynamicLaplace:
         dict of str to ndarray of shape (n, n_periods, n_words, n_components)
             ``rho`` and ``alpha``.
         """
-        seeds = np.random.SeedSequence(rng.integers(2**32, size=4, dtype=np.uint32).tolist())
+        seeds = seeds_from(rng)
         words = slice(None) if words is None else words
         out = {name: [] for name in SIDES}
         for draws in self.batches(n, seeds):

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 from joblib import effective_n_jobs
 
-from ...common.random import generators
+from ...common.random import generators, seeds_from
 from ...common.warnings import warn_user
 from ...inference.chains import Workers, serial
 from ...inference.laplace import apply_blocks, whitening
@@ -74,7 +74,7 @@ class LaplaceApproximation:
         dict of str to ndarray of shape (n, n_words, n_components)
             ``rho`` and ``alpha``.
         """
-        seeds = np.random.SeedSequence(rng.integers(2**32, size=4, dtype=np.uint32).tolist())
+        seeds = seeds_from(rng)
         draws = self.deviations(n, seeds)
         draws += self.vectors
         words = slice(None) if words is None else words
