@@ -9,7 +9,7 @@ from ..sgns.counting import expected_negatives, sampled_negatives, window_pairs
 from ..sgns.data import DENSE_ABOVE, SparsePairs, merged
 from ..sgns.density_kernels import gradient_dense, gradient_sparse
 from ..sgns.laplace.hessian_kernels import curvature_rows_dense, curvature_rows_sparse
-from ..sgns.pairs import PairCounts, RankOne
+from ..sgns.pairs import PairCounts, RankOne, written_out
 from .density_kernels import product_pairs
 
 # Pairs with fewer observations are left out: their Polya-Gamma variables are zero to rounding.
@@ -113,27 +113,6 @@ def with_negatives(
     return PairCounts(positive, drawn)
 
 
-def pooled_counts(counts):
-    """The counts of all periods together, a `PairCounts`.
-
-    Expected negatives of several periods are no product any more: their sum is a whole matrix.
-    """
-    positive = sum((c.positive for c in counts[1:]), counts[0].positive)
-    left = [_seen(c.negative) for c in counts if c.negative.sum() > 0]
-    negative = sum(left[1:], left[0]) if left else np.zeros(positive.shape)
-    return PairCounts(positive, negative)
-
-
-def _seen(counts):
-    """Counts as a sparse matrix; a product is written out."""
-    if isinstance(counts, RankOne):
-        rows, columns = np.flatnonzero(counts.left), np.flatnonzero(counts.right)
-        values = np.outer(counts.left[rows], counts.right[columns]).ravel()
-        places = np.repeat(rows, columns.size), np.tile(columns, rows.size)
-        return sparse.csr_array((values, places), shape=counts.shape)
-    return counts
-
-
 class PeriodPairs(SparsePairs):
     """Observed pairs of all periods, row by row: the table of the kernels.
 
@@ -175,7 +154,7 @@ class PeriodPairs(SparsePairs):
         # columns t * n_words + v: a row of it is a trajectory's pairs in order of time
         positive, negative = (
             sparse.hstack(parts, format="csr")
-            for parts in ([c.positive for c in counts], [_seen(c.negative) for c in counts])
+            for parts in ([c.positive for c in counts], [written_out(c.negative) for c in counts])
         )
         both, n, kappa = merged(positive, negative)
         words = np.repeat(np.arange(self.n_words), np.diff(both.indptr))

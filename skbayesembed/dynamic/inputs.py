@@ -8,15 +8,15 @@ from functools import cached_property, partial
 import numpy as np
 from scipy import sparse
 
-from ..corpus.count_matrix import column_names, count_matrix, forget_columns, named_matrix
+from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.periods import Periods, check_times
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
 from ..sgns import inputs as static
 from ..sgns.checks import check_known
 from ..sgns.counting import PairCounts, document_pairs
 from ..sgns.inputs import SCORE_EXPONENT, SCORE_NEGATIVE, SCORE_WINDOW, HeldOut
-from ..sgns.pairs import RankOne
-from .data import period_counts, pooled_counts, with_negatives
+from ..sgns.pairs import RankOne, pooled_counts
+from .data import period_counts, with_negatives
 
 _NEGATIVES = ("negative", "ns_exponent", "negative_sampling")
 
@@ -77,12 +77,7 @@ def kind_of(X):
         )
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
         X = X.tolist()
-    if isinstance(X, list | tuple) and any(isinstance(x, PairCounts) for x in X):
-        other = [x for x in X if not isinstance(x, PairCounts)]
-        if other:
-            raise TypeError(
-                f"X must be PairCounts throughout or none, got {type(other[0]).__name__} too."
-            )
+    if static.is_list_of_pairs(X):
         return "pairs", list(X)
     return input_kind(X), X
 
@@ -127,7 +122,7 @@ def training_data(estimator, X, times, seed):
 def _from_pairs(estimator, X, times, rng):
     """Words, None, periods and counts of a list of `PairCounts`."""
     periods, index = learn_periods(estimator, times, len(X), "pairs")
-    words = names_of_pairs(X)
+    words = static.names_of_pairs(X)
     static.check_vocabulary(estimator, words.size)
     groups = ([X[i] for i in np.flatnonzero(index == t)] for t in range(periods.n_periods))
     counts = [added_up(group) if group else _no_counts(words.size) for group in groups]
@@ -207,18 +202,6 @@ def learn_periods(estimator, times, n, kind="text"):
     return periods, periods.index(times)
 
 
-def names_of_pairs(X):
-    """The words of a list of `PairCounts`, which must all have the same; x0, x1, ... without."""
-    first = X[0]
-    for i, counts in enumerate(X[1:], 1):
-        if counts.n_words != first.n_words or not _same_words(counts.words, first.words):
-            raise ValueError(
-                f"X must count pairs of the same words in the same order throughout: X[{i}] "
-                f"({counts.n_words} words) has other words than X[0] ({first.n_words})."
-            )
-    return column_names(first.n_words, first.words)
-
-
 def added_up(parts):
     """The sum of several `PairCounts` of one period; a single one is left as it is."""
     return parts[0] if len(parts) == 1 else pooled_counts(parts)
@@ -227,10 +210,6 @@ def added_up(parts):
 def _no_counts(n_words):
     nothing = np.zeros(n_words)
     return PairCounts(sparse.csr_array((n_words, n_words)), RankOne(nothing, nothing))
-
-
-def _same_words(a, b):
-    return a is b if a is None or b is None else np.array_equal(a, b)
 
 
 # Held-out data ------------------------------------------------------------------------------------

@@ -35,7 +35,8 @@ from ..numeric.tridiagonal_kernels import (
 )
 from ..sgns.data import pair_table
 from ..sgns.model import SGNSModel, canonical_rotation, pivot_contexts
-from .data import PeriodPairs, period_tables, pooled_counts
+from ..sgns.pairs import pooled_counts
+from .data import PeriodPairs, period_tables
 
 # Targets and contexts, in the order of the sides of all arrays.
 SIDES = ("rho", "alpha")

@@ -120,7 +120,7 @@ class Stream:
 
     def _given(self, estimator, X, kind, index):
         static.check_vocabulary(estimator, X[0].n_words)
-        words = inputs.names_of_pairs(X)
+        words = static.names_of_pairs(X)
         if self.known.words.size and not np.array_equal(words, self.known.words):
             raise ValueError(
                 f"X must count pairs of the {self.known.words.size} words of the first batch, "

@@ -254,6 +254,9 @@ class KrylovRoot:
         Most products for a root or a solution.
     keep : int
         Bytes of Lanczos vectors to keep at a time.
+    solution_tol : float, optional
+        Relative residual of solutions where `solve` is given none; by default what the type of the
+        products allows, 1e-4 in float32 and 1e-10 in float64.
 
     Attributes
     ----------
@@ -270,8 +273,12 @@ class KrylovRoot:
         tol: float = 1e-3,
         max_iter: int = 1000,
         keep: int = 1 << 30,
+        solution_tol: float | None = None,
     ) -> None:
         self.product, self.factor, self.dtype = product, factor, dtype
+        if solution_tol is None:
+            solution_tol = _TOL_SINGLE if dtype == np.float32 else _TOL_DOUBLE
+        self.solution_tol = solution_tol
         self.tol, self.max_iter, self.keep = tol, max_iter, keep
         self.facts: list[dict[str, Any]] = []
 
@@ -292,12 +299,10 @@ class KrylovRoot:
     def solve(self, b: np.ndarray, tol: float | None = None) -> np.ndarray:
         """``A^-1`` times each row of ``b``, (m, n).
 
-        The residual relative to the row is at most ``tol``; by default what the type of the
-        products allows, 1e-4 in float32 and 1e-10 in float64.
+        The residual relative to the row is at most ``tol``, by default ``solution_tol``.
         """
         b = b.astype(self.dtype, copy=False)
-        if tol is None:
-            tol = _TOL_SINGLE if self.dtype == np.float32 else _TOL_DOUBLE
+        tol = self.solution_tol if tol is None else tol
         b = b if self.factor is None else self.factor.transpose(b)
         x = conjugate_gradients(self._inner, b, tol=tol, max_iter=self.max_iter)
         return x if self.factor is None else self.factor.apply(x)

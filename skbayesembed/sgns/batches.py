@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .counting import PairCounts, RankOne, document_pairs, subsample, window_pairs
+from .pairs import pooled_counts
 
 
 class CorpusBatches:
@@ -29,6 +30,11 @@ class CorpusBatches:
         self.ids, self.offsets = ids, offsets
         self.n_words, self.frequency = n_words, frequency
 
+    @property
+    def n_documents(self):
+        """Number of documents."""
+        return self.offsets.size - 1
+
     def batches(self, size, rng, shuffle=True):
         """Yield the positive counts of ``size`` documents after ``size``."""
         for documents in _runs(self.offsets.size - 1, size, rng, shuffle):
@@ -41,29 +47,56 @@ class CorpusBatches:
         """The positive counts of all documents."""
         return self._pairs(self.ids, self.offsets, rng)
 
+    def kept(self, rng):
+        """Ids and offsets of the tokens that ``subsample`` leaves."""
+        return self._subsampled(self.ids, self.offsets, rng)
+
+    def _subsampled(self, ids, offsets, rng):
+        threshold = self.estimator.subsample
+        if threshold is None:
+            return ids, offsets
+        return subsample(ids, offsets, self.frequency, threshold, rng)
+
     def _pairs(self, ids, offsets, rng):
         e = self.estimator
-        if e.subsample is not None:
-            ids, offsets = subsample(ids, offsets, self.frequency, e.subsample, rng)
+        ids, offsets = self._subsampled(ids, offsets, rng)
         return window_pairs(
             ids, offsets, self.n_words, window=e.window, window_weights=e.window_weights, rng=rng
         )
 
 
 class MatrixBatches:
-    """Batches of rows of a document-word matrix, the whole document being the context."""
+    """Batches of rows of a document-word matrix, the whole document being the context.
 
-    def __init__(self, matrix):
+    Parameters
+    ----------
+    matrix : sparse matrix of shape (n_documents, n_words)
+    pair_weights : {"token", "pairs"}
+        As of `counting.document_pairs`.
+    """
+
+    def __init__(self, matrix, pair_weights):
         self.matrix = sparse.csr_array(matrix)
+        self.pair_weights = pair_weights
+
+    @property
+    def n_documents(self):
+        """Number of documents."""
+        return self.matrix.shape[0]
+
+    @property
+    def n_words(self):
+        """Number of words."""
+        return self.matrix.shape[1]
 
     def batches(self, size, rng, shuffle=True):
         """Yield the positive counts of ``size`` documents after ``size``."""
         for documents in _runs(self.matrix.shape[0], size, rng, shuffle):
-            yield document_pairs(self.matrix[documents])
+            yield document_pairs(self.matrix[documents], pair_weights=self.pair_weights)
 
     def whole(self, rng):
         """The positive counts of all documents; ``rng`` is not used, for nothing is drawn."""
-        return document_pairs(self.matrix)
+        return document_pairs(self.matrix, pair_weights=self.pair_weights)
 
 
 class PairBatches:
@@ -74,6 +107,9 @@ class PairBatches:
 
     def __init__(self, counts, n_parts=16):
         self.counts, self.n_parts = counts, n_parts
+
+    # pairs are all there is: of the documents that they come from nothing is known
+    n_documents = None
 
     def whole(self, rng):
         """The `PairCounts` themselves."""
@@ -100,6 +136,24 @@ class PairBatches:
             ]
             if sum(c.nnz for c in chosen):
                 yield PairCounts(*chosen)
+
+
+class UnitPairs(PairBatches):
+    """`PairCounts` of the same words, one for each unit of sampling.
+
+    Parameters
+    ----------
+    parts : list of PairCounts
+    """
+
+    def __init__(self, parts):
+        super().__init__(pooled_counts(parts) if len(parts) > 1 else parts[0])
+        self.parts = parts
+
+    @property
+    def n_documents(self):
+        """Number of units."""
+        return len(self.parts)
 
 
 def _runs(n, size, rng, shuffle):

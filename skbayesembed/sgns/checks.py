@@ -27,6 +27,9 @@ def check_parameters(estimator):
     check_choice("kernel", e.kernel, ("auto", "metropolis", "polya-gamma"))
     check_choice("covariance", e.covariance, ("full", "diag"))
     check_learning(e)
+    check_choice("uncertainty", e.uncertainty, ("documents", "model"))
+    check_choice("pair_weights", e.pair_weights, ("token", "pairs"))
+    check_bool("balance", e.balance)
     check_bool("biases", e.biases)
     if e.biases and e.solver != "vi":
         raise ValueError(f"biases=True is available with solver='vi' only, got {e.solver!r}.")

@@ -89,13 +89,17 @@ def window_pairs(ids, offsets, n_words, *, window, window_weights, rng=None):
     return _collect_windows(args, n_words, dtype)
 
 
-def document_pairs(counts):
+def document_pairs(counts, *, pair_weights="pairs"):
     """Count the ordered pairs of different tokens of one document.
 
     Parameters
     ----------
     counts : sparse matrix or array-like of shape (n_documents, n_words)
         Non-negative; fractions are allowed.
+    pair_weights : {"pairs", "token"}, default="pairs"
+        "pairs": every pair counts 1, so that a token counts as often as there are others in its
+        document. "token": the pairs of a document of N tokens count ``1 / (N - 1)``, so that each
+        token counts once as a target; a document of one token has none.
 
     Returns
     -------
@@ -105,9 +109,14 @@ def document_pairs(counts):
         fractions make negative are zero.
     """
     counts = as_counts(counts, "counts")
-    positive = (counts.T @ counts).tocsr()
+    right = counts
+    if pair_weights == "token":
+        others = counts.sum(axis=1) - 1.0
+        share = np.divide(1.0, others, out=np.zeros(others.size), where=others > 0)
+        right = sparse.csr_array(sparse.diags_array(share) @ counts)
+    positive = (counts.T @ right).tocsr()
     diagonal = positive.diagonal()
-    excess = np.minimum(counts.sum(axis=0), diagonal)
+    excess = np.minimum(right.sum(axis=0), diagonal)
     positive = (positive - sparse.diags_array(excess, format="csr")).tocsr()
     positive.eliminate_zeros()
     positive.sort_indices()

@@ -17,10 +17,12 @@ from ..common.checks import check_choice, check_integer, check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
 from . import inputs, predict
+from .balance import BalancedDraws, balanced
 from .counting import PairCounts
+from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
-from .reading import ReadingMixin
+from .reading import ReadingMixin, document_features
 from .solvers import ROOM
 from .streaming import StreamingMixin
 
@@ -90,6 +92,23 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     learning_method : {"batch", "online"}, default="batch"
         How ``"vi"`` reads the data: all of them in every iteration, or in minibatches of documents,
         for which ``negative_sampling="sampled"`` is far cheaper.
+    uncertainty : {"documents", "model"}, default="documents"
+        What intervals know of. ``"documents"``: the units of sampling that ``fit`` was given
+        (``units``), documents by default, and the prior; another sample of as many units would give
+        answers that differ as the intervals say, whatever window and weights make of a text's
+        pairs. ``"model"``: the posterior itself, for which every pair of words in every window is
+        an observation of its own. Where no documents are seen (a single ``PairCounts``, online
+        learning, sampled negatives) and with biases or ``prior="ard"`` intervals are the model's:
+        ``posterior_.attrs["uncertainty"]`` says which they are. Read at every answer, so that it
+        may be changed after ``fit``. ``posterior_``, ``score`` and ``loo`` are the model's.
+    pair_weights : {"token", "pairs"}, default="token"
+        Of count matrices: ``"token"`` counts every token once as a target, the pairs of a document
+        of N tokens ``1 / (N - 1)`` each; ``"pairs"`` counts every pair 1, a token as often as there
+        are others in its document.
+    balance : bool, default=True
+        Whether vectors are read balanced: scaled so that ``rho' rho = alpha' alpha``, in every
+        draw. The likelihood knows ``rho alpha'`` alone and leaves that scale to the prior, whose
+        noise cosines would have otherwise. Not with an `InformativePrior`.
     batch_size : int, default=128
         Documents in a minibatch, also of ``partial_fit``.
     n_passes : int, default=5
@@ -133,7 +152,15 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     posterior_ : Posterior
         Draws of ``rho`` and ``alpha``, each (chain, draw, n_words, n_components).
     rho_, alpha_ : ndarray of shape (n_words, n_components)
-        Posterior means (the mode for ``solver="map"``) of target and context vectors.
+        Posterior means (the mode for ``solver="map"``) of target and context vectors, balanced
+        unless ``balance=False``.
+    n_units_ : ndarray of shape (n_words,)
+        Effective units of sampling that each word was a target in: the number of units where all
+        have as many of its pairs, one where one has them all.
+    dispersion_ : ndarray of shape (n_words,)
+        Variance of a word's target vector given all contexts by the units of sampling, over that
+        by the model; above 1 where the model's intervals are too narrow for text. NaN for words of
+        fewer than two effective units.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict of str to int
@@ -165,7 +192,8 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     References
     ----------
     Yrjänäinen, Boström, Magnusson & Jonasson (2025). Posterior Sampling of Probabilistic Word
-    Embeddings. Bamler & Mandt (2017). Dynamic Word Embeddings, ICML.
+    Embeddings. Bamler & Mandt (2017). Dynamic Word Embeddings, ICML. Giordano et al. (2019). A
+    Swiss Army Infinitesimal Jackknife, AISTATS (intervals by units).
 
     Examples
     --------
@@ -178,9 +206,13 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
     True
     """
 
+    # scikit-learn's default request: routed wherever they are passed
+    __metadata_request__fit = {"units": True}
+
     anchors_ = Learned()
     rho_ = Learned()
     alpha_ = Learned()
+    _balanced = Learned()
 
     def __init__(
         self,
@@ -203,6 +235,9 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         covariance: str = "full",
         biases: bool = False,
         learning_method: str = "batch",
+        uncertainty: str = "documents",
+        pair_weights: str = "token",
+        balance: bool = True,
         batch_size: int = 128,
         n_passes: int = 5,
         target_accept: float = 0.8,
@@ -241,6 +276,9 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         self.covariance = covariance
         self.biases = biases
         self.learning_method = learning_method
+        self.uncertainty = uncertainty
+        self.pair_weights = pair_weights
+        self.balance = balance
         self.batch_size = batch_size
         self.n_passes = n_passes
         self.target_accept = target_accept
@@ -261,32 +299,70 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn the posterior.
 
         Parameters
         ----------
         X : list of str, list of lists of str, (n_documents, n_words) counts or PairCounts
             Documents as strings, as token lists, as a count matrix (sparse or dense), or pair
-            counts already made. Windows never cross a document.
+            counts already made: a list of them, one for each unit, or a single one. Windows never
+            cross a document.
         y : None
             Ignored.
+        units : array-like of shape (n_documents,), optional
+            What was sampled: a label for each document (speaker, author, work, country), by which
+            intervals are made. By default every document is a unit of its own.
+        sample_weight : array-like of shape (n_documents,), optional
+            How often each document counts. ``min_count`` and ``max_features`` look at the documents
+            without weights.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            For parameters or data that are not allowed; where ``units`` or ``sample_weight`` are
+            not one for each document, or there are fewer than two units.
+
+        Warns
+        -----
+        UserWarning
+            With ``uncertainty="model"``, where some words have a ``dispersion_`` above 2.
         """
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
-        training = inputs.training_data(self, X, seeds["counts"])
+        training = inputs.training_data(self, X, seeds["counts"], units, sample_weight)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training)
         self._count_seed = seeds["counts"]
+        self._no_units = why_not(self, training)
+        self._sampling = None
+        if self._no_units is None:
+            self._sampling = sampling_of(self, training, found.posterior, seeds["units"])
         self._set_fitted(found)
+        if self.uncertainty == "model" and self._sampling is not None:
+            warn_of_dispersion(self)
         return self
 
-    def fit_transform(self, X: Any, y: None = None) -> np.ndarray:
+    def fit_transform(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Fit to X, then transform it.
 
         Parameters
@@ -295,15 +371,17 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
             An iterator is read once.
         y : None
             Ignored.
+        units, sample_weight
+            As in ``fit``.
 
         Returns
         -------
         ndarray of shape (n_documents, n_components)
         """
-        if isinstance(X, PairCounts):
-            raise TypeError("fit_transform takes documents or a count matrix, got PairCounts.")
         X = materialise(X)
-        return self.fit(X, y).transform(X)
+        if isinstance(X, PairCounts) or inputs.is_list_of_pairs(X):
+            raise TypeError("fit_transform takes documents or a count matrix, got PairCounts.")
+        return self.fit(X, y, units=units, sample_weight=sample_weight).transform(X)
 
     def transform(self, X: Any) -> np.ndarray:
         """Count-weighted posterior-mean target vectors of documents.
@@ -315,22 +393,22 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         Returns
         -------
         ndarray of shape (n_documents, n_components)
-            Twice as many columns for ``features="mean_std"``: the means, then the posterior
-            standard deviations. A document without a known word gets zeros.
+            Twice as many columns for ``features="mean_std"``: the means, then their standard
+            deviations (see ``uncertainty``). A document without a known word gets zeros.
         """
         check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))
         counts = inputs.count_documents(self, X)
-        return predict.document_features(self.posterior_, counts, self.features == "mean_std")
+        return document_features(self, counts, self.features == "mean_std")
 
     def score(self, X: Any, y: None = None, *, sample_weight: None = None) -> float:
         """Mean held-out log predictive probability per observed pair.
 
         The held-out pairs come from a protocol of their own (window 5 with linear weights, or
-        the whole document for counts; expected negatives, one per positive, exponent 0.75; all
-        words of the documents), so scores compare across every hyperparameter but those of the
-        analyzer, which decides what a word of the text is. A pair with a word outside the
-        vocabulary scores log 1/2. PairCounts are scored as they are.
+        the whole document for counts, a token counting once; expected negatives, one per positive,
+        exponent 0.75; all words of the documents), so scores compare across every hyperparameter
+        but those of the analyzer, which decides what a word of the text is. A pair with a word
+        outside the vocabulary scores log 1/2. PairCounts are scored as they are.
 
         Parameters
         ----------
@@ -349,13 +427,17 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         check_no_weights(self, sample_weight)
         return predict.mean_log_score(self.posterior_, inputs.held_out(self, X))
 
-    def loo(self, X: Any, *, max_pairs: int = 2000) -> Bunch:
+    def loo(
+        self, X: Any, *, sample_weight: ArrayLike | None = None, max_pairs: int = 2000
+    ) -> Bunch:
         """Expected log predictive density of left-out observations, by PSIS-LOO.
 
         Parameters
         ----------
         X : documents, counts or PairCounts
             What ``fit`` was given: the observations themselves are not kept.
+        sample_weight : array-like of shape (n_documents,), optional
+            What ``fit`` was given.
         max_pairs : int, default=2000
             Most pairs for which importance sampling is run; a random sample beyond.
 
@@ -389,7 +471,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
                 "are those of an approximation. Use solver='gibbs' or 'hmc', or score on held-out "
                 "data."
             )
-        training = inputs.training_again(self, X, np.random.default_rng(self._count_seed))
+        training = inputs.training_again(self, X, self._count_seed, sample_weight)
         # a copy's child: spawning counts children, and the next call is to make the same draws
         rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
         return loo(self.posterior_, training.counts, max_pairs=max_pairs, rng=rng)
@@ -400,8 +482,36 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         self.vocabulary_ = training.vocabulary
         self._columns = training.columns
 
+    @property
+    def n_units_(self) -> np.ndarray:
+        """Effective units of sampling that each word was a target in, (n_words,)."""
+        return self._seen_sampling("n_units_").n_units
+
+    @property
+    def dispersion_(self) -> np.ndarray:
+        """Variance of a word's target by the units over that by the model, (n_words,)."""
+        return self._seen_sampling("dispersion_").dispersion
+
+    def _seen_sampling(self, name):
+        check_is_fitted(self, "posterior_")
+        if self._sampling is None:
+            raise AttributeError(
+                f"{name} needs documents, or a list of PairCounts, and was fitted with "
+                f"{self._no_units}."
+            )
+        return self._sampling
+
     def _learned_from(self, posterior):
-        return {"rho_": posterior.mean("rho"), "alpha_": posterior.mean("alpha")}
+        by_units = self.uncertainty == "documents" and self._sampling is not None
+        posterior.attrs["uncertainty"] = "documents" if by_units else "model"
+        if self._sampling is None:
+            posterior.attrs["without_units"] = self._no_units
+        found = [posterior.mean(name) for name in ("rho", "alpha")]
+        draws = None
+        if balances(self):
+            found = balanced(found)
+            draws = BalancedDraws(posterior, found)
+        return {"rho_": found[0], "alpha_": found[1], "_balanced": draws}
 
     @property
     def _n_means(self):

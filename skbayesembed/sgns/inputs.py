@@ -16,7 +16,8 @@ from ..corpus.count_matrix import (
 )
 from ..corpus.known import check_kind, known_counts
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
-from .batches import CorpusBatches, MatrixBatches, PairBatches
+from ..corpus.units import Units, check_units, check_weights, units_of
+from .batches import CorpusBatches, MatrixBatches, PairBatches, UnitPairs
 from .checks import check_words
 from .counting import (
     PairCounts,
@@ -25,14 +26,29 @@ from .counting import (
     sampled_negatives,
     window_pairs,
 )
+from .documents.blocks import DocumentPairs
+from .pairs import times
 
-# The scoring protocol: the same for every candidate, whatever it was trained with.
+# The scoring protocol: the same for every candidate, whatever it was trained with. In a count
+# matrix a token counts once.
 SCORE_WINDOW = 5
 SCORE_NEGATIVE = 1
 SCORE_EXPONENT = 0.75
 
 # What ``fit`` accepts besides a count matrix.
 _WITHOUT_COLUMNS = "text, tokens or PairCounts"
+
+
+def is_list_of_pairs(X):
+    """Whether X is a list of `PairCounts`; a TypeError where only some are."""
+    if not isinstance(X, list | tuple) or not any(isinstance(x, PairCounts) for x in X):
+        return False
+    other = [x for x in X if not isinstance(x, PairCounts)]
+    if other:
+        raise TypeError(
+            f"X must be PairCounts throughout or none, got {type(other[0]).__name__} too."
+        )
+    return True
 
 
 @dataclass(frozen=True)
@@ -48,12 +64,18 @@ class Training:
         Columns of the count matrix that are the words; None unless fitted on one.
     source : CorpusBatches, MatrixBatches, PairBatches or None
         Makes the counts, of a batch or of all documents; None where they are made.
+    by_document : DocumentPairs, UnitPairs or None
+        The counts of each document, or of each unit where they were given so.
+    units : Units or None
+        The units that documents belong to; None where no documents are seen.
     """
 
     counts: PairCounts | None
     words: np.ndarray
     columns: np.ndarray | None = None
     source: CorpusBatches | MatrixBatches | PairBatches | None = None
+    by_document: DocumentPairs | UnitPairs | None = None
+    units: Units | None = None
 
     @cached_property
     def vocabulary(self):
@@ -69,28 +91,68 @@ class HeldOut:
     index: np.ndarray
 
 
-def training_data(estimator, X, seed):
+def training_data(estimator, X, seed, units=None, sample_weight=None):
     """`Training` of whatever ``fit`` accepts, for its way of learning.
 
     Parameters
     ----------
     estimator : BayesianSGNS
         The columns of a count matrix are noted in it.
-    X : documents, counts or PairCounts
+    X : documents, counts, PairCounts or list of PairCounts
     seed : numpy.random.SeedSequence
         For counts that are drawn: sampled negatives, subsampling, dynamic windows.
+    units, sample_weight : array-like or None
+        As of ``fit``.
 
     Raises
     ------
     ValueError
-        If X is not allowed, or ``anchors`` or ``keep_draws`` name words that it does not have.
+        If X, units or sample_weight are not allowed, or ``anchors`` or ``keep_draws`` name words
+        that X does not have.
     """
+    check_batch_only(estimator, units=units, sample_weight=sample_weight)
     training = read(estimator, X)
     check_vocabulary(estimator, training.words.size)
-    if estimator.learning_method != "online":
-        training = counted(estimator, training, np.random.default_rng(seed))
     check_words(estimator, training.vocabulary)
-    return training
+    training = with_units(training, seed, units, sample_weight)
+    if estimator.learning_method == "online":
+        return training
+    return counted(estimator, training, np.random.default_rng(seed))
+
+
+def check_batch_only(estimator, **given):
+    """Raise a ValueError where online learning is given units or weights."""
+    for name, value in given.items():
+        if value is not None and estimator.learning_method == "online":
+            raise ValueError(
+                f"{name} is available with learning_method='batch' only, got 'online', whose "
+                "intervals are the model's."
+            )
+
+
+def with_units(training, seed, units, sample_weight):
+    """`Training` with the units of its documents, and their pairs apart."""
+    source = training.source
+    n, what = source.n_documents, "documents"
+    if n is None:
+        for name, value in (("units", units), ("sample_weight", sample_weight)):
+            if value is not None:
+                raise ValueError(
+                    f"{name} must be None for a single PairCounts, whose documents are not known: "
+                    "pass a list of PairCounts, one for each unit."
+                )
+        return training
+    if isinstance(source, UnitPairs):
+        what = "PairCounts"
+    weights = check_weights(sample_weight, n, what)
+    found = units_of(check_units(units, n, what), weights, n, what)
+    if isinstance(source, UnitPairs):
+        if weights is not None:
+            weighted = zip(source.parts, weights.tolist(), strict=True)
+            source = UnitPairs([times(part, weight) for part, weight in weighted])
+        return replace(training, source=source, by_document=source, units=found)
+    pairs = DocumentPairs(source, weights, seed)
+    return replace(training, by_document=pairs, units=found)
 
 
 def read(estimator, X, *, reset=True):
@@ -110,11 +172,16 @@ def read(estimator, X, *, reset=True):
         source = PairBatches(X)
         return Training(None, column_names(X.n_words, X.words), None, source)
     X = materialise(X)
+    if is_list_of_pairs(X):
+        if reset:
+            forget_columns(estimator)
+        return Training(None, names_of_pairs(X), None, UnitPairs(X))
     kind = input_kind(X)
     if kind == "counts":
         matrix, names = named_matrix(estimator, X, reset=reset)
         columns = chosen_columns(estimator, matrix)
-        return Training(None, names[columns], columns, MatrixBatches(matrix[:, columns]))
+        source = MatrixBatches(matrix[:, columns], estimator.pair_weights)
+        return Training(None, names[columns], columns, source)
     forget_columns(estimator)
     corpus = frequent_corpus(estimator, X, kind)
     source = CorpusBatches(
@@ -125,19 +192,25 @@ def read(estimator, X, *, reset=True):
 
 def counted(estimator, training, rng):
     """`Training` with the counts of all documents in the place of their source."""
-    counts = training.source.whole(rng)
+    pairs = training.by_document
+    if isinstance(pairs, DocumentPairs) and pairs.weights is not None:
+        counts = pairs.total()
+    else:
+        counts = training.source.whole(rng)
     if not isinstance(counts, PairCounts):
         counts = finish_counts(estimator, counts, training.words, rng)
     return replace(training, counts=counts, source=None)
 
 
-def training_again(estimator, X, rng):
+def training_again(estimator, X, seed, sample_weight=None):
     """The counts that a fitted estimator was trained on, made anew from the same data."""
     X = materialise(X)
-    if not isinstance(X, PairCounts):
+    if not (isinstance(X, PairCounts) or is_list_of_pairs(X)):
         fitted_kind(estimator, input_kind(X))
     training = read(estimator, X, reset=False)
     check_vocabulary(estimator, training.words.size)
+    training = with_units(training, seed, None, sample_weight)
+    rng = np.random.default_rng(seed)
     if training.columns is not None:
         # the columns are compared, for their names may be given to fit alone
         _check_same(estimator, training.columns, estimator._columns)
@@ -195,6 +268,22 @@ def check_vocabulary(estimator, n_words):
         )
 
 
+def names_of_pairs(X):
+    """The words of a list of `PairCounts`, which must all have the same; x0, x1, ... without."""
+    first = X[0]
+    for i, counts in enumerate(X[1:], 1):
+        if counts.n_words != first.n_words or not _same_words(counts.words, first.words):
+            raise ValueError(
+                f"X must count pairs of the same words in the same order throughout: X[{i}] "
+                f"({counts.n_words} words) has other words than X[0] ({first.n_words})."
+            )
+    return column_names(first.n_words, first.words)
+
+
+def _same_words(a, b):
+    return a is b if a is None or b is None else np.array_equal(a, b)
+
+
 def held_out(estimator, X):
     """`HeldOut` of documents by the fixed scoring protocol, or of pair counts as they are."""
     if isinstance(X, PairCounts):
@@ -204,7 +293,7 @@ def held_out(estimator, X):
     if kind == "counts":
         matrix = count_matrix(estimator, X)
         index = known_columns(estimator, matrix.shape[1])
-        positive = document_pairs(matrix)
+        positive = document_pairs(matrix, pair_weights="token")
     else:
         corpus = build_corpus(X, analyzer_of(estimator, kind))
         index = known_words(estimator, corpus.words)

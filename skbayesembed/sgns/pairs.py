@@ -210,6 +210,34 @@ class PairCounts:
         return train, PairCounts(other_positive, other_negative, self.words)
 
 
+def pooled_counts(counts):
+    """Several `PairCounts` of the same words added up.
+
+    Expected negatives of several texts are no product any more: their sum is a whole matrix.
+    """
+    positive = sum((c.positive for c in counts[1:]), counts[0].positive)
+    left = [written_out(c.negative) for c in counts if c.negative.sum() > 0]
+    negative = sum(left[1:], left[0]) if left else np.zeros(positive.shape)
+    return PairCounts(positive, negative)
+
+
+def written_out(counts):
+    """Counts as a sparse matrix; a product is written out."""
+    if isinstance(counts, RankOne):
+        rows, columns = np.flatnonzero(counts.left), np.flatnonzero(counts.right)
+        values = np.outer(counts.left[rows], counts.right[columns]).ravel()
+        places = np.repeat(rows, columns.size), np.tile(columns, rows.size)
+        return sparse.csr_array((values, places), shape=counts.shape)
+    return counts
+
+
+def times(counts, factor):
+    """`PairCounts` multiplied by a number."""
+    negative = counts.negative
+    scaled = negative.scaled(factor) if isinstance(negative, RankOne) else negative * factor
+    return PairCounts(counts.positive * factor, scaled, counts.words)
+
+
 def as_counts(counts, name):
     """Check non-negative counts and copy them into a canonical float64 CSR array."""
     try:

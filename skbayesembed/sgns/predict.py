@@ -120,28 +120,6 @@ def _block(negative, rows, columns):
     return negative[rows][:, columns].toarray()
 
 
-def document_features(posterior, counts, with_std):
-    """Count-weighted mean of the posterior-mean targets of each document's words.
-
-    Parameters
-    ----------
-    posterior : Posterior
-    counts : sparse array of shape (n_documents, n_words)
-    with_std : bool
-        Append the posterior standard deviation of every feature.
-
-    Returns
-    -------
-    ndarray of shape (n_documents, n_components) or (n_documents, 2 * n_components)
-        Zeros for a document without a known word.
-    """
-    weights = word_shares(counts)
-    mean = weights @ posterior.mean("rho")
-    if not with_std:
-        return mean
-    return np.hstack([mean, np.sqrt(feature_variance(weights, posterior.flat("rho")))])
-
-
 def word_shares(counts):
     """Shares of words in each document, csr (n_documents, n_words); zeros where there are none."""
     size = np.asarray(counts.sum(axis=1)).ravel()
@@ -149,8 +127,8 @@ def word_shares(counts):
 
 
 def feature_variance(weights, draws):
-    """Unbiased variance over draws (n, n_words, n_components) of ``weights @ draw``."""
-    centre = weights @ draws.mean(axis=0)
+    """Unbiased variance of ``weights @ draw`` over draws (n_words, n_components), read twice."""
+    centre = sum(weights @ draw for draw in draws) / len(draws)
     square = np.zeros_like(centre)
     for draw in draws:
         square += (weights @ draw - centre) ** 2

@@ -11,10 +11,15 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob
+from ..common.warnings import warn_user
 from ..metrics.words import unit_vectors
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table
-from .predict import with_biases
+from .documents import answers
+from .predict import feature_variance, with_biases, word_shares
+
+# With fewer effective units intervals are rough: 90 % ones hold the truth some 80 times of 100.
+FEW_UNITS = 3
 
 
 def word_index(estimator, word, name):
@@ -36,12 +41,32 @@ def word_index(estimator, word, name):
 
 
 def draws_of(estimator, name, index):
-    """Draws of some rows of ``name``, shape (n_draws, len(index), n_components).
+    """Draws of some rows of ``name`` as they are read, (n_draws, len(index), n_components).
 
-    Every draw where the rows were kept by name, the recorded ones otherwise.
+    Balanced, of the whole draws that were recorded; or as the solver drew them, and then every draw
+    where the rows were kept by name.
     """
+    if estimator._balanced is not None:
+        return estimator._balanced.of(name, index)
     rows = kept_draws(estimator, name, index)
     return estimator.posterior_.flat(name)[:, index] if rows is None else rows
+
+
+def deviations_of(estimator):
+    """`Deviations` with the units of sampling where intervals are to know of them, else None.
+
+    Warns
+    -----
+    UserWarning
+        Where the mode does not allow for them.
+    """
+    sampling = estimator._sampling
+    if estimator.uncertainty != "documents" or sampling is None:
+        return None
+    if sampling.problem is not None:
+        warn_user(f"Intervals are the model's: {sampling.problem}", UserWarning)
+        return None
+    return sampling.deviations
 
 
 def kept_draws(estimator, name, index):
@@ -64,22 +89,54 @@ def similarity(estimator, a, b, prob):
     check_prob(prob)
     index = [word_index(estimator, a, "a"), word_index(estimator, b, "b")]
     vectors = unit_vectors(draws_of(estimator, "rho", index))
-    return summarise(np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1]), prob)
+    draws = np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1])
+    deviations = deviations_of(estimator)
+    if deviations is None:
+        return summarise(draws, prob)
+    a, b = np.array(index)[:, None]
+    return answers.only(_cosines_by_units(deviations, a, b, draws.mean(keepdims=True), prob))
+
+
+def _cosines_by_units(deviations, a, b, mean, prob):
+    """Cosines of words ``a`` and ``b`` with intervals by units, about their posterior means."""
+    centre = answers.COSINE.forward(mean)
+    slope = answers.COSINE.slope(np.tanh(centre))
+    change = answers.cosine_change(deviations, a, b).times(1.0 / slope)
+    return answers.answer(deviations, mean, centre, change, prob, answers.COSINE)
 
 
 def cooccurrence(estimator, pairs, prob):
     """Posterior of sigma(rho_w . alpha_v) for pairs (target word, context word)."""
     check_prob(prob)
     targets, contexts = pair_places(estimator, pairs)
-    rho = draws_of(estimator, "rho", targets)
-    alpha = draws_of(estimator, "alpha", contexts)
+    rho, alpha = _pair_draws(estimator, targets, contexts)
+    logits = np.einsum("ijk,ijk->ij", rho, alpha)
+    draws = expit(logits)
+    deviations = deviations_of(estimator)
+    if deviations is None:
+        return summarise(draws, prob)
+    change = answers.logit_change(deviations, np.array(targets), np.array(contexts))
+    mean, centre = draws.mean(axis=0), logits.mean(axis=0)
+    return answers.answer(deviations, mean, centre, change, prob, answers.PROBABILITY)
+
+
+def _pair_draws(estimator, targets, contexts):
+    """Draws of targets and contexts whose dot products are logits of pairs.
+
+    Balancing leaves these as they are: every draw where the words were kept by name.
+    """
     posterior = estimator.posterior_
+    found = []
+    for name, index in (("rho", targets), ("alpha", contexts)):
+        rows = kept_draws(estimator, name, index)
+        found.append(posterior.flat(name)[:, index] if rows is None else rows)
+    rho, alpha = found
     if len(rho) != len(alpha) or "rho_bias" in posterior:
         rho, alpha = posterior.flat("rho")[:, targets], posterior.flat("alpha")[:, contexts]
     if "rho_bias" in posterior:
         biases = posterior.flat("rho_bias")[:, targets], posterior.flat("alpha_bias")[:, contexts]
         rho, alpha = with_biases(rho, alpha, *biases)
-    return summarise(expit(np.einsum("ijk,ijk->ij", rho, alpha)), prob)
+    return rho, alpha
 
 
 def pair_places(estimator, pairs):
@@ -105,13 +162,16 @@ class Neighbours(Table):
     mean, sd : ndarray of shape (n,)
         Of the cosine.
     interval : ndarray of shape (n, 2)
-        Highest density interval of the cosine.
+        Of the cosine.
     prob_top : ndarray of shape (n,)
         Probability of being among the ``n`` nearest.
     prob : float
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+    n_units : ndarray of shape (n,) or None
+        Effective units of sampling that each neighbour, or the word if it has fewer, was seen in;
+        None where intervals are the model's.
     """
 
     word: str
@@ -122,19 +182,33 @@ class Neighbours(Table):
     prob_top: np.ndarray
     prob: float
     n_draws: int
+    n_units: np.ndarray | None = None
 
     def _title(self):
         return f"nearest to {self.word!r}"
 
+    def _notes(self):
+        notes = super()._notes()
+        if self.n_units is not None and np.any(self.n_units < FEW_UNITS):
+            few = self.words[self.n_units < FEW_UNITS].tolist()
+            notes.append(
+                f"fewer than {FEW_UNITS} effective units, so that intervals are rough: "
+                + ", ".join(few)
+            )
+        return notes
+
     def _columns(self):
         # of the same widths whatever the numbers
         interval, top = f"{100 * self.prob:g} % interval", f"P(top {len(self.words)})"
-        return [
+        columns = [
             Column("neighbour", self.words, ("word",), left=True),
             Column("cosine", self.mean, ("mean",), "6.3f"),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
             Column(f"{top:>9}", self.prob_top, ("prob_top",), ".2f"),
         ]
+        if self.n_units is not None:
+            columns.append(Column(f"{'units':>7}", self.n_units, ("n_units",), ".1f"))
+        return columns
 
     def _series(self):
         series = super()._series()
@@ -146,11 +220,81 @@ def most_similar(estimator, word, n, prob):
     check_prob(prob)
     check_integer("n", n, 1)
     target = word_index(estimator, word, "word")
-    return neighbours(estimator.words_, target, estimator.posterior_.flat("rho"), n, prob)
+    deviations = deviations_of(estimator)
+    if deviations is not None:
+        return _neighbours_by_units(estimator, deviations, target, n, prob)
+    draws = target_draws(estimator)
+    return neighbours(estimator.words_, target, draws, n, prob)
+
+
+def _neighbours_by_units(estimator, deviations, target, n, prob):
+    """`Neighbours` with intervals, and probabilities of rank, by units."""
+    words = estimator.words_
+    mean = _mean_cosines(target_draws(estimator), target, words.size)
+    others = np.delete(np.arange(words.size), target)
+    n = min(n, others.size)
+    a = np.full(others.size, target)
+    found = _cosines_by_units(deviations, a, others, mean[others], prob)
+    top = np.zeros(others.size)
+    for draw in found.draws:
+        top[np.argpartition(-draw, n - 1)[:n] if n else []] += 1
+    order = np.argsort(-found.mean, kind="stable")[:n]
+    return Neighbours(
+        str(words[target]),
+        words[others[order]],
+        found.mean[order],
+        found.sd[order],
+        found.interval[order],
+        top[order] / len(found.draws),
+        prob,
+        len(found.draws),
+        found.n_units[order],
+    )
+
+
+def target_draws(estimator):
+    """Draws of all target vectors as they are read, one after the other."""
+    balanced = estimator._balanced
+    return estimator.posterior_.flat("rho") if balanced is None else balanced
+
+
+def document_features(estimator, counts, with_std):
+    """Count-weighted mean of the target vectors of each document's words.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    counts : sparse array of shape (n_documents, n_words)
+    with_std : bool
+        Append the standard deviation of every feature.
+
+    Returns
+    -------
+    ndarray of shape (n_documents, n_components) or (n_documents, 2 * n_components)
+        Zeros for a document without a known word.
+    """
+    weights = word_shares(counts)
+    mean = weights @ estimator.rho_
+    if not with_std:
+        return mean
+    deviations = deviations_of(estimator)
+    if deviations is None:
+        variance = feature_variance(weights, target_draws(estimator))
+    else:
+        variance = answers.feature_variance(deviations, weights)
+    return np.hstack([mean, np.sqrt(variance)])
+
+
+def _mean_cosines(draws, target, n_words):
+    """Means over draws of the cosines with one word's target, (n_words,)."""
+    total = np.zeros(n_words)
+    for rho in draws:
+        total += _cosines(rho, target)
+    return total / len(draws)
 
 
 def neighbours(words, target, draws, n, prob):
-    """`Neighbours` of the word ``target`` by draws of shape (n_draws, n_words, n_components)."""
+    """`Neighbours` of the word ``target`` by draws (n_words, n_components), gone through twice."""
     n = min(n, words.size - 1)
     total, top = np.zeros(words.size), np.zeros(words.size)
     for rho in draws:
@@ -161,7 +305,8 @@ def neighbours(words, target, draws, n, prob):
     mean = total / len(draws)
     mean[target] = -np.inf
     order = np.argsort(-mean, kind="stable")[:n]
-    vectors = unit_vectors(draws[:, np.append(order, target)])
+    chosen = np.append(order, target)
+    vectors = unit_vectors(np.array([rho[chosen] for rho in draws]))
     summary = summarise(np.einsum("ijk,ik->ij", vectors[:, :-1], vectors[:, -1]), prob)
     return Neighbours(
         str(words[target]),
@@ -198,7 +343,10 @@ class ReadingMixin:
         Returns
         -------
         Bunch
-            ``mean``, ``sd``, ``interval`` (low, high) and all ``draws``.
+            ``mean``, ``sd``, ``interval`` (low, high) and ``draws``. With
+            ``uncertainty="documents"`` also ``sd_sampling`` and ``sd_prior``, the parts of ``sd``
+            by the units that were sampled and by the prior, and ``n_units``, the effective units
+            of the word that has fewer; the interval has as much probability on either side.
 
         Raises
         ------
@@ -243,6 +391,8 @@ class ReadingMixin:
         -------
         Bunch
             ``mean`` and ``sd`` (n_pairs,), ``interval`` (n_pairs, 2), ``draws`` (n_draws, n_pairs).
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, as
+            of `similarity`.
         """
         check_is_fitted(self, "posterior_")
         return cooccurrence(self, pairs, prob)

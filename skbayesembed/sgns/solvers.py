@@ -55,5 +55,5 @@ ROOM = Room(
     pose=pose,
     labels=labels,
     diagnose=diagnose,
-    streams=("counts", "mode", "solve"),
+    streams=("counts", "mode", "solve", "units"),
 )

@@ -66,7 +66,7 @@ class Stream:
 
     def _source(self, estimator, X, kind):
         if kind == "counts":
-            return MatrixBatches(count_matrix(estimator, X))
+            return MatrixBatches(count_matrix(estimator, X), estimator.pair_weights)
         ids, offsets = encode(X, analyzer_of(estimator, kind), self.training.vocabulary)
         # words outside the vocabulary vanish and their neighbours close up, as in fit
         ids, offsets = keep_tokens(ids, offsets, ids >= 0)
@@ -146,6 +146,7 @@ class StreamingMixin(FittedMixin):
         def begin():
             stream = Stream(self, X, vocabulary)
             self._note(stream.training)
+            self._sampling, self._no_units = None, "partial_fit"
             return stream
 
         return self._learn_stream(begin, X)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skbayesembed.dynamic.data import PeriodPairs, period_counts, period_table_bytes, pooled_counts
+from skbayesembed.dynamic.data import PeriodPairs, period_counts, period_table_bytes
+from skbayesembed.sgns.pairs import pooled_counts
 from skbayesembed.sgns.pairs import PairCounts, RankOne
 
 DOCUMENTS = [[0, 1, 2, 0], [3, -1, 1], [2], [1, 2, 3, 3, 0], []]

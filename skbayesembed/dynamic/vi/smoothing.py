@@ -16,8 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ...common.warnings import warn_user
 from ...inference.ascent import Ascent
-from ...sgns.pairs import PairCounts, RankOne
-from ..data import pooled_counts
+from ...sgns.pairs import PairCounts, RankOne, pooled_counts
 from ..priors import DriftPrior
 from . import kernels
 from .expected import ExpectedPairs

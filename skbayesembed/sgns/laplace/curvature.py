@@ -113,25 +113,28 @@ def gaussian_at(hessian, method):
     if method == "dense":
         return WholeGaussian(CholeskyRoot(hessian.matrix()), free)
     if method == "krylov":
-        return _seen_through_products(hessian)
+        return seen_through_products(hessian)
     blocks = [whitening(hessian.blocks(side)) for side in (0, 1)]
     cross = MatrixCross(_whitened_cross(hessian, blocks))
     return BipartiteGaussian(blocks, cross, CholeskyRoot(cross.schur()), free)
 
 
-def _seen_through_products(hessian):
-    """The Gaussian by products in single precision; its solutions are refined in double."""
+def seen_through_products(hessian, tol=None):
+    """The Gaussian by products in single precision; its solutions are refined in double.
+
+    ``tol`` is the relative residual of solutions in single precision; None for the least possible.
+    """
     single = np.float32
     blocks = [whitening(hessian.blocks(side)).astype(single) for side in (0, 1)]
     whitened = WhitenedHessian(hessian.single(), blocks)
     if hessian.prior.coupled:
-        root = KrylovRoot(whitened.product, dtype=single, keep=_KEEP)
+        root = KrylovRoot(whitened.product, dtype=single, keep=_KEEP, solution_tol=tol)
         return Refined(WholeGaussian(root, hessian.free, blocks), hessian.product)
     # entries held without anchors are a slice across the orbit, which then is not null
     whole = hessian.model.anchors is not None or np.all(hessian.free)
     if whole and worthwhile(hessian.model) and np.any(hessian.x[1]):
         whitened.soft = SoftMaps(hessian, blocks)
-    root = KrylovRoot(whitened.schur, whitened.soft, dtype=single, keep=_KEEP)
+    root = KrylovRoot(whitened.schur, whitened.soft, dtype=single, keep=_KEEP, solution_tol=tol)
     return Refined(BipartiteGaussian(blocks, whitened, root, hessian.free), hessian.product)
 
 

@@ -1,0 +1,124 @@
+"""Units of sampling: what was drawn from a larger whole, documents or speakers, authors, works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The unit of every document, and how much each document counts.
+
+    Attributes
+    ----------
+    index : ndarray of int of shape (n_documents,)
+        Unit of each document, numbered from zero.
+    labels : ndarray of shape (n_units,)
+    weights : ndarray of shape (n_documents,) or None
+        None where every document counts once.
+    """
+
+    index: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray | None = None
+
+    @property
+    def n_units(self):
+        """Number of units."""
+        return self.labels.size
+
+
+def check_weights(sample_weight, n, what="documents"):
+    """Weights of ``n`` documents, ndarray of float; None where there are none.
+
+    Raises
+    ------
+    ValueError
+        If their number is another, or one of them is negative or not a finite number, or all are
+        zero.
+    """
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"sample_weight must be numbers >= 0, one for each of the {n} {what}, got "
+            f"{sample_weight!r}."
+        ) from None
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have one number for each of the {n} {what}, got shape "
+            f"{weights.shape}."
+        )
+    if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
+        raise ValueError("sample_weight must be finite and >= 0, got NaN, infinity or less.")
+    if not np.any(weights > 0):
+        raise ValueError("sample_weight must be > 0 for at least one document, got zeros only.")
+    return weights
+
+
+def check_units(units, n, what="documents"):
+    """Labels of ``n`` documents' units, ndarray; None where there are none.
+
+    Raises
+    ------
+    ValueError
+        If their number is another, one is missing, or there are fewer than two different ones.
+    """
+    if units is None:
+        return None
+    if isinstance(units, str | bytes) or not hasattr(units, "__len__"):
+        raise ValueError(
+            f"units must be a list or array with a label for each of the {n} {what}, got {units!r}."
+        )
+    found = units.to_numpy() if hasattr(units, "to_numpy") else units
+    found = np.asarray(found)
+    if found.ndim != 1 or len(found) != n:
+        raise ValueError(
+            f"units must have one label for each of the {n} {what}, got shape {found.shape}."
+        )
+    missing = np.array([label is None or label != label for label in found.tolist()], dtype=bool)
+    if missing.any():
+        raise ValueError(
+            f"units must have a label for every one of the {what}, got "
+            f"{found[missing][0]!r} at place {np.flatnonzero(missing)[0]}."
+        )
+    if found.dtype == object:
+        # numbers and strings side by side cannot be sorted
+        found = np.array([str(label) for label in found.tolist()])
+    return found
+
+
+def units_of(units, weights, n, what="documents"):
+    """`Units` of documents; a document is a unit of its own where none are given.
+
+    Parameters
+    ----------
+    units : ndarray of shape (n,) or None
+        As `check_units` returns them.
+    weights : ndarray of shape (n,) or None
+        As `check_weights` returns them. Documents of weight zero belong to no unit, so that a unit
+        without other documents is not counted.
+    n : int
+    what : str
+        What the documents are called in messages.
+
+    Raises
+    ------
+    ValueError
+        Where units are given and fewer than two of them have a weight.
+    """
+    counted = np.ones(n, bool) if weights is None else weights > 0
+    labels = np.arange(n) if units is None else units
+    found, index = np.unique(labels[counted], return_inverse=True)
+    if units is not None and found.size < 2:
+        raise ValueError(
+            f"units must be two or more, got {found.size} ({found.tolist()!r}) for {n} {what}: how "
+            "units differ cannot be seen in one. Leave units out, or use uncertainty='model'."
+        )
+    whole = np.zeros(n, dtype=np.int64)
+    whole[counted] = index
+    return Units(whole, found, weights)

@@ -1,0 +1,1 @@
+"""Intervals that know how the text was sampled: documents, speakers, works as units."""

@@ -1,0 +1,128 @@
+"""Positive pairs by document, in blocks that fit in memory.
+
+In a block every word of every document has a place of its own, so that the functions which count
+the pairs of all documents together count those of each document apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from ..batches import CorpusBatches
+from ..counting import document_pairs, window_pairs
+
+# Pairs in a block, about: 16 bytes each.
+_PAIRS = 2**23
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Pairs of some documents.
+
+    Attributes
+    ----------
+    document, word : ndarray of int of shape (n_places,)
+        What each place stands for.
+    positive : csr_array of shape (n_places, n_places)
+        Pairs of places, targets in rows; both places are of one document.
+    """
+
+    document: np.ndarray
+    word: np.ndarray
+    positive: sparse.csr_array
+
+    @cached_property
+    def pair_words(self):
+        """Targets and contexts of the pairs in order, as words."""
+        lengths = np.diff(self.positive.indptr)
+        return np.repeat(self.word, lengths), self.word[self.positive.indices]
+
+    def weighted(self, weights):
+        """The block with its documents' pairs multiplied by ``weights`` (n_documents,)."""
+        if weights is None:
+            return self
+        scale = sparse.diags_array(weights[self.document])
+        return Block(self.document, self.word, sparse.csr_array(scale @ self.positive))
+
+    def total(self, n_words):
+        """Pairs of words in all documents of the block, csr (n_words, n_words)."""
+        entries = self.positive.data, self.pair_words
+        return sparse.csr_array(sparse.coo_array(entries, shape=(n_words, n_words)))
+
+
+class DocumentPairs:
+    """Pairs of each document of a source, made anew whenever they are gone through.
+
+    Parameters
+    ----------
+    source : CorpusBatches or MatrixBatches
+    weights : ndarray of shape (n_documents,) or None
+        By which the pairs of documents are multiplied.
+    seed : numpy.random.SeedSequence
+        For tokens that ``subsample`` drops: those that ``fit`` drops.
+    """
+
+    def __init__(self, source, weights, seed):
+        self.source, self.weights, self.seed = source, weights, seed
+
+    @property
+    def n_words(self):
+        """Number of words."""
+        return self.source.n_words
+
+    def __iter__(self):
+        blocks = _of_corpus if isinstance(self.source, CorpusBatches) else _of_matrix
+        for block in blocks(self.source, np.random.default_rng(self.seed)):
+            yield block.weighted(self.weights)
+
+    def total(self):
+        """Weighted pairs of all documents together, csr (n_words, n_words)."""
+        out = sparse.csr_array((self.n_words, self.n_words))
+        for block in self:
+            out = out + block.total(self.n_words)
+        out.sort_indices()
+        return out
+
+
+def _of_corpus(source, rng):
+    e = source.estimator
+    ids, offsets = source.kept(rng)
+    # radii that are drawn have the linear weights as their expectation
+    weights = "linear" if e.window_weights == "dynamic" else e.window_weights
+    for first, stop in _runs(2 * e.window * np.diff(offsets)):
+        part = slice(offsets[first], offsets[stop])
+        mine = ids[part].astype(np.int64)
+        ends = offsets[first : stop + 1] - offsets[first]
+        document = np.repeat(np.arange(first, stop), np.diff(ends))
+        names, places = np.unique(document * source.n_words + mine, return_inverse=True)
+        places = np.where(mine >= 0, places, -1)
+        positive = window_pairs(places, ends, names.size, window=e.window, window_weights=weights)
+        yield Block(*np.divmod(names, source.n_words), positive)
+
+
+def _of_matrix(source, rng):
+    matrix = source.matrix
+    sizes = np.diff(matrix.indptr).astype(np.int64)
+    for first, stop in _runs(sizes**2):
+        start, end = matrix.indptr[first], matrix.indptr[stop]
+        document = np.repeat(np.arange(first, stop), sizes[first:stop])
+        ends = matrix.indptr[first : stop + 1] - start
+        n = int(end - start)
+        rows = sparse.csr_array((matrix.data[start:end], np.arange(n), ends), (stop - first, n))
+        positive = document_pairs(rows, pair_weights=source.pair_weights)
+        yield Block(document, matrix.indices[start:end], positive)
+
+
+def _runs(sizes):
+    """Runs of documents of about `_PAIRS` pairs or one document: pairs of first and end."""
+    upto = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    first = 0
+    while first < sizes.size:
+        stop = int(np.searchsorted(upto, upto[first] + _PAIRS, side="right")) - 1
+        stop = min(max(stop, first + 1), sizes.size)
+        yield first, stop
+        first = stop

@@ -1,0 +1,262 @@
+"""What intervals need to know of how the text was sampled, worked out when first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from ...common.memory import check_memory
+from ...inference.chains import Workers
+from ...inference.mode import find_mode
+from ...inference.threads import OneBlasThread
+from ..balance import along, balancing, nearest_rotation
+from ..laplace.curvature import seek_mode, seen_through_products
+from ..laplace.hessian import Hessian
+from ..laplace.orbits import canonical_frame
+from .deviations import (
+    FEWEST_UNITS,
+    Deviations,
+    centred,
+    numbers_of,
+    own_deviations,
+    prior_noise,
+    sampling_weights,
+)
+from .scores import effective_units
+
+# Linear systems solved in step, and the residual that they are solved to, relative to their size.
+_TOGETHER, _TOL = 16, 1e-2
+# Random sums of units from which the dispersion of words is estimated: within sqrt(2 / 64 K).
+_DISPERSION_SUMS = 64
+# The search for the mode from the solver's vectors, before Newton's method.
+_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
+# What the memory check advises.
+_ADVICE = (
+    "Use uncertainty='model', fewer n_components, a smaller max_features or a larger min_count."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """The mode that deviations are taken at.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (2, n_words, n_components)
+    orbit : Orbit
+    rank : int
+        Components that are not zero there.
+    """
+
+    vectors: np.ndarray
+    orbit: Any
+    rank: int
+
+
+def find_mode_near(model, arrays, run):
+    """The `Mode` of a model without anchors, from vectors near it.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If it is not reached.
+    """
+    theta, _ = find_mode(
+        model, model.pack(arrays), max_iter=_SEARCH_ITERATIONS, tol=_SEARCH_TOL, warn=False
+    )
+    found, _ = seek_mode(model, model.unpack(theta), run)
+    vectors, _, orbit, rank = canonical_frame(model, found)
+    held = model.prior.n_components - model.prior.free_components.size
+    return Mode(vectors, orbit, rank + held)
+
+
+class Sampling:
+    """Deviations of a fitted model with the units that were sampled.
+
+    Parameters
+    ----------
+    build : callable
+        ``build() -> (model, make_scores)``: the `SGNSModel` of all counts, without anchors and
+        with a prior that is known, and ``make_scores(vectors, run)`` of `scores`.
+    arrays : dict of ndarray
+        ``rho`` and ``alpha`` near its mode, in the frame that they are read in.
+    n_units : int
+    balance : bool
+        Whether deviations are those of balanced vectors.
+    seed : numpy.random.SeedSequence
+    n_jobs : int or None
+
+    Attributes
+    ----------
+    deviations : Deviations
+    dispersion : ndarray of shape (n_words,)
+        Variance of a word's target given all contexts, by the units over that by the model: the
+        mean eigenvalue of ``I^-1 J``, J the covariance of the units' influences on its gradient, I
+        the information that the model takes its pairs to have. NaN for words of fewer than two
+        effective units.
+    n_units : ndarray of shape (n_words,)
+        Effective units of each word, as of `scores.effective_units`.
+    rank : int
+        Components that are not zero at the mode.
+    problem : str or None
+        Why there are no deviations.
+    """
+
+    def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs):
+        self._build, self._arrays, self._number = build, arrays, n_units
+        self._balance, self._seed, self._n_jobs = balance, seed, n_jobs
+
+    def __getstate__(self):
+        state = self.__dict__ | {"_at_mode": None}
+        del state["_at_mode"]
+        return state
+
+    @cached_property
+    def _at_mode(self):
+        """The mode, its Hessian and the scores of units there."""
+        model, make_scores = self._build()
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+            mode = find_mode_near(model, self._arrays, run)
+            scores = make_scores(mode.vectors, run)
+        return mode, Hessian(model, mode.vectors), scores
+
+    def _seeds(self):
+        # spawning counts children: a fresh sequence gives the same ones every time
+        seed = np.random.SeedSequence(self._seed.entropy, spawn_key=self._seed.spawn_key)
+        return seed.spawn(4)
+
+    @cached_property
+    def rank(self):
+        """Components that are not zero at the mode."""
+        return self._at_mode[0].rank
+
+    @cached_property
+    def problem(self):
+        """Why there are no deviations at this mode, a sentence; None where there are."""
+        try:
+            rank = self.rank
+        except np.linalg.LinAlgError as error:
+            return str(error)
+        if rank >= min(2, self._arrays["rho"].shape[1]):
+            return None
+        return (
+            f"the mode has rank {rank} of n_components={self._arrays['rho'].shape[1]}, and the "
+            "cosines of its vectors do not move with the documents. Lower n_components or "
+            "prior_precision, or pass more text."
+        )
+
+    @cached_property
+    def n_units(self):
+        """Effective units of each word."""
+        return effective_units(self._at_mode[2].unit_rows)
+
+    @cached_property
+    def dispersion(self):
+        """Variance of a word's target by the units over that by the model."""
+        _, hessian, scores = self._at_mode
+        rng = np.random.default_rng(self._seeds()[0])
+        weights = sampling_weights(self._number, rng, most=_DISPERSION_SUMS)
+        influences = centred(scores, weights)[:, 0]
+        ratio = _dispersion(influences, hessian.pair_blocks(0, hessian.x[1]))
+        return np.where(self.n_units >= FEWEST_UNITS, ratio, np.nan)
+
+    @cached_property
+    def deviations(self):
+        """The `Deviations`; what they were worked out with is not kept."""
+        mode, hessian, scores = self._at_mode
+        model = hessian.model
+        check_memory(
+            bytes_needed(model, self._number),
+            f"The deviations of {model.n_words} words by {self._number} units",
+            _ADVICE,
+        )
+        # read before the scores are let go of
+        n_units, _, _ = self.n_units, self.dispersion, self.rank
+        _, *seeds, draws = self._seeds()
+        of_units, of_prior = (np.random.default_rng(seed) for seed in seeds)
+        most, n_prior = numbers_of(model.n_words * model.n_components)
+        weights = sampling_weights(self._number, of_units, most)
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+            hessian.run = run
+            shifts = np.concatenate(
+                [
+                    centred(scores, weights, np.float32),
+                    prior_noise(model.prior, of_prior, n_prior, np.float32),
+                ]
+            )
+            solve_in_place(hessian, mode.orbit, shifts)
+            own = _own(hessian, n_units)
+        reference = [self._arrays[name] for name in ("rho", "alpha")]
+        vectors, own = _as_read(mode.vectors, shifts, own, reference, self._balance)
+        del self._at_mode
+        self._build = None
+        by_unit = self._number <= most
+        return Deviations(vectors, shifts, len(weights), by_unit, n_units, own, draws)
+
+
+def solve_in_place(hessian, orbit, rows):
+    """``H^+`` times rows (m, 2, n_words, K), at right angles to the orbit of rotations."""
+    gaussian = seen_through_products(hessian, tol=_TOL).rough
+    for start in range(0, len(rows), _TOGETHER):
+        part = rows[start : start + _TOGETHER].astype(np.float64)
+        orbit.project(part)
+        part = gaussian.solve(part).astype(np.float64)
+        rows[start : start + _TOGETHER] = orbit.project(part)
+
+
+def _own(hessian, n_units):
+    """Own deviations of the words of too few units, by word."""
+    words = np.flatnonzero(n_units < FEWEST_UNITS)
+    if words.size == 0:
+        return {}
+    parts = []
+    for side in (0, 1):
+        information = hessian.pair_blocks(side, hessian.x[1 - side])
+        parts.append(own_deviations(hessian.blocks(side)[words], information[words]))
+    return {int(w): np.stack([p[i] for p in parts]) for i, w in enumerate(words)}
+
+
+def _as_read(vectors, shifts, own, reference, balance):
+    """Vectors in the form and the frame that they are read in, and their own deviations.
+
+    The shifts are changed in place.
+    """
+    if balance:
+        maps = balancing(vectors, reference)
+    else:
+        maps = [nearest_rotation(vectors, reference)] * 2
+    vectors = np.stack([x @ m for x, m in zip(vectors, maps, strict=True)])
+    for shift in shifts:
+        for side, m in enumerate(maps):
+            shift[side] = shift[side] @ m
+    own = {
+        word: np.stack([m.T @ d for m, d in zip(maps, both, strict=True)])
+        for word, both in own.items()
+    }
+    if balance:
+        along(vectors, shifts)
+    return vectors, own
+
+
+def _dispersion(influences, information):
+    """Mean eigenvalue of ``I^-1 J`` by word, of influences (m, n_words, K)."""
+    ratio = np.zeros(len(information))
+    for word, block in enumerate(information):
+        mine = influences[:, word]
+        values, basis = np.linalg.eigh(block)
+        seen = values > 1e-8 * values[-1]
+        if seen.any():
+            ratio[word] = np.mean(np.sum((mine @ basis[:, seen]) ** 2, axis=0) / values[seen])
+    return ratio
+
+
+def bytes_needed(model, n_units):
+    """Bytes of deviations, and of the tables that they are worked out with."""
+    size = 2 * model.n_words * model.n_components
+    most, n_prior = numbers_of(model.n_words * model.n_components)
+    rows = min(n_units, most) + n_prior
+    return rows * size * 4 + _TOGETHER * size * 64 + 8 * 4 * model.n_words**2

@@ -1,0 +1,149 @@
+"""What a fit keeps of its training data, so that influences are worked out when first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...common.warnings import warn_user
+from ..counting import expected_negatives
+from ..data import pair_table
+from ..model import SGNSModel
+from ..pairs import PairCounts, pooled_counts
+from ..priors import InformativePrior, Prior, build_prior
+from .sampling import Sampling
+from .scores import ExpectedScores, GivenScores
+
+
+@dataclass(frozen=True, eq=False)
+class TextSource:
+    """Documents, their units, and how pairs are made of them.
+
+    Attributes
+    ----------
+    pairs : DocumentPairs
+    units : Units
+    prior : Prior
+        With a precision that is known.
+    negative, ns_exponent : float
+    """
+
+    pairs: Any
+    units: Any
+    prior: Prior
+    negative: float
+    ns_exponent: float
+
+    def __call__(self):
+        """The posterior without anchors, and a function that makes scores at its mode."""
+        options = {"negative": self.negative, "ns_exponent": self.ns_exponent}
+        positive = self.pairs.total()
+        counts = PairCounts(positive, expected_negatives(positive, **options))
+
+        def scores(vectors, run):
+            return ExpectedScores(self.pairs, self.units, vectors, run=run, **options)
+
+        return SGNSModel(pair_table(counts), self.prior.n_components, self.prior), scores
+
+
+@dataclass(frozen=True, eq=False)
+class PairSource:
+    """`PairCounts` of units, whose negative pairs are their own.
+
+    Attributes
+    ----------
+    parts : list of PairCounts
+        One for each unit.
+    prior : Prior
+    """
+
+    parts: list
+    prior: Prior
+
+    def __call__(self):
+        """As of `TextSource`."""
+
+        def scores(vectors, run):
+            return GivenScores(self.parts, vectors)
+
+        table = pair_table(pooled_counts(self.parts))
+        return SGNSModel(table, self.prior.n_components, self.prior), scores
+
+
+def why_not(estimator, training):
+    """Why intervals cannot know how the text was sampled; None where they can."""
+    e = estimator
+    if e.learning_method == "online":
+        return "learning_method='online'"
+    if training.units is None:
+        return "a single PairCounts, whose documents are not known"
+    if training.units.n_units < 2:
+        return "one document only"
+    if e.negative_sampling == "sampled" and not hasattr(training.by_document, "parts"):
+        return "negative_sampling='sampled'"
+    if e.biases:
+        return "biases=True"
+    if isinstance(e.prior, str) and e.prior == "ard":
+        return "prior='ard'"
+    return None
+
+
+def balances(estimator):
+    """Whether vectors are read balanced: as asked, but never with an informative prior."""
+    return estimator.balance and not isinstance(estimator.prior, InformativePrior)
+
+
+# Words named in a warning.
+_NAMED = 5
+# Variances by units beyond so many times the model's are warned of.
+_DISPERSED = 2.0
+
+
+def warn_of_dispersion(estimator):
+    """Warn where the model's intervals are far too narrow for how the text was sampled."""
+    sampling = estimator._sampling
+    if sampling.problem is not None:
+        return
+    above = np.flatnonzero(np.nan_to_num(sampling.dispersion) > _DISPERSED)
+    if above.size == 0:
+        return
+    order = above[np.argsort(-sampling.dispersion[above])]
+    names = ", ".join(
+        f"{estimator.words_[w]} ({sampling.dispersion[w]:.1f})" for w in order[:_NAMED]
+    )
+    warn_user(
+        f"{above.size} of {estimator.words_.size} words vary more than {_DISPERSED:g} times as "
+        f"much from document to document as the model takes them to: {names}. The intervals of "
+        "uncertainty='model' are too narrow for them: use uncertainty='documents'.",
+        UserWarning,
+    )
+
+
+def sampling_of(estimator, training, posterior, seed):
+    """The `Sampling` of a fit that has one.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    training : inputs.Training
+    posterior : Posterior
+    seed : numpy.random.SeedSequence
+    """
+    e = estimator
+    prior = build_prior(e, training.vocabulary)
+    if prior.learned is not None:
+        known = float(np.mean(posterior.mean("prior_precision")))
+        prior = Prior(prior.n_words, prior.n_components, known, couplings=prior.couplings)
+    pairs, units = training.by_document, training.units
+    if hasattr(pairs, "parts"):
+        groups = [np.flatnonzero(units.index == u) for u in range(units.n_units)]
+        if units.weights is not None:
+            groups = [g[units.weights[g] > 0] for g in groups]
+        parts = [pooled_counts([pairs.parts[i] for i in group]) for group in groups]
+        build = PairSource(parts, prior)
+    else:
+        build = TextSource(pairs, units, prior, float(e.negative), float(e.ns_exponent))
+    arrays = {name: posterior.mean(name) for name in ("rho", "alpha")}
+    return Sampling(build, arrays, units.n_units, balance=balances(e), seed=seed, n_jobs=e.n_jobs)
