@@ -261,6 +261,9 @@ ATTRS = {
     "likelihood_power": "power of the likelihood",
     "init": "what the topics start from",
     "n_empty": "topics that hold less than one token on average",
+    # of intervals
+    "uncertainty": "what intervals know of: documents (the units of sampling) or the model alone",
+    "without_units": "why intervals cannot know of units of sampling",
 }
 ATTRS_ALWAYS = ("solver", "n_iter", "converged", "interrupted", "draws_made", "stride")
 

@@ -29,6 +29,7 @@ def mode(pairs):
 
 def make(**parameters):
     defaults = {"draws": 40, "warmup": 40, "chains": 2, "random_state": 0, "prior_precision": 1.0}
+    defaults["balance"] = False
     return BayesianSGNS(K, **{**defaults, **parameters})
 
 

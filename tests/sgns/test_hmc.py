@@ -157,6 +157,7 @@ def test_pickles():
 # -- the estimator -------------------------------------------------------------------------------
 
 OPTIONS = {"solver": "hmc", "draws": 200, "warmup": 200, "chains": 2, "random_state": 0}
+OPTIONS["balance"] = False
 
 
 @pytest.fixture(scope="module")

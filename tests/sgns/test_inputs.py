@@ -229,7 +229,7 @@ def test_frame_of_documents():
 
 
 def test_context_of_counts_is_the_document(counted):
-    positive = document_pairs(COUNTS)
+    positive = document_pairs(COUNTS, pair_weights="token")
     negative = expected_negatives(positive, negative=1, ns_exponent=0.75)
     same_fit(make().fit(PairCounts(positive, negative)), counted)
 

@@ -226,7 +226,12 @@ def test_method_by_size(monkeypatch):
 def fit(**options):
     data = make_sgns(V, K, 3000, random_state=1)
     return BayesianSGNS(
-        K, solver="laplace", prior_precision=3.0, random_state=0, **{"draws": 200, **options}
+        K,
+        solver="laplace",
+        prior_precision=3.0,
+        random_state=0,
+        balance=False,
+        **{"draws": 200, **options},
     ).fit(data.pairs)
 
 

@@ -23,8 +23,9 @@ def model(request):
     parameters = {"solver": "map"} if request.param == "map" else {}
     parameters |= {"anchors": None} if request.param == "anchors=None" else {}
     model = BayesianSGNS(
-        3, min_count=1, draws=60, warmup=30, chains=2, random_state=0, prior_precision=0.2
-    )
+        3, min_count=1, draws=60, warmup=30, chains=2, random_state=0, prior_precision=0.2,
+        uncertainty="model", balance=False,
+    )  # fmt: skip
     return model.set_params(**parameters).fit(TOKENS)
 
 
@@ -143,7 +144,10 @@ def test_frame(model):
 
 def test_zero_vectors_have_no_direction():
     """The cosine with a vector that is exactly zero is zero, without a warning."""
-    model = BayesianSGNS(1, solver="map", min_count=1, random_state=0, prior_precision=0.1)
+    model = BayesianSGNS(
+        1, solver="map", min_count=1, random_state=0, prior_precision=0.1, balance=False,
+        uncertainty="model",
+    )  # fmt: skip
     model.fit(TOKENS)
     model.posterior_["rho"][:, :, 0] = 0.0
     zero, other = model.words_[:2]
@@ -215,7 +219,14 @@ def test_kept_rows_keep_their_order(monkeypatch):
     """Rows kept by name are read in the order asked for, not in theirs."""
     monkeypatch.setattr("skbayesembed.sgns.recording.DRAW_BUDGET", 20_000)
     model = BayesianSGNS(
-        3, min_count=1, draws=60, warmup=30, chains=2, random_state=0, keep_draws=["yew", "ash"]
+        3,
+        min_count=1,
+        draws=60,
+        warmup=30,
+        chains=2,
+        random_state=0,
+        keep_draws=["yew", "ash"],
+        uncertainty="model",
     ).fit(TOKENS)
     assert "rho_rows" in model.posterior_.stats
     both = model.cooccurrence_proba([("yew", "ash"), ("ash", "yew")]).draws

@@ -37,7 +37,14 @@ def simulation():
 
 def make(name, **parameters):
     model = BayesianSGNS(
-        K, prior_precision=1.0, draws=300, warmup=100, chains=2, random_state=0, **SOLVERS[name]
+        K,
+        prior_precision=1.0,
+        draws=300,
+        warmup=100,
+        chains=2,
+        random_state=0,
+        balance=False,
+        **SOLVERS[name],
     )
     return model.set_params(**parameters)
 

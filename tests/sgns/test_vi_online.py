@@ -238,7 +238,7 @@ def test_corpus_batches():
 
 def test_matrix_batches():
     matrix = np.random.default_rng(0).poisson(0.5, (11, 6)).astype(float)
-    parts = list(MatrixBatches(matrix).batches(4, np.random.default_rng(1)))
+    parts = list(MatrixBatches(matrix, "pairs").batches(4, np.random.default_rng(1)))
     assert len(parts) == 3
     np.testing.assert_allclose(sum(parts).toarray(), document_pairs(matrix).toarray(), atol=1e-9)
 
