@@ -11,7 +11,7 @@ similarities, and for the difference between a word's similarities to two others
 - the mode with ``uncertainty="documents"``. Its *sampling part* is the interval that would be
   without the prior's share: the interval's own, narrowed by ``sd_sampling / sd`` on the scale where
   it is symmetric (logits, inverse hyperbolic tangents), about the mode. Differences come from joint
-  draws, in which the prior's share, a hundredth of the variance here, remains;
+  draws, in which the prior's share, up to some hundredths of the variance, remains;
 - ``uncertainty="model"``, for which every pair is an observation of its own, by Laplace's
   approximation and by Gibbs sampling. The two agree unless ``prior_precision`` is small, where
   draws along directions that only the prior decides leave the Gaussian behind.
