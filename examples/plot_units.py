@@ -27,10 +27,10 @@ On 2026-11-22, with the addresses, it printed::
     smallest: cannot 0.3, domestic 0.3, governments 0.3, federal 0.3, done 0.3, business 0.3
 
     P(freedom is nearer to god than to law)
-       10 components,  400 words: 0.34
+       10 components,  400 words: 0.32
        10 components,  800 words: 0.68
        20 components,  400 words: 0.36
-       20 components,  800 words: 0.81
+       20 components,  800 words: 0.82
 """
 
 # %%
@@ -92,8 +92,8 @@ print(f"\nP({word} is nearer to {nearer} than to {farther})")
 for k in sizes:
     for n_words in vocabularies:
         fitted = BayesianSGNS(k, solver="map", max_features=n_words, random_state=0).fit(texts)
-        a, b = fitted.similarity(word, nearer), fitted.similarity(word, farther)
-        print(f"  {k:3} components, {n_words:4} words: {np.mean(a.draws > b.draws):.2f}")
+        found = fitted.similarity_difference((word, nearer), (word, farther))
+        print(f"  {k:3} components, {n_words:4} words: {found.prob_positive:.2f}")
 
 # %%
 # The picture

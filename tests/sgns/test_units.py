@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from skbayesembed import BayesianSGNS, InformativePrior, PairCounts
 from skbayesembed.sgns.counting import document_pairs, expected_negatives
+from skbayesembed.sgns.documents import answers
 
 V, D = 18, 30
 WORDS = np.array([f"w{i:02d}" for i in range(V)])
@@ -105,6 +106,29 @@ def test_differences_are_joint():
     apart = [model.cooccurrence_proba([p]).draws[:, 0] for p in (("w00", "w01"), ("w00", "w02"))]
     np.testing.assert_allclose(from_pairs, np.transpose(apart), rtol=1e-9)
     assert d.n_sampling == D
+
+
+def test_difference(fitted):
+    found = fitted.similarity_difference(("w00", "w01"), ("w00", "w02"))
+    a, b = fitted.similarity("w00", "w01"), fitted.similarity("w00", "w02")
+    assert found.mean == pytest.approx(a.mean - b.mean)
+    assert found.interval[0] < found.mean < found.interval[1]
+    # 1,000 joint draws of the two cosines: their difference has this standard deviation
+    d = fitted._sampling.deviations
+    i, j, k = (np.array([fitted.vocabulary_[w]]) for w in ("w00", "w01", "w02"))
+    changes = answers.cosine_change(d, i, j).shared - answers.cosine_change(d, i, k).shared
+    assert found.sd == pytest.approx(np.sqrt(np.sum(changes**2)), rel=1e-6)
+    assert abs(found.prob_positive - np.mean(found.draws > 0)) < 1e-12
+    nothing = fitted.similarity_difference(("w00", "w01"), ("w01", "w00"))
+    assert nothing.mean == pytest.approx(0.0, abs=1e-12) and nothing.sd < 1e-6
+    model = copy.copy(fitted).set_params(uncertainty="model")
+    assert "sd_sampling" not in model.similarity_difference(("w00", "w01"), ("w00", "w02"))
+
+
+@pytest.mark.parametrize("pair", ["ab", ("w00",), 3, ("w00", "w01", "w02")], ids=str)
+def test_what_is_no_pair(pair):
+    with pytest.raises(ValueError, match="second must be a pair of words"):
+        fast().fit(TEXTS).similarity_difference(("w00", "w01"), pair)
 
 
 def test_features():
