@@ -10,8 +10,7 @@ similarities, and for the difference between a word's similarities to two others
 
 - the mode with ``uncertainty="documents"``. Its *sampling part* is the interval that would be
   without the prior's share: the interval's own, narrowed by ``sd_sampling / sd`` on the scale where
-  it is symmetric (logits, inverse hyperbolic tangents), about the mode. Differences come from joint
-  draws, in which the prior's share, up to some hundredths of the variance, remains;
+  it is symmetric (logits, inverse hyperbolic tangents), about the mode;
 - ``uncertainty="model"``, for which every pair is an observation of its own, by Laplace's
   approximation and by Gibbs sampling. The two agree unless ``prior_precision`` is small, where
   draws along directions that only the prior decides leave the Gaussian behind.
@@ -116,15 +115,15 @@ def ask(model, names, pairs):
     cosines = [model.similarity(*pair) for pair in pairs]
     first = [pairs.index(p) for p in pairs]
     other = first[1:] + first[:1]
-    draws = np.stack([c.draws for c in cosines], axis=1)
-    draws -= draws[:, other]
-    mean = np.array([c.mean for c in cosines])
+    differences = [
+        model.similarity_difference(pair, pairs[i]) for pair, i in zip(pairs, other, strict=True)
+    ]
     found = []
-    for answers, scale in ((proba, log_odds), (stacked(cosines), inverse_tangent)):
+    for answers, scale in (
+        (proba, log_odds), (stacked(cosines), inverse_tangent), (stacked(differences), np.asarray)
+    ):  # fmt: skip
         share = np.divide(answers.get("sd_sampling", answers.sd), answers.sd)
         found.append((scale(answers.mean), scale(answers.interval), share))
-    ends = np.quantile(draws, [0.05, 0.95], axis=0).T
-    found.append((mean - mean[other], ends, np.ones(len(mean))))
     return found
 
 
