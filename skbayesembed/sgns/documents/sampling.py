@@ -13,7 +13,8 @@ from ...common.memory import check_memory
 from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
-from ..balance import along, balancing, nearest_rotation
+from ..balance import along, balanced, balancing, nearest_rotation
+from ..laplace.approximation import NAMES
 from ..laplace.curvature import seek_mode, seen_through_products
 from ..laplace.hessian import Hessian
 from ..laplace.orbits import canonical_frame
@@ -68,7 +69,11 @@ def find_mode_near(model, arrays, run):
     theta, _ = find_mode(
         model, model.pack(arrays), max_iter=_SEARCH_ITERATIONS, tol=_SEARCH_TOL, warn=False
     )
-    found, _ = seek_mode(model, model.unpack(theta), run)
+    arrays = model.unpack(theta)
+    if model.prior.rotates and not model.prior.coupled:
+        # where the prior weighs little the search leaves the scales of the sides as they came
+        arrays = dict(zip(NAMES, balanced([arrays[name] for name in NAMES]), strict=True))
+    found, _ = seek_mode(model, arrays, run)
     vectors, _, orbit, rank = canonical_frame(model, found)
     held = model.prior.n_components - model.prior.free_components.size
     return Mode(vectors, orbit, rank + held)
@@ -190,7 +195,7 @@ class Sampling:
             )
             solve_in_place(hessian, mode.orbit, shifts)
             own = _own(hessian, n_units)
-        reference = [self._arrays[name] for name in ("rho", "alpha")]
+        reference = [self._arrays[name] for name in NAMES]
         vectors, own = _as_read(mode.vectors, shifts, own, reference, self._balance)
         del self._at_mode
         self._build = None
