@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 from skbayesembed.dynamic.data import PeriodPairs, period_counts, period_table_bytes
-from skbayesembed.sgns.pairs import pooled_counts
-from skbayesembed.sgns.pairs import PairCounts, RankOne
+from skbayesembed.sgns.pairs import PairCounts, RankOne, pooled_counts
 
 DOCUMENTS = [[0, 1, 2, 0], [3, -1, 1], [2], [1, 2, 3, 3, 0], []]
 INDEX = np.array([2, 0, 0, 2, 3])

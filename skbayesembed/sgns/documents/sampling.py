@@ -191,7 +191,7 @@ class Sampling:
             solve_in_place(hessian, mode.orbit, shifts)
             own = _own(hessian, n_units)
         reference = [self._arrays[name] for name in ("rho", "alpha")]
-        vectors, own = _as_read(mode.vectors, shifts, own, reference, self._balance)
+        vectors, own = as_read(mode.vectors, shifts, own, reference, self._balance)
         del self._at_mode
         self._build = None
         by_unit = self._number <= most
@@ -220,7 +220,7 @@ def _own(hessian, n_units):
     return {int(w): np.stack([p[i] for p in parts]) for i, w in enumerate(words)}
 
 
-def _as_read(vectors, shifts, own, reference, balance):
+def as_read(vectors, shifts, own, reference, balance):
     """Vectors in the form and the frame that they are read in, and their own deviations.
 
     The shifts are changed in place.

@@ -1,0 +1,160 @@
+"""Answers about drifting vectors with intervals by units; words in periods are places."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from ...sgns.documents.answers import (
+    COSINE,
+    PROBABILITY,
+    Scale,
+    answer,
+    cosine_change,
+    cosine_gradient,
+    logit_change,
+    only,
+)
+from ...sgns.documents.deviations import Change
+
+# Answers about words whose deviations are worked on at a time.
+_WORDS = 512
+# Distances are held away from zero by this much.
+_EDGE = 1e-9
+
+LOGARITHM = Scale(lambda d: np.log(np.maximum(d, _EDGE)), np.exp, np.asarray)
+# of one less a cosine
+COSINE_DISTANCE = Scale(
+    lambda d: np.arctanh(np.clip(d, _EDGE, 2.0 - _EDGE) - 1.0),
+    lambda z: 1.0 + np.tanh(z),
+    lambda d: d * (2.0 - d),
+)
+
+
+def _joined(parts):
+    """One result of several, of answers after answers."""
+    return Bunch(
+        **{
+            name: np.concatenate([p[name] for p in parts], axis=1 if name == "draws" else 0)
+            for name in parts[0]
+        }
+    )
+
+
+def _by_parts(find, *arrays):
+    """``find`` of parts of arrays of answers, put together: own deviations take memory."""
+    n = len(arrays[0])
+    parts = [slice(a, a + _WORDS) for a in range(0, n, _WORDS)]
+    return _joined([find(*(x[p] for x in arrays)) for p in parts])
+
+
+def change_of_cosines(deviations, a, b):
+    """`Change` of the cosines of the targets at places ``a`` and ``b`` (n,)."""
+    ends = (a, b), (b, a)
+    own = _own(deviations, [(0, x, cosine_gradient(deviations, x, y)) for x, y in ends])
+    return cosine_change(deviations, a, b) + own
+
+
+def _own(deviations, terms):
+    """`Change` along what words have of their own; terms are (side, places, gradients)."""
+    own, n = [], len(terms[0][1])
+    for side, places, gradients in terms:
+        own += deviations.own_changes(side, places, gradients)
+    return Change(np.zeros((len(deviations.shifts), n)), own, np.full(n, np.inf))
+
+
+def cosines(deviations, a, b, mean, prob):
+    """Cosines of the targets at places ``a`` and ``b`` (n,), about their posterior means."""
+
+    def find(a, b, mean):
+        centre = COSINE.forward(mean)
+        slope = COSINE.slope(COSINE.backward(centre))
+        change = change_of_cosines(deviations, a, b).times(1.0 / slope)
+        return answer(deviations, mean, centre, change, prob, COSINE)
+
+    return _by_parts(find, a, b, mean)
+
+
+def cosine_differences(deviations, first, second, mean, prob):
+    """A cosine at places ``second``, a pair (a, b), less that at places ``first``."""
+    (a, b), (c, d) = ([np.array([place]) for place in places] for places in (first, second))
+    change = change_of_cosines(deviations, c, d) + -change_of_cosines(deviations, a, b)
+    mean = np.array([mean])
+    return only(answer(deviations, mean, mean, change, prob))
+
+
+def distances(deviations, kind, start, end, mean, prob):
+    """Distances of the targets at places ``start`` and ``end`` (n,), about posterior means.
+
+    Parameters
+    ----------
+    deviations : DriftDeviations
+    kind : {"euclidean", "cosine"}
+    start, end : ndarray of int of shape (n,)
+    mean : ndarray of shape (n,)
+    prob : float
+
+    Returns
+    -------
+    Bunch
+        As of `sgns.documents.answers.answer`. Intervals are symmetric on the scale of logarithms,
+        or of the cosine's inverse hyperbolic tangent.
+    """
+
+    def find(start, end, mean):
+        if kind == "cosine":
+            change, scale = -change_of_cosines(deviations, start, end), COSINE_DISTANCE
+        else:
+            change, scale = _change_of_distances(deviations, start, end), LOGARITHM
+        centre = scale.forward(mean)
+        change = change.times(1.0 / scale.slope(scale.backward(centre)))
+        return answer(deviations, mean, centre, change, prob, scale)
+
+    return _by_parts(find, start, end, mean)
+
+
+def _change_of_distances(deviations, start, end):
+    """`Change` of Euclidean distances between places."""
+    x = deviations.vectors[0]
+    apart = x[end] - x[start]
+    size = np.linalg.norm(apart, axis=1, keepdims=True)
+    direction = np.divide(apart, size, out=np.zeros_like(apart), where=size > 0)
+    moved = deviations.of(0, end) - deviations.of(0, start)
+    shared = np.einsum("mik,ik->mi", moved, direction)
+    fewest = np.minimum(deviations.n_units[start], deviations.n_units[end])
+    own = _own(deviations, [(0, end, direction), (0, start, -direction)])
+    return Change(shared, [], fewest) + own
+
+
+def probabilities(deviations, targets, contexts, mean, logits, prob):
+    """Probabilities of pairs of places, arrays of any shape, about means and mean logits."""
+    sides = np.ravel(targets), np.ravel(contexts)
+    others = deviations.vectors[1][sides[1]], deviations.vectors[0][sides[0]]
+    own = _own(deviations, list(zip((0, 1), sides, others, strict=True)))
+    change = logit_change(deviations, *sides) + own
+    flat = np.ravel(mean), np.ravel(logits)
+    found = answer(deviations, *flat, change, prob, PROBABILITY)
+    return _shaped(found, np.shape(mean))
+
+
+def _shaped(found, shape):
+    """Results of answers in a row, in another shape."""
+    return Bunch(
+        **{
+            name: value.reshape((-1, *shape) if name == "draws" else (*shape, *value.shape[1:]))
+            for name, value in found.items()
+        }
+    )
+
+
+def entries(deviations, side, places, mean, prob):
+    """Entries of the vectors at some places, (n, n_components), about their posterior means."""
+    n, k = mean.shape
+    repeated = np.repeat(places, k)
+    own = _own(deviations, [(side, repeated, np.tile(np.eye(k), (n, 1)))])
+    shared = deviations.of(side, places).reshape(-1, n * k)
+    change = Change(shared, [], deviations.n_units[repeated]) + own
+    flat = np.ravel(mean)
+    found = _shaped(answer(deviations, flat, flat, change, prob), (n, k))
+    found.n_units = deviations.n_units[places]
+    return found
