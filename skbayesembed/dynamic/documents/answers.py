@@ -22,8 +22,14 @@ _WORDS = 512
 # Distances are held away from zero by this much.
 _EDGE = 1e-9
 
-LOGARITHM = Scale(lambda d: np.log(np.maximum(d, _EDGE)), np.exp, np.asarray)
-# of one less a cosine
+# Of distances relative to their means: logarithms near zero, plain far from it, where logarithms
+# would have no end of an interval that is wide.
+DISTANCE = Scale(
+    lambda d: np.log(np.expm1(np.maximum(d, _EDGE))),
+    lambda z: np.logaddexp(0.0, z),
+    lambda d: -np.expm1(-d),
+)
+# Of one less a cosine.
 COSINE_DISTANCE = Scale(
     lambda d: np.arctanh(np.clip(d, _EDGE, 2.0 - _EDGE) - 1.0),
     lambda z: 1.0 + np.tanh(z),
@@ -67,10 +73,8 @@ def cosines(deviations, a, b, mean, prob):
     """Cosines of the targets at places ``a`` and ``b`` (n,), about their posterior means."""
 
     def find(a, b, mean):
-        centre = COSINE.forward(mean)
-        slope = COSINE.slope(COSINE.backward(centre))
-        change = change_of_cosines(deviations, a, b).times(1.0 / slope)
-        return answer(deviations, mean, centre, change, prob, COSINE)
+        change = change_of_cosines(deviations, a, b)
+        return _answer_at(deviations, mean, change, prob, COSINE)
 
     return _by_parts(find, a, b, mean)
 
@@ -97,20 +101,30 @@ def distances(deviations, kind, start, end, mean, prob):
     Returns
     -------
     Bunch
-        As of `sgns.documents.answers.answer`. Intervals are symmetric on the scale of logarithms,
-        or of the cosine's inverse hyperbolic tangent.
+        As of `sgns.documents.answers.answer`. Intervals are symmetric on the scale of the cosine's
+        inverse hyperbolic tangent, or of the inverse of ``log(1 + exp(z))`` with the mean as unit.
     """
 
     def find(start, end, mean):
         if kind == "cosine":
-            change, scale = -change_of_cosines(deviations, start, end), COSINE_DISTANCE
-        else:
-            change, scale = _change_of_distances(deviations, start, end), LOGARITHM
-        centre = scale.forward(mean)
-        change = change.times(1.0 / scale.slope(scale.backward(centre)))
-        return answer(deviations, mean, centre, change, prob, scale)
+            change = -change_of_cosines(deviations, start, end)
+            return _answer_at(deviations, mean, change, prob, COSINE_DISTANCE)
+        size = np.maximum(mean, _EDGE)
+        change = _change_of_distances(deviations, start, end).times(1.0 / size)
+        found = _answer_at(deviations, mean / size, change, prob, DISTANCE)
+        for name in ("mean", "sd", "sd_sampling", "sd_prior", "draws"):
+            found[name] = found[name] * size
+        found.interval = found.interval * size[:, None]
+        return found
 
     return _by_parts(find, start, end, mean)
+
+
+def _answer_at(deviations, mean, change, prob, scale):
+    """Results about means, of changes that are not on the scale yet."""
+    centre = scale.forward(mean)
+    change = change.times(1.0 / scale.slope(scale.backward(centre)))
+    return answer(deviations, mean, centre, change, prob, scale)
 
 
 def _change_of_distances(deviations, start, end):

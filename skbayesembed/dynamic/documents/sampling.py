@@ -34,8 +34,12 @@ from .scores import resting_units
 
 # Linear systems solved in step, and the residual that they are solved to, relative to their size.
 _TOGETHER, _TOL = 16, 1e-2
+# Sums of units whose influences are held at a time.
+_AT_ONCE = 64
 # The search for the mode from the solver's vectors, before Newton's method.
 _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
+# Squared distance to the mode, in posterior standard deviations a parameter, before the last step.
+_MODE_TOL = 1e-11
 # Blocks of the Hessian up to so many rows are factorised: beyond, solutions to the residual above
 # are had sooner through products.
 _FACTORISED = 2000
@@ -122,9 +126,10 @@ class DriftSampling(Sampling):
                 tol=_SEARCH_TOL,
                 warn=False,
             )
-            theta, _ = reach_mode(density, theta)
-            method = "blocks" if 2 * shape[2] * shape[3] <= _FACTORISED else "krylov"
-            gaussian = DynamicLaplace(density, density.vectors(theta), method)
+            theta, _ = reach_mode(density, theta, tol=_MODE_TOL)
+            large = 2 * shape[2] * shape[3] > _FACTORISED
+            method = "krylov" if large else "blocks"
+            gaussian = DynamicLaplace(density, density.vectors(theta), method, rough=large)
             scores = make_scores(gaussian.vectors, run)
         return gaussian, density, scores
 
@@ -143,8 +148,11 @@ class DriftSampling(Sampling):
             resting = resting_units(
                 scores.rows, density.precision.dense(), mean_information(curvature)[:, 0]
             )
-            parts = centred(scores, weights, np.float32), prior_noise(density, of_prior, n_prior)
-            shifts = np.concatenate([solved(gaussian, rows, run) for rows in parts])
+            firsts = range(0, len(weights), _AT_ONCE)
+            parts = (centred(scores, weights[a : a + _AT_ONCE]) for a in firsts)
+            shifts = [solved(gaussian, rows, run) for rows in parts]
+            shifts.append(solved(gaussian, prior_noise(density, of_prior, n_prior), run))
+            shifts = np.concatenate(shifts)
         roots, paths = own_paths(curvature, resting)
         reference = [self._arrays[name] for name in SIDES]
         vectors = by_side(gaussian.vectors)
@@ -189,7 +197,7 @@ def solved(gaussian, rows, run):
     out = np.empty((len(rows), 2, periods * n_words, k), np.float32)
 
     def fill(part):
-        out[part] = by_side(gaussian.solve(rows[part].astype(np.float64), _TOL))
+        out[part] = by_side(gaussian.solve(rows[part], _TOL))
 
     run(fill, [(slice(a, a + _TOGETHER),) for a in range(0, len(rows), _TOGETHER)])
     return out
@@ -210,4 +218,5 @@ def bytes_needed(shape, n_units):
     size = 2 * n_periods * n_words * k
     most, n_prior = numbers_of(size // 2)
     rows = min(n_units, most) + n_prior
-    return 2 * rows * size * 4 + _TOGETHER * size * 64 + 6 * 8 * n_periods * n_words**2
+    working = (_AT_ONCE + 8 * _TOGETHER) * size * 8
+    return 2 * rows * size * 4 + working + 6 * 8 * n_periods * n_words**2

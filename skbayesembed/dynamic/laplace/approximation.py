@@ -22,7 +22,7 @@ from ...inference.chains import Workers
 from ...inference.krylov import KrylovRoot
 from ...inference.threads import OneBlasThread
 from ...sgns.laplace.orbits import Orbit
-from ..model import SIDES, Curvature, by_period, by_side, named
+from ..model import SIDES, Curvature, RoughCurvature, by_period, by_side, named
 from .block_cholesky import BlockChain
 
 # Draws made at a time, each batch by a generator of its own.
@@ -43,6 +43,8 @@ class DynamicLaplace:
     vectors : ndarray of shape (n_periods, 2, n_words, n_components)
         The mode.
     method : {"blocks", "krylov"}
+    rough : bool, default=False
+        Whether products are made in single precision.
 
     Attributes
     ----------
@@ -73,7 +75,7 @@ class DynamicLaplace:
     wide there.
     """
 
-    def __init__(self, density, vectors, method):
+    def __init__(self, density, vectors, method, rough=False):
         model = density.model
         vectors, self.rank = _without_noise(vectors)
         vectors = np.stack(model.in_frame(vectors[:, 1], vectors[:, 0], vectors[:, 1]), axis=1)
@@ -81,7 +83,7 @@ class DynamicLaplace:
         self._density, self.vectors = density, vectors
         self._orbit = _orbit(vectors)
         self.null_directions = int(self._orbit.dimension)
-        curvature = Curvature(density, vectors)
+        curvature = (RoughCurvature if rough else Curvature)(density, vectors)
         make = {"blocks": _Factorised, "krylov": _Products}[method]
         self._gaussian = make(curvature, self.null_directions)
 
