@@ -51,7 +51,7 @@ class Changes(Table):
     mean, sd : ndarray of shape (n,)
         Of the distance between a word's targets in the two periods.
     interval : ndarray of shape (n, 2)
-        Highest density interval of the distance.
+        Of the distance.
     prob_exceeds : ndarray of shape (n,)
         Probability that the distance is above ``threshold``.
     count_start, count_end : ndarray of shape (n,)

@@ -315,23 +315,6 @@ class Curvature:
         return out
 
 
-class RoughCurvature(Curvature):
-    """`Curvature` whose products with pairs are in single precision, of whole tables only."""
-
-    def __init__(self, density, x):
-        super().__init__(density, x)
-        self.x = x.astype(np.float32)
-        self.pairs = [[a.astype(np.float32) for a in pairs] for pairs in self.pairs]
-
-    def image(self, d):
-        """As of `Curvature`."""
-        small, out = d.astype(np.float32), np.zeros(d.shape, np.float32)
-        for p, pairs in zip(self.density.periods, self.pairs, strict=True):
-            t = p.period
-            p.product(*self.x[t], *pairs, *small[t], *out[t])
-        return self.density.precision.apply(d) + out
-
-
 def expected_information(model, periods):
     """What the data are expected to say of an entry: precision, (n_periods, 2, n_words).
 

@@ -112,7 +112,16 @@ def _neighbours_by_units(estimator, deviations, target, n, period, draws, prob):
 
 
 class DynamicReadingMixin:
-    """Methods of estimators whose posterior has vectors of words in every period."""
+    """Methods of estimators whose posterior has vectors of words in every period.
+
+    Notes
+    -----
+    With ``uncertainty="documents"`` a result lies about the posterior mean, with a width by the
+    units that were sampled and by the prior. It also has ``sd_sampling`` and ``sd_prior``, the two
+    parts of ``sd``, and ``n_units``: the fewest effective units that its vectors rest on, which are
+    those of the period and, by as much as the prior takes from neighbouring periods, of these. The
+    interval has as much probability on either side.
+    """
 
     # of the estimator
     posterior_: Any
@@ -128,14 +137,15 @@ class DynamicReadingMixin:
             A word, or its index.
         which : {"target", "context"}, default="target"
         prob : float, default=0.9
-            Probability of the highest density intervals.
+            Probability of the intervals.
 
         Returns
         -------
         Bunch
             ``periods`` (labels), ``times`` (their centres), ``mean`` and ``sd`` (n_periods,
             n_components), ``interval`` (n_periods, n_components, 2), ``draws`` (n_draws, n_periods,
-            n_components).
+            n_components). With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and
+            ``n_units`` (n_periods,).
 
         Raises
         ------
@@ -178,6 +188,7 @@ class DynamicReadingMixin:
         Bunch
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen,), ``interval`` (n_chosen, 2),
             ``draws`` (n_draws, n_chosen).
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Raises
         ------
@@ -216,6 +227,7 @@ class DynamicReadingMixin:
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
             ``end`` less that at ``start``, and ``prob_increase``, the probability that the words
             drew closer.
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -258,6 +270,7 @@ class DynamicReadingMixin:
         Bunch
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the distance;
             where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more.
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Notes
         -----
@@ -378,6 +391,7 @@ class DynamicReadingMixin:
         Bunch
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen, n_pairs), ``interval`` (n_chosen,
             n_pairs, 2), ``draws`` (n_draws, n_chosen, n_pairs).
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)

@@ -90,6 +90,25 @@ def test_covariance_is_the_pseudo_inverse(method, k, precision, n_pairs, rank, n
     assert np.abs(covariance - expected).max() < tolerance * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("method", ["blocks", "krylov", "rough"])
+@pytest.mark.parametrize(
+    ("k", "precision", "n_pairs", "null"), [(2, 2.0, 1500, 1), (4, 10.0, 600, 5)]
+)
+def test_solutions_are_those_of_the_pseudo_inverse(method, k, precision, n_pairs, null):
+    """Right-hand sides that are at right angles to the orbit, as influences are, or not."""
+    density, vectors = at_mode(build(k, precision, n_pairs))
+    found = DynamicLaplace(density, vectors, method)
+    expected = pseudo_inverse(dense_hessian(density, found.vectors), null)
+    rows = np.random.default_rng(0).standard_normal((3, *density.shape))
+    before = rows.copy()
+    solutions = found.solve(rows)
+    np.testing.assert_array_equal(rows, before)
+    whole = (rows.reshape(3, -1) @ expected).reshape(rows.shape)
+    # of products in single precision
+    size = np.abs(whole).max() * (1e-3 if method == "rough" else 1e-6)
+    np.testing.assert_allclose(solutions, whole, atol=size)
+
+
 @METHODS
 def test_draws(method):
     density, vectors = at_mode(build(2, 2.0, 1500))

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.linalg import solveh_banded
 
 from ...sgns.documents.deviations import FEWEST_UNITS, Deviations
+from ..laplace.rough import information_blocks
 
 # Words whose information is worked on at a time.
 _WORDS = 256
@@ -129,7 +130,7 @@ def own_paths(curvature, resting):
     few = np.flatnonzero(np.any(resting < FEWEST_UNITS, axis=0))
     for start in range(0, few.size, _WORDS):
         words = few[start : start + _WORDS]
-        information = _information(curvature, words)
+        information = information_blocks(curvature, words).astype(np.float64)
         seen = np.einsum("tswkk->tw", information) > 0
         for t, i in np.argwhere((resting[:, words] < FEWEST_UNITS) & seen):
             both = [
@@ -138,18 +139,6 @@ def own_paths(curvature, resting):
             place = int(t * n_words + words[i])
             roots[place], paths[place] = (np.stack(part) for part in zip(*both, strict=True))
     return roots, paths
-
-
-def _information(curvature, words):
-    """What the data say of some words' vectors at the mode: (n_periods, 2, n, K, K)."""
-    n_periods, _, n_words, k = curvature.x.shape
-    out = np.zeros((n_periods, 2, words.size, k, k))
-    for p, (slope, _) in zip(curvature.density.periods, curvature.pairs, strict=True):
-        for side, s in enumerate((slope, slope.T)):
-            y = curvature.x[p.period, 1 - side]
-            products = (y[:, :, None] * y[:, None]).reshape(n_words, k * k)
-            out[p.period, side] = (s[words] @ products).reshape(-1, k, k)
-    return out
 
 
 def _path(precision, information, t):

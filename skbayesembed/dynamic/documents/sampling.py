@@ -127,9 +127,8 @@ class DriftSampling(Sampling):
                 warn=False,
             )
             theta, _ = reach_mode(density, theta, tol=_MODE_TOL)
-            large = 2 * shape[2] * shape[3] > _FACTORISED
-            method = "krylov" if large else "blocks"
-            gaussian = DynamicLaplace(density, density.vectors(theta), method, rough=large)
+            method = "blocks" if 2 * shape[2] * shape[3] <= _FACTORISED else "rough"
+            gaussian = DynamicLaplace(density, density.vectors(theta), method)
             scores = make_scores(gaussian.vectors, run)
         return gaussian, density, scores
 
@@ -218,5 +217,6 @@ def bytes_needed(shape, n_units):
     size = 2 * n_periods * n_words * k
     most, n_prior = numbers_of(size // 2)
     rows = min(n_units, most) + n_prior
-    working = (_AT_ONCE + 8 * _TOGETHER) * size * 8
+    # what is solved together; the information of every word; tables of counts and of curvature
+    working = (_AT_ONCE + 8 * _TOGETHER) * size * 8 + 8 * size * k
     return 2 * rows * size * 4 + working + 6 * 8 * n_periods * n_words**2

@@ -22,8 +22,9 @@ from ...inference.chains import Workers
 from ...inference.krylov import KrylovRoot
 from ...inference.threads import OneBlasThread
 from ...sgns.laplace.orbits import Orbit
-from ..model import SIDES, Curvature, RoughCurvature, by_period, by_side, named
+from ..model import SIDES, Curvature, by_period, by_side, named
 from .block_cholesky import BlockChain
+from .rough import RoughSolver
 
 # Draws made at a time, each batch by a generator of its own.
 BATCH = {"blocks": 64, "krylov": 8}
@@ -42,9 +43,8 @@ class DynamicLaplace:
     density : DynamicDensity
     vectors : ndarray of shape (n_periods, 2, n_words, n_components)
         The mode.
-    method : {"blocks", "krylov"}
-    rough : bool, default=False
-        Whether products are made in single precision.
+    method : {"blocks", "krylov", "rough"}
+        The last is for solutions only.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class DynamicLaplace:
     wide there.
     """
 
-    def __init__(self, density, vectors, method, rough=False):
+    def __init__(self, density, vectors, method):
         model = density.model
         vectors, self.rank = _without_noise(vectors)
         vectors = np.stack(model.in_frame(vectors[:, 1], vectors[:, 0], vectors[:, 1]), axis=1)
@@ -83,8 +83,8 @@ class DynamicLaplace:
         self._density, self.vectors = density, vectors
         self._orbit = _orbit(vectors)
         self.null_directions = int(self._orbit.dimension)
-        curvature = (RoughCurvature if rough else Curvature)(density, vectors)
-        make = {"blocks": _Factorised, "krylov": _Products}[method]
+        curvature = Curvature(density, vectors)
+        make = {"blocks": _Factorised, "krylov": _Products, "rough": RoughSolver}[method]
         self._gaussian = make(curvature, self.null_directions)
 
     def sample(self, n, rng, words=None):
@@ -136,8 +136,8 @@ class DynamicLaplace:
     def solve(self, rows, tol=None):
         """``H^+`` times vectors (m, n_periods, 2, n_words, n_components), H minus the Hessian.
 
-        Through products to a residual of ``tol``, relative to the row's length in round coordinates
-        (by default as small as the type allows).
+        Through products to a residual of ``tol``, relative to the row's length in coordinates in
+        which H is about the identity (by default as small as the type allows).
         """
         rows = rows.copy()
         self._project(rows)
