@@ -61,6 +61,13 @@ def change_of_cosines(deviations, a, b):
     return cosine_change(deviations, a, b) + own
 
 
+def change_of_logits(deviations, targets, contexts):
+    """`Change` of the logits of pairs of places, (n,) each."""
+    others = deviations.vectors[1][contexts], deviations.vectors[0][targets]
+    own = _own(deviations, list(zip((0, 1), (targets, contexts), others, strict=True)))
+    return logit_change(deviations, targets, contexts) + own
+
+
 def _own(deviations, terms):
     """`Change` along what words have of their own; terms are (side, places, gradients)."""
     own, n = [], len(terms[0][1])
@@ -142,10 +149,7 @@ def _change_of_distances(deviations, start, end):
 
 def probabilities(deviations, targets, contexts, mean, logits, prob):
     """Probabilities of pairs of places, arrays of any shape, about means and mean logits."""
-    sides = np.ravel(targets), np.ravel(contexts)
-    others = deviations.vectors[1][sides[1]], deviations.vectors[0][sides[0]]
-    own = _own(deviations, list(zip((0, 1), sides, others, strict=True)))
-    change = logit_change(deviations, *sides) + own
+    change = change_of_logits(deviations, np.ravel(targets), np.ravel(contexts))
     flat = np.ravel(mean), np.ravel(logits)
     found = answer(deviations, *flat, change, prob, PROBABILITY)
     return _shaped(found, np.shape(mean))
