@@ -4,11 +4,12 @@
     python benchmarks/study.py --out results/ --table > doc/studies/simulation.md
 
 Every cell is one data set of `make_sgns` (K components, V words, N observations, word pairs drawn
-uniformly or by Zipf's law), fitted by one solver with the true prior precision K. Cells are written
-to ``cells.jsonl`` as they are done, and those in it are skipped: a study can be run in pieces and
-by several processes with different ``--seeds`` or ``--solvers``. Cheap cells come first and the
-solvers take turns, so that what is done at any time is balanced; a cell is started only before
-the budget is used up.
+uniformly or by Zipf's law; pairs are independent, so the study cannot see how text was sampled,
+which `simulated_text.py` does), fitted by one solver with the true prior precision K. Cells are
+written to ``cells.jsonl`` as they are done, and those in it are skipped: a study can be run in
+pieces and by several processes with different ``--seeds`` or ``--solvers``. Cheap cells come first
+and the solvers take turns, so that what is done at any time is balanced; a cell is started only
+before the budget is used up.
 
 Of each cell the file holds
 

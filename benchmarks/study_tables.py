@@ -328,6 +328,9 @@ def write(results, anchors, settings):
         "# Simulation study\n",
         "Written by `python benchmarks/study.py --out RESULTS --table`. In brackets: the number of "
         "data sets; ±: standard error over them.\n",
+        "The pairs of these data are independent, as the model takes them to be, so that nothing "
+        "here says what intervals do on text, where windows overlap and words come in bursts: "
+        "`benchmarks/simulated_text.py` and `benchmarks/split_halves.py` do.\n",
         "`gibbs free` is gibbs without anchors (`anchors=None`), run where K = 20. Anchors are "
         "estimates that are then taken as known: given them, intervals cover a little less, the "
         "more so the more of the words are anchored.\n",

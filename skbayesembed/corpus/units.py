@@ -84,7 +84,7 @@ def check_units(units, n, what="documents"):
     if missing.any():
         raise ValueError(
             f"units must have a label for every one of the {what}, got "
-            f"{found[missing][0]!r} at place {np.flatnonzero(missing)[0]}."
+            f"{found[missing].tolist()[0]!r} at place {np.flatnonzero(missing)[0]}."
         )
     if found.dtype == object:
         # numbers and strings side by side cannot be sorted

@@ -7,6 +7,7 @@ from .load import load_python_reference
 from .senses import make_senses
 from .simulate import make_sgns
 from .snippets import extract_snippets
+from .text import make_text
 from .topics import make_topics
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "make_dynamic_sgns",
     "make_senses",
     "make_sgns",
+    "make_text",
     "make_topics",
 ]

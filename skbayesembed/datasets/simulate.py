@@ -32,7 +32,8 @@ def make_sgns(
     Target and context vectors are drawn from N(0, I / ``n_components``), so that a dot product has
     the same spread whatever the number of components. Then ``n_pairs`` pairs of a target w and a
     context v are drawn, and each is positive with probability sigma(rho_w . alpha_v), otherwise
-    negative.
+    negative. Pairs are independent, as the model takes them to be: studies of these data cannot see
+    how text was sampled, which :func:`make_text` simulates.
 
     Parameters
     ----------
@@ -131,11 +132,25 @@ def draw_counts(
     )
 
 
+def zipf_proba(n_words: int) -> np.ndarray:
+    """Probabilities of words in order of frequency, proportional to 1 / (rank + 2.7).
+
+    Parameters
+    ----------
+    n_words : int
+
+    Returns
+    -------
+    ndarray of shape (n_words,)
+    """
+    p = 1.0 / (np.arange(1, n_words + 1) ** _ZIPF_EXPONENT + _ZIPF_SHIFT)
+    return p / p.sum()
+
+
 def _draw_pairs(n_words, n_pairs, zipf, rng):
     """Draw pairs; returns targets and contexts of the different ones, and how often each came."""
     if zipf:
-        p = 1.0 / (np.arange(1, n_words + 1) ** _ZIPF_EXPONENT + _ZIPF_SHIFT)
-        p /= p.sum()
+        p = zipf_proba(n_words)
         key = rng.choice(n_words, size=n_pairs, p=p) * n_words
         key += rng.choice(n_words, size=n_pairs, p=p)
     else:

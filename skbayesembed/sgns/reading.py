@@ -97,6 +97,30 @@ def similarity(estimator, a, b, prob):
     return answers.only(_cosines_by_units(deviations, a, b, draws.mean(keepdims=True), prob))
 
 
+def similarity_difference(estimator, first, second, prob):
+    """Posterior of the cosine of one pair of words less that of another."""
+    check_prob(prob)
+    places = []
+    for name, pair in (("first", first), ("second", second)):
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ValueError(f"{name} must be a pair of words, got {pair!r}.")
+        places.append([word_index(estimator, word, name) for word in pair])
+    cosines = []
+    for pair in places:
+        vectors = unit_vectors(draws_of(estimator, "rho", pair))
+        cosines.append(np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1]))
+    draws = cosines[0] - cosines[1]
+    deviations = deviations_of(estimator)
+    if deviations is None:
+        return summarise(draws, prob, prob_positive=float(np.mean(draws > 0)))
+    (a, b), (c, d) = (np.array(pair)[:, None] for pair in places)
+    change = answers.cosine_change(deviations, a, b) + -answers.cosine_change(deviations, c, d)
+    mean = draws.mean(keepdims=True)
+    found = answers.only(answers.answer(deviations, mean, mean, change, prob))
+    found.prob_positive = float(np.mean(found.draws > 0))
+    return found
+
+
 def _cosines_by_units(deviations, a, b, mean, prob):
     """Cosines of words ``a`` and ``b`` with intervals by units, about their posterior means."""
     centre = answers.COSINE.forward(mean)
@@ -355,6 +379,34 @@ class ReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         return similarity(self, a, b, prob)
+
+    def similarity_difference(
+        self, first: tuple[str, str], second: tuple[str, str], *, prob: float = 0.9
+    ) -> Bunch:
+        """Posterior of the cosine of one pair of words less that of another.
+
+        Parameters
+        ----------
+        first, second : (str or int, str or int)
+            Pairs of words, or of their indices.
+        prob : float, default=0.9
+            Probability of the interval.
+
+        Returns
+        -------
+        Bunch
+            As of `similarity`, of the difference, and ``prob_positive``, the probability that the
+            first pair is nearer.
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        ValueError
+            For what is no pair.
+        """
+        check_is_fitted(self, "posterior_")
+        return similarity_difference(self, first, second, prob)
 
     def most_similar(self, word: str | int, n: int = 10, *, prob: float = 0.9) -> Neighbours:
         """The words nearest to a word, with intervals.

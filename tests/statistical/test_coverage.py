@@ -1,4 +1,7 @@
-"""Do 90 % intervals of P(w, v) cover the true probabilities 90 % of the time?"""
+"""Do 90 % intervals of P(w, v) cover the true probabilities 90 % of the time?
+
+Where the model is true, that is: pairs are independent, which those of text are not.
+"""
 
 from __future__ import annotations
 

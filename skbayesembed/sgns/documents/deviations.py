@@ -68,18 +68,15 @@ def prior_noise(prior, rng, n, dtype=np.float64):
     shape = prior.n_words, prior.n_components
     out = np.empty((n, 2, *shape), dtype)
     for side in (0, 1):
-        coupling, held = prior.neighbours(side), prior.held[side]
-        root = None
+        coupling, root = prior.neighbours(side), None
+        scale = np.sqrt(prior.diagonal(side))
         if coupling is not None:
+            # words that are coupled are never held, so that components differ by a factor alone
             root = np.linalg.cholesky(np.eye(prior.n_words) + coupling.toarray())
+            scale = np.sqrt(prior.tau)
         for draw in out:
             z = rng.standard_normal(shape)
-            z = np.sqrt(prior.tau) * (z if root is None else root @ z)
-            if held is not None:
-                # e is what named entries have more, or less, than the others
-                more = np.sqrt(np.maximum(prior.tau + held[0], 0.0)) - np.sqrt(prior.tau)
-                z += more * rng.standard_normal(shape)
-            draw[side] = z / np.sqrt(n)
+            draw[side] = scale * (z if root is None else root @ z) / np.sqrt(n)
     return out
 
 

@@ -1,0 +1,77 @@
+"""Units of sampling and weights of documents."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skbayesembed.corpus.units import check_units, check_weights, units_of
+
+
+def test_documents_are_units_where_none_are_given():
+    units = units_of(None, None, 4)
+    assert units.n_units == 4
+    np.testing.assert_array_equal(units.index, [0, 1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["b", "a", "b"], np.array(["b", "a", "b"]), pd.Series(["b", "a", "b"], index=[7, 8, 9])],
+    ids=["list", "array", "series"],
+)
+def test_labels(labels):
+    units = units_of(check_units(labels, 3), None, 3)
+    assert units.labels.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(units.index, [1, 0, 1])
+
+
+def test_labels_of_several_types():
+    assert units_of(check_units([1, "x", 1], 3), None, 3).n_units == 2
+
+
+def test_documents_of_weight_zero_belong_to_no_unit():
+    units = units_of(np.array(["a", "b", "c"]), np.array([1.0, 0.0, 2.0]), 3)
+    assert units.labels.tolist() == ["a", "c"]
+    assert units_of(None, np.array([1.0, 0.0, 2.0]), 3).n_units == 2
+
+
+@pytest.mark.parametrize(
+    ("units", "message"),
+    [
+        (["a", "b"], r"units must have one label for each of the 3 documents, got shape \(2,\)"),
+        ([["a"], ["b"], ["c"]], r"got shape \(3, 1\)"),
+        (
+            "abc",
+            "units must be a list or array with a label for each of the 3 documents, got 'abc'",
+        ),
+        (5, "units must be a list or array"),
+        (["a", None, "b"], "units must have a label for every one .* got None at place 1"),
+        ([1.0, 2.0, np.nan], "got nan at place 2"),
+    ],
+    ids=str,
+)
+def test_wrong_units(units, message):
+    with pytest.raises(ValueError, match=message):
+        check_units(units, 3)
+
+
+def test_one_unit():
+    with pytest.raises(ValueError, match=r"units must be two or more, got 1 \(\['a'\]\) for 2"):
+        units_of(np.array(["a", "a"]), None, 2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, 2.0], r"one number for each of the 3 documents, got shape \(2,\)"),
+        ([1.0, -2.0, 1.0], "finite and >= 0"),
+        ([1.0, np.nan, 1.0], "finite and >= 0"),
+        ([0.0, 0.0, 0.0], "> 0 for at least one document"),
+        (["a", "b", "c"], "sample_weight must be numbers"),
+    ],
+    ids=str,
+)
+def test_wrong_weights(weights, message):
+    with pytest.raises(ValueError, match=message):
+        check_weights(weights, 3)

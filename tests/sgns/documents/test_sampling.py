@@ -1,0 +1,310 @@
+"""Deviations by units: invariances, exact corners, refits, and a model that is true."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import spearmanr
+
+from skbayesembed import BayesianSGNS, GraphPrior, InformativePrior, PairCounts
+from skbayesembed.sgns.counting import expected_negatives
+from skbayesembed.sgns.documents import answers, sampling
+from skbayesembed.sgns.documents.deviations import (
+    FEWEST_UNITS,
+    Deviations,
+    joint_draws,
+    prior_noise,
+    spread_of,
+)
+from skbayesembed.sgns.laplace.curvature import gaussian_at
+from skbayesembed.sgns.priors import build_prior
+
+RNG = np.random.default_rng(7)
+V, K, D = 25, 3, 40
+WORDS = np.array([f"w{i:02d}" for i in range(V)])
+
+
+def documents(n=D, length=80):
+    """Documents of a few topics, so that words are bursty."""
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(V, 0.3), 5)
+    out = []
+    for _ in range(n):
+        share = rng.dirichlet(np.full(5, 0.3)) @ topics
+        out.append(list(rng.choice(WORDS, rng.poisson(length) + 2, p=share)))
+    return out
+
+
+DOCUMENTS = documents()
+
+
+def make(**parameters):
+    defaults = {
+        "n_components": K,
+        "solver": "map",
+        "min_count": 1,
+        "prior_precision": 2.0,
+        "random_state": 0,
+    }
+    return BayesianSGNS(**{**defaults, **parameters})
+
+
+@pytest.fixture(scope="module")
+def model():
+    return make().fit(DOCUMENTS)
+
+
+def answered(model):
+    """Sampling and prior parts of all cosines and logits, in the order of the words' names."""
+    order = np.array([model.vocabulary_[w] for w in WORDS])
+    a, b = (order[i] for i in np.triu_indices(V, 1))
+    d = model._sampling.deviations
+    spreads = [spread_of(d, change(d, a, b)) for change in CHANGES]
+    return np.array([[s.sampling, s.prior] for s in spreads])
+
+
+CHANGES = answers.cosine_change, answers.logit_change
+
+
+@pytest.mark.parametrize("matrix", [False, True], ids=["text", "counts"])
+def test_documents_given_several_times_in_one_unit(matrix):
+    """Every document r times in one unit, and the prior r times as sharp: nothing changes.
+
+    All numbers are those of the first fit times r but for rounding in single precision, 6e-8 of
+    each number and some ten times that after the iterations.
+    """
+    r, X = 3, DOCUMENTS
+    if matrix:
+        X = np.array([[d.count(w) for w in WORDS] for d in DOCUMENTS], dtype=float)
+    repeated = [x for x in X for _ in range(r)]
+    once = make(feature_names=list(WORDS) if matrix else None)
+    often = make(feature_names=list(WORDS) if matrix else None, prior_precision=2.0 * r)
+    once.fit(X)
+    often.fit(np.array(repeated) if matrix else repeated, units=np.repeat(np.arange(D), r))
+    modes = [m._sampling.deviations.vectors for m in (once, often)]
+    products = [v[0] @ v[1].T for v in modes]
+    np.testing.assert_allclose(products[0], products[1], atol=1e-6)
+    first, second = answered(once)[:, 0], answered(often)[:, 0]
+    np.testing.assert_allclose(first, second, rtol=1e-5)
+    # weights say the same as repetitions
+    weighted = make(feature_names=list(WORDS) if matrix else None, prior_precision=2.0 * r)
+    weighted.fit(X, sample_weight=np.full(D, float(r)))
+    np.testing.assert_allclose(answered(weighted)[:, 0], first, rtol=1e-5)
+
+
+def test_weights_are_repetitions():
+    """Of whole numbers: the same mode, and the same intervals where they are of one unit."""
+    times = np.random.default_rng(0).integers(0, 3, D)
+    repeated = [d for d, r in zip(DOCUMENTS, times, strict=True) for _ in range(r)]
+    a = make().fit(DOCUMENTS, sample_weight=times)
+    b = make().fit(repeated, units=np.repeat(np.arange(D), times))
+    order = [b.vocabulary_[w] for w in a.words_]
+    products = [v[0] @ v[1].T for v in (m._sampling.deviations.vectors for m in (a, b))]
+    np.testing.assert_allclose(products[0], products[1][np.ix_(order, order)], atol=1e-6)
+    assert a._sampling.deviations.n_sampling == np.count_nonzero(times)
+    np.testing.assert_allclose(answered(a)[:, 0], answered(b)[:, 0], rtol=1e-4)
+
+
+def jackknife(parameters, functional):
+    """Standard deviations of a functional by the jackknife over documents, all refitted."""
+    found = []
+    for left_out in range(D):
+        weights = np.ones(D)
+        weights[left_out] = 0.0
+        refit = make(tol=1e-10, **parameters).fit(DOCUMENTS, sample_weight=weights)
+        found.append(functional(refit))
+    found = np.array(found)
+    return np.sqrt((D - 1) / D * np.sum((found - found.mean(axis=0)) ** 2, axis=0))
+
+
+@pytest.mark.parametrize("window_weights", ["linear", "uniform"])
+def test_against_the_jackknife(window_weights):
+    """The infinitesimal jackknife is the first order of the one that leaves documents out.
+
+    With 40 documents, second order is a few percent of each standard deviation, and the median
+    over pairs less.
+    """
+    parameters = {"window_weights": window_weights}
+    model = make(**parameters).fit(DOCUMENTS)
+    a, b = np.triu_indices(V, 1)
+
+    def functional(fitted):
+        order = [fitted.vocabulary_[w] for w in model.words_]
+        rho, alpha = fitted.rho_[order], fitted.alpha_[order]
+        unit = rho / np.linalg.norm(rho, axis=1, keepdims=True)
+        cosines = np.sum(unit[a] * unit[b], axis=1)
+        return np.stack([cosines, np.sum(rho[a] * alpha[b], axis=1)])
+
+    expected = jackknife(parameters, functional)
+    d = model._sampling.deviations
+    for change, sd in zip(CHANGES, expected, strict=True):
+        found = spread_of(d, change(d, a, b)).sampling
+        ratio = found / sd
+        assert 0.93 < np.median(ratio) < 1.07
+        assert spearmanr(found, sd).statistic > 0.97
+
+
+def test_both_parts_add_up_to_laplace_where_the_model_is_true():
+    """Where units are single observations as the model has them, H^+ (I + Lambda) H^+ = H^+.
+
+    Noise of the prior and of the model's own information together have the covariance of Laplace's
+    approximation: the prior's part is drawn 4,000 times, so that standard deviations are within
+    1.1 % of theirs, 4.5 % at most of 300 pairs.
+    """
+    model = make().fit(DOCUMENTS)
+    mode, hessian, _ = model._sampling._at_mode
+    rng = np.random.default_rng(0)
+    n = 4000
+    noise = prior_noise(hessian.prior, rng, n)
+    a, b = np.triu_indices(V, 1)
+    # H^+ Lambda H^+ by hand
+    matrix = hessian.matrix()
+    inverse = np.linalg.pinv(matrix, rcond=1e-9)
+    size = V * K
+
+    def gradient(i, j):
+        out = np.zeros((2, V, K))
+        out[0, i], out[1, j] = hessian.x[1, j], hessian.x[0, i]
+        return out.ravel()
+
+    gradients = np.array([gradient(i, j) for i, j in zip(a, b, strict=True)])
+    moved = gradients @ inverse
+    expected = np.sqrt(2.0 * np.sum(moved**2, axis=1))
+    assert moved.shape == (a.size, 2 * size)
+    shifts = noise.astype(np.float32)
+    sampling.solve_in_place(hessian, mode.orbit, shifts)
+    found = np.sqrt(np.sum((shifts.reshape(n, -1) @ gradients.T) ** 2, axis=0))
+    np.testing.assert_allclose(found, expected, rtol=0.06)
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        GraphPrior([("w00", "w01"), ("w01", "w02", 3.0)]),
+        InformativePrior({"w00": {0: 1.0}, "w03": {0: -1.0}}, precision=5.0),
+    ],
+    ids=["graph", "informative"],
+)
+def test_prior_noise_has_its_precision(prior):
+    """Covariances of 20,000 draws: their errors are below 5 sqrt(2 / 20000) of the largest."""
+    built = build_prior(make(prior=prior), {w: i for i, w in enumerate(WORDS)})
+    n = 20_000
+    draws = prior_noise(built, np.random.default_rng(0), n)
+    for side in (0, 1):
+        for k in range(K):
+            x = draws[:, side, :, k]
+            found = x.T @ x
+            unit = np.zeros((V, V, K))
+            unit[:, :, k] = np.eye(V)
+            expected = np.array([built.apply(side, u)[:, k] for u in unit])
+            np.testing.assert_allclose(found, expected, atol=0.05 * expected.max())
+
+
+def independent(n_pairs, n_units, rng):
+    """Documents of two tokens, drawn from a model that is true."""
+    rho, alpha = np.random.default_rng(3).normal(0.0, 0.6, (2, V, K))
+    p = np.exp(rho @ alpha.T) / (np.arange(V) + 3.0) / (np.arange(V) + 3.0)[:, None]
+    drawn = rng.choice(V * V, n_pairs, p=(p / p.sum()).ravel())
+    texts = [[WORDS[w], WORDS[v]] for w, v in zip(*np.divmod(drawn, V), strict=True)]
+    return texts, np.arange(n_pairs) % n_units
+
+
+def test_coverage_where_pairs_are_independent():
+    """Intervals of the difference of two samples hold zero 90 times of 100.
+
+    20 pairs of samples; cosines of one pair of samples are correlated, as if some 20 of the 300
+    were independent: the standard error of the coverage is sqrt(.09 / (20 * 20)) = .015.
+    """
+    rng = np.random.default_rng(5)
+    held = []
+    for _ in range(20):
+        fits = []
+        for _ in range(2):
+            texts, units = independent(20_000, 50, rng)
+            fits.append(make(window=1, prior_precision=0.5, tol=1e-6).fit(texts, units=units))
+        parts = []
+        for m in fits:
+            order = np.array([m.vocabulary_[w] for w in WORDS])
+            a, b = (order[i] for i in np.triu_indices(V, 1))
+            d = m._sampling.deviations
+            unit = d.vectors[0] / np.linalg.norm(d.vectors[0], axis=1, keepdims=True)
+            spread = spread_of(d, answers.cosine_change(d, a, b))
+            parts.append((np.sum(unit[a] * unit[b], axis=1), spread.sampling))
+        (x, s), (y, t) = parts
+        held.append(np.abs(x - y) < 1.6765 * np.hypot(s, t))  # Student's t with 50 degrees
+    assert 0.85 < np.mean(held) < 0.95
+
+
+def test_random_sums_of_many_units(monkeypatch, model):
+    """With fewer sums than units, standard deviations are those of all: within 4 / sqrt(2 * 30)."""
+    monkeypatch.setattr(sampling, "numbers_of", lambda n: (30, 64))
+    few = make().fit(DOCUMENTS)
+    assert not few._sampling.deviations.by_unit
+    ratio = answered(few)[:, 0] / answered(model)[:, 0]
+    assert np.abs(np.median(ratio) - 1) < 0.1
+    assert 0.5 < ratio.min() and ratio.max() < 1.6
+
+
+def test_words_of_one_unit_have_the_models_spread():
+    texts = [[*d] for d in DOCUMENTS]
+    texts[0] = texts[0] + ["rare", "rare", texts[0][0]] * 4
+    model = make().fit(texts)
+    rare = model.vocabulary_["rare"]
+    assert model.n_units_[rare] == 1.0 < FEWEST_UNITS
+    assert np.isnan(model.dispersion_[rare])
+    d = model._sampling.deviations
+    assert rare in d.own
+    found = model.similarity("rare", "w00")
+    # what Laplace's approximation says to first order
+    mode, hessian, _ = make().fit(texts)._sampling._at_mode
+    draws = gaussian_at(hessian, "krylov").draw(2000, np.random.default_rng(0)).astype(float)
+    x = (mode.vectors + mode.orbit.project(draws))[:, 0]
+    x = mode.vectors[0] + 0.01 * (x - mode.vectors[0])
+    unit = x / np.linalg.norm(x, axis=2, keepdims=True)
+    laplace = 100 * np.std(np.sum(unit[:, rare] * unit[:, model.vocabulary_["w00"]], axis=1))
+    assert found.sd > 0.95 * laplace
+    assert found.n_units == 1.0
+
+
+def test_dispersion_of_a_true_model_is_one():
+    """Each word has some 100 pairs in 200 units: sd of its mean eigenvalue sqrt(2 / (64 K))."""
+    texts, units = independent(20_000, 200, np.random.default_rng(1))
+    model = make(window=1, prior_precision=0.1, negative=5, tol=1e-6).fit(texts, units=units)
+    # half of the observations, expected negatives, are no data: their variance is not there
+    assert 0.5 < np.nanmedian(model.dispersion_) < 1.2
+
+
+def test_draws_are_joint_and_students():
+    """Differences of draws have the variance of differences; quantiles are those of Student's t."""
+    rng = np.random.default_rng(0)
+    shifts = rng.normal(size=(50, 2, 4, 2)).astype(np.float32)
+    d = Deviations(
+        rng.normal(size=(2, 4, 2)), shifts, 50, True, np.full(4, 50.0), {},
+        np.random.SeedSequence(1),
+    )  # fmt: skip
+    a, b = np.array([0, 0]), np.array([1, 2])
+    change = answers.logit_change(d, a, b)
+    spread = spread_of(d, change)
+    draws = spread.total * joint_draws(d, change, spread, 40_000)
+    np.testing.assert_allclose(draws.std(axis=0), spread.total, rtol=0.05)
+    expected = change.shared[:, 0] - change.shared[:, 1]
+    found = np.std(draws[:, 0] - draws[:, 1])
+    np.testing.assert_allclose(found, np.sqrt(np.sum(expected**2)), rtol=0.05)
+
+
+def test_pair_counts_of_units():
+    """A list of them, one a unit: the negative pairs of each are its own."""
+    texts = np.array([[d.count(w) for w in WORDS] for d in DOCUMENTS], dtype=float)
+    counts, negatives = [], {"negative": 1, "ns_exponent": 0.75}
+    for row in texts:
+        positive = np.outer(row, row) - np.diag(row)
+        counts.append(
+            PairCounts(positive, expected_negatives(sparse.csr_array(positive), **negatives), WORDS)
+        )
+    model = make().fit(counts)
+    assert model.posterior_.attrs["uncertainty"] == "documents"
+    assert model.similarity("w00", "w01").sd_sampling > 0
+    # two documents of a unit are one
+    merged = make().fit(counts, units=np.arange(D) // 2)
+    assert merged._sampling.deviations.n_sampling == D // 2

@@ -1,0 +1,72 @@
+"""Balanced vectors: the same for every scaling of the sides, smooth, and turned to a reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed.sgns.balance import along, balanced, balancing, nearest_rotation
+
+V, K = 30, 4
+
+
+@pytest.fixture
+def vectors():
+    return np.random.default_rng(0).normal(size=(2, V, K))
+
+
+def test_products_stay_and_moments_are_equal(vectors):
+    rho, alpha = balanced(vectors)
+    np.testing.assert_allclose(rho @ alpha.T, vectors[0] @ vectors[1].T, atol=1e-12)
+    np.testing.assert_allclose(rho.T @ rho, alpha.T @ alpha, atol=1e-12)
+
+
+def test_against_the_singular_value_decomposition(vectors):
+    u, values, vt = np.linalg.svd(vectors[0] @ vectors[1].T)
+    root = np.sqrt(values[:K])
+    expected = np.stack([u[:, :K] * root, vt[:K].T * root])
+    found = balanced(vectors, expected)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_every_scaling_has_the_same(vectors):
+    m = np.random.default_rng(1).normal(size=(K, K))
+    moved = vectors[0] @ m, vectors[1] @ np.linalg.inv(m).T
+    reference = balanced(vectors)
+    np.testing.assert_allclose(balanced(moved, reference), reference, atol=1e-10)
+
+
+def test_many_at_once(vectors):
+    draws = np.stack([vectors, 1.3 * vectors + 0.1], axis=1)
+    maps = balancing(draws, vectors)
+    for i in (0, 1):
+        for side, one in enumerate(balancing(draws[:, i], vectors)):
+            np.testing.assert_allclose(maps[side][i], one, atol=1e-12)
+
+
+def test_a_component_that_is_zero(vectors):
+    vectors[:, :, 2] = 0.0
+    found = balanced(vectors)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(found[0] @ found[1].T, vectors[0] @ vectors[1].T, atol=1e-6)
+
+
+def test_zero_vectors():
+    np.testing.assert_array_equal(balanced(np.zeros((2, V, K))), np.zeros((2, V, K)))
+
+
+def test_derivatives_are_those_of_balanced_vectors(vectors):
+    """Against central differences, turned to the vectors themselves."""
+    centre, step = balanced(vectors), 1e-5
+    shifts = np.random.default_rng(2).normal(size=(3, 2, V, K))
+    expected = [
+        (balanced(centre + step * s, centre) - balanced(centre - step * s, centre)) / (2 * step)
+        for s in shifts
+    ]
+    along(centre, shifts)
+    np.testing.assert_allclose(shifts, expected, atol=1e-7)
+
+
+def test_nearest_rotation(vectors):
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(K, K)))[0]
+    np.testing.assert_allclose(nearest_rotation(vectors @ turn.T, vectors), turn, atol=1e-12)
