@@ -117,6 +117,8 @@ def model_of(options, **changes):
     settings = {
         "max_features": options.words, "token_pattern": TOKENS, "draws": 40,
         "random_state": 0, "n_jobs": options.jobs,
+        # the study is of the posterior itself
+        "uncertainty": "model", "balance": False, "pair_weights": "pairs",
     }  # fmt: skip
     return DynamicSGNS(options.components, **settings | changes)
 

@@ -84,10 +84,11 @@ data = addresses(path) if FOLDER and path.exists() else simulated()
 # -------
 # Smoothing: a word's trajectory is a Gaussian process given all that was said before and after. Few
 # draws of all vectors are recorded. What is read about a word below comes from 1,000 draws of its
-# own.
+# own. Intervals are those of the model, for which every pair of words is an observation of its own;
+# ``uncertainty="documents"`` with the addresses as ``units`` would take far longer at this size.
 
 start = time.perf_counter()
-model = DynamicSGNS(draws=20, n_jobs=2, random_state=0, **data.options)
+model = DynamicSGNS(draws=20, uncertainty="model", n_jobs=2, random_state=0, **data.options)
 model.fit(data.X, times=data.times)
 seconds = time.perf_counter() - start
 print(f"{model.words_.size} words in {model.periods_.n_periods} periods, ", end="")

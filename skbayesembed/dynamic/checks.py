@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..common.checks import (
+    check_bool,
     check_chain_length,
     check_choice,
     check_integer,
@@ -36,6 +37,9 @@ def check_parameters(estimator):
     check_real("ns_exponent", e.ns_exponent, 0, strict=False)
     check_choice("negative_sampling", e.negative_sampling, ("expected", "sampled"))
     check_word_filters(e)
+    check_choice("uncertainty", e.uncertainty, ("documents", "model"))
+    check_choice("pair_weights", e.pair_weights, ("token", "pairs"))
+    check_bool("balance", e.balance)
     check_real("target_accept", e.target_accept, 0, high=0.999)
     check_choice("features", e.features, ("mean", "mean_std"))
     check_chain_length(e)

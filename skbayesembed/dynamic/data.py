@@ -68,15 +68,11 @@ def period_counts(
             f"index must lie between 0 and n_periods - 1 = {n_periods - 1}, "
             f"got {index.min()} to {index.max()}."
         )
-    lengths = np.diff(offsets)
-    token_period = np.repeat(index, lengths)
     counts = []
-    for t in range(n_periods):
-        ends = np.concatenate([[0], np.cumsum(lengths[index == t])])
+    for part in tokens_by_period(ids, offsets, index, n_periods):
         positive = window_pairs(
-            ids[token_period == t], ends, n_words,
-            window=window, window_weights=window_weights, rng=rng,
-        )  # fmt: skip
+            *part, n_words, window=window, window_weights=window_weights, rng=rng
+        )
         counts.append(
             with_negatives(
                 positive, negative=negative, ns_exponent=ns_exponent,
@@ -84,6 +80,20 @@ def period_counts(
             )
         )  # fmt: skip
     return counts
+
+
+def tokens_by_period(ids, offsets, index, n_periods):
+    """Yield the ids and the offsets of the documents of each period.
+
+    Parameters
+    ----------
+    ids, offsets, index, n_periods
+        As of `period_counts`.
+    """
+    lengths = np.diff(offsets)
+    token_period = np.repeat(index, lengths)
+    for t in range(n_periods):
+        yield ids[token_period == t], np.concatenate([[0], np.cumsum(lengths[index == t])])
 
 
 def with_negatives(

@@ -16,7 +16,10 @@ from ..common.checks import check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
 from . import inputs, predict
+from .balance import balance_of
 from .checks import check_filter
+from .documents.sampling import DriftSampling
+from .documents.source import source_of, why_not
 from .priors import drift_prior
 from .reading import DynamicReadingMixin
 from .solvers import ROOM
@@ -85,6 +88,24 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         the other, as ``partial_fit`` does: the text of a period is read in the light of the periods
         before it only. The vectors of a period are then smoothed by what later periods say, without
         its text being read again.
+    uncertainty : {"documents", "model"}, default="documents"
+        What intervals know of. ``"documents"``: the units of sampling that ``fit`` was given
+        (``units``), documents by default, and the prior; another sample of as many units would give
+        answers that differ as the intervals say. ``"model"``: the posterior itself, for which
+        every pair of words in every window is an observation of its own. Where no documents are
+        seen (a single ``PairCounts`` in each period, filtering, ``partial_fit``, sampled negatives)
+        intervals are the model's: ``posterior_.attrs["uncertainty"]`` says which they are, and
+        ``posterior_.attrs["without_units"]`` why. Read at every answer, so that it may be changed
+        after ``fit``. ``posterior_`` and ``score`` are the model's.
+    pair_weights : {"token", "pairs"}, default="token"
+        Of count matrices: ``"token"`` counts every token once as a target, the pairs of a document
+        of N tokens ``1 / (N - 1)`` each; ``"pairs"`` counts every pair 1, a token as often as there
+        are others in its document.
+    balance : bool, default=True
+        Whether vectors are read balanced: scaled so that ``rho' rho = alpha' alpha`` in the sum
+        over periods, by one transformation for all of them. Recorded draws have one each; those of
+        ``"vi"`` that of the posterior means. The likelihood knows ``rho_t alpha_t'`` alone and
+        leaves that scale to the prior, whose noise cosines would have otherwise.
     target_accept : float, default=0.8
         Of ``"hmc"``: acceptance that the step size is adapted to.
     features : {"mean", "mean_std"}, default="mean"
@@ -125,8 +146,16 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         Draws of ``rho`` and ``alpha``, each (chain, draw, n_periods, n_words, n_components), and
         of a learned ``diffusion``.
     rho_, alpha_ : ndarray of shape (n_periods, n_words, n_components)
-        Posterior means (the mode for ``solver="map"``) of target and context vectors. One frame
-        serves all periods: vectors of different periods can be compared.
+        Posterior means (the mode for ``solver="map"``) of target and context vectors, balanced
+        unless ``balance=False``. One frame serves all periods: vectors of different periods can be
+        compared.
+    n_units_ : ndarray of shape (n_words,)
+        Effective units of sampling that each word was a target in, in all periods together: the
+        number of units where all have as many of its pairs, one where one has them all.
+    dispersion_ : ndarray of shape (n_words,)
+        Variance of a word's target vectors given all contexts by the units of sampling, over that
+        by the model, averaged over periods; above 1 where the model's intervals are too narrow for
+        text. NaN for words of fewer than two effective units. Worked out when it is asked for.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict
@@ -169,7 +198,8 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
 
     References
     ----------
-    Bamler & Mandt (2017). Dynamic Word Embeddings, ICML.
+    Bamler & Mandt (2017). Dynamic Word Embeddings, ICML. Giordano et al. (2019). A Swiss Army
+    Infinitesimal Jackknife, AISTATS (intervals by units).
 
     Examples
     --------
@@ -187,13 +217,14 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
     """
 
     # scikit-learn's default requests: routed wherever they are passed
-    __metadata_request__fit = _TIMES
+    __metadata_request__fit = {**_TIMES, "units": True}
     __metadata_request__partial_fit = _TIMES
     __metadata_request__transform = _TIMES
     __metadata_request__score = _TIMES
 
     rho_ = Learned()
     alpha_ = Learned()
+    _balanced = Learned()
 
     def __init__(
         self,
@@ -213,6 +244,9 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         min_count: int = 5,
         max_features: int | None = None,
         learning_method: str = "batch",
+        uncertainty: str = "documents",
+        pair_weights: str = "token",
+        balance: bool = True,
         target_accept: float = 0.8,
         features: str = "mean",
         draws: int = 1000,
@@ -246,6 +280,9 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         self.min_count = min_count
         self.max_features = max_features
         self.learning_method = learning_method
+        self.uncertainty = uncertainty
+        self.pair_weights = pair_weights
+        self.balance = balance
         self.target_accept = target_accept
         self.features = features
         self.draws = draws
@@ -264,7 +301,15 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        times: ArrayLike | None = None,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn the posterior.
 
         Parameters
@@ -278,6 +323,14 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         times : array-like of shape (n_documents,)
             Numbers or dates, in any order; one for each of a list of PairCounts. A period may have
             no documents.
+        units : array-like of shape (n_documents,), optional
+            What was sampled: a label for each document (speaker, author, work, country), by which
+            intervals are made. A unit may have documents in several periods. By default every
+            document is a unit of its own, and so is each of a list of PairCounts where some period
+            has two or more of them.
+        sample_weight : array-like of shape (n_documents,), optional
+            How often each document counts. ``min_count`` and ``max_features`` look at the documents
+            without weights.
 
         Returns
         -------
@@ -286,16 +339,27 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         Raises
         ------
         ValueError
-            Without times, or where they make one period.
+            Without times, or where they make one period; where ``units`` or ``sample_weight`` are
+            not one for each document, or there are fewer than two units.
         """
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
-        training = inputs.training_data(self, X, times, seeds["counts"])
+        training = inputs.training_data(self, X, times, seeds["counts"], units, sample_weight)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
+        self._no_units, self._sampling = why_not(self, training), None
         self._set_fitted(found)
+        if self._no_units is None:
+            self._sampling = self._sampling_of(training, seeds)
         return self
+
+    def _sampling_of(self, training, seeds):
+        """What intervals need to know of how the text was sampled."""
+        build = source_of(self, training, self.posterior_, seeds["counts"])
+        arrays = {"rho": self.rho_, "alpha": self.alpha_}
+        options = {"balance": self.balance, "seed": seeds["units"], "n_jobs": self.n_jobs}
+        return DriftSampling(build, arrays, training.units.n_units, **options)
 
     @available_if(learns_online)
     def partial_fit(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> Self:
@@ -326,17 +390,26 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         """
         spine.check(self, ROOM)
         check_filter(self, "partial_fit")
+        self._no_units, self._sampling = "partial_fit", None
         self._learn_stream(lambda: Stream(self), X, times)
         self._note(self._stream.known, self._stream.reading_seed)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> np.ndarray:
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        times: ArrayLike | None = None,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Fit to X, then transform it.
 
         Parameters
         ----------
-        X, times
-            As in ``fit``, but not PairCounts. An iterator is read once.
+        X, times, units, sample_weight
+            As in ``fit``, but X not PairCounts. An iterator is read once.
         y : None
             Ignored.
 
@@ -346,7 +419,8 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         """
         X = materialise(X)
         inputs.refuse_pairs("fit_transform", inputs.kind_of(X)[0])
-        return self.fit(X, times=times).transform(X, times=times)
+        self.fit(X, times=times, units=units, sample_weight=sample_weight)
+        return self.transform(X, times=times)
 
     def transform(self, X: Any, *, times: ArrayLike | None = None) -> np.ndarray:
         """Turn documents into features: the mean target vector of their words at their times.
@@ -362,8 +436,8 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         Returns
         -------
         ndarray of shape (n_documents, n_components)
-            Twice as many columns where ``features="mean_std"``. Zeros for a document without a
-            known word.
+            Twice as many columns where ``features="mean_std"``: the means, then their standard
+            deviations (see ``uncertainty``). Zeros for a document without a known word.
         """
         check_is_fitted(self, "posterior_")
         counts, centres = inputs.documents(self, X, times)
@@ -380,10 +454,10 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         """Mean held-out log predictive probability per observed pair.
 
         Documents are counted by one fixed protocol in each period (window 5 with linear weights, or
-        the whole document for counts; expected negatives, one per positive, exponent 0.75; all
-        words of the documents), so scores compare across every hyperparameter but those of the
-        analyzer and of the periods. A pair with a word outside the vocabulary scores log 1/2.
-        PairCounts are scored as they are.
+        the whole document for counts, a token counting once; expected negatives, one per positive,
+        exponent 0.75; all words of the documents), so scores compare across every hyperparameter
+        but those of the analyzer and of the periods. A pair with a word outside the vocabulary
+        scores log 1/2. PairCounts are scored as they are.
 
         Parameters
         ----------
@@ -424,8 +498,35 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         self._shares = known.totals / max(known.totals.sum(), 1e-300)
         self._reading_seed = reading_seed
 
+    @property
+    def n_units_(self) -> np.ndarray:
+        """Effective units of sampling that each word was a target in, (n_words,)."""
+        return self._seen_sampling("n_units_").n_units
+
+    @property
+    def dispersion_(self) -> np.ndarray:
+        """Variance of a word's targets by the units over that by the model, (n_words,)."""
+        return self._seen_sampling("dispersion_").dispersion
+
+    def _seen_sampling(self, name):
+        check_is_fitted(self, "posterior_")
+        if self._sampling is None:
+            raise AttributeError(
+                f"{name} needs documents, or a list of several PairCounts a period, and was fitted "
+                f"with {self._no_units}."
+            )
+        return self._sampling
+
     def _learned_from(self, posterior):
-        return {"rho_": posterior.mean("rho"), "alpha_": posterior.mean("alpha")}
+        by_units = self.uncertainty == "documents" and self._no_units is None
+        posterior.attrs["uncertainty"] = "documents" if by_units else "model"
+        if self._no_units is not None:
+            posterior.attrs["without_units"] = self._no_units
+        if self.balance:
+            rho, alpha, balance = balance_of(posterior)
+        else:
+            rho, alpha, balance = posterior.mean("rho"), posterior.mean("alpha"), None
+        return {"rho_": rho, "alpha_": alpha, "_balanced": balance}
 
     @property
     def _n_means(self):

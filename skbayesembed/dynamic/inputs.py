@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,12 +12,16 @@ from scipy import sparse
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
 from ..corpus.periods import Periods, check_times
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
+from ..corpus.units import Units, check_units, check_weights, units_of
 from ..sgns import inputs as static
+from ..sgns.batches import CorpusBatches, MatrixBatches
 from ..sgns.checks import check_known
 from ..sgns.counting import PairCounts, document_pairs
+from ..sgns.documents.blocks import DocumentPairs
 from ..sgns.inputs import SCORE_EXPONENT, SCORE_NEGATIVE, SCORE_WINDOW, HeldOut
 from ..sgns.pairs import RankOne, pooled_counts
-from .data import period_counts, with_negatives
+from ..sgns.pairs import times as scaled
+from .data import period_counts, tokens_by_period, with_negatives
 
 _NEGATIVES = ("negative", "ns_exponent", "negative_sampling")
 
@@ -57,9 +62,30 @@ class Training(Known):
     ----------
     counts : list of PairCounts
         One for each period; all zero where there is no data.
+    sources : list
+        What the counts of each period are made from: `CorpusBatches`, `MatrixBatches` or a list of
+        `PairCounts`.
+    index : ndarray of int of shape (n_documents,)
+        Period of each document (or of each of the PairCounts).
+    units : Units or None
+        The units that documents belong to; None where no documents are seen.
+    given : bool
+        Whether the counts were made elsewhere.
     """
 
     counts: list
+    sources: list
+    index: np.ndarray
+    units: Units | None
+    given: bool
+
+
+class Windows(NamedTuple):
+    """What `CorpusBatches` reads of an estimator."""
+
+    window: int
+    window_weights: str
+    subsample: None = None
 
 
 def places_of(words):
@@ -101,68 +127,125 @@ def check_timed(estimator, times):
         )
 
 
-def training_data(estimator, X, times, seed):
+def training_data(estimator, X, times, seed, units=None, sample_weight=None):
     """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix.
 
-    ``seed`` is for contexts and negatives that are sampled.
+    Parameters
+    ----------
+    estimator : DynamicSGNS
+    X, times, units, sample_weight
+        As of ``fit``.
+    seed : numpy.random.SeedSequence
+        For contexts and negatives that are sampled.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not allowed, or ``keep_draws`` names words that X does not have.
     """
     check_timed(estimator, times)
+    _check_batch(estimator, units)
     kind, X = kind_of(X)
     if kind != "counts":
         forget_columns(estimator)
-    rng = np.random.default_rng(seed)
-    words, columns, periods, counts = _COUNTED[kind](estimator, X, times, rng)
+    words, columns, periods, index, sources = _READ[kind](estimator, X, times)
+    what = "PairCounts" if kind == "pairs" else "documents"
+    weights = check_weights(sample_weight, index.size, what)
+    labels = check_units(units, index.size, what)
+    found = units_of(labels, weights, index.size, what)
+    sources, counts = _COUNTED[kind](estimator, sources, index, found, seed)
+    if kind == "pairs" and labels is None and np.bincount(index).max() == 1:
+        # totals of a period, of whose documents nothing is known
+        found = None
     observed = np.array([c.positive.sum(axis=1) for c in counts])
     totals = np.array([c.total for c in counts])
-    training = Training(words, columns, periods, observed, totals, counts)
+    training = Training(
+        words, columns, periods, observed, totals, counts, sources, index, found, kind == "pairs"
+    )
     check_known("keep_draws", estimator.keep_draws, training.vocabulary)
     return training
 
 
-def _from_pairs(estimator, X, times, rng):
-    """Words, None, periods and counts of a list of `PairCounts`."""
+def _check_batch(estimator, units):
+    """Raise a ValueError where one period is learned after the other, and units are given."""
+    if units is not None and estimator.learning_method == "filtering":
+        raise ValueError(
+            "units is available with learning_method='batch' only, got 'filtering', whose "
+            "intervals are the model's."
+        )
+
+
+# Words, their columns, periods, the period of each document, and sources of each period's counts.
+
+
+def _read_pairs(estimator, X, times):
+    """Of a list of `PairCounts`."""
     periods, index = learn_periods(estimator, times, len(X), "pairs")
     words = static.names_of_pairs(X)
     static.check_vocabulary(estimator, words.size)
-    groups = ([X[i] for i in np.flatnonzero(index == t)] for t in range(periods.n_periods))
-    counts = [added_up(group) if group else _no_counts(words.size) for group in groups]
-    if not any(c.total > 0 for c in counts):
-        raise ValueError("X has no observed pair: all its counts are zero.")
-    return words, None, periods, counts
+    sources = [[X[i] for i in np.flatnonzero(index == t)] for t in range(periods.n_periods)]
+    return words, None, periods, index, sources
 
 
-def _from_matrix(estimator, X, times, rng):
-    """Words, their columns, periods and counts of a count matrix."""
+def _read_matrix(estimator, X, times):
+    """Of a count matrix."""
     # the rows are looked at before their times are
     matrix, names = named_matrix(estimator, X)
     periods, index = learn_periods(estimator, times, matrix.shape[0])
     columns = static.chosen_columns(estimator, matrix)
     static.check_vocabulary(estimator, columns.size)
-    counts = matrix_counts(estimator, matrix[:, columns], index, range(periods.n_periods), rng)
-    _check_pairs(counts)
-    return names[columns], columns, periods, counts
+    kept, weights = matrix[:, columns], estimator.pair_weights
+    sources = [MatrixBatches(kept[index == t], weights) for t in range(periods.n_periods)]
+    return names[columns], columns, periods, index, sources
 
 
-def _from_documents(kind, estimator, X, times, rng):
-    """Words, None, periods and counts of text or tokens."""
+def _read_documents(kind, estimator, X, times):
+    """Of text or tokens."""
     periods, index = learn_periods(estimator, times, len(X))
     corpus = frequent_corpus(estimator, X, kind)
     words = np.asarray(corpus.words, dtype=str)
     static.check_vocabulary(estimator, words.size)
-    counts = period_counts(
-        corpus.ids, corpus.offsets, index, words.size, periods.n_periods, rng=rng,
-        **counting(estimator),
-    )  # fmt: skip
-    _check_pairs(counts)
-    return words, None, periods, counts
+    windows = Windows(estimator.window, estimator.window_weights)
+    parts = tokens_by_period(corpus.ids, corpus.offsets, index, periods.n_periods)
+    sources = [CorpusBatches(windows, *part, words.size, None) for part in parts]
+    return words, None, periods, index, sources
 
 
-_COUNTED = {
-    "pairs": _from_pairs,
-    "counts": _from_matrix,
-    "text": partial(_from_documents, "text"),
-    "tokens": partial(_from_documents, "tokens"),
+_READ = {
+    "pairs": _read_pairs,
+    "counts": _read_matrix,
+    "text": partial(_read_documents, "text"),
+    "tokens": partial(_read_documents, "tokens"),
 }
+
+
+def _added(estimator, sources, index, units, seed):
+    """Weighted sources, and counts of each period, of `PairCounts`."""
+    if units.weights is not None:
+        weights = [units.weights[index == t].tolist() for t in range(len(sources))]
+        sources = [list(map(scaled, s, w)) for s, w in zip(sources, weights, strict=True)]
+    n_words = next(one.n_words for source in sources for one in source)
+    counts = [added_up(source) if source else _no_counts(n_words) for source in sources]
+    if not any(c.total > 0 for c in counts):
+        raise ValueError("X has no observed pair: all its counts are zero.")
+    return sources, counts
+
+
+def _counted(estimator, sources, index, units, seed):
+    """The sources, and counts of each period, of documents."""
+    options = {name: getattr(estimator, name) for name in _NEGATIVES}
+    rng, counts = np.random.default_rng(seed), []
+    for t, source in enumerate(sources):
+        if units.weights is None:
+            positive = source.whole(rng)
+        else:
+            positive = DocumentPairs(source, units.weights[index == t], seed).total()
+        counts.append(with_negatives(positive, rng=rng, **options))
+    _check_pairs(counts)
+    return sources, counts
+
+
+_COUNTED = {"pairs": _added, "counts": _counted, "text": _counted, "tokens": _counted}
 
 
 def _check_pairs(counts):
@@ -183,7 +266,8 @@ def counting(estimator):
 def matrix_counts(estimator, matrix, index, periods, rng):
     """Counts of some periods of a count matrix, whose rows' periods are ``index``."""
     options = {name: getattr(estimator, name) for name in _NEGATIVES}
-    positive = (document_pairs(matrix[index == t]) for t in periods)
+    weights = estimator.pair_weights
+    positive = (document_pairs(matrix[index == t], pair_weights=weights) for t in periods)
     return [with_negatives(part, rng=rng, **options) for part in positive]
 
 
@@ -244,7 +328,7 @@ def held_out(estimator, X, times):
         known = static.known_columns(estimator, matrix.shape[1])
         counts = [
             with_negatives(
-                document_pairs(matrix[index == g]),
+                document_pairs(matrix[index == g], pair_weights="token"),
                 negative=SCORE_NEGATIVE, ns_exponent=SCORE_EXPONENT,
             )
             for g in range(len(groups))

@@ -193,6 +193,8 @@ class DynamicDensity:
     dense : bool, optional
         Whether periods are kept as whole tables; by default, those in which a fifth of all pairs
         is observed.
+    tables : list of DensePeriod or SparsePeriod, optional
+        The tables of periods with observations; by default they are made of the model's pairs.
 
     Attributes
     ----------
@@ -207,13 +209,13 @@ class DynamicDensity:
         The tables of periods with observations, `DensePeriod` or `SparsePeriod`.
     """
 
-    def __init__(self, model, diffusion=None, dense=None):
+    def __init__(self, model, diffusion=None, dense=None, tables=None):
         self.model = model
         self.shape = (model.n_periods, 2, model.n_words, model.n_components)
         self.n_parameters = int(np.prod(self.shape))
         self.scale = np.ones(self.n_parameters)
         self.precision = model.prior.tridiagonal(diffusion)
-        self.periods = period_tables(model.pairs, dense)
+        self.periods = period_tables(model.pairs, dense) if tables is None else tables
         information = expected_information(model, self.periods)
         entries = np.repeat(information.reshape(model.n_periods, -1), model.n_components, axis=1)
         self._inverse, self._below = np.empty_like(entries), np.zeros_like(entries)

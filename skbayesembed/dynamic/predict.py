@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..sgns.documents.answers import feature_variance as variance_by_units
 from ..sgns.predict import (
     PREDICTIVE_DRAWS,
     feature_variance,
@@ -14,6 +15,7 @@ from ..sgns.predict import (
     spread,
     word_shares,
 )
+from ..sgns.reading import deviations_of
 from .model import SIDES
 
 # Where fewer whole draws are recorded and there is an approximation, so many are drawn from it.
@@ -123,20 +125,37 @@ def sweep_chunk(estimator, n_periods):
     return max(1, _NUMBERS // (n_draws * n_periods * estimator.rho_.shape[-1]))
 
 
+def as_read(estimator, name, draws):
+    """All draws of some vectors, (n_draws, ..., n_components), in the form that they are read in.
+
+    That is balanced, unless the estimator is not to balance them.
+    """
+    balance = estimator._balanced
+    return draws if balance is None else balance.read(name, draws)
+
+
+def squares_as_read(estimator):
+    """Variances of a target's entries as they are read, of ones before, (n_components,)."""
+    balance = estimator._balanced
+    return np.ones(estimator.rho_.shape[-1]) if balance is None else balance.squares
+
+
 def sweep_draws(estimator, name, periods, index):
     """Draws for readings of all words: (n_draws, len(periods), len(index), n_components).
 
-    The recorded ones, or those of an approximation where few were recorded.
+    The recorded ones, or those of an approximation where few were recorded; as they are read.
     """
     if enough_recorded(estimator, SWEEP_DRAWS):
-        return estimator.posterior_.flat(name)[:, np.asarray(periods)[:, None], index]
-    return drawn_words(estimator, name, index, SWEEP_DRAWS, periods)
+        draws = estimator.posterior_.flat(name)[:, np.asarray(periods)[:, None], index]
+    else:
+        draws = drawn_words(estimator, name, index, SWEEP_DRAWS, periods)
+    return as_read(estimator, name, draws)
 
 
 def period_draws(estimator, name, period):
     """Draws of all words' vectors in one period, (n_draws, n_words, n_components).
 
-    A view where they were recorded.
+    A view where they were recorded. As the solver made them, not balanced.
     """
     if enough_recorded(estimator, FEWEST_DRAWS):
         return estimator.posterior_.flat(name)[:, period]
@@ -226,10 +245,21 @@ def document_features(estimator, counts, centres, with_std):
         own = weights[rows]
         out[rows, :k] = own @ _mean_at(estimator, place)
         if with_std:
-            variance = feature_variance(own, place_draws(estimator, "rho", place))
+            variance = _variance_at(estimator, place, own)
             squares = np.asarray(own.multiply(own).sum(axis=1)).reshape(-1, 1)
-            out[rows, k:] = np.sqrt(variance + np.mean(place.variance) * squares)
+            noise = np.mean(place.variance) * squares * squares_as_read(estimator)
+            out[rows, k:] = np.sqrt(variance + noise)
     return out
+
+
+def _variance_at(estimator, place, weights):
+    """Variance of weighted sums of targets at a place, less the noise of the place."""
+    deviations = deviations_of(estimator)
+    if deviations is None:
+        draws = place_draws(estimator, "rho", place)
+        return feature_variance(weights, as_read(estimator, "rho", draws))
+    parts = [(period, float(np.mean(weight))) for period, weight in place.parts]
+    return variance_by_units(deviations.together(parts), weights)
 
 
 def _mean_at(estimator, place):
@@ -237,7 +267,7 @@ def _mean_at(estimator, place):
     total = 0.0
     for period, weight in place.parts:
         if np.ndim(weight):
-            draws = estimator.posterior_.flat("rho")[:, period]
+            draws = as_read(estimator, "rho", estimator.posterior_.flat("rho")[:, period])
             total = total + np.einsum("s,swk->wk", weight, draws) / len(draws)
         else:
             total = total + weight * estimator.rho_[period]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,18 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_choice, check_integer, check_prob, check_real
-from ..metrics.words import unit_vectors
 from ..posterior.summary import summarise
-from ..posterior.tables import Column, Table
-from ..sgns.reading import Neighbours, kept_draws, neighbours, pair_places, word_index
-from .predict import can_draw, diffusion_draws, drawn_words, period_draws, sweep_chunk, sweep_draws
+from ..sgns.reading import (
+    Neighbours,
+    deviations_of,
+    kept_draws,
+    neighbours,
+    pair_places,
+    word_index,
+)
+from .change import Changes, cosines, distances_of, most_changed, places_of, prior_distance
+from .documents import answers
+from .predict import as_read, can_draw, drawn_words, period_draws
 
 # Draws from an approximation for a reading of a few words.
 _DRAWN = 1000
@@ -25,7 +31,19 @@ _WHICH = {"target": "rho", "context": "alpha"}
 
 
 def draws_of(estimator, name, index):
-    """Draws of some words' vectors: (n_draws, n_periods, len(index), n_components).
+    """Draws of some words' vectors as they are read: (n_draws, n_periods, len(index), K).
+
+    Balanced, of the whole draws that were recorded or by the one transformation of an
+    approximation's; or as `drawn_of` has them.
+    """
+    balance = estimator._balanced
+    if balance is None or balance.fixed:
+        return as_read(estimator, name, drawn_of(estimator, name, index))
+    return as_read(estimator, name, estimator.posterior_.flat(name)[:, :, index])
+
+
+def drawn_of(estimator, name, index):
+    """Draws of some words' vectors as the solver made them, (n_draws, n_periods, len(index), K).
 
     Every draw where the words were kept by name, draws from the approximation where there is one
     that can be drawn from word by word, the recorded ones otherwise.
@@ -36,26 +54,6 @@ def draws_of(estimator, name, index):
     if can_draw(estimator):
         return drawn_words(estimator, name, index, _DRAWN).astype(np.float64)
     return estimator.posterior_.flat(name)[:, :, index]
-
-
-def _cosines(a, b):
-    """Cosines of vectors along the last axis; zero where one has no length."""
-    return np.einsum("...k,...k->...", unit_vectors(a), unit_vectors(b))
-
-
-def _distances(kind, a, b):
-    """Distances of vectors along the last axis."""
-    if kind == "cosine":
-        return 1.0 - _cosines(a, b)
-    return np.linalg.norm(a - b, axis=-1)
-
-
-def prior_distance(estimator, at):
-    """Root mean square of the distance of a word's vectors in two periods under the prior."""
-    variance = estimator._prior.variance
-    gap = abs(np.diff(estimator.periods_.centres[list(at)])[0])
-    moved = -np.expm1(-estimator._prior.rate(diffusion_draws(estimator)) * gap)
-    return float(np.sqrt(2.0 * estimator.rho_.shape[-1] * variance * np.mean(moved)))
 
 
 def _chosen_periods(estimator, chosen=None):
@@ -90,123 +88,40 @@ def _similarities(estimator, a, b):
     """Draws of the cosine of two words' targets, (n_draws, n_periods)."""
     index = [word_index(estimator, a, "a"), word_index(estimator, b, "b")]
     draws = draws_of(estimator, "rho", index)
-    return _cosines(draws[:, :, 0], draws[:, :, 1])
+    return cosines(draws[:, :, 0], draws[:, :, 1])
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Changes(Table):
-    """Words ranked by how surely they have changed between two periods.
-
-    Attributes
-    ----------
-    words : ndarray of str of shape (n,)
-        By the probability of a distance above the threshold, largest first; those that share it by
-        the lower end of the interval.
-    mean, sd : ndarray of shape (n,)
-        Of the distance between a word's targets in the two periods.
-    interval : ndarray of shape (n, 2)
-        Highest density interval of the distance.
-    prob_exceeds : ndarray of shape (n,)
-        Probability that the distance is above ``threshold``.
-    count_start, count_end : ndarray of shape (n,)
-        Positive pairs that the word was the target of in the two periods.
-    periods : tuple
-        Labels of the two periods.
-    distance : {"euclidean", "cosine"}
-    threshold : float
-    prob : float
-        Probability of the intervals.
-    n_draws : int
-        Draws behind the figures; 1 for a point estimate.
-    """
-
-    words: np.ndarray
-    mean: np.ndarray
-    sd: np.ndarray
-    interval: np.ndarray
-    prob_exceeds: np.ndarray
-    count_start: np.ndarray
-    count_end: np.ndarray
-    periods: tuple
-    distance: str
-    threshold: float
-    prob: float
-    n_draws: int
-
-    # what is printed; a data frame has counts and standard deviations besides
-    def _columns(self):
-        pairs = [f"{a:.4g}, {b:.4g}" for a, b in zip(self.count_start, self.count_end, strict=True)]
-        above = f"P(> {self.threshold:.3g})"
-        return [
-            Column("word", self.words, (), left=True),
-            Column("distance", self.mean, ()),
-            Column(f"{100 * self.prob:g} % interval", self.interval, (), "6.3f"),
-            Column(f"{above:>9}", self.prob_exceeds, (), ".2f"),
-            Column("pairs", pairs, (), left=True),
-        ]
-
-    def _series(self):
-        return {
-            "word": self.words,
-            "mean": self.mean,
-            "sd": self.sd,
-            "low": self.interval[:, 0],
-            "high": self.interval[:, 1],
-            "prob_exceeds": self.prob_exceeds,
-            "count_start": self.count_start,
-            "count_end": self.count_end,
-        }
-
-    def _title(self):
-        start, end = self.periods
-        return f"most changed from {start} to {end}, by {self.distance} distance"
-
-
-def most_changed(estimator, n, at, distance, threshold, prob):
-    """`Changes` of the words that have most surely changed between the periods ``at``.
-
-    Block by block of words: memory does not grow with the vocabulary. For cosines without a
-    threshold, which takes all words to find, distances are worked out twice.
-    """
-    n_words = estimator.words_.size
-    step = sweep_chunk(estimator, 2)
-    blocks = [np.arange(a, min(a + step, n_words)) for a in range(0, n_words, step)]
-
-    def distances(index):
-        draws = sweep_draws(estimator, "rho", at, index).astype(np.float64, copy=False)
-        return _distances(distance, draws[:, 0], draws[:, 1])
-
-    if threshold is None and distance == "euclidean":
-        threshold = prior_distance(estimator, at)
-    elif threshold is None:
-        means = [distances(index).mean(axis=0, dtype=np.float64) for index in blocks]
-        threshold = float(np.median(np.concatenate(means)))
-    parts = []
-    for index in blocks:
-        found = distances(index)
-        parts.append(
-            Bunch(
-                **summarise(found, prob) | {"draws": None},
-                above=np.mean(found > threshold, axis=0),
-                n_draws=len(found),
-            )
-        )
-    columns = {
-        name: np.concatenate([p[name] for p in parts])
-        for name in ("mean", "sd", "interval", "above")
-    }
-    order = np.lexsort((-columns["interval"][:, 0], -columns["above"]))[:n]
-    labels = estimator.periods_.labels
-    mean, sd, interval, above = (columns[name][order] for name in columns)
-    return Changes(
-        estimator.words_[order], mean, sd, interval, above,
-        *(estimator.observed_[t, order] for t in at),
-        tuple(labels[t] for t in at), distance, threshold, prob, parts[0].n_draws,
+def _neighbours_by_units(estimator, deviations, target, n, period, draws, prob):
+    """`Neighbours` in a period with intervals, and probabilities of rank, by units."""
+    words = estimator.words_
+    others = np.delete(np.arange(words.size), target)
+    n = min(n, others.size)
+    mean = sum(cosines(draw[others], draw[target]) for draw in draws) / len(draws)
+    places = places_of(estimator, period, others)
+    a = np.full(others.size, places_of(estimator, period, target))
+    found = answers.cosines(deviations, a, places, mean, prob)
+    top = np.zeros(others.size)
+    for draw in found.draws:
+        top[np.argpartition(-draw, n - 1)[:n] if n else []] += 1
+    order = np.argsort(-found.mean, kind="stable")[:n]
+    columns = (found[name][order] for name in ("mean", "sd", "interval"))
+    return Neighbours(
+        str(words[target]), words[others[order]], *columns, top[order] / len(found.draws),
+        prob, len(found.draws), found.n_units[order],
     )  # fmt: skip
 
 
 class DynamicReadingMixin:
-    """Methods of estimators whose posterior has vectors of words in every period."""
+    """Methods of estimators whose posterior has vectors of words in every period.
+
+    Notes
+    -----
+    With ``uncertainty="documents"`` a result lies about the posterior mean, with a width by the
+    units that were sampled and by the prior. It also has ``sd_sampling`` and ``sd_prior``, the two
+    parts of ``sd``, and ``n_units``: the fewest effective units that its vectors rest on, which are
+    those of the period and, by as much as the prior takes from neighbouring periods, of these. The
+    interval has as much probability on either side.
+    """
 
     # of the estimator
     posterior_: Any
@@ -222,14 +137,15 @@ class DynamicReadingMixin:
             A word, or its index.
         which : {"target", "context"}, default="target"
         prob : float, default=0.9
-            Probability of the highest density intervals.
+            Probability of the intervals.
 
         Returns
         -------
         Bunch
             ``periods`` (labels), ``times`` (their centres), ``mean`` and ``sd`` (n_periods,
             n_components), ``interval`` (n_periods, n_components, 2), ``draws`` (n_draws, n_periods,
-            n_components).
+            n_components). With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and
+            ``n_units`` (n_periods,).
 
         Raises
         ------
@@ -241,7 +157,13 @@ class DynamicReadingMixin:
         check_choice("which", which, tuple(_WHICH))
         index = word_index(self, word, "word")
         draws = draws_of(self, _WHICH[which], [index])[:, :, 0]
-        return summarise(draws, prob, **_chosen_periods(self)[1])
+        chosen, where = _chosen_periods(self)
+        deviations = deviations_of(self)
+        if deviations is None:
+            return summarise(draws, prob, **where)
+        places, side = places_of(self, chosen, index), tuple(_WHICH).index(which)
+        found = answers.entries(deviations, side, places, draws.mean(axis=0), prob)
+        return Bunch(**found, **where)
 
     def similarity(
         self,
@@ -266,6 +188,7 @@ class DynamicReadingMixin:
         Bunch
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen,), ``interval`` (n_chosen, 2),
             ``draws`` (n_draws, n_chosen).
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Raises
         ------
@@ -277,7 +200,13 @@ class DynamicReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         chosen, where = _chosen_periods(self, periods)
-        return summarise(_similarities(self, a, b)[:, chosen], prob, **where)
+        draws = _similarities(self, a, b)[:, chosen]
+        deviations = deviations_of(self)
+        if deviations is None:
+            return summarise(draws, prob, **where)
+        left, right = (places_of(self, chosen, word_index(self, w, "word")) for w in (a, b))
+        found = answers.cosines(deviations, left, right, draws.mean(axis=0), prob)
+        return Bunch(**found, **where)
 
     def similarity_change(
         self, a: str | int, b: str | int, start: Any = None, end: Any = None, *, prob: float = 0.9
@@ -298,13 +227,20 @@ class DynamicReadingMixin:
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
             ``end`` less that at ``start``, and ``prob_increase``, the probability that the words
             drew closer.
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         at = _two_periods(self, start, end)
         draws = _similarities(self, a, b)
         change = draws[:, at[1]] - draws[:, at[0]]
-        return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
+        deviations = deviations_of(self)
+        if deviations is None:
+            return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
+        words = [word_index(self, w, "word") for w in (a, b)]
+        before, after = ([places_of(self, t, w) for w in words] for t in at)
+        found = answers.cosine_differences(deviations, before, after, change.mean(), prob)
+        return Bunch(**found, prob_increase=float(np.mean(found.draws > 0)))
 
     def drift(
         self,
@@ -334,6 +270,7 @@ class DynamicReadingMixin:
         Bunch
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the distance;
             where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more.
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Notes
         -----
@@ -345,14 +282,23 @@ class DynamicReadingMixin:
         check_prob(prob)
         _check_distance(distance, threshold)
         at = _two_periods(self, start, end)
-        draws = draws_of(self, "rho", [word_index(self, word, "word")])[:, :, 0]
-        found = _distances(distance, draws[:, at[0]], draws[:, at[1]])
+        index = word_index(self, word, "word")
+        draws = draws_of(self, "rho", [index])[:, :, 0]
+        draws = distances_of(distance, draws[:, at[0]], draws[:, at[1]])
+        deviations = deviations_of(self)
+        if deviations is None:
+            found = summarise(draws, prob)
+        else:
+            first, last = places_of(self, at, index)[:, None]
+            mean = draws.mean(keepdims=True)
+            found = answers.distances(deviations, distance, first, last, mean, prob)
+            found = answers.only(found)
         if threshold is None and distance == "euclidean":
             threshold = prior_distance(self, at)
-        more = {}
         if threshold is not None:
-            more = {"threshold": threshold, "prob_exceeds": float(np.mean(found > threshold))}
-        return summarise(found, prob, **more)
+            found.threshold = threshold
+            found.prob_exceeds = float(np.mean(found.draws > threshold))
+        return found
 
     def most_changed(
         self,
@@ -420,8 +366,12 @@ class DynamicReadingMixin:
         check_prob(prob)
         check_integer("n", n, 1)
         target = word_index(self, word, "word")
-        draws = period_draws(self, "rho", self.periods_.find(period, "period"))
-        return neighbours(self.words_, target, draws, n, prob)
+        at = self.periods_.find(period, "period")
+        draws = as_read(self, "rho", period_draws(self, "rho", at))
+        deviations = deviations_of(self)
+        if deviations is None:
+            return neighbours(self.words_, target, draws, n, prob)
+        return _neighbours_by_units(self, deviations, target, n, at, draws, prob)
 
     def cooccurrence_proba(
         self, pairs: Sequence, *, periods: ArrayLike | None = None, prob: float = 0.9
@@ -441,18 +391,27 @@ class DynamicReadingMixin:
         Bunch
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen, n_pairs), ``interval`` (n_chosen,
             n_pairs, 2), ``draws`` (n_draws, n_chosen, n_pairs).
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         targets, contexts = pair_places(self, pairs)
         chosen, where = _chosen_periods(self, periods)
-        rho, alpha = draws_of(self, "rho", targets), draws_of(self, "alpha", contexts)
+        # balancing leaves these as they are
+        rho, alpha = drawn_of(self, "rho", targets), drawn_of(self, "alpha", contexts)
         if len(rho) != len(alpha):
             # only one side has all its words among those kept by name
             flat = self.posterior_.flat
             rho, alpha = flat("rho")[:, :, targets], flat("alpha")[:, :, contexts]
         logits = np.einsum("stik,stik->sti", rho[:, chosen], alpha[:, chosen])
-        return summarise(expit(logits), prob, **where)
+        draws = expit(logits)
+        deviations = deviations_of(self)
+        if deviations is None:
+            return summarise(draws, prob, **where)
+        rows, columns = (places_of(self, np.array(chosen)[:, None], w) for w in (targets, contexts))
+        mean, centre = draws.mean(axis=0), logits.mean(axis=0)
+        found = answers.probabilities(deviations, rows, columns, mean, centre, prob)
+        return Bunch(**found, **where)
 
 
 def _check_distance(distance, threshold):

@@ -86,5 +86,5 @@ ROOM = Room(
     pose,
     recording.labels,
     recording.diagnose,
-    streams=("counts", "static", "solve", "reading"),
+    streams=("counts", "static", "solve", "reading", "units"),
 )

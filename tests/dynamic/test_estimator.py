@@ -18,6 +18,8 @@ from sklearn.pipeline import make_pipeline
 
 from skbayesembed import DynamicSGNS, PairCounts, Posterior
 from skbayesembed.datasets import make_dynamic_sgns
+from skbayesembed.dynamic.model import SIDES
+from skbayesembed.sgns.balance import balanced
 
 # Chains this short need not mix.
 pytestmark = [
@@ -30,6 +32,8 @@ pytestmark = [
 
 V, K, T = 12, 2, 4
 SHORT = {"min_count": 1, "draws": 30, "warmup": 20, "chains": 2, "diffusion": 0.05}
+# vectors as the solver made them
+RAW = {"balance": False, "uncertainty": "model"}
 SOLVERS = {
     "gibbs": {"solver": "gibbs"},
     "learned": {"solver": "gibbs", "diffusion": "learned"},
@@ -94,7 +98,9 @@ def test_attributes(fitted, name, data):
     assert posterior.attrs["solver"] == fitted.solver
     assert fitted.rho_.shape == fitted.alpha_.shape == (T, V, K)
     if name not in APPROXIMATE:
-        np.testing.assert_allclose(fitted.rho_, posterior["rho"].mean(axis=(0, 1)), atol=1e-12)
+        raw = np.stack([posterior[side].mean(axis=(0, 1)).reshape(-1, K) for side in SIDES])
+        found = np.stack([fitted.rho_, fitted.alpha_]).reshape(2, -1, K)
+        np.testing.assert_allclose(found, balanced(raw), atol=1e-12)
     assert fitted.words_.tolist() == [f"x{i}" for i in range(V)]
     assert fitted.vocabulary_ == {f"x{i}": i for i in range(V)}
     assert fitted.periods_.labels == [0, 1, 3, 4] and fitted.n_iter_ >= 1
@@ -262,9 +268,9 @@ def test_a_failed_fit_leaves_the_estimator_as_it_was(data):
 
 def test_kept_words_have_every_draw(data, monkeypatch):
     monkeypatch.setattr("skbayesembed.dynamic.recording.DRAW_BUDGET", 16 * T * V * K * 2 * 5)
-    kept = make(keep_draws=["x3", "x0"]).fit(data.pairs, times=data.times)
+    kept = make(keep_draws=["x3", "x0"], **RAW).fit(data.pairs, times=data.times)
     monkeypatch.undo()
-    every = make().fit(data.pairs, times=data.times)
+    every = make(**RAW).fit(data.pairs, times=data.times)
     posterior = kept.posterior_
     assert posterior["rho"].shape == (2, 5, T, V, K) and posterior.attrs["stride"] == 6
     same(posterior["rho"], every.posterior_["rho"][:, ::6])

@@ -67,18 +67,19 @@ def test_kinds_of_input_agree():
     assert_same(training, read(pairs, training.periods.centres))
 
 
-def test_a_count_matrix():
+@pytest.mark.parametrize("weights", ["pairs", "token"])
+def test_a_count_matrix(weights):
     """The whole document is the context; columns are chosen over all periods."""
     rng = np.random.default_rng(0)
     X = rng.poisson(1.0, (6, 5))
     X[:, 3] = [0, 0, 0, 0, 1, 0]
-    model = make(min_count=2, feature_names=list("abcde"))
+    model = make(min_count=2, feature_names=list("abcde"), pair_weights=weights)
     training = read(sparse.csr_array(X), TIMES, model)
     assert training.words.tolist() == ["a", "b", "c", "e"] and model.n_features_in_ == 5
     assert training.columns.tolist() == [0, 1, 2, 4]
     for t, year in enumerate(range(1900, 1904)):
         rows = X[np.array(TIMES) == year][:, [0, 1, 2, 4]]
-        expected = document_pairs(rows) if len(rows) else np.zeros((4, 4))
+        expected = document_pairs(rows, pair_weights=weights) if len(rows) else np.zeros((4, 4))
         expected = expected.toarray() if len(rows) else expected
         np.testing.assert_array_equal(training.counts[t].positive.toarray(), expected)
 

@@ -83,11 +83,30 @@ def test_covariance_is_the_pseudo_inverse(method, k, precision, n_pairs, rank, n
     density, vectors = at_mode(build(k, precision, n_pairs))
     found = DynamicLaplace(density, vectors, method)
     assert (found.rank, found.null_directions) == (rank, null)
-    expected = pseudo_inverse(dense_hessian(density, found._vectors), null)
+    expected = pseudo_inverse(dense_hessian(density, found.vectors), null)
     # Lanczos draws are made to a relative error of 1e-3
     tolerance = {"blocks": 1e-7, "krylov": 5e-3}[method]
     covariance = exact_covariance(found, density)
     assert np.abs(covariance - expected).max() < tolerance * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("method", ["blocks", "krylov", "rough"])
+@pytest.mark.parametrize(
+    ("k", "precision", "n_pairs", "null"), [(2, 2.0, 1500, 1), (4, 10.0, 600, 5)]
+)
+def test_solutions_are_those_of_the_pseudo_inverse(method, k, precision, n_pairs, null):
+    """Right-hand sides that are at right angles to the orbit, as influences are, or not."""
+    density, vectors = at_mode(build(k, precision, n_pairs))
+    found = DynamicLaplace(density, vectors, method)
+    expected = pseudo_inverse(dense_hessian(density, found.vectors), null)
+    rows = np.random.default_rng(0).standard_normal((3, *density.shape))
+    before = rows.copy()
+    solutions = found.solve(rows)
+    np.testing.assert_array_equal(rows, before)
+    whole = (rows.reshape(3, -1) @ expected).reshape(rows.shape)
+    # of products in single precision
+    size = np.abs(whole).max() * (1e-3 if method == "rough" else 1e-6)
+    np.testing.assert_allclose(solutions, whole, atol=size)
 
 
 @METHODS
@@ -96,16 +115,16 @@ def test_draws(method):
     found, n = DynamicLaplace(density, vectors, method), {"blocks": 2000, "krylov": 500}[method]
     draws = found.sample(n, np.random.default_rng(1))
     x = np.stack([draws["rho"], draws["alpha"]], axis=2).reshape(n, -1)
-    expected = pseudo_inverse(dense_hessian(density, found._vectors), 1)
+    expected = pseudo_inverse(dense_hessian(density, found.vectors), 1)
     sds = np.sqrt(np.diag(expected))
-    z = (x - found._vectors.ravel()).mean(axis=0) / sds * np.sqrt(n)
+    z = (x - found.vectors.ravel()).mean(axis=0) / sds * np.sqrt(n)
     # of 192 entries: 4.5 standard errors happen by chance once in 800
     assert np.abs(z).max() < 4.5
     assert np.abs(x.std(axis=0) / sds - 1).max() < 4.5 / np.sqrt(2 * n)
     # at right angles to the orbit
     skew = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    tangent = (found._vectors @ skew).ravel()
-    along = (x - found._vectors.ravel()) @ tangent
+    tangent = (found.vectors @ skew).ravel()
+    along = (x - found.vectors.ravel()) @ tangent
     assert np.abs(along).max() < 1e-9 * np.linalg.norm(tangent)
     some = found.sample(5, np.random.default_rng(1), words=[3, 0])
     whole = found.sample(5, np.random.default_rng(1))

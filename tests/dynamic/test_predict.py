@@ -23,7 +23,8 @@ def fit(**parameters):
     data = make_dynamic_sgns(V, K, T, 600, times=CENTRES, empty_periods=[1], random_state=3)
     options = {
         "solver": "gibbs", "draws": 20, "warmup": 10, "chains": 2, "diffusion": DIFFUSION,
-        "prior_precision": PRECISION, "random_state": 0, "token_pattern": r"\w+", **parameters,
+        "prior_precision": PRECISION, "random_state": 0, "token_pattern": r"\w+",
+        "balance": False, "uncertainty": "model", **parameters,
     }  # fmt: skip
     return DynamicSGNS(K, **options).fit(data.pairs, times=CENTRES)
 

@@ -28,6 +28,8 @@ def data():
 @pytest.fixture(scope="module")
 def model(data):
     options = {"draws": 25, "warmup": 10, "chains": 2, "diffusion": 0.01, "random_state": 0}
+    # draws as the solver made them
+    options |= {"balance": False, "uncertainty": "model"}
     return DynamicSGNS(K, solver="gibbs", **options).fit(data.pairs, times=CENTRES)
 
 

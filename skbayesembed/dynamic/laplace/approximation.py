@@ -24,6 +24,7 @@ from ...inference.threads import OneBlasThread
 from ...sgns.laplace.orbits import Orbit
 from ..model import SIDES, Curvature, by_period, by_side, named
 from .block_cholesky import BlockChain
+from .rough import RoughSolver
 
 # Draws made at a time, each batch by a generator of its own.
 BATCH = {"blocks": 64, "krylov": 8}
@@ -42,12 +43,15 @@ class DynamicLaplace:
     density : DynamicDensity
     vectors : ndarray of shape (n_periods, 2, n_words, n_components)
         The mode.
-    method : {"blocks", "krylov"}
+    method : {"blocks", "krylov", "rough"}
+        The last is for solutions only.
 
     Attributes
     ----------
     mean : dict of ndarray of shape (n_periods, n_words, n_components)
         The mode, ``rho`` and ``alpha``, in the frame of recorded draws of the model.
+    vectors : ndarray of shape (n_periods, 2, n_words, n_components)
+        Both sides of it together.
     method : str
         How the covariance is had: from the block Cholesky factor of the Hessian, or from products.
     rank : int
@@ -76,11 +80,11 @@ class DynamicLaplace:
         vectors, self.rank = _without_noise(vectors)
         vectors = np.stack(model.in_frame(vectors[:, 1], vectors[:, 0], vectors[:, 1]), axis=1)
         self.mean, self.method = named(vectors), method
-        self._density, self._vectors = density, vectors
+        self._density, self.vectors = density, vectors
         self._orbit = _orbit(vectors)
         self.null_directions = int(self._orbit.dimension)
         curvature = Curvature(density, vectors)
-        make = {"blocks": _Factorised, "krylov": _Products}[method]
+        make = {"blocks": _Factorised, "krylov": _Products, "rough": RoughSolver}[method]
         self._gaussian = make(curvature, self.null_directions)
 
     def sample(self, n, rng, words=None):
@@ -119,7 +123,7 @@ class DynamicLaplace:
         ]
         for first in range(0, len(tasks), jobs):
             group = tasks[first : first + jobs]
-            made = [np.empty((m, *self._vectors.shape)) for m, _ in group]
+            made = [np.empty((m, *self.vectors.shape)) for m, _ in group]
             with OneBlasThread(), Workers(min(jobs, len(group))) as run:
                 run(self._fill, [(out, rng) for out, (_, rng) in zip(made, group, strict=True)])
             yield from made
@@ -127,7 +131,19 @@ class DynamicLaplace:
     def _fill(self, out, rng):
         out[:] = self._gaussian.draw(len(out), rng)
         self._project(out)
-        out += self._vectors
+        out += self.vectors
+
+    def solve(self, rows, tol=None):
+        """``H^+`` times vectors (m, n_periods, 2, n_words, n_components), H minus the Hessian.
+
+        Through products to a residual of ``tol``, relative to the row's length in coordinates in
+        which H is about the identity (by default as small as the type allows).
+        """
+        rows = rows.copy()
+        self._project(rows)
+        found = self._gaussian.solve(rows, tol)
+        self._project(found)
+        return found
 
     def _project(self, draws):
         """Take off draws, in place, what they have along the orbit."""
@@ -168,6 +184,12 @@ class _Factorised:
         z = self._chain.root(np.ascontiguousarray(np.moveaxis(z, 0, -1)))
         return np.ascontiguousarray(np.moveaxis(z, -1, 0)).reshape(n, *self._shape)
 
+    def solve(self, rows, tol):
+        """A generalised inverse of H times vectors; ``tol`` is not used."""
+        b = np.ascontiguousarray(np.moveaxis(rows.reshape(len(rows), self._shape[0], -1), 0, -1))
+        b = self._chain.solve(b)
+        return np.ascontiguousarray(np.moveaxis(b, -1, 0)).reshape(rows.shape)
+
     def facts(self):
         """Nothing of note."""
         return {}
@@ -194,6 +216,13 @@ class _Products:
         """``n`` draws of the shape of the vectors."""
         rows = self._root.root(rng.standard_normal((n, self._density.n_parameters)))
         return np.array([self._density.vectors(row) for row in rows])
+
+    def solve(self, rows, tol):
+        """A generalised inverse of H times vectors."""
+        b = np.empty((len(rows), self._density.n_parameters))
+        for row, target in zip(rows, b, strict=True):
+            self._density.pull_back(row, target)
+        return np.array([self._density.vectors(row) for row in self._root.solve(b, tol)])
 
     def facts(self):
         """Products a draw took and its estimated error."""

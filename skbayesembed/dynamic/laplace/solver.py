@@ -48,8 +48,10 @@ def solve(estimator, problem, settings, seed):
     return result
 
 
-def reach_mode(density, theta, *, max_iter=100, verbose=0):
+def reach_mode(density, theta, *, max_iter=100, verbose=0, **options):
     """Newton's method from parameters near the mode: parameters and the facts of the search.
+
+    ``options`` are those of `inference.laplace.newton_mode`.
 
     Raises
     ------
@@ -65,7 +67,8 @@ def reach_mode(density, theta, *, max_iter=100, verbose=0):
         at = Curvature(density, density.vectors(z))
         return lambda d: at.product(d[None])[0], np.copy
 
-    theta, facts = newton_mode(objective, curvature, theta, max_iter=max_iter, verbose=verbose)
+    options |= {"max_iter": max_iter, "verbose": verbose}
+    theta, facts = newton_mode(objective, curvature, theta, **options)
     if not facts["converged"]:
         raise np.linalg.LinAlgError(
             f"Newton's method did not reach the mode in {facts['newton_steps']} steps from where "

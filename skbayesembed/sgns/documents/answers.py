@@ -100,7 +100,7 @@ def cosine_change(deviations, a, b):
     parts = [slice(s, s + _WORDS) for s in range(0, len(a), _WORDS)]
     shared = [_cosine_part(deviations, a[p], b[p]) for p in parts]
     own = []
-    pulls = _pull(deviations, a, b), _pull(deviations, b, a)
+    pulls = cosine_gradient(deviations, a, b), cosine_gradient(deviations, b, a)
     for word in _own_words(deviations, a, b):
         columns = deviations.own[word][0]
         d = sum((words == word) * (columns.T @ p.T) for words, p in zip((a, b), pulls, strict=True))
@@ -110,14 +110,14 @@ def cosine_change(deviations, a, b):
 
 
 def _cosine_part(deviations, a, b):
-    ends, pulls = (a, b), (_pull(deviations, a, b), _pull(deviations, b, a))
+    ends, pulls = (a, b), (cosine_gradient(deviations, a, b), cosine_gradient(deviations, b, a))
     return sum(
         np.einsum("mik,ik->mi", deviations.of(0, words), p)
         for words, p in zip(ends, pulls, strict=True)
     )
 
 
-def _pull(deviations, a, b):
+def cosine_gradient(deviations, a, b):
     """Gradient of the cosine of ``a`` and ``b`` by the vector of ``a``, (n, n_components)."""
     rho = deviations.vectors[0]
     lengths = np.linalg.norm(rho, axis=1)

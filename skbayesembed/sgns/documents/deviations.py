@@ -26,10 +26,12 @@ from scipy.special import ndtr, stdtrit
 # Their
 # standard deviations are within 1 / sqrt(2 * 400) = 3.5 % of those of all units.
 MOST_UNITS = 400
-# Beyond so many entries of a side's vectors fewer sums will do: within 5.6 %.
+# Beyond so many entries of a side's vectors fewer sums must do, since each costs a linear system:
+# within 5.6 %, and beyond so many more within 7.9 %.
 _LARGE, _FEWER_UNITS = 40_000, 160
+_LARGEST, _FEWEST_SUMS = 400_000, 80
 # Directions in which the prior's part is drawn: its standard deviations are within 9 %.
-PRIOR_DRAWS, _FEWER_DRAWS = 64, 32
+PRIOR_DRAWS, _FEWER_DRAWS, _FEWEST_DRAWS = 64, 32, 16
 # Words of fewer effective units have the model's own spread besides.
 FEWEST_UNITS = 2.0
 
@@ -38,7 +40,9 @@ def numbers_of(n_entries):
     """Most sums of units, and draws of the prior, for a side's vectors of so many entries."""
     if n_entries <= _LARGE:
         return MOST_UNITS, PRIOR_DRAWS
-    return _FEWER_UNITS, _FEWER_DRAWS
+    if n_entries <= _LARGEST:
+        return _FEWER_UNITS, _FEWER_DRAWS
+    return _FEWEST_SUMS, _FEWEST_DRAWS
 
 
 def sampling_weights(n_units, rng, most=MOST_UNITS):

@@ -1,0 +1,1 @@
+"""Intervals of drifting vectors that know how the text of every period was sampled."""

@@ -1,0 +1,245 @@
+r"""What intervals of drifting vectors need to know of how the text was sampled.
+
+All is as in `sgns.documents`, with the vectors of all periods in the place of those of one: a unit
+d moves the mode by ``H^+ s_d``, where s_d has its influence on every period that it has documents
+in, and the prior ties periods together in H. A period in which a word was not seen has there what
+the prior makes of the periods around it, in the prior's part ``H^+ Lambda H^+`` with the
+tridiagonal precision of trajectories as Lambda.
+
+Where the vector of a word in a period rests on fewer than two effective units
+(`scores.resting_units`), what the model takes its pairs there to say is added (`deviations`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from ...common.memory import check_memory
+from ...inference.chains import Workers
+from ...inference.mode import find_mode
+from ...inference.threads import OneBlasThread
+from ...sgns.documents.deviations import FEWEST_UNITS, centred, numbers_of, sampling_weights
+from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios
+from ..data import DensePeriod
+from ..laplace.approximation import DynamicLaplace
+from ..laplace.solver import reach_mode
+from ..model import SIDES, Curvature, DynamicDensity, by_side
+from .deviations import DriftDeviations, own_paths
+from .scores import resting_units
+
+# Linear systems solved in step, and the residual that they are solved to, relative to their size.
+# What it leaves is along scales of both sides, which balancing takes away: without it cosines would
+# have standard deviations that are some 10 % too small, with it 2 % at most (at the latter residual
+# as little without it).
+_TOGETHER, _TOL, _RAW_TOL = 16, 1e-2, 1e-3
+# Sums of units whose influences are held at a time.
+_AT_ONCE = 64
+# The search for the mode from the solver's vectors, before Newton's method.
+_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
+# Squared distance to the mode, in posterior standard deviations a parameter, before the last step.
+_MODE_TOL = 1e-11
+# Blocks of the Hessian up to so many rows are factorised: beyond, solutions to the residual above
+# are had sooner through products.
+_FACTORISED = 2000
+# What the memory check advises.
+_ADVICE = "Use uncertainty='model', fewer n_components, a smaller max_features or fewer periods."
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """What `DynamicDensity` and `DynamicLaplace` ask of a model, without a table of pairs."""
+
+    prior: Any
+    center: dict
+
+    @property
+    def n_periods(self):
+        return self.prior.n_periods
+
+    @property
+    def n_words(self):
+        return self.center["rho"].shape[0]
+
+    @property
+    def n_components(self):
+        return self.center["rho"].shape[1]
+
+    def in_frame(self, alpha, *vectors):
+        """The vectors as they are."""
+        return vectors
+
+
+class DriftSampling(Sampling):
+    """Deviations of fitted trajectories with the units that were sampled.
+
+    Parameters
+    ----------
+    build : TextSource or PairSource
+    arrays : dict of ndarray of shape (n_periods, n_words, n_components)
+        ``rho`` and ``alpha`` near the mode, in the frame that they are read in.
+    n_units, balance, seed, n_jobs
+        As of `sgns.documents.sampling.Sampling`.
+
+    Attributes
+    ----------
+    deviations : DriftDeviations
+        Its ``n_units`` are those that the vector of a place rests on.
+    n_units : ndarray of shape (n_words,)
+        Effective units of each word in all periods together.
+    dispersion : ndarray of shape (n_words,)
+        As of `sgns.documents.sampling.Sampling`: the mean over periods, each with the share that it
+        has of a word's pairs.
+    rank : int
+        Components that are not zero at the mode.
+    problem : str or None
+        Why there are no deviations.
+    """
+
+    def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs):
+        self._periods, self._words, k = arrays["rho"].shape
+        flat = {name: arrays[name].reshape(-1, k) for name in SIDES}
+        super().__init__(build, flat, n_units, balance=balance, seed=seed, n_jobs=n_jobs)
+
+    @property
+    def _shape(self):
+        return self._periods, 2, self._words, self._arrays["rho"].shape[-1]
+
+    @cached_property
+    def _at_mode(self):
+        """The Gaussian at the mode, and the scores of units there."""
+        shape = self._shape
+        check_memory(
+            bytes_needed(shape, self._number),
+            f"The deviations of {shape[2]} words in {shape[0]} periods by {self._number} units",
+            _ADVICE,
+        )
+        counts, make_scores = self._build()
+        arrays = {name: x.reshape(shape[0], *shape[2:]) for name, x in self._arrays.items()}
+        density = density_of(counts, self._build.prior, arrays)
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+            theta, _ = find_mode(
+                density,
+                density.pack(arrays),
+                max_iter=_SEARCH_ITERATIONS,
+                tol=_SEARCH_TOL,
+                warn=False,
+            )
+            theta, _ = reach_mode(density, theta, tol=_MODE_TOL)
+            method = "blocks" if 2 * shape[2] * shape[3] <= _FACTORISED else "rough"
+            gaussian = DynamicLaplace(density, density.vectors(theta), method)
+            scores = make_scores(gaussian.vectors, run)
+        return gaussian, density, scores
+
+    @cached_property
+    def dispersion(self):
+        """Variance of a word's targets by the units over that by the model, (n_words,)."""
+        gaussian, density, scores = self._at_mode
+        rng = np.random.default_rng(self._seeds()[0])
+        weights = sampling_weights(self._number, rng, most=DISPERSION_SUMS)
+        influences = centred(scores, weights)
+        curvature = Curvature(density, gaussian.vectors)
+        total, ratio = np.zeros((2, self._words))
+        for p, (slope, _) in zip(density.periods, curvature.pairs, strict=True):
+            alpha = curvature.x[p.period, 1]
+            squares = (alpha[:, :, None] * alpha[:, None]).reshape(self._words, -1)
+            information = (slope @ squares).reshape(self._words, *[alpha.shape[1]] * 2)
+            seen = np.asarray(scores.rows[p.period].sum(axis=0)).ravel()
+            ratio += seen * mean_ratios(influences[:, p.period, 0], information)
+            total += seen
+        ratio = np.divide(ratio, total, out=np.zeros_like(ratio), where=total > 0)
+        return np.where(self.n_units >= FEWEST_UNITS, ratio, np.nan)
+
+    @cached_property
+    def deviations(self):
+        """The `DriftDeviations`; what they were worked out with is not kept."""
+        gaussian, density, scores = self._at_mode
+        # read before the scores are let go of
+        _, _, _ = self.n_units, self.rank, self.dispersion
+        _, *seeds, draws = self._seeds()
+        of_units, of_prior = (np.random.default_rng(seed) for seed in seeds)
+        most, n_prior = numbers_of(density.n_parameters // 2)
+        weights = sampling_weights(self._number, of_units, most)
+        curvature = Curvature(density, gaussian.vectors)
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+            resting = resting_units(
+                scores.rows, density.precision.dense(), mean_information(curvature)[:, 0]
+            )
+            firsts = range(0, len(weights), _AT_ONCE)
+            parts = (centred(scores, weights[a : a + _AT_ONCE]) for a in firsts)
+            tol = _TOL if self._balance else _RAW_TOL
+            shifts = [solved(gaussian, rows, run, tol) for rows in parts]
+            shifts.append(solved(gaussian, prior_noise(density, of_prior, n_prior), run, tol))
+            shifts = np.concatenate(shifts)
+        roots, paths = own_paths(curvature, resting)
+        reference = [self._arrays[name] for name in SIDES]
+        vectors = by_side(gaussian.vectors)
+        vectors, roots = as_read(vectors, shifts, roots, reference, self._balance)
+        del self._at_mode
+        self._build = None
+        known = vectors, shifts, len(weights), self._number <= most, resting.ravel(), {}, draws
+        return DriftDeviations(*known, roots, paths, density.shape[2])
+
+
+def density_of(counts, prior, arrays):
+    """`DynamicDensity` of counts by period, None where there are none.
+
+    Parameters
+    ----------
+    counts : list of PairCounts or None
+    prior : DriftPrior
+    arrays : dict of ndarray of shape (n_periods, n_words, n_components)
+        Vectors near the mode.
+    """
+    tables = []
+    for t, one in enumerate(counts):
+        if one is not None:
+            kappa, n = one.positive.toarray(), one.negative.toarray()
+            n += kappa
+            kappa -= 0.5 * n
+            tables.append(DensePeriod(t, n, kappa))
+    model = _Model(prior, {name: arrays[name].mean(axis=0) for name in SIDES})
+    return DynamicDensity(model, tables=tables)
+
+
+def prior_noise(density, rng, n):
+    """Random vectors whose squares add up to the prior's precision, (n, *density.shape)."""
+    root = np.linalg.cholesky(density.precision.dense()) / np.sqrt(n)
+    z = rng.standard_normal((n, *density.shape))
+    return np.einsum("ts,nsdwk->ntdwk", root, z)
+
+
+def solved(gaussian, rows, run, tol):
+    """``H^+`` times vectors (m, n_periods, 2, n_words, K), by side in single precision."""
+    _, periods, _, n_words, k = rows.shape
+    out = np.empty((len(rows), 2, periods * n_words, k), np.float32)
+
+    def fill(part):
+        out[part] = by_side(gaussian.solve(rows[part], tol))
+
+    run(fill, [(slice(a, a + _TOGETHER),) for a in range(0, len(rows), _TOGETHER)])
+    return out
+
+
+def mean_information(curvature):
+    """What the data say of an entry of a vector at the mode, (n_periods, 2, n_words)."""
+    n_periods, _, n_words, _ = curvature.x.shape
+    out = np.zeros((n_periods, 2, n_words))
+    for p, (slope, _) in zip(curvature.density.periods, curvature.pairs, strict=True):
+        out[p.period] = p.sums(slope, np.mean(curvature.x[p.period] ** 2, axis=-1))
+    return out
+
+
+def bytes_needed(shape, n_units):
+    """Bytes of deviations, and of the tables that they are worked out with."""
+    n_periods, _, n_words, k = shape
+    size = 2 * n_periods * n_words * k
+    most, n_prior = numbers_of(size // 2)
+    rows = min(n_units, most) + n_prior
+    # what is solved together; the information of every word; tables of counts and of curvature
+    working = (_AT_ONCE + 8 * _TOGETHER) * size * 8 + 8 * size * k
+    return 2 * rows * size * 4 + working + 6 * 8 * n_periods * n_words**2

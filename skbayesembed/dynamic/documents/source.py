@@ -1,0 +1,154 @@
+"""What a fit keeps of its training data, so that influences are worked out when first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...corpus.units import Units
+from ...sgns.counting import expected_negatives
+from ...sgns.documents.blocks import DocumentPairs
+from ...sgns.documents.scores import ExpectedScores, GivenScores
+from ...sgns.pairs import PairCounts, pooled_counts
+from ..priors import DriftPrior
+from .scores import PeriodScores
+
+
+@dataclass(frozen=True, eq=False)
+class TextSource:
+    """Documents of every period, their units, and how pairs are made of them.
+
+    Attributes
+    ----------
+    sources : list of CorpusBatches or MatrixBatches
+        Documents of each period.
+    index : ndarray of int of shape (n_documents,)
+        Period of each document.
+    units : Units
+    prior : DriftPrior
+        With a diffusion that is known.
+    seed : numpy.random.SeedSequence
+    negative, ns_exponent : float
+    """
+
+    sources: list
+    index: np.ndarray
+    units: Units
+    prior: DriftPrior
+    seed: Any
+    negative: float
+    ns_exponent: float
+
+    def __call__(self):
+        """Counts of each period, None where it has none, and a function that makes scores."""
+        options = {"negative": self.negative, "ns_exponent": self.ns_exponent}
+        pairs = [
+            period_pairs(source, self.units, self.index == t, self.seed)
+            for t, source in enumerate(self.sources)
+        ]
+        counts = []
+        for one in pairs:
+            positive = one.total()
+            seen = positive.sum() > 0
+            counts.append(
+                PairCounts(positive, expected_negatives(positive, **options)) if seen else None
+            )
+
+        def scores(vectors, run):
+            found = []
+            for t, one in enumerate(pairs):
+                if counts[t] is None:
+                    continue
+                units = units_among(self.units, self.index == t)
+                found.append((t, ExpectedScores(one, units, vectors[t], run=run, **options), None))
+            return PeriodScores(found, vectors.shape, self.units.n_units)
+
+        return counts, scores
+
+
+def units_among(units, chosen):
+    """`Units` of some of the documents, of which there are as many as of all of them."""
+    weights = None if units.weights is None else units.weights[chosen]
+    return Units(units.index[chosen], units.labels, weights)
+
+
+def period_pairs(source, units, chosen, seed):
+    """`DocumentPairs` of the documents of a period, which are those ``chosen``."""
+    return DocumentPairs(source, units_among(units, chosen).weights, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class PairSource:
+    """`PairCounts` of units in periods, whose negative pairs are their own.
+
+    Attributes
+    ----------
+    sources : list of list of PairCounts
+        Of each period, weighted already.
+    index : ndarray of int of shape (n_counts,)
+        Period of each of them.
+    units : Units
+    prior : DriftPrior
+        With a diffusion that is known.
+    """
+
+    sources: list
+    index: np.ndarray
+    units: Units
+    prior: DriftPrior
+
+    def __call__(self):
+        """As of `TextSource`."""
+        counts, parts = [], []
+        for t, given in enumerate(self.sources):
+            unit = units_among(self.units, self.index == t)
+            used = [i for i, one in enumerate(given) if one.total > 0]
+            present = np.unique(unit.index[used])
+            parts.append(
+                (present, [_together(given, used, unit.index == u) for u in present.tolist()])
+            )
+            counts.append(pooled_counts([given[i] for i in used]) if used else None)
+
+        def scores(vectors, run):
+            found = [
+                (t, GivenScores(pooled, vectors[t]), present)
+                for t, (present, pooled) in enumerate(parts)
+                if pooled
+            ]
+            return PeriodScores(found, vectors.shape, self.units.n_units)
+
+        return counts, scores
+
+
+def _together(given, used, chosen):
+    return pooled_counts([given[i] for i in used if chosen[i]])
+
+
+def why_not(estimator, training):
+    """Why intervals cannot know how the text was sampled; None where they can."""
+    e = estimator
+    if e.learning_method == "filtering":
+        return "learning_method='filtering'"
+    if training.units is None:
+        return "a single PairCounts in each period, whose documents are not known"
+    if training.units.n_units < 2:
+        return "one document only"
+    if e.negative_sampling == "sampled" and not training.given:
+        return "negative_sampling='sampled'"
+    return None
+
+
+def source_of(estimator, training, posterior, seed):
+    """The `TextSource` or `PairSource` of a fit whose intervals can know of units."""
+    e = estimator
+    if "diffusion" in posterior:
+        known = np.mean(posterior.mean("diffusion"))
+    else:
+        known = posterior.attrs.get("diffusion", e.diffusion)
+    prior = DriftPrior(training.periods.gaps, e.prior_precision, float(known))
+    data = training.sources, training.index, training.units, prior
+    if training.given:
+        return PairSource(*data)
+    return TextSource(*data, seed, float(e.negative), float(e.ns_exponent))

@@ -1,0 +1,96 @@
+"""Solutions of ``H x = b`` at the mode to a rough residual, for many right-hand sides.
+
+Conjugate gradients take as many products as H is far from the identity. They work in coordinates
+that make it nearly so: the trajectory of a word, turned to the eigenvectors of its mean information
+over periods, falls apart into components that have a tridiagonal precision each. Products with
+pairs are made in single precision. H is null along rotations: right-hand sides have no part there,
+and what rounding puts into solutions is for the caller to take off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...inference.krylov import conjugate_gradients
+from ...numeric.tridiagonal_kernels import paths_factor, paths_from, paths_pull
+
+_MOST_PRODUCTS = 1000
+# The residual where none is asked for: what single precision allows.
+_TOL = 1e-4
+
+
+class RoughSolver:
+    """``H^-1`` times vectors, H minus the Hessian of a `DynamicDensity` of whole tables.
+
+    Parameters
+    ----------
+    curvature : Curvature
+    null : int
+        Not used.
+    """
+
+    def __init__(self, curvature, null):
+        self._density, self._x = curvature.density, curvature.x.astype(np.float32)
+        self._pairs = [[a.astype(np.float32) for a in pairs] for pairs in curvature.pairs]
+        blocks = information_blocks(curvature)
+        _, self._basis = np.linalg.eigh(blocks.sum(axis=0, dtype=np.float64))
+        along = np.einsum("swki,tswkl,swli->tswi", self._basis, blocks, self._basis, optimize=True)
+        along = np.maximum(along, 0.0).reshape(len(along), -1)
+        self._inverse, self._below = np.empty_like(along), np.zeros_like(along)
+        p = self._density.precision
+        paths_factor(p.diagonal, p.off, along, self._inverse, self._below)
+        self._center = np.zeros_like(along)
+
+    def solve(self, rows, tol=None):
+        """Solutions for rows (m, n_periods, 2, n_words, n_components)."""
+        tol = _TOL if tol is None else tol
+        b = np.array([self._pulled(row) for row in rows])
+        y = conjugate_gradients(self._product, b, tol=tol, max_iter=_MOST_PRODUCTS)
+        return np.array([self._vectors(row) for row in y])
+
+    def facts(self):
+        """Nothing of note."""
+        return {}
+
+    def _vectors(self, y):
+        """Vectors of coordinates."""
+        x = np.empty(self._center.shape)
+        paths_from(self._center, self._inverse, self._below, y.reshape(x.shape), x)
+        return _times(x.reshape(self._density.shape), self._basis.mT)
+
+    def _pulled(self, gradient):
+        """The gradient by coordinates, of that by vectors."""
+        turned = _times(gradient, self._basis).reshape(self._center.shape)
+        out = np.empty_like(turned)
+        paths_pull(self._inverse, self._below, turned, out)
+        return out.ravel()
+
+    def _product(self, rows):
+        return np.array([self._pulled(self._image(self._vectors(row))) for row in rows])
+
+    def _image(self, d):
+        """H times vectors."""
+        small, out = d.astype(np.float32), np.zeros(d.shape, np.float32)
+        for p, pairs in zip(self._density.periods, self._pairs, strict=True):
+            t = p.period
+            p.product(*self._x[t], *pairs, *small[t], *out[t])
+        return self._density.precision.apply(d) + out
+
+
+def _times(x, basis):
+    """Vectors (n_periods, 2, n_words, K) times a matrix of each word, of each side."""
+    return np.ascontiguousarray((x[..., None, :] @ basis)[..., 0, :])
+
+
+def information_blocks(curvature, words=slice(None)):
+    """What the data say of some words' vectors: float32 (n_periods, 2, n, K, K)."""
+    n_periods, _, n_words, k = curvature.x.shape
+    n = np.arange(n_words)[words].size
+    out = np.zeros((n_periods, 2, n, k, k), np.float32)
+    for p, pairs in zip(curvature.density.periods, curvature.pairs, strict=True):
+        slope, _ = p.whole(pairs)
+        for side, s in enumerate((slope, slope.T)):
+            y = curvature.x[p.period, 1 - side]
+            products = (y[:, :, None] * y[:, None]).reshape(n_words, k * k)
+            out[p.period, side] = (s[words] @ products).reshape(-1, k, k)
+    return out
