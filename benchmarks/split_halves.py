@@ -121,14 +121,15 @@ ROWS = {
     "debates by country": ((debates, "country"), {}),
     "State of the Union": ((addresses,), {}),
     "Latin by work": ((works,), {}),
-    "control": ((planted,), {"window": 1}),
+    # as many components as the planted vectors have
+    "control": ((planted,), {"window": 1, "n_components": 8}),
 }
 
 
 def fit(texts, units, words, matrix, options, parameters):
     """The mode of some documents, in a vocabulary that all parts share."""
+    parameters = {"n_components": options.components, **parameters}
     model = BayesianSGNS(
-        options.components,
         solver="map",
         prior_precision=options.precision,
         min_count=1,

@@ -26,7 +26,9 @@ class CorpusBatches:
     """
 
     def __init__(self, estimator, ids, offsets, n_words, frequency):
-        self.estimator = estimator
+        # their values now: parameters of the estimator may change while the source is kept
+        self.window, self.window_weights = estimator.window, estimator.window_weights
+        self.threshold = getattr(estimator, "subsample", None)
         self.ids, self.offsets = ids, offsets
         self.n_words, self.frequency = n_words, frequency
 
@@ -52,16 +54,19 @@ class CorpusBatches:
         return self._subsampled(self.ids, self.offsets, rng)
 
     def _subsampled(self, ids, offsets, rng):
-        threshold = self.estimator.subsample
-        if threshold is None:
+        if self.threshold is None:
             return ids, offsets
-        return subsample(ids, offsets, self.frequency, threshold, rng)
+        return subsample(ids, offsets, self.frequency, self.threshold, rng)
 
     def _pairs(self, ids, offsets, rng):
-        e = self.estimator
         ids, offsets = self._subsampled(ids, offsets, rng)
         return window_pairs(
-            ids, offsets, self.n_words, window=e.window, window_weights=e.window_weights, rng=rng
+            ids,
+            offsets,
+            self.n_words,
+            window=self.window,
+            window_weights=self.window_weights,
+            rng=rng,
         )
 
 

@@ -197,6 +197,31 @@ def test_pickle_before_and_after_the_first_reading():
         np.testing.assert_array_equal(one.dispersion_, model.dispersion_)
 
 
+def test_parameters_changed_after_the_fit_do_not_matter():
+    model = fast().fit(TEXTS)
+    expected = fast().fit(TEXTS).similarity("w00", "w01")
+    model.set_params(window=1, window_weights="uniform", negative=5, prior_precision=9.0)
+    np.testing.assert_array_equal(model.similarity("w00", "w01").draws, expected.draws)
+
+
+def test_a_word_is_like_itself():
+    found = fast().fit(TEXTS).similarity("w00", "w00")
+    assert found.mean == pytest.approx(1.0)
+    np.testing.assert_allclose(found.interval, 1.0, atol=1e-3)
+
+
+def test_memory_is_checked_before_the_work(monkeypatch):
+    model = fast().fit(TEXTS)
+    monkeypatch.setattr("skbayesembed.common.memory.physical_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"The deviations of 18 words by 30 units .*'model'"):
+        model.similarity("w00", "w01")
+
+
+def test_progress(capsys):
+    fast(verbose=1).fit(TEXTS).similarity("w00", "w01")
+    assert "intervals by units: 94 of 94 deviations" in capsys.readouterr().out
+
+
 def test_numbers_do_not_depend_on_n_jobs():
     a, b = (fast(n_jobs=n).fit(TEXTS).similarity("w00", "w01") for n in (1, 2))
     np.testing.assert_allclose(a.draws, b.draws, rtol=1e-6)

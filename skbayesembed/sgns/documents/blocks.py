@@ -89,18 +89,18 @@ class DocumentPairs:
 
 
 def _of_corpus(source, rng):
-    e = source.estimator
+    window = source.window
     ids, offsets = source.kept(rng)
     # radii that are drawn have the linear weights as their expectation
-    weights = "linear" if e.window_weights == "dynamic" else e.window_weights
-    for first, stop in _runs(2 * e.window * np.diff(offsets)):
+    weights = "linear" if source.window_weights == "dynamic" else source.window_weights
+    for first, stop in _runs(2 * window * np.diff(offsets)):
         part = slice(offsets[first], offsets[stop])
         mine = ids[part].astype(np.int64)
         ends = offsets[first : stop + 1] - offsets[first]
         document = np.repeat(np.arange(first, stop), np.diff(ends))
         names, places = np.unique(document * source.n_words + mine, return_inverse=True)
         places = np.where(mine >= 0, places, -1)
-        positive = window_pairs(places, ends, names.size, window=e.window, window_weights=weights)
+        positive = window_pairs(places, ends, names.size, window=window, window_weights=weights)
         yield Block(*np.divmod(names, source.n_words), positive)
 
 

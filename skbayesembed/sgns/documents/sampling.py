@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -99,6 +100,8 @@ class Sampling:
         Whether deviations are those of balanced vectors.
     seed : numpy.random.SeedSequence
     n_jobs : int or None
+    verbose : int, default=0
+        1 prints how far the linear systems are.
 
     Attributes
     ----------
@@ -116,7 +119,8 @@ class Sampling:
         Why there are no deviations.
     """
 
-    def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs):
+    def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs, verbose=0):
+        self._verbose = verbose
         self._build, self._arrays, self._number = build, arrays, n_units
         self._balance, self._seed, self._n_jobs = balance, seed, n_jobs
 
@@ -128,6 +132,12 @@ class Sampling:
     @cached_property
     def _at_mode(self):
         """The mode, its Hessian and the scores of units there."""
+        n_words, k = self._arrays["rho"].shape
+        check_memory(
+            bytes_needed(n_words, k, self._number),
+            f"The deviations of {n_words} words by {self._number} units",
+            _ADVICE,
+        )
         model, make_scores = self._build()
         with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
             mode = find_mode_near(model, self._arrays, run)
@@ -179,11 +189,6 @@ class Sampling:
         """The `Deviations`; what they were worked out with is not kept."""
         mode, hessian, scores = self._at_mode
         model = hessian.model
-        check_memory(
-            bytes_needed(model, self._number),
-            f"The deviations of {model.n_words} words by {self._number} units",
-            _ADVICE,
-        )
         # read before the scores are let go of
         n_units, _, _ = self.n_units, self.dispersion, self.rank
         _, *seeds, draws = self._seeds()
@@ -198,7 +203,13 @@ class Sampling:
                     prior_noise(model.prior, of_prior, n_prior, np.float32),
                 ]
             )
-            solve_in_place(hessian, mode.orbit, shifts, _TOL if self._balance else _RAW_TOL)
+            solve_in_place(
+                hessian,
+                mode.orbit,
+                shifts,
+                _TOL if self._balance else _RAW_TOL,
+                verbose=self._verbose,
+            )
             own = _own(hessian, n_units)
         reference = [self._arrays[name] for name in NAMES]
         vectors, own = as_read(mode.vectors, shifts, own, reference, self._balance)
@@ -208,14 +219,19 @@ class Sampling:
         return Deviations(vectors, shifts, len(weights), by_unit, n_units, own, draws)
 
 
-def solve_in_place(hessian, orbit, rows, tol=_TOL):
+def solve_in_place(hessian, orbit, rows, tol=_TOL, *, verbose=0):
     """``H^+`` times rows (m, 2, n_words, K), at right angles to the orbit of rotations."""
     gaussian = seen_through_products(hessian, tol=tol).rough
+    begun = time.monotonic()
     for start in range(0, len(rows), _TOGETHER):
         part = rows[start : start + _TOGETHER].astype(np.float64)
         orbit.project(part)
         part = gaussian.solve(part).astype(np.float64)
         rows[start : start + _TOGETHER] = orbit.project(part)
+        done = min(start + _TOGETHER, len(rows))
+        if verbose:
+            left = (len(rows) - done) * (time.monotonic() - begun) / done
+            print(f"intervals by units: {done} of {len(rows)} deviations, {left:.0f} s left")
 
 
 def _own(hessian, n_units):
@@ -264,9 +280,11 @@ def mean_ratios(influences, information):
     return ratio
 
 
-def bytes_needed(model, n_units):
+def bytes_needed(n_words, k, n_units):
     """Bytes of deviations, and of the tables that they are worked out with."""
-    size = 2 * model.n_words * model.n_components
-    most, n_prior = numbers_of(model.n_words * model.n_components)
+    size = 2 * n_words * k
+    most, n_prior = numbers_of(n_words * k)
     rows = min(n_units, most) + n_prior
-    return rows * size * 4 + _TOGETHER * size * 64 + 8 * 4 * model.n_words**2
+    # counts of both sides, slopes and residuals in double and single precision, probabilities
+    tables = (4 * 8 + 2 * 8 + 2 * 4 + 2 * 8) * n_words**2
+    return 2 * rows * size * 4 + _TOGETHER * size * 64 + tables

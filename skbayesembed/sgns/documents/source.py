@@ -146,4 +146,5 @@ def sampling_of(estimator, training, posterior, seed):
     else:
         build = TextSource(pairs, units, prior, float(e.negative), float(e.ns_exponent))
     arrays = {name: posterior.mean(name) for name in ("rho", "alpha")}
-    return Sampling(build, arrays, units.n_units, balance=balances(e), seed=seed, n_jobs=e.n_jobs)
+    options = {"seed": seed, "n_jobs": e.n_jobs, "verbose": e.verbose}
+    return Sampling(build, arrays, units.n_units, balance=balances(e), **options)
