@@ -212,7 +212,10 @@ def spread_of(deviations, change):
     prior = np.sum(change.shared[deviations.n_sampling :] ** 2, axis=0)
     if deviations.by_unit:
         fourth = np.sum(units**4, axis=0)
-        freedom = np.divide(known**2, fourth, out=np.ones_like(known), where=fourth > 0)
+        ratio = np.divide(known**2, fourth, out=np.ones_like(known), where=fourth > 0)
+        # a square of one degree of freedom has a third of its own square for its variance, which
+        # Satterthwaite's formula takes as known: ratios of D equal units are near D / 3
+        freedom = 3.0 * ratio - 2.0
     else:
         freedom = np.broadcast_to(change.fewest, known.shape)
     # of all parts together, those of the prior and the model taken as known
