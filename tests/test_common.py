@@ -107,8 +107,8 @@ BRIEF += [
 class TimedSGNS(DynamicSGNS):
     """Gives times where scikit-learn's checks, which know of none, do not."""
 
-    def fit(self, X, y=None, *, times=None):
-        return super().fit(X, y, times=self.times_of(X) if times is None else times)
+    def fit(self, X, y=None, *, times=None, **options):
+        return super().fit(X, y, times=self.times_of(X) if times is None else times, **options)
 
     @available_if(learns_online)
     def partial_fit(self, X, y=None, *, times=None):

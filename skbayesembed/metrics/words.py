@@ -274,7 +274,10 @@ def _vectors_and_index(vectors, words, mean=False):
     if hasattr(vectors, "posterior_"):
         if words is not None:
             raise ValueError("words must be None where vectors is an estimator, which has its own.")
-        draws = vectors.rho_[None] if mean else vectors.posterior_.flat("rho")
+        # as the estimator reads them: balanced draws are had one after the other
+        read = getattr(vectors, "_balanced", None)
+        draws = vectors.posterior_.flat("rho") if read is None else read
+        draws = vectors.rho_[None] if mean else draws
         return draws, vectors.vocabulary_
     if words is None:
         raise ValueError("words must name the rows of vectors, got None.")

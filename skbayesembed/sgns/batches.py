@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 
 import numpy as np
@@ -40,10 +41,19 @@ class CorpusBatches:
     def batches(self, size, rng, shuffle=True):
         """Yield the positive counts of ``size`` documents after ``size``."""
         for documents in _runs(self.offsets.size - 1, size, rng, shuffle):
-            lengths = np.diff(self.offsets)[documents]
-            offsets = np.concatenate([[0], np.cumsum(lengths)])
-            parts = [self.ids[self.offsets[d] : self.offsets[d + 1]] for d in documents]
-            yield self._pairs(np.concatenate(parts), offsets, rng)
+            yield self._pairs(*self._tokens(documents), rng)
+
+    def subset(self, documents):
+        """The same of some documents."""
+        part = copy.copy(self)
+        part.ids, part.offsets = self._tokens(documents)
+        return part
+
+    def _tokens(self, documents):
+        lengths = np.diff(self.offsets)[documents]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        parts = [self.ids[self.offsets[d] : self.offsets[d + 1]] for d in documents]
+        return np.concatenate(parts), offsets
 
     def whole(self, rng):
         """The positive counts of all documents."""
@@ -97,7 +107,11 @@ class MatrixBatches:
     def batches(self, size, rng, shuffle=True):
         """Yield the positive counts of ``size`` documents after ``size``."""
         for documents in _runs(self.matrix.shape[0], size, rng, shuffle):
-            yield document_pairs(self.matrix[documents], pair_weights=self.pair_weights)
+            yield self.subset(documents).whole(rng)
+
+    def subset(self, documents):
+        """The same of some documents."""
+        return MatrixBatches(self.matrix[documents], self.pair_weights)
 
     def whole(self, rng):
         """The positive counts of all documents; ``rng`` is not used, for nothing is drawn."""

@@ -110,24 +110,20 @@ def training_data(estimator, X, seed, units=None, sample_weight=None):
         If X, units or sample_weight are not allowed, or ``anchors`` or ``keep_draws`` name words
         that X does not have.
     """
-    check_batch_only(estimator, units=units, sample_weight=sample_weight)
+    online = estimator.learning_method == "online"
+    if online and units is not None:
+        raise ValueError(
+            "units is available with learning_method='batch' only, got 'online', whose intervals "
+            "are the model's."
+        )
     training = read(estimator, X)
     check_vocabulary(estimator, training.words.size)
     check_words(estimator, training.vocabulary)
     training = with_units(training, seed, units, sample_weight)
-    if estimator.learning_method == "online":
-        return training
-    return counted(estimator, training, np.random.default_rng(seed))
-
-
-def check_batch_only(estimator, **given):
-    """Raise a ValueError where online learning is given units or weights."""
-    for name, value in given.items():
-        if value is not None and estimator.learning_method == "online":
-            raise ValueError(
-                f"{name} is available with learning_method='batch' only, got 'online', whose "
-                "intervals are the model's."
-            )
+    if online and training.units is not None and training.units.weights is not None:
+        # documents are weighted batch by batch
+        return replace(training, source=training.by_document)
+    return training if online else counted(estimator, training, np.random.default_rng(seed))
 
 
 def with_units(training, seed, units, sample_weight):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -126,7 +128,8 @@ def test_similarity_of_a_posterior(fitted):
     pairs = [("sun", "sea"), ("sun", "sky"), ("oak", "elm"), ("sea", "oak")]
     scores = [1.0, 3.0, 4.0, 2.0]
     found = word_similarity(fitted, pairs, scores, prob=0.8)
-    draws = np.array([fitted.similarity(a, b).draws for a, b in pairs]).T
+    model = copy.copy(fitted).set_params(uncertainty="model")
+    draws = np.array([model.similarity(a, b).draws for a, b in pairs]).T
     each = [spearmanr(cosines, scores).statistic for cosines in draws]
     np.testing.assert_allclose(found.draws, each, atol=1e-12)
     mean = spearmanr(draws.mean(axis=0), scores).statistic

@@ -320,11 +320,26 @@ def test_wrong_units(options, message):
         fast().fit(TEXTS, **options)
 
 
-@pytest.mark.parametrize("name", ["units", "sample_weight"])
-def test_online_takes_no_units(name):
+def test_online_takes_no_units():
     model = make(solver="vi", learning_method="online")
-    with pytest.raises(ValueError, match=f"{name} is available with learning_method='batch' only"):
-        model.fit(TEXTS, **{name: np.ones(D)})
+    with pytest.raises(ValueError, match="units is available with learning_method='batch' only"):
+        model.fit(TEXTS, units=SPEAKERS)
+
+
+@pytest.mark.parametrize("matrix", [False, True], ids=["text", "counts"])
+def test_weights_online_are_repetitions(matrix):
+    """One batch of all documents, so that both learn from the same counts."""
+    X = TEXTS
+    if matrix:
+        X = np.array([[text.split().count(w) for w in WORDS] for text in TEXTS], dtype=float)
+    options = {"solver": "vi", "learning_method": "online", "draws": 5, "batch_size": 200}
+    twice = make(**options).fit(np.repeat(X, 2, axis=0) if matrix else [t for t in X for _ in "ab"])
+    weighted = make(**options).fit(X, sample_weight=np.full(D, 2.0))
+    logits = [m.rho_ @ m.alpha_.T for m in (twice, weighted)]
+    if not matrix:
+        order = [twice.vocabulary_[w] for w in weighted.words_]
+        logits[0] = logits[0][np.ix_(order, order)]
+    np.testing.assert_allclose(logits[0], logits[1], atol=1e-6)
 
 
 @pytest.mark.parametrize(

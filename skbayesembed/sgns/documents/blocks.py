@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from ...common.random import seeds_from
 from ..batches import CorpusBatches
 from ..counting import document_pairs, window_pairs
 
@@ -78,6 +79,15 @@ class DocumentPairs:
         blocks = _of_corpus if isinstance(self.source, CorpusBatches) else _of_matrix
         for block in blocks(self.source, np.random.default_rng(self.seed)):
             yield block.weighted(self.weights)
+
+    def batches(self, size, rng, shuffle=True):
+        """Yield the weighted pairs of ``size`` documents after ``size``, as of `CorpusBatches`."""
+        n = self.source.n_documents
+        order = rng.permutation(n) if shuffle else np.arange(n)
+        for first in range(0, n, size):
+            chosen = order[first : first + size]
+            weights = None if self.weights is None else self.weights[chosen]
+            yield DocumentPairs(self.source.subset(chosen), weights, seeds_from(rng)).total()
 
     def total(self):
         """Weighted pairs of all documents together, csr (n_words, n_words)."""
