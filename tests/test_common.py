@@ -129,6 +129,8 @@ BRIEF += [
 ]
 
 
+# data of the checks have modes of one component
+@pytest.mark.filterwarnings("ignore:Intervals are the model's")
 @parametrize_with_checks(BRIEF, expected_failed_checks=expected_failures)
 def test_sklearn_checks(estimator, check):
     if check.func.__name__ == "check_array_api_input":

@@ -80,7 +80,7 @@ def check_units(units, n, what="documents"):
         raise ValueError(
             f"units must have one label for each of the {n} {what}, got shape {found.shape}."
         )
-    missing = np.array([label is None or label != label for label in found.tolist()], dtype=bool)
+    missing = np.array([_is_missing(label) for label in found.tolist()], dtype=bool)
     if missing.any():
         raise ValueError(
             f"units must have a label for every one of the {what}, got "
@@ -90,6 +90,11 @@ def check_units(units, n, what="documents"):
         # numbers and strings side by side cannot be sorted
         found = np.array([str(label) for label in found.tolist()])
     return found
+
+
+def _is_missing(label):
+    """Whether a label is None, not a number, or pandas' own mark of what is missing."""
+    return label is None or type(label).__name__ == "NAType" or label != label
 
 
 def units_of(units, weights, n, what="documents"):

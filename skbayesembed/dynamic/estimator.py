@@ -390,8 +390,8 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         """
         spine.check(self, ROOM)
         check_filter(self, "partial_fit")
-        self._no_units, self._sampling = "partial_fit", None
         self._learn_stream(lambda: Stream(self), X, times)
+        self._no_units, self._sampling = "partial_fit", None
         self._note(self._stream.known, self._stream.reading_seed)
         return self
 

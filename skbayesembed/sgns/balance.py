@@ -56,10 +56,14 @@ def balancing(vectors, reference=None):
 
 
 def _roots(matrix):
-    """Symmetric roots of positive semi-definite matrices (..., K, K), and their inverses."""
+    """Symmetric roots of positive semi-definite matrices (..., K, K), and their inverses.
+
+    Where a matrix is null its root is the identity: components that neither side has stay as they
+    are.
+    """
     values, basis = np.linalg.eigh(matrix)
     top = np.maximum(values[..., -1:], _ZERO)
-    values = np.sqrt(np.maximum(values, _LEAST * top))
+    values = np.sqrt(np.where(values > _LEAST * top, values, 1.0))
     return (basis * values[..., None, :]) @ basis.mT, (basis / values[..., None, :]) @ basis.mT
 
 

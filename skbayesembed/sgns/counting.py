@@ -99,7 +99,8 @@ def document_pairs(counts, *, pair_weights="pairs"):
     pair_weights : {"pairs", "token"}, default="pairs"
         "pairs": every pair counts 1, so that a token counts as often as there are others in its
         document. "token": the pairs of a document of N tokens count ``1 / (N - 1)``, so that each
-        token counts once as a target; a document of one token has none.
+        token counts once as a target; a document of one token has none. (Of fewer than two tokens,
+        as fractions may add up to, pairs count 1.)
 
     Returns
     -------
@@ -111,8 +112,8 @@ def document_pairs(counts, *, pair_weights="pairs"):
     counts = as_counts(counts, "counts")
     right = counts
     if pair_weights == "token":
-        others = counts.sum(axis=1) - 1.0
-        share = np.divide(1.0, others, out=np.zeros(others.size), where=others > 0)
+        # fractions may add up to less than two tokens: their pairs count as they are
+        share = 1.0 / np.maximum(counts.sum(axis=1) - 1.0, 1.0)
         right = sparse.csr_array(sparse.diags_array(share) @ counts)
     positive = (counts.T @ right).tocsr()
     diagonal = positive.diagonal()

@@ -99,8 +99,8 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         pairs. ``"model"``: the posterior itself, for which every pair of words in every window is
         an observation of its own. Where no documents are seen (a single ``PairCounts``, online
         learning, sampled negatives) and with biases or ``prior="ard"`` intervals are the model's:
-        ``posterior_.attrs["uncertainty"]`` says which they are. Read at every answer, so that it
-        may be changed after ``fit``. ``posterior_``, ``score`` and ``loo`` are the model's.
+        ``posterior_.attrs["uncertainty"]`` says which they are after ``fit``. Read at every answer,
+        so that it may be changed later. ``posterior_``, ``score`` and ``loo`` are the model's.
     pair_weights : {"token", "pairs"}, default="token"
         Of count matrices: ``"token"`` counts every token once as a target, the pairs of a document
         of N tokens ``1 / (N - 1)`` each; ``"pairs"`` counts every pair 1, a token as often as there
@@ -322,7 +322,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
             intervals are made. By default every document is a unit of its own.
         sample_weight : array-like of shape (n_documents,), optional
             How often each document counts. ``min_count`` and ``max_features`` look at the documents
-            without weights.
+            without weights; ``window_weights="dynamic"`` is taken at its expectation, ``"linear"``.
 
         Returns
         -------

@@ -63,10 +63,15 @@ def deviations_of(estimator):
     sampling = estimator._sampling
     if estimator.uncertainty != "documents" or sampling is None:
         return None
-    if sampling.problem is not None:
-        warn_user(f"Intervals are the model's: {sampling.problem}", UserWarning)
-        return None
-    return sampling.deviations
+    try:
+        if sampling.problem is None:
+            return sampling.deviations
+    except (np.linalg.LinAlgError, RuntimeError) as error:
+        sampling.problem = str(error)
+    facts = estimator.posterior_.attrs
+    facts |= {"uncertainty": "model", "without_units": sampling.problem}
+    warn_user(f"Intervals are the model's: {sampling.problem}", UserWarning)
+    return None
 
 
 def kept_draws(estimator, name, index):

@@ -146,7 +146,8 @@ class StreamingMixin(FittedMixin):
         def begin():
             stream = Stream(self, X, vocabulary)
             self._note(stream.training)
-            self._sampling, self._no_units = None, "partial_fit"
             return stream
 
-        return self._learn_stream(begin, X)
+        self._learn_stream(begin, X)
+        self._sampling, self._no_units = None, "partial_fit"
+        return self

@@ -51,6 +51,14 @@ def test_a_component_that_is_zero(vectors):
     np.testing.assert_allclose(found[0] @ found[1].T, vectors[0] @ vectors[1].T, atol=1e-6)
 
 
+def test_components_that_are_zero_stay_as_they_are(vectors):
+    """What moves along them is not stretched: maps are rotations there."""
+    vectors[:, :, 2:] = 0.0
+    for m in balancing(vectors, np.random.default_rng(5).normal(size=(2, V, K))):
+        values = np.linalg.svd(m)[1]
+        assert 0.2 < values.min() and values.max() < 5
+
+
 def test_zero_vectors():
     np.testing.assert_array_equal(balanced(np.zeros((2, V, K))), np.zeros((2, V, K)))
 

@@ -210,6 +210,50 @@ def test_a_word_is_like_itself():
     np.testing.assert_allclose(found.interval, 1.0, atol=1e-3)
 
 
+@pytest.mark.parametrize("precision", [6.0, 12.0])
+def test_features_where_the_mode_lacks_components(precision):
+    """Standard deviations are of the size of the prior's, 1 / sqrt(precision), or a few times it."""
+    model = BayesianSGNS(
+        10,
+        solver="map",
+        min_count=1,
+        prior_precision=precision,
+        features="mean_std",
+        random_state=0,
+    ).fit(TEXTS)
+    assert 2 <= model._sampling.rank < 10
+    assert np.all(model.transform(TEXTS)[:, 10:] < 4 / np.sqrt(precision))
+
+
+def test_no_room_for_the_dispersion(monkeypatch):
+    """With the model's intervals a fit goes without it."""
+    monkeypatch.setattr("skbayesembed.sgns.documents.sampling.bytes_needed", lambda *_: 1e18)
+    model = fast(uncertainty="model").fit(TEXTS)
+    assert model.similarity("w00", "w01").mean <= 1
+
+
+def test_what_single_precision_does_not_resolve(monkeypatch):
+    model = fast().fit(TEXTS)
+
+    def fail(*args, **kwargs):
+        raise np.linalg.LinAlgError("No solution.")
+
+    monkeypatch.setattr("skbayesembed.sgns.documents.sampling.solve_in_place", fail)
+    with pytest.warns(UserWarning, match="Intervals are the model's: No solution."):
+        found = model.similarity("w00", "w01")
+    assert "sd_sampling" not in found
+    assert model.posterior_.attrs["uncertainty"] == "model"
+    assert model.posterior_.attrs["without_units"] == "No solution."
+
+
+def test_a_refused_batch_leaves_the_fit_as_it_is():
+    model = make(solver="vi", draws=20).fit(TEXTS)
+    expected = model.similarity("w00", "w01").sd_sampling
+    with pytest.raises(ValueError):
+        model.partial_fit([])
+    assert model.similarity("w00", "w01").sd_sampling == expected
+
+
 def test_memory_is_checked_before_the_work(monkeypatch):
     model = fast().fit(TEXTS)
     monkeypatch.setattr("skbayesembed.common.memory.physical_memory", lambda: 1000)
@@ -425,6 +469,17 @@ def test_a_token_counts_once():
     pairs = document_pairs(counts, pair_weights="token")
     counted = counts[counts.sum(axis=1) > 1].sum(axis=0)
     np.testing.assert_allclose(pairs.sum(axis=1), counted)
+
+
+def test_fractions_of_tokens():
+    """Rows that add up to one, as of shares: finite, and the same just above and below it."""
+    shares = np.random.default_rng(0).dirichlet(np.ones(6), 20)
+    one, more, less = (
+        document_pairs(shares * f, pair_weights="token") for f in (1, 1 + 1e-9, 1 - 1e-9)
+    )
+    np.testing.assert_allclose(one.toarray(), more.toarray(), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(one.toarray(), less.toarray(), rtol=1e-6, atol=1e-9)
+    assert one.sum() > 0
 
 
 def test_pairs_count_as_before():

@@ -134,7 +134,7 @@ class Sampling:
         """The mode, its Hessian and the scores of units there."""
         n_words, k = self._arrays["rho"].shape
         check_memory(
-            bytes_needed(n_words, k, self._number),
+            bytes_needed(n_words, k, self._number, self._build.n_entries),
             f"The deviations of {n_words} words by {self._number} units",
             _ADVICE,
         )
@@ -280,11 +280,15 @@ def mean_ratios(influences, information):
     return ratio
 
 
-def bytes_needed(n_words, k, n_units):
-    """Bytes of deviations, and of the tables that they are worked out with."""
+def bytes_needed(n_words, k, n_units, n_entries):
+    """Bytes of deviations, and of the tables that they are worked out with.
+
+    ``n_entries`` is the number of words of units that have influences, K numbers on either side.
+    """
     size = 2 * n_words * k
     most, n_prior = numbers_of(n_words * k)
     rows = min(n_units, most) + n_prior
     # counts of both sides, slopes and residuals in double and single precision, probabilities
     tables = (4 * 8 + 2 * 8 + 2 * 4 + 2 * 8) * n_words**2
-    return 2 * rows * size * 4 + _TOGETHER * size * 64 + tables
+    influences = 3 * 2 * n_entries * 8 * k
+    return 2 * rows * size * 4 + _TOGETHER * size * 64 + tables + influences

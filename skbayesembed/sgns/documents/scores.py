@@ -145,8 +145,8 @@ class GivenScores:
 
     Parameters
     ----------
-    counts : list of PairCounts
-        Weighted already.
+    counts : iterable of PairCounts
+        One for each unit, weighted already.
     vectors : ndarray of shape (2, n_words, n_components)
     """
 

@@ -36,6 +36,12 @@ class TextSource:
     negative: float
     ns_exponent: float
 
+    @property
+    def n_entries(self):
+        """Words of documents, at most, that influences are worked out for."""
+        source = self.pairs.source
+        return source.ids.size if hasattr(source, "ids") else source.matrix.nnz
+
     def __call__(self):
         """The posterior without anchors, and a function that makes scores at its mode."""
         options = {"negative": self.negative, "ns_exponent": self.ns_exponent}
@@ -54,22 +60,32 @@ class PairSource:
 
     Attributes
     ----------
-    parts : list of PairCounts
-        One for each unit.
+    groups : list of list of PairCounts
+        Those of each unit, weighted already.
     prior : Prior
     """
 
-    parts: list
+    groups: list
     prior: Prior
+
+    @property
+    def n_entries(self):
+        """As of `TextSource`."""
+        return len(self.groups) * self.prior.n_words
 
     def __call__(self):
         """As of `TextSource`."""
 
         def scores(vectors, run):
-            return GivenScores(self.parts, vectors)
+            return GivenScores(map(together, self.groups), vectors)
 
-        table = pair_table(pooled_counts(self.parts))
+        table = pair_table(together([one for group in self.groups for one in group]))
         return SGNSModel(table, self.prior.n_components, self.prior), scores
+
+
+def together(parts):
+    """The sum of `PairCounts`; a single one is left as it is."""
+    return parts[0] if len(parts) == 1 else pooled_counts(parts)
 
 
 def why_not(estimator, training):
@@ -80,7 +96,7 @@ def why_not(estimator, training):
     if training.units is None:
         return "a single PairCounts, whose documents are not known"
     if training.units.n_units < 2:
-        return "one document only"
+        return "one unit only"
     if e.negative_sampling == "sampled" and not hasattr(training.by_document, "parts"):
         return "negative_sampling='sampled'"
     if e.biases:
@@ -104,8 +120,16 @@ _DISPERSED = 2.0
 def warn_of_dispersion(estimator):
     """Warn where the model's intervals are far too narrow for how the text was sampled."""
     sampling = estimator._sampling
-    if sampling.problem is not None:
+    try:
+        if sampling.problem is not None:
+            return
+        _ = sampling.dispersion
+    except MemoryError:
+        # a fit that goes without intervals by units does not fail for want of room for them
         return
+    finally:
+        # what was worked out on the way is made anew if intervals by units are asked for after all
+        sampling.__dict__.pop("_at_mode", None)
     above = np.flatnonzero(np.nan_to_num(sampling.dispersion) > _DISPERSED)
     if above.size == 0:
         return
@@ -141,8 +165,7 @@ def sampling_of(estimator, training, posterior, seed):
         groups = [np.flatnonzero(units.index == u) for u in range(units.n_units)]
         if units.weights is not None:
             groups = [g[units.weights[g] > 0] for g in groups]
-        parts = [pooled_counts([pairs.parts[i] for i in group]) for group in groups]
-        build = PairSource(parts, prior)
+        build = PairSource([[pairs.parts[i] for i in group] for group in groups], prior)
     else:
         build = TextSource(pairs, units, prior, float(e.negative), float(e.ns_exponent))
     arrays = {name: posterior.mean(name) for name in ("rho", "alpha")}
