@@ -212,7 +212,7 @@ def test_a_word_is_like_itself():
 
 @pytest.mark.parametrize("precision", [6.0, 12.0])
 def test_features_where_the_mode_lacks_components(precision):
-    """Standard deviations are of the size of the prior's, 1 / sqrt(precision), or a few times it."""
+    """Standard deviations are of the size of the prior's, 1 / sqrt(precision), or a few times."""
     model = BayesianSGNS(
         10,
         solver="map",
