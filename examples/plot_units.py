@@ -14,21 +14,21 @@ On 2026-11-22, with the addresses, it printed::
 
     nearest to 'freedom'
     neighbour  cosine     90 % interval   P(top 8)    units
-    faith       0.816  [ 0.653,  0.907]       0.68     19.3
-    life        0.778  [ 0.514,  0.908]       0.48     19.3
-    peace       0.776  [ 0.544,  0.898]       0.47     19.3
-    human       0.772  [ 0.551,  0.892]       0.45     19.3
-    spirit      0.753  [ 0.549,  0.873]       0.32     19.3
-    world       0.752  [ 0.528,  0.877]       0.34     19.3
-    home        0.722  [ 0.360,  0.895]       0.34     19.3
-    earth       0.719  [ 0.464,  0.864]       0.28     16.9
+    faith       0.816  [ 0.665,  0.903]       0.70     19.3
+    life        0.778  [ 0.529,  0.904]       0.50     19.3
+    peace       0.776  [ 0.556,  0.894]       0.49     19.3
+    human       0.772  [ 0.577,  0.884]       0.47     19.3
+    spirit      0.753  [ 0.561,  0.868]       0.34     19.3
+    world       0.752  [ 0.544,  0.872]       0.36     19.3
+    home        0.722  [ 0.372,  0.892]       0.35     19.3
+    earth       0.719  [ 0.473,  0.861]       0.29     16.9
 
     largest dispersion:  the 1.2, we 1.1, in 1.0, our 1.0, and 1.0, of 1.0
     smallest: cannot 0.3, domestic 0.3, governments 0.3, federal 0.3, done 0.3, business 0.3
 
     P(freedom is nearer to god than to law)
        10 components,  400 words: 0.32
-       10 components,  800 words: 0.68
+       10 components,  800 words: 0.69
        20 components,  400 words: 0.36
        20 components,  800 words: 0.82
 """
