@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,6 +42,8 @@ _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
 # Newton steps: where the prior weighs next to nothing, as with all pairs of a count matrix, the way
 # is long and curved (183 steps from the end of 5,000 iterations at 1,000 words, 20 components).
 _NEWTON_STEPS = 1000
+# Share of the largest curvature of a word below which a precision is lost to rounding.
+_RESOLVED = 1e-6
 # What the memory check advises.
 _ADVICE = (
     "Use uncertainty='model', fewer n_components, a smaller max_features or a larger min_count."
@@ -142,7 +145,9 @@ class Sampling:
         with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
             mode = find_mode_near(model, self._arrays, run)
             scores = make_scores(mode.vectors, run)
-        return mode, Hessian(model, mode.vectors), scores
+        hessian = Hessian(model, mode.vectors)
+        hessian.prior = resolved(model.prior, hessian)
+        return mode, hessian, scores
 
     def _seeds(self):
         # spawning counts children: a fresh sequence gives the same ones every time
@@ -217,6 +222,22 @@ class Sampling:
         self._build = None
         by_unit = self._number <= most
         return Deviations(vectors, shifts, len(weights), by_unit, n_units, own, draws)
+
+
+def resolved(prior, hessian):
+    """The prior of a Hessian that single precision resolves, with its precision raised if need be.
+
+    Along the scales of both sides the likelihood is flat and the prior's precision all there is.
+    Balanced vectors do not move there; where the precision would drown in the rounding of the
+    largest curvature, as with all pairs of a count matrix, a larger one changes no answer.
+    """
+    largest = max(np.max(np.einsum("wkk->w", hessian.blocks(side))) for side in (0, 1))
+    least = _RESOLVED * largest
+    if np.all(prior.tau >= least):
+        return prior
+    raised = copy.copy(prior)
+    raised.tau = np.maximum(prior.tau, least)
+    return raised
 
 
 def solve_in_place(hessian, orbit, rows, tol=_TOL, *, verbose=0):

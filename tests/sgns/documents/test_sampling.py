@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import spearmanr
+from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS, GraphPrior, InformativePrior, PairCounts
 from skbayesembed.sgns.counting import expected_negatives
@@ -265,6 +268,25 @@ def test_words_of_one_unit_have_the_models_spread():
     laplace = 100 * np.std(np.sum(unit[:, rare] * unit[:, model.vocabulary_["w00"]], axis=1))
     assert found.sd > 0.95 * laplace
     assert found.n_units == 1.0
+
+
+def test_a_precision_that_rounding_would_drown(model):
+    """It is raised for the solutions alone, where the data say a million times more."""
+    _, hessian, _ = make().fit(DOCUMENTS)._sampling._at_mode
+    assert hessian.prior is hessian.model.prior
+    counts = np.array([[d.count(w) for w in WORDS] for d in documents(D, 8000)], dtype=float)
+    heavy = make(feature_names=list(WORDS), pair_weights="pairs", prior_precision=0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # deviations go on to the mode
+        heavy.fit(counts)
+    mode, hessian, _ = heavy._sampling._at_mode
+    assert hessian.model.prior.tau[0] == 0.01 < hessian.prior.tau[0]
+    largest = max(
+        np.trace(b) for side in (0, 1) for b in hessian.pair_blocks(side, hessian.x[1 - side])
+    )
+    assert hessian.prior.tau[0] < 2e-6 * largest
+    found = heavy.similarity("w00", "w01")
+    assert 0 < found.sd_sampling < 0.5 and found.sd_prior < 0.01
 
 
 def test_dispersion_of_a_true_model_is_one():
