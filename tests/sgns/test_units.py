@@ -168,6 +168,7 @@ def test_raw_vectors():
     np.testing.assert_allclose(model.similarity(0, 1).draws, expected)
 
 
+@pytest.mark.filterwarnings("ignore:.* words vary more than")
 def test_the_posterior_is_the_solvers():
     """Neither units nor the way of reading changes a draw."""
     options = {"draws": 20, "warmup": 10, "chains": 1}
@@ -210,7 +211,7 @@ def test_a_word_is_like_itself():
     np.testing.assert_allclose(found.interval, 1.0, atol=1e-3)
 
 
-@pytest.mark.parametrize("precision", [6.0, 12.0])
+@pytest.mark.parametrize("precision", [12.0, 20.0])
 def test_features_where_the_mode_lacks_components(precision):
     """Standard deviations are of the size of the prior's, 1 / sqrt(precision), or a few times."""
     model = BayesianSGNS(

@@ -32,8 +32,9 @@ _LARGE, _FEWER_UNITS = 40_000, 160
 _LARGEST, _FEWEST_SUMS = 400_000, 80
 # Directions in which the prior's part is drawn: its standard deviations are within 9 %.
 PRIOR_DRAWS, _FEWER_DRAWS, _FEWEST_DRAWS = 64, 32, 16
-# Words of fewer effective units have the model's own spread besides.
-FEWEST_UNITS = 2.0
+# Words of fewer effective units have the model's own spread besides. Rounding must not decide about
+# those of two.
+FEWEST_UNITS = 2.0 * (1.0 - 1e-9)
 
 
 def numbers_of(n_entries):
