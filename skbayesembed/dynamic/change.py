@@ -9,7 +9,7 @@ import numpy as np
 from ..metrics.words import unit_vectors
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table
-from ..sgns.reading import FEW_UNITS, deviations_of
+from ..sgns.reading import deviations_of, units_columns, units_notes
 from .documents import answers
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
 
@@ -84,14 +84,7 @@ class Changes(Table):
     n_units: np.ndarray | None = None
 
     def _notes(self):
-        notes = super()._notes()
-        if self.n_units is not None and np.any(self.n_units < FEW_UNITS):
-            few = self.words[self.n_units < FEW_UNITS].tolist()
-            notes.append(
-                f"fewer than {FEW_UNITS} effective units, so that intervals are rough: "
-                + ", ".join(few)
-            )
-        return notes
+        return super()._notes() + units_notes(self)
 
     # what is printed; a data frame has counts and standard deviations besides
     def _columns(self):
@@ -104,9 +97,7 @@ class Changes(Table):
             Column(f"{above:>9}", self.prob_exceeds, (), ".2f"),
             Column("pairs", pairs, (), left=True),
         ]
-        if self.n_units is not None:
-            columns.append(Column(f"{'units':>7}", self.n_units, (), ".1f"))
-        return columns
+        return columns + units_columns(self, ())
 
     def _series(self):
         units = {} if self.n_units is None else {"n_units": self.n_units}

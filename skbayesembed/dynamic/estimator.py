@@ -15,6 +15,7 @@ from .. import spine
 from ..common.checks import check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
+from ..sgns.reading import UnitsMixin
 from . import inputs, predict
 from .balance import balance_of
 from .checks import check_filter
@@ -28,7 +29,9 @@ from .streaming import Stream
 _TIMES = {"times": True}
 
 
-class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseEstimator):
+class DynamicSGNS(
+    DynamicReadingMixin, UnitsMixin, DocumentFeaturesMixin, FittedMixin, BaseEstimator
+):
     r"""Posterior of skip-gram embeddings that drift over time.
 
     Every word ``w`` has a target vector ``rho_wt`` and a context vector ``alpha_wt`` in each
@@ -221,6 +224,8 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
     __metadata_request__partial_fit = _TIMES
     __metadata_request__transform = _TIMES
     __metadata_request__score = _TIMES
+
+    _units_need = "a list of several PairCounts a period"
 
     rho_ = Learned()
     alpha_ = Learned()
@@ -498,30 +503,8 @@ class DynamicSGNS(DynamicReadingMixin, DocumentFeaturesMixin, FittedMixin, BaseE
         self._shares = known.totals / max(known.totals.sum(), 1e-300)
         self._reading_seed = reading_seed
 
-    @property
-    def n_units_(self) -> np.ndarray:
-        """Effective units of sampling that each word was a target in, (n_words,)."""
-        return self._seen_sampling("n_units_").n_units
-
-    @property
-    def dispersion_(self) -> np.ndarray:
-        """Variance of a word's targets by the units over that by the model, (n_words,)."""
-        return self._seen_sampling("dispersion_").dispersion
-
-    def _seen_sampling(self, name):
-        check_is_fitted(self, "posterior_")
-        if self._sampling is None:
-            raise AttributeError(
-                f"{name} needs documents, or a list of several PairCounts a period, and was fitted "
-                f"with {self._no_units}."
-            )
-        return self._sampling
-
     def _learned_from(self, posterior):
-        by_units = self.uncertainty == "documents" and self._no_units is None
-        posterior.attrs["uncertainty"] = "documents" if by_units else "model"
-        if self._no_units is not None:
-            posterior.attrs["without_units"] = self._no_units
+        self._note_uncertainty(posterior)
         if self.balance:
             rho, alpha, balance = balance_of(posterior)
         else:

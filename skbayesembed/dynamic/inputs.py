@@ -144,7 +144,7 @@ def training_data(estimator, X, times, seed, units=None, sample_weight=None):
         If one of them is not allowed, or ``keep_draws`` names words that X does not have.
     """
     check_timed(estimator, times)
-    _check_batch(estimator, units)
+    static.check_units_method(estimator, units)
     kind, X = kind_of(X)
     if kind != "counts":
         forget_columns(estimator)
@@ -164,15 +164,6 @@ def training_data(estimator, X, times, seed, units=None, sample_weight=None):
     )
     check_known("keep_draws", estimator.keep_draws, training.vocabulary)
     return training
-
-
-def _check_batch(estimator, units):
-    """Raise a ValueError where one period is learned after the other, and units are given."""
-    if units is not None and estimator.learning_method == "filtering":
-        raise ValueError(
-            "units is available with learning_method='batch' only, got 'filtering', whose "
-            "intervals are the model's."
-        )
 
 
 # Words, their columns, periods, the period of each document, and sources of each period's counts.
@@ -225,7 +216,7 @@ def _added(estimator, sources, index, units, seed):
         weights = [units.weights[index == t].tolist() for t in range(len(sources))]
         sources = [list(map(scaled, s, w)) for s, w in zip(sources, weights, strict=True)]
     n_words = next(one.n_words for source in sources for one in source)
-    counts = [added_up(source) if source else _no_counts(n_words) for source in sources]
+    counts = [pooled_counts(source) if source else _no_counts(n_words) for source in sources]
     if not any(c.total > 0 for c in counts):
         raise ValueError("X has no observed pair: all its counts are zero.")
     return sources, counts
@@ -284,11 +275,6 @@ def learn_periods(estimator, times, n, kind="text"):
             f"{type(estimator).__name__} needs two or more. Use BayesianSGNS for one period."
         )
     return periods, periods.index(times)
-
-
-def added_up(parts):
-    """The sum of several `PairCounts` of one period; a single one is left as it is."""
-    return parts[0] if len(parts) == 1 else pooled_counts(parts)
 
 
 def _no_counts(n_words):

@@ -17,6 +17,7 @@ from ..sgns.reading import (
     Neighbours,
     deviations_of,
     kept_draws,
+    nearest_of,
     neighbours,
     pair_places,
     word_index,
@@ -95,20 +96,11 @@ def _neighbours_by_units(estimator, deviations, target, n, period, draws, prob):
     """`Neighbours` in a period with intervals, and probabilities of rank, by units."""
     words = estimator.words_
     others = np.delete(np.arange(words.size), target)
-    n = min(n, others.size)
     mean = sum(cosines(draw[others], draw[target]) for draw in draws) / len(draws)
     places = places_of(estimator, period, others)
     a = np.full(others.size, places_of(estimator, period, target))
     found = answers.cosines(deviations, a, places, mean, prob)
-    top = np.zeros(others.size)
-    for draw in found.draws:
-        top[np.argpartition(-draw, n - 1)[:n] if n else []] += 1
-    order = np.argsort(-found.mean, kind="stable")[:n]
-    columns = (found[name][order] for name in ("mean", "sd", "interval"))
-    return Neighbours(
-        str(words[target]), words[others[order]], *columns, top[order] / len(found.draws),
-        prob, len(found.draws), found.n_units[order],
-    )  # fmt: skip
+    return nearest_of(words, target, others, found, n, prob)
 
 
 class DynamicReadingMixin:

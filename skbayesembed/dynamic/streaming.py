@@ -13,6 +13,7 @@ from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from ..sgns import inputs as static
 from ..sgns.checks import check_known
+from ..sgns.pairs import pooled_counts
 from . import inputs
 from .data import period_counts
 from .solvers import ROOM
@@ -127,7 +128,7 @@ class Stream:
                 f"in their order, got {words.size} words."
             )
         counts = [
-            inputs.added_up([X[i] for i in np.flatnonzero(index == t)]) for t in np.unique(index)
+            pooled_counts([X[i] for i in np.flatnonzero(index == t)]) for t in np.unique(index)
         ]
         return words, None, counts
 

@@ -40,36 +40,27 @@ class CorpusBatches:
 
     def batches(self, size, rng, shuffle=True):
         """Yield the positive counts of ``size`` documents after ``size``."""
-        for documents in _runs(self.offsets.size - 1, size, rng, shuffle):
-            yield self._pairs(*self._tokens(documents), rng)
+        for documents in runs_of(self.n_documents, size, rng, shuffle):
+            yield self.subset(documents).whole(rng)
 
     def subset(self, documents):
         """The same of some documents."""
         part = copy.copy(self)
-        part.ids, part.offsets = self._tokens(documents)
-        return part
-
-    def _tokens(self, documents):
         lengths = np.diff(self.offsets)[documents]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        parts = [self.ids[self.offsets[d] : self.offsets[d + 1]] for d in documents]
-        return np.concatenate(parts), offsets
-
-    def whole(self, rng):
-        """The positive counts of all documents."""
-        return self._pairs(self.ids, self.offsets, rng)
+        part.offsets = np.concatenate([[0], np.cumsum(lengths)])
+        tokens = [self.ids[self.offsets[d] : self.offsets[d + 1]] for d in documents]
+        part.ids = np.concatenate(tokens)
+        return part
 
     def kept(self, rng):
         """Ids and offsets of the tokens that ``subsample`` leaves."""
-        return self._subsampled(self.ids, self.offsets, rng)
-
-    def _subsampled(self, ids, offsets, rng):
         if self.threshold is None:
-            return ids, offsets
-        return subsample(ids, offsets, self.frequency, self.threshold, rng)
+            return self.ids, self.offsets
+        return subsample(self.ids, self.offsets, self.frequency, self.threshold, rng)
 
-    def _pairs(self, ids, offsets, rng):
-        ids, offsets = self._subsampled(ids, offsets, rng)
+    def whole(self, rng):
+        """The positive counts of all documents."""
+        ids, offsets = self.kept(rng)
         return window_pairs(
             ids,
             offsets,
@@ -106,7 +97,7 @@ class MatrixBatches:
 
     def batches(self, size, rng, shuffle=True):
         """Yield the positive counts of ``size`` documents after ``size``."""
-        for documents in _runs(self.matrix.shape[0], size, rng, shuffle):
+        for documents in runs_of(self.n_documents, size, rng, shuffle):
             yield self.subset(documents).whole(rng)
 
     def subset(self, documents):
@@ -166,7 +157,7 @@ class UnitPairs(PairBatches):
     """
 
     def __init__(self, parts):
-        super().__init__(pooled_counts(parts) if len(parts) > 1 else parts[0])
+        super().__init__(pooled_counts(parts))
         self.parts = parts
 
     @property
@@ -175,7 +166,8 @@ class UnitPairs(PairBatches):
         return len(self.parts)
 
 
-def _runs(n, size, rng, shuffle):
+def runs_of(n, size, rng, shuffle):
+    """Yield the places of ``size`` documents after ``size``, shuffled or in order."""
     order = rng.permutation(n) if shuffle else np.arange(n)
     for a in range(0, n, size):
         yield order[a : a + size]

@@ -22,12 +22,12 @@ from .counting import PairCounts
 from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
-from .reading import ReadingMixin, document_features
+from .reading import ReadingMixin, UnitsMixin, document_features
 from .solvers import ROOM
 from .streaming import StreamingMixin
 
 
-class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEstimator):
+class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
@@ -208,6 +208,8 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
 
     # scikit-learn's default request: routed wherever they are passed
     __metadata_request__fit = {"units": True}
+
+    _units_need = "a list of PairCounts"
 
     anchors_ = Learned()
     rho_ = Learned()
@@ -482,30 +484,8 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, DocumentFeaturesMixin, BaseEsti
         self.vocabulary_ = training.vocabulary
         self._columns = training.columns
 
-    @property
-    def n_units_(self) -> np.ndarray:
-        """Effective units of sampling that each word was a target in, (n_words,)."""
-        return self._seen_sampling("n_units_").n_units
-
-    @property
-    def dispersion_(self) -> np.ndarray:
-        """Variance of a word's target by the units over that by the model, (n_words,)."""
-        return self._seen_sampling("dispersion_").dispersion
-
-    def _seen_sampling(self, name):
-        check_is_fitted(self, "posterior_")
-        if self._sampling is None:
-            raise AttributeError(
-                f"{name} needs documents, or a list of PairCounts, and was fitted with "
-                f"{self._no_units}."
-            )
-        return self._sampling
-
     def _learned_from(self, posterior):
-        by_units = self.uncertainty == "documents" and self._sampling is not None
-        posterior.attrs["uncertainty"] = "documents" if by_units else "model"
-        if self._sampling is None:
-            posterior.attrs["without_units"] = self._no_units
+        self._note_uncertainty(posterior)
         found = [posterior.mean(name) for name in ("rho", "alpha")]
         draws = None
         if balances(self):

@@ -111,11 +111,7 @@ def training_data(estimator, X, seed, units=None, sample_weight=None):
         that X does not have.
     """
     online = estimator.learning_method == "online"
-    if online and units is not None:
-        raise ValueError(
-            "units is available with learning_method='batch' only, got 'online', whose intervals "
-            "are the model's."
-        )
+    check_units_method(estimator, units)
     training = read(estimator, X)
     check_vocabulary(estimator, training.words.size)
     check_words(estimator, training.vocabulary)
@@ -124,6 +120,16 @@ def training_data(estimator, X, seed, units=None, sample_weight=None):
         # documents are weighted batch by batch
         return replace(training, source=training.by_document)
     return training if online else counted(estimator, training, np.random.default_rng(seed))
+
+
+def check_units_method(estimator, units):
+    """Raise a ValueError where units are given and the way of learning cannot use them."""
+    method = estimator.learning_method
+    if units is not None and method != "batch":
+        raise ValueError(
+            f"units is available with learning_method='batch' only, got {method!r}, whose "
+            "intervals are the model's."
+        )
 
 
 def with_units(training, seed, units, sample_weight):

@@ -211,10 +211,12 @@ class PairCounts:
 
 
 def pooled_counts(counts):
-    """Several `PairCounts` of the same words added up.
+    """`PairCounts` of the same words added up; a single one is left as it is.
 
     Expected negatives of several texts are no product any more: their sum is a whole matrix.
     """
+    if len(counts) == 1:
+        return counts[0]
     positive = sum((c.positive for c in counts[1:]), counts[0].positive)
     left = [written_out(c.negative) for c in counts if c.negative.sum() > 0]
     negative = sum(left[1:], left[0]) if left else np.zeros(positive.shape)

@@ -74,6 +74,47 @@ def deviations_of(estimator):
     return None
 
 
+class UnitsMixin:
+    """What estimators tell of the units of sampling that their words were seen in.
+
+    ``fit`` leaves ``_sampling``, None where intervals cannot know of units, and ``_no_units``, why
+    they cannot.
+    """
+
+    # what attributes about units need, for messages
+    _units_need: str
+    # of the estimator
+    uncertainty: str
+    _sampling: Any
+    _no_units: Any
+
+    @property
+    def n_units_(self) -> np.ndarray:
+        """Effective units of sampling that each word was a target in, (n_words,)."""
+        return self._seen_sampling("n_units_").n_units
+
+    @property
+    def dispersion_(self) -> np.ndarray:
+        """Variance of a word's target by the units over that by the model, (n_words,)."""
+        return self._seen_sampling("dispersion_").dispersion
+
+    def _seen_sampling(self, name):
+        check_is_fitted(self, "posterior_")
+        if self._sampling is None:
+            raise AttributeError(
+                f"{name} needs documents, or {self._units_need}, and was fitted with "
+                f"{self._no_units}."
+            )
+        return self._sampling
+
+    def _note_uncertainty(self, posterior):
+        """Say in the posterior what intervals know of."""
+        by_units = self.uncertainty == "documents" and self._no_units is None
+        posterior.attrs["uncertainty"] = "documents" if by_units else "model"
+        if self._no_units is not None:
+            posterior.attrs["without_units"] = self._no_units
+
+
 def kept_draws(estimator, name, index):
     """Every draw of words that were kept by name, (n_draws, ..., len(index), n_components).
 
@@ -93,13 +134,18 @@ def similarity(estimator, a, b, prob):
     """Posterior of the cosine between the target vectors of two words."""
     check_prob(prob)
     index = [word_index(estimator, a, "a"), word_index(estimator, b, "b")]
-    vectors = unit_vectors(draws_of(estimator, "rho", index))
-    draws = np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1])
+    draws = _cosine_draws(estimator, index)
     deviations = deviations_of(estimator)
     if deviations is None:
         return summarise(draws, prob)
     a, b = np.array(index)[:, None]
     return answers.only(_cosines_by_units(deviations, a, b, draws.mean(keepdims=True), prob))
+
+
+def _cosine_draws(estimator, index):
+    """Draws of the cosine of two words' targets, (n_draws,)."""
+    vectors = unit_vectors(draws_of(estimator, "rho", index))
+    return np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1])
 
 
 def similarity_difference(estimator, first, second, prob):
@@ -110,11 +156,7 @@ def similarity_difference(estimator, first, second, prob):
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ValueError(f"{name} must be a pair of words, got {pair!r}.")
         places.append([word_index(estimator, word, name) for word in pair])
-    cosines = []
-    for pair in places:
-        vectors = unit_vectors(draws_of(estimator, "rho", pair))
-        cosines.append(np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1]))
-    draws = cosines[0] - cosines[1]
+    draws = np.subtract(*(_cosine_draws(estimator, pair) for pair in places))
     deviations = deviations_of(estimator)
     if deviations is None:
         return summarise(draws, prob, prob_positive=float(np.mean(draws > 0)))
@@ -128,10 +170,8 @@ def similarity_difference(estimator, first, second, prob):
 
 def _cosines_by_units(deviations, a, b, mean, prob):
     """Cosines of words ``a`` and ``b`` with intervals by units, about their posterior means."""
-    centre = answers.COSINE.forward(mean)
-    slope = answers.COSINE.slope(np.tanh(centre))
-    change = answers.cosine_change(deviations, a, b).times(1.0 / slope)
-    return answers.answer(deviations, mean, centre, change, prob, answers.COSINE)
+    change = answers.cosine_change(deviations, a, b)
+    return answers.answer_at(deviations, mean, change, prob, answers.COSINE)
 
 
 def cooccurrence(estimator, pairs, prob):
@@ -179,6 +219,21 @@ def pair_places(estimator, pairs):
     return targets, [word_index(estimator, b, "context") for _, b in pairs]
 
 
+def units_notes(table):
+    """Notes on the words of a table that few units tell of, with ``words`` and ``n_units``."""
+    if table.n_units is None or not np.any(table.n_units < FEW_UNITS):
+        return []
+    few = ", ".join(table.words[table.n_units < FEW_UNITS].tolist())
+    return [f"fewer than {FEW_UNITS} effective units, so that intervals are rough: {few}"]
+
+
+def units_columns(table, names):
+    """The column of effective units of a table, of those names in a data frame; none without."""
+    if table.n_units is None:
+        return []
+    return [Column(f"{'units':>7}", table.n_units, names, ".1f")]
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Neighbours(Table):
     """Nearest words of a word with what is known of each.
@@ -217,14 +272,7 @@ class Neighbours(Table):
         return f"nearest to {self.word!r}"
 
     def _notes(self):
-        notes = super()._notes()
-        if self.n_units is not None and np.any(self.n_units < FEW_UNITS):
-            few = self.words[self.n_units < FEW_UNITS].tolist()
-            notes.append(
-                f"fewer than {FEW_UNITS} effective units, so that intervals are rough: "
-                + ", ".join(few)
-            )
-        return notes
+        return super()._notes() + units_notes(self)
 
     def _columns(self):
         # of the same widths whatever the numbers
@@ -235,9 +283,7 @@ class Neighbours(Table):
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
             Column(f"{top:>9}", self.prob_top, ("prob_top",), ".2f"),
         ]
-        if self.n_units is not None:
-            columns.append(Column(f"{'units':>7}", self.n_units, ("n_units",), ".1f"))
-        return columns
+        return columns + units_columns(self, ("n_units",))
 
     def _series(self):
         series = super()._series()
@@ -261,9 +307,14 @@ def _neighbours_by_units(estimator, deviations, target, n, prob):
     words = estimator.words_
     mean = _mean_cosines(target_draws(estimator), target, words.size)
     others = np.delete(np.arange(words.size), target)
-    n = min(n, others.size)
     a = np.full(others.size, target)
     found = _cosines_by_units(deviations, a, others, mean[others], prob)
+    return nearest_of(words, target, others, found, n, prob)
+
+
+def nearest_of(words, target, others, found, n, prob):
+    """`Neighbours` among the words ``others``, of answers about their cosines with the target."""
+    n = min(n, others.size)
     top = np.zeros(others.size)
     for draw in found.draws:
         top[np.argpartition(-draw, n - 1)[:n] if n else []] += 1

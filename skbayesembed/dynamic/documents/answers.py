@@ -10,6 +10,7 @@ from ...sgns.documents.answers import (
     PROBABILITY,
     Scale,
     answer,
+    answer_at,
     cosine_change,
     cosine_gradient,
     logit_change,
@@ -81,7 +82,7 @@ def cosines(deviations, a, b, mean, prob):
 
     def find(a, b, mean):
         change = change_of_cosines(deviations, a, b)
-        return _answer_at(deviations, mean, change, prob, COSINE)
+        return answer_at(deviations, mean, change, prob, COSINE)
 
     return _by_parts(find, a, b, mean)
 
@@ -115,23 +116,16 @@ def distances(deviations, kind, start, end, mean, prob):
     def find(start, end, mean):
         if kind == "cosine":
             change = -change_of_cosines(deviations, start, end)
-            return _answer_at(deviations, mean, change, prob, COSINE_DISTANCE)
+            return answer_at(deviations, mean, change, prob, COSINE_DISTANCE)
         size = np.maximum(mean, _EDGE)
         change = _change_of_distances(deviations, start, end).times(1.0 / size)
-        found = _answer_at(deviations, mean / size, change, prob, DISTANCE)
+        found = answer_at(deviations, mean / size, change, prob, DISTANCE)
         for name in ("mean", "sd", "sd_sampling", "sd_prior", "draws"):
             found[name] = found[name] * size
         found.interval = found.interval * size[:, None]
         return found
 
     return _by_parts(find, start, end, mean)
-
-
-def _answer_at(deviations, mean, change, prob, scale):
-    """Results about means, of changes that are not on the scale yet."""
-    centre = scale.forward(mean)
-    change = change.times(1.0 / scale.slope(scale.backward(centre)))
-    return answer(deviations, mean, centre, change, prob, scale)
 
 
 def _change_of_distances(deviations, start, end):

@@ -84,6 +84,13 @@ def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
     )
 
 
+def answer_at(deviations, mean, change, prob, scale):
+    """`answer` about posterior means, of a change that is not on the scale yet."""
+    centre = scale.forward(mean)
+    change = change.times(1.0 / scale.slope(scale.backward(centre)))
+    return answer(deviations, mean, centre, change, prob, scale)
+
+
 def only(found):
     """The only one of several answers."""
     return Bunch(**{k: v[:, 0] if k == "draws" else v[0] for k, v in found.items()})

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ...common.random import seeds_from
-from ..batches import CorpusBatches
+from ..batches import CorpusBatches, runs_of
 from ..counting import document_pairs, window_pairs
 
 # Pairs in a block, about: 16 bytes each.
@@ -82,10 +82,7 @@ class DocumentPairs:
 
     def batches(self, size, rng, shuffle=True):
         """Yield the weighted pairs of ``size`` documents after ``size``, as of `CorpusBatches`."""
-        n = self.source.n_documents
-        order = rng.permutation(n) if shuffle else np.arange(n)
-        for first in range(0, n, size):
-            chosen = order[first : first + size]
+        for chosen in runs_of(self.source.n_documents, size, rng, shuffle):
             weights = None if self.weights is None else self.weights[chosen]
             yield DocumentPairs(self.source.subset(chosen), weights, seeds_from(rng)).total()
 

@@ -231,8 +231,13 @@ def resolved(prior, hessian):
     Balanced vectors do not move there; where the precision would drown in the rounding of the
     largest curvature, as with all pairs of a count matrix, a larger one changes no answer.
     """
-    largest = max(np.max(np.einsum("wkk->w", hessian.blocks(side))) for side in (0, 1))
-    least = _RESOLVED * largest
+    traces = []
+    for side in (0, 1):
+        # blocks of vectors of one component, the lengths, are the traces of those of all
+        lengths = np.linalg.norm(hessian.x[1 - side], axis=1, keepdims=True)
+        traces.append(hessian.pair_blocks(side, lengths)[:, 0, 0])
+        traces[side] += prior.diagonal(side).sum(axis=1)
+    least = _RESOLVED * np.max(traces)
     if np.all(prior.tau >= least):
         return prior
     raised = copy.copy(prior)
@@ -260,10 +265,12 @@ def _own(hessian, n_units):
     words = np.flatnonzero(n_units < FEWEST_UNITS)
     if words.size == 0:
         return {}
-    parts = []
+    parts, diagonal = [], np.arange(hessian.x.shape[2])
     for side in (0, 1):
-        information = hessian.pair_blocks(side, hessian.x[1 - side])
-        parts.append(own_deviations(hessian.blocks(side)[words], information[words]))
+        information = hessian.pair_blocks(side, hessian.x[1 - side])[words]
+        blocks = information.copy()
+        blocks[:, diagonal, diagonal] += hessian.prior.diagonal(side)[words]
+        parts.append(own_deviations(blocks, information))
     return {int(w): np.stack([p[i] for p in parts]) for i, w in enumerate(words)}
 
 

@@ -77,15 +77,10 @@ class PairSource:
         """As of `TextSource`."""
 
         def scores(vectors, run):
-            return GivenScores(map(together, self.groups), vectors)
+            return GivenScores(map(pooled_counts, self.groups), vectors)
 
-        table = pair_table(together([one for group in self.groups for one in group]))
+        table = pair_table(pooled_counts([one for group in self.groups for one in group]))
         return SGNSModel(table, self.prior.n_components, self.prior), scores
-
-
-def together(parts):
-    """The sum of `PairCounts`; a single one is left as it is."""
-    return parts[0] if len(parts) == 1 else pooled_counts(parts)
 
 
 def why_not(estimator, training):
