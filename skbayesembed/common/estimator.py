@@ -55,6 +55,8 @@ class FittedMixin:
         Draws, their statistics and diagnostics.
     n_iter_ : int
         Iterations of the solver.
+    solver_ : str
+        What found the posterior: ``solver``, or what ``"auto"`` stood for.
     approximation_ : Approximation
         What ``"vi"`` and ``"laplace"`` drew from.
     elbo_ : ndarray of shape (n_iter,)
@@ -63,6 +65,7 @@ class FittedMixin:
 
     posterior_ = Learned()
     n_iter_ = Learned()
+    solver_ = Learned()
     approximation_ = Learned()
     elbo_ = Learned()
 
@@ -71,6 +74,7 @@ class FittedMixin:
         posterior = found.posterior
         approximation = posterior.approximation
         known = {"posterior_": posterior, "n_iter_": found.n_iter}
+        known["solver_"] = posterior.attrs["solver"]
         if approximation is not None:
             known["approximation_"] = approximation
         elbo = getattr(approximation, "elbo", None)

@@ -40,7 +40,7 @@ def test_weights_of_pair_counts():
     """A list of them, one a unit."""
     rng = np.random.default_rng(1)
     parts = [PairCounts(*rng.poisson(2.0, (2, 6, 6)), list("abcdef")) for _ in range(4)]
-    build = fitted(parts)._sampling._build
+    build = fitted(parts, prior_precision=0.1)._sampling._build
     table = build.reweighted(np.array([2.0, 0.0, 0.0, 2.0])).pairs
     expected = sum(2 * (parts[i].positive + parts[i].negative).toarray() for i in (0, 3))
     assert_allclose(table.n[0], expected)
