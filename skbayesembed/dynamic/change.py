@@ -9,9 +9,12 @@ import numpy as np
 from ..metrics.words import unit_vectors
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table
-from ..sgns.reading import deviations_of, units_columns, units_notes
-from .documents import answers
+from ..sgns.documents import answers
+from ..sgns.neighbours import units_columns, units_notes
+from ..sgns.questions.kinds import CosineDistances, Distances
+from ..sgns.questions.operands import of_places, together
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
+from .vectors import places_of
 
 
 def cosines(a, b):
@@ -34,9 +37,49 @@ def prior_distance(estimator, at):
     return float(np.sqrt(2.0 * squares_as_read(estimator).sum() * variance * np.mean(moved)))
 
 
-def places_of(estimator, periods, word):
-    """Places of a word, or of words, in periods (see `documents.deviations`), ndarray of int."""
-    return np.asarray(periods) * estimator.words_.size + np.asarray(word)
+def distance_question(estimator, kind, start, end):
+    """The `Question` of the distances of targets at places ``start`` and ``end`` (n,)."""
+    ends = (of_places(x, estimator._n_places, unit=False) for x in (start, end))
+    question = CosineDistances if kind == "cosine" else Distances
+    return question(together(*ends), np.arange(2 * len(start)).reshape(2, -1).T)
+
+
+def known_share(estimator, at, index):
+    """Share of the prior's variance of a move that was taken away by what was seen, (n,).
+
+    Of the vector from a word's target in one period to that in another: 0 where nothing is known of
+    how the word moved, 1 where all is.
+
+    Parameters
+    ----------
+    estimator : DynamicSGNS
+    at : pair of int
+        Periods.
+    index : ndarray of int of shape (n,)
+        Words.
+    """
+    deviations = estimator._deviations()
+    if deviations is None:
+        draws = sweep_draws(estimator, "rho", at, index).astype(np.float64, copy=False)
+        if len(draws) < 2:
+            return np.full(index.size, np.nan)
+        variance = (draws[:, 1] - draws[:, 0]).var(axis=0, ddof=1).sum(axis=-1)
+    else:
+        variance = _variance_by_units(deviations, *(places_of(estimator, t, index) for t in at))
+    return 1.0 - np.minimum(variance / prior_distance(estimator, at) ** 2, 1.0)
+
+
+def _variance_by_units(deviations, start, end):
+    """Variance of the moves of targets from places to places, summed over components."""
+    moved = deviations.of(0, end) - deviations.of(0, start)
+    variance = np.einsum("mik,mik->i", moved, moved)
+    unit = np.eye(moved.shape[-1])
+    for i, (a, b) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+        if deviations.has_own(a):
+            parts = (deviations.own_changes(0, place, unit) for place in (b, a))
+            for (*_, now), (*_, then) in zip(*parts, strict=True):
+                variance[i] += np.sum((now - then) ** 2)
+    return variance
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -128,7 +171,7 @@ def most_changed(estimator, n, at, distance, threshold, prob):
     step = sweep_chunk(estimator, 2)
     blocks = [np.arange(a, min(a + step, n_words)) for a in range(0, n_words, step)]
 
-    deviations = deviations_of(estimator)
+    deviations = estimator._deviations()
 
     def distances(index):
         draws = sweep_draws(estimator, "rho", at, index).astype(np.float64, copy=False)
@@ -138,8 +181,12 @@ def most_changed(estimator, n, at, distance, threshold, prob):
         found = distances(index)
         if deviations is None:
             return summarise(found, prob)
-        places = (places_of(estimator, t, index) for t in at)
-        return answers.distances(deviations, distance, *places, found.mean(axis=0), prob)
+        places = np.stack([places_of(estimator, t, index) for t in at], axis=1)
+
+        def question(places):
+            return distance_question(estimator, distance, *places.T)
+
+        return answers.about_many(deviations, question, places, found.mean(axis=0), prob)
 
     if threshold is None and distance == "euclidean":
         threshold = prior_distance(estimator, at)
