@@ -97,6 +97,12 @@ class Changes(Table):
         Of the distance.
     prob_exceeds : ndarray of shape (n,)
         Probability that the distance is above ``threshold``.
+    false_share : ndarray of shape (n,)
+        Expected share, among the words down to this row, of those whose distance is not above
+        ``threshold``: of false discoveries, where the table is cut below it.
+    known : ndarray of shape (n,)
+        Share of the prior's variance of the word's move that was taken away by what was seen: near
+        0 where nothing is known of it, whatever the probability.
     count_start, count_end : ndarray of shape (n,)
         Positive pairs that the word was the target of in the two periods.
     periods : tuple
@@ -117,6 +123,8 @@ class Changes(Table):
     sd: np.ndarray
     interval: np.ndarray
     prob_exceeds: np.ndarray
+    false_share: np.ndarray
+    known: np.ndarray
     count_start: np.ndarray
     count_end: np.ndarray
     periods: tuple
@@ -138,6 +146,8 @@ class Changes(Table):
             Column("distance", self.mean, ()),
             Column(f"{100 * self.prob:g} % interval", self.interval, (), "6.3f"),
             Column(f"{above:>9}", self.prob_exceeds, (), ".2f"),
+            Column("false", self.false_share, (), ".2f"),
+            Column("known", self.known, (), ".2f"),
             Column("pairs", pairs, (), left=True),
         ]
         return columns + units_columns(self, ())
@@ -151,6 +161,8 @@ class Changes(Table):
             "low": self.interval[:, 0],
             "high": self.interval[:, 1],
             "prob_exceeds": self.prob_exceeds,
+            "false_share": self.false_share,
+            "known": self.known,
             "count_start": self.count_start,
             "count_end": self.count_end,
             **units,
@@ -161,15 +173,17 @@ class Changes(Table):
         return f"most changed from {start} to {end}, by {self.distance} distance"
 
 
-def most_changed(estimator, n, at, distance, threshold, prob):
+def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     """`Changes` of the words that have most surely changed between the periods ``at``.
+
+    Of those that were the target of ``min_pairs`` pairs in both.
 
     Block by block of words: memory does not grow with the vocabulary. For cosines without a
     threshold, which takes all words to find, distances are worked out twice.
     """
-    n_words = estimator.words_.size
+    seen = _seen_enough(estimator, at, min_pairs)
     step = sweep_chunk(estimator, 2)
-    blocks = [np.arange(a, min(a + step, n_words)) for a in range(0, n_words, step)]
+    blocks = [seen[a : a + step] for a in range(0, seen.size, step)]
 
     deviations = estimator._deviations()
 
@@ -198,14 +212,29 @@ def most_changed(estimator, n, at, distance, threshold, prob):
         found = summary(index)
         draws = found.pop("draws")
         found.update(above=np.mean(draws > threshold, axis=0), n_draws=len(draws))
+        found.known = known_share(estimator, at, index)
         parts.append(found)
-    names = ["mean", "sd", "interval", "above"] + ["n_units"] * (deviations is not None)
+    names = ["mean", "sd", "interval", "above", "known"] + ["n_units"] * (deviations is not None)
     columns = {name: np.concatenate([p[name] for p in parts]) for name in names}
     order = np.lexsort((-columns["interval"][:, 0], -columns["above"]))[:n]
     labels = estimator.periods_.labels
-    mean, sd, interval, above, *n_units = (columns[name][order] for name in columns)
+    mean, sd, interval, above, known, *n_units = (columns[name][order] for name in columns)
+    false = np.cumsum(1.0 - above) / np.arange(1, above.size + 1)
+    words = seen[order]
     return Changes(
-        estimator.words_[order], mean, sd, interval, above,
-        *(estimator.observed_[t, order] for t in at),
+        estimator.words_[words], mean, sd, interval, above, false, known,
+        *(estimator.observed_[t, words] for t in at),
         tuple(labels[t] for t in at), distance, threshold, prob, parts[0].n_draws, *n_units,
     )  # fmt: skip
+
+
+def _seen_enough(estimator, at, min_pairs):
+    """Words that were the target of ``min_pairs`` pairs in both periods, ndarray of int."""
+    fewest = estimator.observed_[list(at)].min(axis=0)
+    seen = np.flatnonzero(fewest >= min_pairs)
+    if seen.size == 0:
+        raise ValueError(
+            f"min_pairs={min_pairs!r} leaves no word: the largest number of pairs that a word has "
+            f"in both periods is {fewest.max():g}. Lower min_pairs, or choose other periods."
+        )
+    return seen

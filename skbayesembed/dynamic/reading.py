@@ -263,7 +263,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         -------
         Answer
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the distance;
-            where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more.
+            where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more;
+            ``pairs``, the positive pairs that the word was the target of in the two periods, and
+            ``known``, the share of the prior's variance of its move that was taken away by what was
+            seen: a small probability is "no drift" where much is known, and "no data" where
+            ``known`` is near 0. (NaN for point estimates without units.)
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Notes
@@ -296,6 +300,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         end: Any = None,
         distance: str = "euclidean",
         threshold: float | None = None,
+        min_pairs: float = 10,
         prob: float = 0.9,
     ) -> Changes:
         """Words that have most surely changed between two periods.
@@ -309,14 +314,24 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``|rho_end - rho_start|``, or ``1 - cos(rho_start, rho_end)``.
         threshold : float, optional
             By default the root mean square of the Euclidean distance under the prior; of cosine
-            distances the median over all words of the posterior mean.
+            distances the median over these words of the posterior mean.
+        min_pairs : float, default=10
+            Words that were the target of fewer positive pairs (``observed_``) in either period are
+            left out: what is said of them is what the prior makes of other periods. 0 leaves none
+            out.
         prob : float, default=0.9
 
         Returns
         -------
         Changes
             Ranked by the probability that the distance is above ``threshold``, then by the lower
-            end of its interval; prints as a table.
+            end of its interval; with the pairs seen in both periods, what is ``known`` of the move,
+            and the expected share of false discoveries down to each row. Prints as a table.
+
+        Raises
+        ------
+        ValueError
+            If no word has as many as ``min_pairs``.
 
         Notes
         -----
@@ -329,7 +344,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         check_prob(prob)
         check_integer("n", n, 1)
         _check_distance(distance, threshold)
-        return most_changed(self, n, _two_periods(self, start, end), distance, threshold, prob)
+        check_real("min_pairs", min_pairs, 0, strict=False)
+        at = _two_periods(self, start, end)
+        return most_changed(self, n, at, distance, threshold, min_pairs, prob)
 
     def most_similar(
         self, word: str | int, n: int = 10, *, period: Any, prob: float = 0.9
