@@ -223,15 +223,14 @@ def test_words_that_nobody_saw_are_left_out(fitted):
 @pytest.mark.parametrize("uncertainty", ["documents", "model"])
 @pytest.mark.parametrize("solver", ["laplace", "vi", "map"])
 def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
-    """A word that stays, and is seen often, is known to; of one that ends early nothing is known."""
+    """A word that is seen often is known to stay; of one that ends early little is known."""
     if solver == "map" and uncertainty == "model":
         pytest.skip("a point estimate knows nothing of its uncertainty")
     rng = np.random.default_rng(8)
     texts, times = [], []
     for i in range(90):
-        ours, theirs = (
-            (["sun", "moon"], ["sea", "ship"]) if i % 2 else (["sea", "ship"], ["sun", "moon"])
-        )
+        pairs = ["sun", "moon"], ["sea", "ship"]
+        ours, theirs = pairs if i % 2 else pairs[::-1]
         text = list(rng.choice([*ours, *ours, *ours, *theirs], 60))
         if i % 3 == 0:
             text += ["gone", *ours]
@@ -245,11 +244,10 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         warnings.simplefilter("ignore", UserWarning)
         model.fit(texts, times=times)
     stays, gone = model.drift("sun"), model.drift("gone")
-    assert stays.known > 0.5 > gone.known
-    assert stays.prob_exceeds < 0.2 < gone.prob_exceeds
-    assert gone.pairs[1] == 0 and stays.pairs == tuple(
-        model.observed_[[0, 2], model.vocabulary_["sun"]]
-    )
+    assert stays.known > gone.known + 0.15
+    assert stays.prob_exceeds < gone.prob_exceeds
+    assert gone.pairs[1] == 0
+    assert stays.pairs == tuple(model.observed_[[0, 2], model.vocabulary_["sun"]])
     assert "gone" not in model.most_changed(10).words
     table = model.most_changed(10, min_pairs=0)
     at = table.words.tolist().index("gone")
