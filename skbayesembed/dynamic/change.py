@@ -16,6 +16,9 @@ from ..sgns.questions.operands import of_places, together
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
 from .vectors import places_of
 
+# Words whose deviations are worked on at a time.
+_WORDS = 512
+
 
 def cosines(a, b):
     """Cosines of vectors along the last axis; zero where one has no length."""
@@ -44,7 +47,7 @@ def distance_question(estimator, kind, start, end):
     return question(together(*ends), np.arange(2 * len(start)).reshape(2, -1).T)
 
 
-def known_share(estimator, at, index):
+def known_share(estimator, at, index, draws):
     """Share of the prior's variance of a move that was taken away by what was seen, (n,).
 
     Of the vector from a word's target in one period to that in another: 0 where nothing is known of
@@ -57,15 +60,19 @@ def known_share(estimator, at, index):
         Periods.
     index : ndarray of int of shape (n,)
         Words.
+    draws : ndarray of shape (n_draws, 2, n, n_components)
+        Of their targets in these periods.
     """
     deviations = estimator._deviations()
-    if deviations is None:
-        draws = sweep_draws(estimator, "rho", at, index).astype(np.float64, copy=False)
-        if len(draws) < 2:
-            return np.full(index.size, np.nan)
-        variance = (draws[:, 1] - draws[:, 0]).var(axis=0, ddof=1).sum(axis=-1)
+    if deviations is not None:
+        places = [places_of(estimator, t, index) for t in at]
+        parts = [slice(a, a + _WORDS) for a in range(0, index.size, _WORDS)]
+        found = [_variance_by_units(deviations, *(x[part] for x in places)) for part in parts]
+        variance = np.concatenate(found)
+    elif len(draws) < 2:
+        return np.full(index.size, np.nan)
     else:
-        variance = _variance_by_units(deviations, *(places_of(estimator, t, index) for t in at))
+        variance = (draws[:, 1] - draws[:, 0]).var(axis=0, ddof=1).sum(axis=-1)
     return 1.0 - np.minimum(variance / prior_distance(estimator, at) ** 2, 1.0)
 
 
@@ -182,17 +189,19 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     threshold, which takes all words to find, distances are worked out twice.
     """
     seen = _seen_enough(estimator, at, min_pairs)
-    step = sweep_chunk(estimator, 2)
-    blocks = [seen[a : a + step] for a in range(0, seen.size, step)]
+    step, n_words = sweep_chunk(estimator, 2), estimator.words_.size
+    # a block has the same draws whichever of its words are asked for
+    blocks = [np.arange(a, min(a + step, n_words)) for a in range(0, n_words, step)]
+    blocks = [(index, np.isin(index, seen)) for index in blocks]
+    blocks = [(index, mine) for index, mine in blocks if mine.any()]
 
     deviations = estimator._deviations()
 
-    def distances(index):
-        draws = sweep_draws(estimator, "rho", at, index).astype(np.float64, copy=False)
-        return distances_of(distance, draws[:, 0], draws[:, 1])
+    def targets(index, mine):
+        return sweep_draws(estimator, "rho", at, index)[:, :, mine].astype(np.float64, copy=False)
 
-    def summary(index):
-        found = distances(index)
+    def summary(index, draws):
+        found = distances_of(distance, draws[:, 0], draws[:, 1])
         if deviations is None:
             return summarise(found, prob)
         places = np.stack([places_of(estimator, t, index) for t in at], axis=1)
@@ -205,14 +214,15 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     if threshold is None and distance == "euclidean":
         threshold = prior_distance(estimator, at)
     elif threshold is None:
-        means = [distances(index).mean(axis=0, dtype=np.float64) for index in blocks]
+        means = [distances_of(distance, *targets(*b).swapaxes(0, 1)).mean(axis=0) for b in blocks]
         threshold = float(np.median(np.concatenate(means)))
     parts = []
-    for index in blocks:
-        found = summary(index)
+    for index, mine in blocks:
+        vectors = targets(index, mine)
+        found = summary(index[mine], vectors)
         draws = found.pop("draws")
         found.update(above=np.mean(draws > threshold, axis=0), n_draws=len(draws))
-        found.known = known_share(estimator, at, index)
+        found.known = known_share(estimator, at, index[mine], vectors)
         parts.append(found)
     names = ["mean", "sd", "interval", "above", "known"] + ["n_units"] * (deviations is not None)
     columns = {name: np.concatenate([p[name] for p in parts]) for name in names}

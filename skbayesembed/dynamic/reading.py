@@ -282,9 +282,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         at = _two_periods(self, start, end)
         index = word_index(self, word, "word")
         first, last = (np.array([places_of(self, t, index)]) for t in at)
-        found = ask(self, distance_question(self, distance, first, last), prob, ())
+        question = distance_question(self, distance, first, last)
+        found = ask(self, question, prob, ())
         found.pairs = tuple(float(self.observed_[t, index]) for t in at)
-        found.known = float(known_share(self, at, np.array([index]))[0])
+        draws = question.draws(self._vectors(question.operands, False))
+        found.known = float(known_share(self, at, np.array([index]), draws[:, :, None])[0])
         if threshold is None and distance == "euclidean":
             threshold = prior_distance(self, at)
         if threshold is not None:

@@ -218,6 +218,9 @@ def test_words_that_nobody_saw_are_left_out(fitted):
     np.testing.assert_allclose(whole.false_share[-1], np.mean(1 - whole.prob_exceeds))
     assert np.all(np.diff(whole.false_share) >= -1e-12), "the surest come first"
     assert "false" in str(whole) and "known" in str(whole)
+    places = [whole.words.tolist().index(word) for word in table.words]
+    np.testing.assert_array_equal(table.mean, whole.mean[places])
+    np.testing.assert_array_equal(table.known, whole.known[places])
 
 
 @pytest.mark.parametrize("uncertainty", ["documents", "model"])
