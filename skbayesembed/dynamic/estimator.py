@@ -16,7 +16,7 @@ from ..common.checks import check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
 from ..sgns.documents.source import warn_of_dispersion
-from ..sgns.reading import UnitsMixin
+from ..sgns.vectors import UnitsMixin
 from . import inputs, predict
 from .balance import balance_of
 from .checks import check_filter

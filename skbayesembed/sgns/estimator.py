@@ -22,10 +22,11 @@ from .counting import PairCounts
 from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
-from .reading import ReadingMixin, UnitsMixin, document_features
+from .reading import ReadingMixin, document_features
 from .settle import settle
 from .solvers import ROOM
 from .streaming import StreamingMixin
+from .vectors import UnitsMixin
 
 
 class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator):

@@ -62,7 +62,7 @@ def choose_precision(estimator, training, seed):
     """
     check_memory(
         2 * table_bytes(training.counts, 1),
-        f"The pair tables of {training.counts.n_words} words, apart for fitting and for predicting,",
+        f"The pair tables of {training.counts.n_words} words, to fit to and to predict,",
         "Give a number for prior_precision, a smaller max_features or a larger min_count.",
     )
     rng = np.random.default_rng(seed)

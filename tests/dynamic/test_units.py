@@ -389,7 +389,7 @@ def test_a_word_of_one_document_is_not_certain():
     assert found.sd_sampling[1] > 1.05 * np.linalg.norm(without)
     table = model.most_similar("rare", 3, period=1901)
     assert "fewer than 3 effective units, so that intervals are rough" in repr(table)
-    changed = model.most_changed(len(model.words_))
+    changed = model.most_changed(len(model.words_), min_pairs=0)
     assert "intervals are rough: rare" in repr(changed)
     assert np.isfinite(answers(model)["proba"].interval).all()
     model.set_params(features="mean_std")

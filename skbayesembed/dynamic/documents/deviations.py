@@ -53,29 +53,19 @@ class DriftDeviations(Deviations):
             found.setdefault(place % self.n_words, []).append(place)
         return found
 
-    def own_changes(self, side, places, gradients):
-        """Derivatives of answers along deviations that words have of their own.
+    def has_own(self, place):
+        """Whether the word at a place has deviations of its own in some period."""
+        return place % self.n_words in self._sources
 
-        Parameters
-        ----------
-        side : {0, 1}
-        places : ndarray of int of shape (n,)
-            A place of each answer.
-        gradients : ndarray of shape (n, n_components)
-            Of each answer by its vector.
-
-        Returns
-        -------
-        list of (side, place, ndarray of shape (n_components, n))
-        """
-        found, (period, word) = {}, np.divmod(places, self.n_words)
-        for i, (t, w) in enumerate(zip(period.tolist(), word.tolist(), strict=True)):
-            for source in self._sources.get(w, ()):
-                d = found.setdefault(source, np.zeros((gradients.shape[1], len(places))))
-                d[:, i] = self.paths[source][side, :, t] * (
-                    self.roots[source][side].T @ gradients[i]
-                )
-        return [(side, source, d) for source, d in found.items()]
+    def own_changes(self, side, place, gradients):
+        """As of `sgns.documents.deviations.Deviations`: along those of all periods."""
+        period, word = divmod(place, self.n_words)
+        return [
+            (side, source, self.paths[source][side, :, period][:, None] * (
+                self.roots[source][side].T @ gradients.T
+            ))
+            for source in self._sources.get(word, ())
+        ]  # fmt: skip
 
     def together(self, parts):
         """`Deviations` of words: of weighted sums of their vectors in some periods.

@@ -131,6 +131,26 @@ class Deviations:
         """Deviations of some words' vectors on one side, (m + p, len(words), n_components)."""
         return self.shifts[:, side, words].astype(np.float64)
 
+    def has_own(self, place):
+        """Whether the word at a place has deviations of its own."""
+        return place in self.own
+
+    def own_changes(self, side, place, gradients):
+        """Derivatives of answers along deviations that the word at a place has of its own.
+
+        Parameters
+        ----------
+        side : {0, 1}
+        place : int
+        gradients : ndarray of shape (n, n_components)
+            Of the answers by its vector.
+
+        Returns
+        -------
+        list of (side, place, ndarray of shape (n_components, n))
+        """
+        return [(side, place, self.own[place][side].T @ gradients.T)]
+
     def normals(self, n):
         """Standard normal numbers of ``n`` draws, (n, m + p): the same whenever they are asked."""
         return np.random.default_rng(self.seed).standard_normal((n, len(self.shifts)))
@@ -166,7 +186,7 @@ class Change:
     def __add__(self, other):
         return Change(
             self.shared + other.shared,
-            _merged(self.own + other.own),
+            merged(self.own + other.own),
             np.minimum(self.fewest, other.fewest),
         )
 
@@ -176,7 +196,7 @@ class Change:
         return Change(factor * self.shared, own, self.fewest)
 
 
-def _merged(own):
+def merged(own):
     """One entry for each side and word: their derivatives add up."""
     found = {}
     for side, word, d in own:
