@@ -20,9 +20,10 @@ from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
 from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
+from .features import document_features, sampled_features
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
-from .reading import ReadingMixin, UnitsMixin, document_features
+from .reading import ReadingMixin, UnitsMixin
 from .solvers import ROOM
 from .streaming import StreamingMixin
 
@@ -402,6 +403,9 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         check_choice("features", self.features, ("mean", "mean_std"))
         counts = inputs.count_documents(self, X)
         return document_features(self, counts, self.features == "mean_std")
+
+    def _sampled_features(self, X, n_draws):
+        return sampled_features(self, inputs.count_documents(self, X), n_draws)
 
     def score(self, X: Any, y: None = None, *, sample_weight: None = None) -> float:
         """Mean held-out log predictive probability per observed pair.

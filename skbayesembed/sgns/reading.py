@@ -16,7 +16,7 @@ from ..metrics.words import unit_vectors
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table
 from .documents import answers
-from .predict import feature_variance, with_biases, word_shares
+from .predict import with_biases
 
 # With fewer effective units intervals are rough: 90 % ones hold the truth some 80 times of 100.
 FEW_UNITS = 3
@@ -336,33 +336,6 @@ def target_draws(estimator):
     """Draws of all target vectors as they are read, one after the other."""
     balanced = estimator._balanced
     return estimator.posterior_.flat("rho") if balanced is None else balanced
-
-
-def document_features(estimator, counts, with_std):
-    """Count-weighted mean of the target vectors of each document's words.
-
-    Parameters
-    ----------
-    estimator : BayesianSGNS
-    counts : sparse array of shape (n_documents, n_words)
-    with_std : bool
-        Append the standard deviation of every feature.
-
-    Returns
-    -------
-    ndarray of shape (n_documents, n_components) or (n_documents, 2 * n_components)
-        Zeros for a document without a known word.
-    """
-    weights = word_shares(counts)
-    mean = weights @ estimator.rho_
-    if not with_std:
-        return mean
-    deviations = deviations_of(estimator)
-    if deviations is None:
-        variance = feature_variance(weights, target_draws(estimator))
-    else:
-        variance = answers.feature_variance(deviations, weights)
-    return np.hstack([mean, np.sqrt(variance)])
 
 
 def _mean_cosines(draws, target, n_words):
