@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import spine
 from ..common.checks import check_choice
 from ..common.estimator import DocumentFeaturesMixin, check_room
+from ..corpus.known import known_counts
 from ..corpus.text import materialise
 from . import inputs
 from .checks import WORD_MODELS, document_weights
@@ -409,7 +410,7 @@ class GaussianLDA(
             If no document that counts has two tokens, or weights are not allowed.
         """
         check_is_fitted(self, "posterior_")
-        first, second = inputs.halves(inputs.known_counts(self, X))
+        first, second = inputs.halves(known_counts(self, X))
         if sample_weight is not None:
             weights = document_weights(sample_weight, second.shape[0])
             second = inputs.weighted(second, weights)

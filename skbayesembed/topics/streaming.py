@@ -14,6 +14,7 @@ from .. import spine
 from ..common.checks import check_integer
 from ..common.estimator import FittedMixin, Learned, learns_online
 from ..common.random import named_seeds
+from ..corpus.known import known_counts
 from ..corpus.text import materialise
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
@@ -61,7 +62,7 @@ class Stream:
 
     def learn(self, estimator, X):
         """Take in documents, in minibatches."""
-        documents = Documents.of(inputs.known_counts(estimator, X), self.online.vectors)
+        documents = Documents.of(known_counts(estimator, X), self.online.vectors)
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             for batch in batches(documents, estimator.batch_size):
                 self.online.learn(batch, run)
