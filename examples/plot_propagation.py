@@ -3,10 +3,10 @@ Topic shares in a regression
 ============================
 
 Who explains votes, sales or grades by the topics of texts takes the shares of topics for known.
-They are estimates, from as many words as a text has. Here outcomes are simulated, so that the truth is
-known: what is explained is twice the share of one topic, plus noise. Three things are regressed on:
-the posterior means that ``transform`` gives, draws of ``sample_transform`` pooled by Rubin's rules,
-and these with the slope corrected for error in variables.
+They are estimates, from as many words as a text has. Here outcomes are simulated, so that the truth
+is known: what is explained is twice the share of one topic, plus noise. Three things are regressed
+on: the posterior means that ``transform`` gives, draws of ``sample_transform`` pooled by Rubin's
+rules, and these with the slope corrected for error in variables.
 
 The draws know nothing of the outcome, so pooling them is not multiple imputation: it is a
 regression on a variable measured with error, and its slope shrinks. The page "Regressions with
@@ -64,9 +64,9 @@ def fit(data):
 # Three regressions
 # -----------------
 #
-# A draw of ``sample_transform`` reads all texts with the same draw of the topics, and draws the shares
-# of each text given these. The variance of a text's draws, over that of all draws, is how much of
-# what the regression sees is error.
+# A draw of ``sample_transform`` reads all texts with the same draw of the topics, and draws the
+# shares of each text given these. The variance of a text's draws, over that of all draws, is how
+# much of what the regression sees is error.
 
 
 def regress(x, y):

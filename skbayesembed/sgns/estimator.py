@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .. import spine
-from ..common.checks import check_choice, check_integer, check_no_weights
+from ..common.checks import check_bool, check_choice, check_integer, check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
 from . import inputs, predict
@@ -434,7 +434,12 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         return predict.mean_log_score(self.posterior_, inputs.held_out(self, X))
 
     def loo(
-        self, X: Any, *, sample_weight: ArrayLike | None = None, max_pairs: int = 2000
+        self,
+        X: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        max_pairs: int = 2000,
+        pointwise: bool = False,
     ) -> Bunch:
         """Expected log predictive density of left-out observations, by PSIS-LOO.
 
@@ -445,13 +450,18 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         sample_weight : array-like of shape (n_documents,), optional
             What ``fit`` was given.
         max_pairs : int, default=2000
-            Most pairs for which importance sampling is run; a random sample beyond.
+            Most pairs for which importance sampling is run; a random sample beyond, the same for
+            models of one ``random_state``.
+        pointwise : bool, default=False
+            Return the densities of single observations too, which `metrics.compare_models` takes.
 
         Returns
         -------
         Bunch
             ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
-            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``.
+            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``; where
+            asked for ``pointwise``, ``weight`` (observations that an entry stands for), ``pairs``
+            (target, context, sign), ``proxy`` and ``n_drawn``.
 
         Raises
         ------
@@ -470,6 +480,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         """
         check_is_fitted(self, "posterior_")
         check_integer("max_pairs", max_pairs, 1)
+        check_bool("pointwise", pointwise)
         solver = self.posterior_.attrs["solver"]
         if solver not in spine.CHAINS:
             raise ValueError(
@@ -480,7 +491,9 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         training = inputs.training_again(self, X, self._count_seed, sample_weight)
         # a copy's child: spawning counts children, and the next call is to make the same draws
         rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
-        return loo(self.posterior_, training.counts, max_pairs=max_pairs, rng=rng)
+        return loo(
+            self.posterior_, training.counts, max_pairs=max_pairs, rng=rng, pointwise=pointwise
+        )
 
     def _note(self, training):
         """Keep what later input is read by."""
