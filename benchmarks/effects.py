@@ -1,6 +1,7 @@
 """Do intervals of regressions with documents hold, and how often is a permuted covariate found?
 
-    python benchmarks/effects.py [topics] [predictors] [--data-sets 200] [--setting units ...]
+    python benchmarks/effects.py [topics] [predictors] [meaning] [--data-sets 200]
+        [--setting units ...]
 
 Topics as outcomes, `GaussianLDA.effects`. Topics and the probabilities of their words are those of
 `make_topics`. A covariate moves the mean shares of the first two topics by .15, up and down.
@@ -15,6 +16,10 @@ Topics as predictors, `sample_transform`. An outcome is 2 theta_1 + noise of sta
 in 150 documents, and is regressed on the share of that topic: true; posterior means
 (``transform``); draws, pooled by Rubin's rules; and the latter divided by the reliability of the
 shares, one less the variance of draws of a document over that of all draws.
+
+A word's meaning, `BayesianSGNS.effects`. Contexts of a word come from mixtures of four topics; a
+covariate of speakers moves the mean shares of the first two by .15. Vectors and the matrix from
+contexts to vectors are those of a corpus of its own, and the truth follows from them.
 """
 
 from __future__ import annotations
@@ -27,8 +32,9 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.special import stdtrit
 
-from skbayesembed import GaussianLDA
+from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.datasets import make_topics
+from skbayesembed.sgns.effects import _directions, _tokens, contexts_to_vectors
 
 N_TOPICS, N_WORDS = 4, 300
 EFFECT = np.array([0.15, -0.15, 0.0, 0.0])
@@ -183,11 +189,92 @@ def predictors(options):
             )
 
 
+# Words, and their probabilities in four topics.
+WORDS = np.array([f"w{i:02d}" for i in range(60)])
+TOPICS = np.random.default_rng(0).dirichlet(np.full(60, 0.25), 4)
+
+
+def contexts(rng, shares, n):
+    """Words from a mixture of the topics, a list."""
+    return list(rng.choice(WORDS, n, p=shares @ TOPICS))
+
+
+def embeddings():
+    """A fitted model, and the corpus it was fitted to, in which the word is everywhere alike."""
+    rng, texts = np.random.default_rng(1), []
+    for _ in range(400):
+        text = contexts(rng, rng.dirichlet(np.full(4, 0.3)), 40)
+        for _ in range(2):
+            text.insert(rng.integers(len(text) + 1), "word")
+        texts.append(text)
+    options = {"solver": "map", "min_count": 1, "prior_precision": 1.0, "random_state": 0}
+    return BayesianSGNS(8, **options).fit(texts), texts
+
+
+def speeches(rng, n_units, n_each=4):
+    """Documents with a word in the middle, covariate and speakers."""
+    x = rng.permutation(np.arange(n_units) % 2).astype(float)
+    texts, units = [], []
+    for unit in range(n_units):
+        own = rng.dirichlet(8 * (0.25 + x[unit] * EFFECT))
+        for _ in range(n_each):
+            shares = rng.dirichlet(6 * own + 1e-3)
+            for _ in range(max(1, rng.poisson(1.5))):
+                text = contexts(rng, shares, 10)
+                texts.append([*text[:5], "word", *text[5:]])
+                units.append(unit)
+    return texts, x[units], np.array(units)
+
+
+def axes():
+    """From the first words of a topic to those of another."""
+    ends = [list(WORDS[np.argsort(-topic)[:3]]) for topic in TOPICS]
+    return {"moved": (ends[1], ends[0]), "other": (ends[2], ends[3])}
+
+
+def true_effects(model, texts):
+    """Length and projections of the expected change of the word's embedding."""
+    ids, offsets = _tokens(model, texts)
+    matrix = contexts_to_vectors(model.rho_, ids, offsets, 5)
+    rho = model.rho_[[model.vocabulary_[word] for word in WORDS]]
+    # shares of documents have the mean of their speaker's, up to what keeps them off zero
+    change = 6 / 6.004 * EFFECT @ TOPICS @ rho @ matrix
+    along = [change @ direction for direction in _directions(model, axes()).values()]
+    return np.array([np.linalg.norm(change), *along])
+
+
+def meaning(options):
+    """Print the table of a word's meaning."""
+    model, texts = embeddings()
+    asked = {"word": "word", "axes": axes(), "window": 5, "reference": texts}
+    truth = true_effects(model, texts)
+    print("speakers, effect: truth  mean  se, reported  90 % holds  p < .05")
+    for n_units in (16, 40, 100):
+        runs = []
+        for i in range(options.data_sets):
+            rng = np.random.default_rng(options.seed + i)
+            data = speeches(rng, n_units)
+            found = model.effects(*data, n_permutations=1, **asked)
+            wrong = model.effects(
+                data[0], permuted(rng, *data[1:]), data[2], n_permutations=199, **asked
+            )
+            low, high = found.interval[0].T
+            held = (low < truth) & (truth < high)
+            runs.append((found.mean[0], found.sd[0], held, wrong.p_value[0] < 0.05))
+        mean, sd, held, wrong = (np.array(x) for x in zip(*runs, strict=True))
+        for j, name in enumerate(found.axes):
+            print(
+                f"{n_units}, {name}: {truth[j]:.2f}  {mean[:, j].mean():.2f}  "
+                f"{mean[:, j].std():.2f}, {sd[:, j].mean():.2f}  {held[:, j].mean():.3f}  "
+                f"{wrong[:, j].mean():.3f}"
+            )
+
+
 def main():
     """Run the parts that are asked for."""
-    parts = {"topics": topics, "predictors": predictors}
+    parts = {"topics": topics, "predictors": predictors, "meaning": meaning}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", help="topics, predictors; both where none is named")
+    parser.add_argument("parts", nargs="*", help="all by default")
     parser.add_argument("--data-sets", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--setting", nargs="*", choices=SETTINGS)

@@ -20,6 +20,7 @@ from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
 from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
+from .effects import MeaningMixin
 from .features import document_features, sampled_features
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
@@ -28,7 +29,9 @@ from .solvers import ROOM
 from .streaming import StreamingMixin
 
 
-class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator):
+class BayesianSGNS(
+    StreamingMixin, ReadingMixin, MeaningMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator
+):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
