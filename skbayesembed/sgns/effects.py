@@ -304,8 +304,8 @@ def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
 def _length(coefficient, covariance, freedom, prob, p):
     """Length of a coefficient less what noise adds, its standard error, interval and p.
 
-    ``|b|^2 - tr V`` has the mean ``|beta|^2`` and the variance ``4 beta'V beta + 2 tr V^2``. Of that
-    ``4 b'Vb`` is on average ``2 tr V^2`` too large, which makes up for what is not known of V.
+    ``|b|^2 - tr V`` has the mean ``|beta|^2`` and the variance ``4 beta'V beta + 2 tr V^2``, of
+    which ``4 b'Vb`` is ``2 tr V^2`` too large on average: it makes up for what V is not known by.
     """
     square = coefficient @ coefficient - np.trace(covariance)
     along = coefficient @ covariance @ coefficient

@@ -206,7 +206,7 @@ class GaussianLDA(
     >>> model.fit_transform(data.counts).shape
     (40, 2)
     >>> model.components_.shape
-    (2, 60)
+    (2, 53)
     """
 
     def __init__(
