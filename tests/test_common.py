@@ -97,7 +97,14 @@ class AnyWord:
 
 
 # The columns of the matrices of scikit-learn's checks are named x0, x1, ...
-TOPICS = {"n_components": 2, "embedding": AnyWord(), "draws": 3, "warmup": 5, "chains": 1}
+TOPICS = {
+    "n_components": 2,
+    "min_count": 1,
+    "embedding": AnyWord(),
+    "draws": 3,
+    "warmup": 5,
+    "chains": 1,
+}
 BRIEF += [
     GaussianLDA(**TOPICS, features="mean_std"),
     GaussianLDA(**TOPICS, solver="vi", word_model="density"),
