@@ -19,7 +19,10 @@ READ = [["w00", "w01"], ["w00", "w01"], ["w00", "w01"], ["w00", "w01"], ["once",
 # in a period, again, between two, after the last
 AT = [1900, 1900, 1901, 1908, 1902]
 N = 4000
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.filterwarnings("ignore:.* vary more than 2 times as much"),
+]
 
 
 def make(**parameters):

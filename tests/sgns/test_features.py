@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from skbayesembed import BayesianSGNS
-from skbayesembed.sgns.documents.answers import cosine_gradient
 
 _RNG = np.random.default_rng(5)
 _TOPICS = _RNG.dirichlet(np.full(18, 0.4), 4)
@@ -19,6 +18,13 @@ TEXTS[3] = [*TEXTS[3], "once", "once"]
 READ = [["w00", "w01"], ["w01", "w00"], ["w00"], ["w01"], ["once", "w02"], ["nothing"]]
 N = 4000
 pytestmark = pytest.mark.filterwarnings("ignore:.* vary more than 2 times as much")
+
+
+def cosine_gradient(vectors, a, b):
+    """Of the cosine of ``a`` and ``b`` by the vector of ``a``."""
+    lengths = np.linalg.norm(vectors, axis=1)
+    x, y = vectors[a] / lengths[a][:, None], vectors[b] / lengths[b][:, None]
+    return (y - np.sum(x * y, axis=1, keepdims=True) * x) / lengths[a][:, None]
 
 
 def make(**parameters):
@@ -66,7 +72,8 @@ def test_draws_by_documents_are_joint_with_other_answers(by_documents):
     moved = draws - by_documents.rho_[index]
     for b in (1, 2):
         ends = index[[0]], index[[b]]
-        pulls = [cosine_gradient(by_documents._sampling.deviations, *e) for e in (ends, ends[::-1])]
+        vectors = by_documents._sampling.deviations.vectors[0]
+        pulls = [cosine_gradient(vectors, *e) for e in (ends, ends[::-1])]
         change = moved[:, 0] @ pulls[0][0] + moved[:, b] @ pulls[1][0]
         answer = by_documents.similarity(names[0], names[b]).draws
         # the order is the same, though draws of answers have the tails of Student's t

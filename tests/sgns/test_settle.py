@@ -130,6 +130,30 @@ def test_counts_add_up(texts):
     assert_allclose((train.negative + held.negative).toarray(), data.counts.negative.toarray())
 
 
+def test_documents_are_held_out_by_what_they_say(texts):
+    """Repeated ones are on the same side as the one with a weight; about a fifth of all."""
+    model = BayesianSGNS(2, **SHORT)
+    weights = np.random.default_rng(0).integers(0, 4, len(texts))
+    repeated = [t for t, n in zip(texts, weights, strict=True) for _ in range(n)]
+    a = inputs.training_data(model, texts, np.random.SeedSequence(0), None, weights)
+    b = training(model, repeated)
+    order = [b.vocabulary[w] for w in a.words]
+    for seed in range(5):
+        held = [split_counts(model, d, np.random.default_rng(seed))[1] for d in (a, b)]
+        again = held[1].positive.toarray()[np.ix_(order, order)]
+        assert_allclose(held[0].positive.toarray(), again)
+        assert 0.03 < held[0].total / a.counts.total < 0.5
+    # none of two documents is held out by chance: then the one
+    two = training(model, texts[:2])
+    assert all(part.total > 0 for part in split_counts(model, two, np.random.default_rng(1)))
+
+
+def test_nothing_to_hold_out():
+    """All pairs are in one document."""
+    model = BayesianSGNS(2, solver="map", **SHORT).fit([["a", "b", "c"] * 5, ["a"], ["b"]])
+    assert model.prior_precision_ == 1.0
+
+
 def test_thinned_counts_add_up():
     """Of a single PairCounts, also where counts are no whole numbers."""
     rng = np.random.default_rng(3)
