@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from skbayesembed import DynamicSGNS
-from skbayesembed.dynamic.documents import answers
+from skbayesembed.sgns.documents import answers
 from skbayesembed.sgns.documents.deviations import spread_of
 
 
@@ -75,13 +75,13 @@ def cosine(deviations, a, b):
     """Cosines at the mode, and their change."""
     x, y = deviations.vectors[0][a], deviations.vectors[0][b]
     lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
-    return np.sum(x * y, axis=1) / lengths, answers.change_of_cosines(deviations, a, b)
+    return np.sum(x * y, axis=1) / lengths, answers.cosine_change(deviations, a, b)
 
 
 def logit(deviations, a, b):
     """Logits at the mode, and their change."""
     value = np.sum(deviations.vectors[0][a] * deviations.vectors[1][b], axis=1)
-    return value, answers.change_of_logits(deviations, a, b)
+    return value, answers.logit_change(deviations, a, b)
 
 
 def judged(parts):

@@ -166,6 +166,7 @@ class Part:
         self.units_of = np.where(self.order >= 0, seen, 0)
         self.dispersion = sampling.dispersion[self.order]
         self.deviations = sampling.deviations
+        self.response = sampling.response
         self.seconds.append(time.process_time() - cpu)
         with OneBlasThread():
             draws = gaussian_at(hessian, "krylov").draw(LAPLACE_DRAWS, np.random.default_rng(1))
@@ -247,7 +248,8 @@ def run(name, options):
         a, b = a[a != b], b[a != b]
         few = np.min([h.deviations.n_units[h.order[x]] for h in halves for x in (a, b)], axis=0)
         bursts = np.nanmax([np.nan_to_num(h.dispersion[x]) for h in halves for x in (a, b)], axis=0)
-        found.append((*compared(halves, a, b), np.maximum(a, b), few, bursts))
+        responses = [h.response for h in halves]
+        found.append((*compared(halves, a, b), np.maximum(a, b), few, bursts, responses))
         word = rng.choice(common, min(100, common.size), replace=False)
         near = halves[0].neighbours(word)
         known = np.isin(near[1], common)
@@ -271,6 +273,7 @@ def report(name, found, picked, seconds, n_units):
         "  ".join(f"{h.mean():.3f} / {x.std():5.2f}" for h, x in zip(hs, zs, strict=True))
         for hs, zs in ((held, z), (roughly, rough))
     ]
+    response = np.mean([f[7] for f in found])
     cost = f"{seconds[0]:6.1f} {seconds[1]:6.1f}"
     print(f"{name:22} {n_units:5}  {cells[0]}  {cells[1]}  {cost}", flush=True)
     edges = np.quantile(rank, [0.25, 0.5, 0.75])
@@ -284,7 +287,8 @@ def report(name, found, picked, seconds, n_units):
         for label, at in parts.items()
         if at.any()
     ]
-    print(f"    {'; '.join(shown)}; picked {np.mean(picked):.3f}", flush=True)
+    shown += [f"picked {np.mean(picked):.3f}", f"response {response:.2f}"]
+    print(f"    {'; '.join(shown)}", flush=True)
 
 
 def main():

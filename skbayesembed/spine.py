@@ -94,6 +94,8 @@ class Room:
         ``posterior.attrs``.
     streams : tuple of str
         Purposes that random numbers are drawn for, ``"solve"`` among them.
+    auto : bool
+        Whether ``solver="auto"`` is allowed, which the room has settled before `fit` is called.
     """
 
     solvers: Mapping[str, Callable[..., Result]]
@@ -103,6 +105,7 @@ class Room:
     labels: Callable[..., tuple[dict[str, Any], dict[str, Any]]]
     diagnose: Callable[[Any, Any, Posterior], None]
     streams: tuple[str, ...] = ("pose", "solve")
+    auto: bool = False
 
 
 @dataclass
@@ -131,7 +134,8 @@ def check(estimator: Any, room: Room) -> None:
     estimator : BaseEstimator
     room : Room
     """
-    check_solver(estimator, estimator.solver, tuple(room.solvers))
+    allowed = tuple(room.solvers)
+    check_solver(estimator, estimator.solver, ("auto", *allowed) if room.auto else allowed)
     room.check(estimator)
 
 

@@ -112,7 +112,7 @@ def check_learning_method(estimator: Any, other: str = "online") -> None:
     """
     method, solver = estimator.learning_method, estimator.solver
     check_choice("learning_method", method, ("batch", other))
-    if method == other and solver != "vi":
+    if method == other and solver not in ("vi", "auto"):
         raise ValueError(
             f"learning_method={other!r} is available with solver='vi' only, got {solver!r}."
         )

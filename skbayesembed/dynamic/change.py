@@ -9,9 +9,15 @@ import numpy as np
 from ..metrics.words import unit_vectors
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table
-from ..sgns.reading import deviations_of, units_columns, units_notes
-from .documents import answers
+from ..sgns.documents import answers
+from ..sgns.neighbours import units_columns, units_notes
+from ..sgns.questions.kinds import CosineDistances, Distances
+from ..sgns.questions.operands import of_places, together
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
+from .vectors import places_of
+
+# Words whose deviations are worked on at a time.
+_WORDS = 512
 
 
 def cosines(a, b):
@@ -34,9 +40,53 @@ def prior_distance(estimator, at):
     return float(np.sqrt(2.0 * squares_as_read(estimator).sum() * variance * np.mean(moved)))
 
 
-def places_of(estimator, periods, word):
-    """Places of a word, or of words, in periods (see `documents.deviations`), ndarray of int."""
-    return np.asarray(periods) * estimator.words_.size + np.asarray(word)
+def distance_question(estimator, kind, start, end):
+    """The `Question` of the distances of targets at places ``start`` and ``end`` (n,)."""
+    ends = (of_places(x, estimator._n_places, unit=False) for x in (start, end))
+    question = CosineDistances if kind == "cosine" else Distances
+    return question(together(*ends), np.arange(2 * len(start)).reshape(2, -1).T)
+
+
+def known_share(estimator, at, index, draws):
+    """Share of the prior's variance of a move that was taken away by what was seen, (n,).
+
+    Of the vector from a word's target in one period to that in another: 0 where nothing is known of
+    how the word moved, 1 where all is.
+
+    Parameters
+    ----------
+    estimator : DynamicSGNS
+    at : pair of int
+        Periods.
+    index : ndarray of int of shape (n,)
+        Words.
+    draws : ndarray of shape (n_draws, 2, n, n_components)
+        Of their targets in these periods.
+    """
+    deviations = estimator._deviations()
+    if deviations is not None:
+        places = [places_of(estimator, t, index) for t in at]
+        parts = [slice(a, a + _WORDS) for a in range(0, index.size, _WORDS)]
+        found = [_variance_by_units(deviations, *(x[part] for x in places)) for part in parts]
+        variance = np.concatenate(found)
+    elif len(draws) < 2:
+        return np.full(index.size, np.nan)
+    else:
+        variance = (draws[:, 1] - draws[:, 0]).var(axis=0, ddof=1).sum(axis=-1)
+    return 1.0 - np.minimum(variance / prior_distance(estimator, at) ** 2, 1.0)
+
+
+def _variance_by_units(deviations, start, end):
+    """Variance of the moves of targets from places to places, summed over components."""
+    moved = deviations.of(0, end) - deviations.of(0, start)
+    variance = np.einsum("mik,mik->i", moved, moved)
+    unit = np.eye(moved.shape[-1])
+    for i, (a, b) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+        if deviations.has_own(a):
+            parts = (deviations.own_changes(0, place, unit) for place in (b, a))
+            for (*_, now), (*_, then) in zip(*parts, strict=True):
+                variance[i] += np.sum((now - then) ** 2)
+    return variance
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -54,6 +104,12 @@ class Changes(Table):
         Of the distance.
     prob_exceeds : ndarray of shape (n,)
         Probability that the distance is above ``threshold``.
+    false_share : ndarray of shape (n,)
+        Expected share, among the words down to this row, of those whose distance is not above
+        ``threshold``: of false discoveries, where the table is cut below it.
+    known : ndarray of shape (n,)
+        Share of the prior's variance of the word's move that was taken away by what was seen: near
+        0 where nothing is known of it, whatever the probability.
     count_start, count_end : ndarray of shape (n,)
         Positive pairs that the word was the target of in the two periods.
     periods : tuple
@@ -74,6 +130,8 @@ class Changes(Table):
     sd: np.ndarray
     interval: np.ndarray
     prob_exceeds: np.ndarray
+    false_share: np.ndarray
+    known: np.ndarray
     count_start: np.ndarray
     count_end: np.ndarray
     periods: tuple
@@ -95,6 +153,8 @@ class Changes(Table):
             Column("distance", self.mean, ()),
             Column(f"{100 * self.prob:g} % interval", self.interval, (), "6.3f"),
             Column(f"{above:>9}", self.prob_exceeds, (), ".2f"),
+            Column("false", self.false_share, (), ".2f"),
+            Column("known", self.known, (), ".2f"),
             Column("pairs", pairs, (), left=True),
         ]
         return columns + units_columns(self, ())
@@ -108,6 +168,8 @@ class Changes(Table):
             "low": self.interval[:, 0],
             "high": self.interval[:, 1],
             "prob_exceeds": self.prob_exceeds,
+            "false_share": self.false_share,
+            "known": self.known,
             "count_start": self.count_start,
             "count_end": self.count_end,
             **units,
@@ -118,47 +180,71 @@ class Changes(Table):
         return f"most changed from {start} to {end}, by {self.distance} distance"
 
 
-def most_changed(estimator, n, at, distance, threshold, prob):
+def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     """`Changes` of the words that have most surely changed between the periods ``at``.
+
+    Of those that were the target of ``min_pairs`` pairs in both.
 
     Block by block of words: memory does not grow with the vocabulary. For cosines without a
     threshold, which takes all words to find, distances are worked out twice.
     """
-    n_words = estimator.words_.size
-    step = sweep_chunk(estimator, 2)
+    seen = _seen_enough(estimator, at, min_pairs)
+    step, n_words = sweep_chunk(estimator, 2), estimator.words_.size
+    # a block has the same draws whichever of its words are asked for
     blocks = [np.arange(a, min(a + step, n_words)) for a in range(0, n_words, step)]
+    blocks = [(index, np.isin(index, seen)) for index in blocks]
+    blocks = [(index, mine) for index, mine in blocks if mine.any()]
 
-    deviations = deviations_of(estimator)
+    deviations = estimator._deviations()
 
-    def distances(index):
-        draws = sweep_draws(estimator, "rho", at, index).astype(np.float64, copy=False)
-        return distances_of(distance, draws[:, 0], draws[:, 1])
+    def targets(index, mine):
+        return sweep_draws(estimator, "rho", at, index)[:, :, mine].astype(np.float64, copy=False)
 
-    def summary(index):
-        found = distances(index)
+    def summary(index, draws):
+        found = distances_of(distance, draws[:, 0], draws[:, 1])
         if deviations is None:
             return summarise(found, prob)
-        places = (places_of(estimator, t, index) for t in at)
-        return answers.distances(deviations, distance, *places, found.mean(axis=0), prob)
+        places = np.stack([places_of(estimator, t, index) for t in at], axis=1)
+
+        def question(places):
+            return distance_question(estimator, distance, *places.T)
+
+        return answers.about_many(deviations, question, places, found.mean(axis=0), prob)
 
     if threshold is None and distance == "euclidean":
         threshold = prior_distance(estimator, at)
     elif threshold is None:
-        means = [distances(index).mean(axis=0, dtype=np.float64) for index in blocks]
+        means = [distances_of(distance, *targets(*b).swapaxes(0, 1)).mean(axis=0) for b in blocks]
         threshold = float(np.median(np.concatenate(means)))
     parts = []
-    for index in blocks:
-        found = summary(index)
+    for index, mine in blocks:
+        vectors = targets(index, mine)
+        found = summary(index[mine], vectors)
         draws = found.pop("draws")
         found.update(above=np.mean(draws > threshold, axis=0), n_draws=len(draws))
+        found.known = known_share(estimator, at, index[mine], vectors)
         parts.append(found)
-    names = ["mean", "sd", "interval", "above"] + ["n_units"] * (deviations is not None)
+    names = ["mean", "sd", "interval", "above", "known"] + ["n_units"] * (deviations is not None)
     columns = {name: np.concatenate([p[name] for p in parts]) for name in names}
     order = np.lexsort((-columns["interval"][:, 0], -columns["above"]))[:n]
     labels = estimator.periods_.labels
-    mean, sd, interval, above, *n_units = (columns[name][order] for name in columns)
+    mean, sd, interval, above, known, *n_units = (columns[name][order] for name in columns)
+    false = np.cumsum(1.0 - above) / np.arange(1, above.size + 1)
+    words = seen[order]
     return Changes(
-        estimator.words_[order], mean, sd, interval, above,
-        *(estimator.observed_[t, order] for t in at),
+        estimator.words_[words], mean, sd, interval, above, false, known,
+        *(estimator.observed_[t, words] for t in at),
         tuple(labels[t] for t in at), distance, threshold, prob, parts[0].n_draws, *n_units,
     )  # fmt: skip
+
+
+def _seen_enough(estimator, at, min_pairs):
+    """Words that were the target of ``min_pairs`` pairs in both periods, ndarray of int."""
+    fewest = estimator.observed_[list(at)].min(axis=0)
+    seen = np.flatnonzero(fewest >= min_pairs)
+    if seen.size == 0:
+        raise ValueError(
+            f"min_pairs={min_pairs!r} leaves no word: the largest number of pairs that a word has "
+            f"in both periods is {fewest.max():g}. Lower min_pairs, or choose other periods."
+        )
+    return seen

@@ -15,12 +15,14 @@ from .. import spine
 from ..common.checks import check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
-from ..sgns.reading import UnitsMixin
+from ..sgns.documents.source import warn_of_dispersion
+from ..sgns.vectors import UnitsMixin
 from . import inputs, predict
 from .balance import balance_of
 from .checks import check_filter
 from .documents.sampling import DriftSampling
 from .documents.source import source_of, why_not
+from .features import sampled_features
 from .priors import drift_prior
 from .reading import DynamicReadingMixin
 from .solvers import ROOM
@@ -346,6 +348,11 @@ class DynamicSGNS(
         ValueError
             Without times, or where they make one period; where ``units`` or ``sample_weight`` are
             not one for each document, or there are fewer than two units.
+
+        Warns
+        -----
+        UserWarning
+            With ``uncertainty="model"``, where some words have a ``dispersion_`` above 2.
         """
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
@@ -357,14 +364,16 @@ class DynamicSGNS(
         self._set_fitted(found)
         if self._no_units is None:
             self._sampling = self._sampling_of(training, seeds)
+            if self.uncertainty == "model":
+                warn_of_dispersion(self)
         return self
 
     def _sampling_of(self, training, seeds):
         """What intervals need to know of how the text was sampled."""
         build = source_of(self, training, self.posterior_, seeds["counts"])
         arrays = {"rho": self.rho_, "alpha": self.alpha_}
-        options = {"balance": self.balance, "seed": seeds["units"], "n_jobs": self.n_jobs}
-        return DriftSampling(build, arrays, training.units.n_units, **options)
+        options = {"seed": seeds["units"], "n_jobs": self.n_jobs, "verbose": self.verbose}
+        return DriftSampling(build, arrays, training.units.n_units, balance=self.balance, **options)
 
     @available_if(learns_online)
     def partial_fit(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> Self:
@@ -447,6 +456,9 @@ class DynamicSGNS(
         check_is_fitted(self, "posterior_")
         counts, centres = inputs.documents(self, X, times)
         return predict.document_features(self, counts, centres, self.features == "mean_std")
+
+    def _sampled_features(self, X, n_draws, times=None):
+        return sampled_features(self, *inputs.documents(self, X, times), n_draws)
 
     def score(
         self,

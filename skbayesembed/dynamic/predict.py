@@ -15,13 +15,15 @@ from ..sgns.predict import (
     spread,
     word_shares,
 )
-from ..sgns.reading import deviations_of
+from ..sgns.vectors import deviations_of
 from .model import SIDES
 
 # Where fewer whole draws are recorded and there is an approximation, so many are drawn from it.
 FEWEST_DRAWS = 100
 # As many for readings that go over words block by block.
 SWEEP_DRAWS = 400
+# What the keys of words' own streams begin with, on both sides.
+_OWN_STREAMS = 3
 # Draws of each period where probabilities are averaged over periods, at least.
 _FEWEST_IN_MIXTURE = 20
 # Numbers in a block of draws from an approximation: 160 MB.
@@ -91,17 +93,21 @@ def reading_seed(estimator, *key):
 
 
 def drawn_words(estimator, name, index, n, periods=None):
-    """Draws of some words from the approximation, (n, len(periods), len(index), n_components)."""
+    """Draws of some words from the approximation, (n, len(periods), len(index), n_components).
+
+    In all periods a word's draws are its own: the same whatever other words they are asked with.
+    """
     draw = estimator.posterior_.approximation.draw_words
+    side = SIDES.index(name)
+    if periods is None:
+        seeds = [(w, reading_seed(estimator, _OWN_STREAMS + side, w)) for w in index]
+        return np.concatenate([draw(name, [w], n, seed) for w, seed in seeds], axis=2)
     # a word that is named twice has one vector
     words, column = np.unique(index, return_inverse=True)
     # with the first word in the key: blocks of words are independent of each other
-    seed = reading_seed(estimator, SIDES.index(name), words[0])
-    if periods is None:
-        draws = draw(name, words, n, seed)
-    else:
-        wanted, row = np.unique(periods, return_inverse=True)
-        draws = draw(name, words, n, seed, periods=wanted)[:, row]
+    seed = reading_seed(estimator, side, words[0])
+    wanted, row = np.unique(periods, return_inverse=True)
+    draws = draw(name, words, n, seed, periods=wanted)[:, row]
     return draws if np.array_equal(column, np.arange(words.size)) else draws[:, :, column]
 
 
@@ -232,24 +238,30 @@ def document_features(estimator, counts, centres, with_std):
     weights = word_shares(counts)
     k = estimator.rho_.shape[-1]
     out = np.zeros((counts.shape[0], 2 * k if with_std else k))
-    if centres is None:
-        shares = [(t, share) for t, share in enumerate(estimator._shares) if share > 0]
-        groups = [(slice(None), Place(shares))]
-    else:
-        diffusion = diffusion_draws(estimator)
-        groups = [
-            (np.flatnonzero(centres == c), place_of(estimator, float(c), diffusion))
-            for c in np.unique(centres)
-        ]
-    for rows, place in groups:
+    for rows, place, _ in places_of(estimator, centres):
         own = weights[rows]
-        out[rows, :k] = own @ _mean_at(estimator, place)
+        out[rows, :k] = own @ mean_at(estimator, place)
         if with_std:
             variance = _variance_at(estimator, place, own)
             squares = np.asarray(own.multiply(own).sum(axis=1)).reshape(-1, 1)
             noise = np.mean(place.variance) * squares * squares_as_read(estimator)
             out[rows, k:] = np.sqrt(variance + noise)
     return out
+
+
+def places_of(estimator, centres):
+    """Documents (a slice or indices) of each time, its `Place`, and what the time has for a key.
+
+    Without times there is one group, of the vectors averaged over periods.
+    """
+    if centres is None:
+        shares = [(t, share) for t, share in enumerate(estimator._shares) if share > 0]
+        return [(slice(None), Place(shares), 0)]
+    diffusion = diffusion_draws(estimator)
+    return [
+        (np.flatnonzero(centres == c), place_of(estimator, float(c), diffusion), c.view(np.uint64))
+        for c in np.unique(centres).astype(np.float64)
+    ]
 
 
 def _variance_at(estimator, place, weights):
@@ -262,7 +274,7 @@ def _variance_at(estimator, place, weights):
     return variance_by_units(deviations.together(parts), weights)
 
 
-def _mean_at(estimator, place):
+def mean_at(estimator, place):
     """Posterior means of targets at a place, (n_words, n_components)."""
     total = 0.0
     for period, weight in place.parts:

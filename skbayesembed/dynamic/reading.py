@@ -7,54 +7,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_choice, check_integer, check_prob, check_real
-from ..posterior.summary import summarise
-from ..sgns.reading import (
-    Neighbours,
-    deviations_of,
-    kept_draws,
-    nearest_of,
-    neighbours,
-    pair_places,
-    word_index,
-)
-from .change import Changes, cosines, distances_of, most_changed, places_of, prior_distance
-from .documents import answers
-from .predict import as_read, can_draw, drawn_words, period_draws
+from ..sgns.neighbours import Neighbours, most_similar
+from ..sgns.questions.asking import Answer, ask, difference
+from ..sgns.questions.kinds import Cosines, Entries
+from ..sgns.questions.operands import of_places, together
+from ..sgns.questions.phrases import operands_of, phrase_of, word_index
+from ..sgns.reading import pair_places, pairs_at
+from .asking import DynamicAskingMixin
+from .change import Changes, distance_question, known_share, most_changed, prior_distance
+from .vectors import places_of
 
-# Draws from an approximation for a reading of a few words.
-_DRAWN = 1000
-_WHICH = {"target": "rho", "context": "alpha"}
-
-
-def draws_of(estimator, name, index):
-    """Draws of some words' vectors as they are read: (n_draws, n_periods, len(index), K).
-
-    Balanced, of the whole draws that were recorded or by the one transformation of an
-    approximation's; or as `drawn_of` has them.
-    """
-    balance = estimator._balanced
-    if balance is None or balance.fixed:
-        return as_read(estimator, name, drawn_of(estimator, name, index))
-    return as_read(estimator, name, estimator.posterior_.flat(name)[:, :, index])
-
-
-def drawn_of(estimator, name, index):
-    """Draws of some words' vectors as the solver made them, (n_draws, n_periods, len(index), K).
-
-    Every draw where the words were kept by name, draws from the approximation where there is one
-    that can be drawn from word by word, the recorded ones otherwise.
-    """
-    rows = kept_draws(estimator, name, index)
-    if rows is not None:
-        return rows
-    if can_draw(estimator):
-        return drawn_words(estimator, name, index, _DRAWN).astype(np.float64)
-    return estimator.posterior_.flat(name)[:, :, index]
+_WHICH = ("target", "context")
 
 
 def _chosen_periods(estimator, chosen=None):
@@ -85,25 +51,21 @@ def _two_periods(estimator, start, end):
     return at
 
 
-def _similarities(estimator, a, b):
-    """Draws of the cosine of two words' targets, (n_draws, n_periods)."""
-    index = [word_index(estimator, a, "a"), word_index(estimator, b, "b")]
-    draws = draws_of(estimator, "rho", index)
-    return cosines(draws[:, :, 0], draws[:, :, 1])
+def cosines_at(estimator, a, b):
+    """The `Question` of the cosines of pairs of phrases in periods.
+
+    Parameters
+    ----------
+    estimator : DynamicSGNS
+    a, b : list of (Phrase, int)
+        With the periods.
+    """
+    n_words = estimator.words_.size
+    operands = [operands_of([phrase], estimator._n_places, t * n_words) for phrase, t in [*a, *b]]
+    return Cosines(together(*operands), np.arange(2 * len(a)).reshape(2, -1).T)
 
 
-def _neighbours_by_units(estimator, deviations, target, n, period, draws, prob):
-    """`Neighbours` in a period with intervals, and probabilities of rank, by units."""
-    words = estimator.words_
-    others = np.delete(np.arange(words.size), target)
-    mean = sum(cosines(draw[others], draw[target]) for draw in draws) / len(draws)
-    places = places_of(estimator, period, others)
-    a = np.full(others.size, places_of(estimator, period, target))
-    found = answers.cosines(deviations, a, places, mean, prob)
-    return nearest_of(words, target, others, found, n, prob)
-
-
-class DynamicReadingMixin:
+class DynamicReadingMixin(DynamicAskingMixin):
     """Methods of estimators whose posterior has vectors of words in every period.
 
     Notes
@@ -113,14 +75,25 @@ class DynamicReadingMixin:
     parts of ``sd``, and ``n_units``: the fewest effective units that its vectors rest on, which are
     those of the period and, by as much as the prior takes from neighbouring periods, of these. The
     interval has as much probability on either side.
+
+    Where a word is taken there may stand a list of words, for the mean of their unit vectors in
+    every draw, or what `axis` returns; but not in `trajectory`, `drift` and `cooccurrence_proba`.
+    Words of a list that are not in the vocabulary are left out, with a warning that names them and
+    words that may have been meant.
+
+    Draws of all answers belong together, in whatever periods and whenever they are asked for: see
+    `contrast`. With ``solver="vi"`` they are 1,000 draws from the approximation, a word's own the
+    same in every answer; tables of all words, which have no draws, rest on draws of their own.
     """
 
     # of the estimator
     posterior_: Any
     periods_: Any
     words_: Any
+    rho_: Any
+    observed_: Any
 
-    def trajectory(self, word: str | int, *, which: str = "target", prob: float = 0.9) -> Bunch:
+    def trajectory(self, word: str | int, *, which: str = "target", prob: float = 0.9) -> Answer:
         """Posterior of a word's vector in every period.
 
         Parameters
@@ -133,7 +106,7 @@ class DynamicReadingMixin:
 
         Returns
         -------
-        Bunch
+        Answer
             ``periods`` (labels), ``times`` (their centres), ``mean`` and ``sd`` (n_periods,
             n_components), ``interval`` (n_periods, n_components, 2), ``draws`` (n_draws, n_periods,
             n_components). With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and
@@ -146,16 +119,15 @@ class DynamicReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        check_choice("which", which, tuple(_WHICH))
+        check_choice("which", which, _WHICH)
         index = word_index(self, word, "word")
-        draws = draws_of(self, _WHICH[which], [index])[:, :, 0]
         chosen, where = _chosen_periods(self)
-        deviations = deviations_of(self)
-        if deviations is None:
-            return summarise(draws, prob, **where)
-        places, side = places_of(self, chosen, index), tuple(_WHICH).index(which)
-        found = answers.entries(deviations, side, places, draws.mean(axis=0), prob)
-        return Bunch(**found, **where)
+        side, k = _WHICH.index(which), self.rho_.shape[-1]
+        places = of_places(places_of(self, chosen, index), self._n_places, side, unit=False)
+        found = ask(self, Entries(places, k), prob, (len(chosen), k), **where)
+        if "n_units" in found:
+            found.n_units = found.n_units[:, 0]
+        return found
 
     def similarity(
         self,
@@ -164,7 +136,7 @@ class DynamicReadingMixin:
         *,
         periods: ArrayLike | None = None,
         prob: float = 0.9,
-    ) -> Bunch:
+    ) -> Answer:
         """Posterior of the cosine between the target vectors of two words over time.
 
         Parameters
@@ -177,7 +149,7 @@ class DynamicReadingMixin:
 
         Returns
         -------
-        Bunch
+        Answer
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen,), ``interval`` (n_chosen, 2),
             ``draws`` (n_draws, n_chosen).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
@@ -192,17 +164,51 @@ class DynamicReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         chosen, where = _chosen_periods(self, periods)
-        draws = _similarities(self, a, b)[:, chosen]
-        deviations = deviations_of(self)
-        if deviations is None:
-            return summarise(draws, prob, **where)
-        left, right = (places_of(self, chosen, word_index(self, w, "word")) for w in (a, b))
-        found = answers.cosines(deviations, left, right, draws.mean(axis=0), prob)
-        return Bunch(**found, **where)
+        a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
+        question = cosines_at(self, *([(x, t) for t in chosen] for x in (a, b)))
+        return ask(self, question, prob, **where)
+
+    def self_similarity(
+        self,
+        word: Any,
+        reference: Any = None,
+        *,
+        periods: ArrayLike | None = None,
+        prob: float = 0.9,
+    ) -> Answer:
+        """Posterior of the cosine of a word with its own former (or later) self over time.
+
+        Parameters
+        ----------
+        word : str, int, list of either, or Axis
+        reference : time or label of a period, optional
+            The period that others are held against; the first by default.
+        periods : list of times or labels of periods, optional
+            All by default.
+        prob : float, default=0.9
+
+        Returns
+        -------
+        Answer
+            As of `similarity`, with the label of the ``reference``. It is 1 in that period itself.
+
+        Notes
+        -----
+        Vectors that are not known are less alike than those that are, whether the word has changed
+        or not: see `drift` for how to tell change from want of data.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        chosen, where = _chosen_periods(self, periods)
+        at = 0 if reference is None else self.periods_.find(reference, "reference")
+        where["reference"] = self.periods_.labels[at]
+        phrase = phrase_of(self, word, "word")
+        now, then = [(phrase, t) for t in chosen], [(phrase, at)] * len(chosen)
+        return ask(self, cosines_at(self, now, then), prob, **where)
 
     def similarity_change(
         self, a: str | int, b: str | int, start: Any = None, end: Any = None, *, prob: float = 0.9
-    ) -> Bunch:
+    ) -> Answer:
         """Posterior of the change of two words' cosine from one period to another.
 
         Parameters
@@ -215,7 +221,7 @@ class DynamicReadingMixin:
 
         Returns
         -------
-        Bunch
+        Answer
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
             ``end`` less that at ``start``, and ``prob_increase``, the probability that the words
             drew closer.
@@ -223,16 +229,12 @@ class DynamicReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        at = _two_periods(self, start, end)
-        draws = _similarities(self, a, b)
-        change = draws[:, at[1]] - draws[:, at[0]]
-        deviations = deviations_of(self)
-        if deviations is None:
-            return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
-        words = [word_index(self, w, "word") for w in (a, b)]
-        before, after = ([places_of(self, t, w) for w in words] for t in at)
-        found = answers.cosine_differences(deviations, before, after, change.mean(), prob)
-        return Bunch(**found, prob_increase=float(np.mean(found.draws > 0)))
+        before, after = _two_periods(self, start, end)
+        a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
+        later, former = (cosines_at(self, [(a, t)], [(b, t)]) for t in (after, before))
+        found = difference(self, later, former, prob)
+        found.prob_increase = found.pop("prob_positive")
+        return found
 
     def drift(
         self,
@@ -243,7 +245,7 @@ class DynamicReadingMixin:
         distance: str = "euclidean",
         threshold: float | None = None,
         prob: float = 0.9,
-    ) -> Bunch:
+    ) -> Answer:
         """Posterior of the distance between a word's targets in two periods.
 
         Parameters
@@ -259,9 +261,13 @@ class DynamicReadingMixin:
 
         Returns
         -------
-        Bunch
+        Answer
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the distance;
-            where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more.
+            where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more;
+            ``pairs``, the positive pairs that the word was the target of in the two periods, and
+            ``known``, the share of the prior's variance of its move that was taken away by what was
+            seen: a small probability is "no drift" where much is known, and "no data" where
+            ``known`` is near 0. (NaN for point estimates without units.)
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Notes
@@ -275,16 +281,12 @@ class DynamicReadingMixin:
         _check_distance(distance, threshold)
         at = _two_periods(self, start, end)
         index = word_index(self, word, "word")
-        draws = draws_of(self, "rho", [index])[:, :, 0]
-        draws = distances_of(distance, draws[:, at[0]], draws[:, at[1]])
-        deviations = deviations_of(self)
-        if deviations is None:
-            found = summarise(draws, prob)
-        else:
-            first, last = places_of(self, at, index)[:, None]
-            mean = draws.mean(keepdims=True)
-            found = answers.distances(deviations, distance, first, last, mean, prob)
-            found = answers.only(found)
+        first, last = (np.array([places_of(self, t, index)]) for t in at)
+        question = distance_question(self, distance, first, last)
+        found = ask(self, question, prob, ())
+        found.pairs = tuple(float(self.observed_[t, index]) for t in at)
+        draws = question.draws(self._vectors(question.operands, False))
+        found.known = float(known_share(self, at, np.array([index]), draws[:, :, None])[0])
         if threshold is None and distance == "euclidean":
             threshold = prior_distance(self, at)
         if threshold is not None:
@@ -300,6 +302,7 @@ class DynamicReadingMixin:
         end: Any = None,
         distance: str = "euclidean",
         threshold: float | None = None,
+        min_pairs: float = 10,
         prob: float = 0.9,
     ) -> Changes:
         """Words that have most surely changed between two periods.
@@ -313,14 +316,24 @@ class DynamicReadingMixin:
             ``|rho_end - rho_start|``, or ``1 - cos(rho_start, rho_end)``.
         threshold : float, optional
             By default the root mean square of the Euclidean distance under the prior; of cosine
-            distances the median over all words of the posterior mean.
+            distances the median over these words of the posterior mean.
+        min_pairs : float, default=10
+            Words that were the target of fewer positive pairs (``observed_``) in either period are
+            left out: what is said of them is what the prior makes of other periods. 0 leaves none
+            out.
         prob : float, default=0.9
 
         Returns
         -------
         Changes
             Ranked by the probability that the distance is above ``threshold``, then by the lower
-            end of its interval; prints as a table.
+            end of its interval; with the pairs seen in both periods, what is ``known`` of the move,
+            and the expected share of false discoveries down to each row. Prints as a table.
+
+        Raises
+        ------
+        ValueError
+            If no word has as many as ``min_pairs``.
 
         Notes
         -----
@@ -333,7 +346,9 @@ class DynamicReadingMixin:
         check_prob(prob)
         check_integer("n", n, 1)
         _check_distance(distance, threshold)
-        return most_changed(self, n, _two_periods(self, start, end), distance, threshold, prob)
+        check_real("min_pairs", min_pairs, 0, strict=False)
+        at = _two_periods(self, start, end)
+        return most_changed(self, n, at, distance, threshold, min_pairs, prob)
 
     def most_similar(
         self, word: str | int, n: int = 10, *, period: Any, prob: float = 0.9
@@ -357,17 +372,11 @@ class DynamicReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         check_integer("n", n, 1)
-        target = word_index(self, word, "word")
-        at = self.periods_.find(period, "period")
-        draws = as_read(self, "rho", period_draws(self, "rho", at))
-        deviations = deviations_of(self)
-        if deviations is None:
-            return neighbours(self.words_, target, draws, n, prob)
-        return _neighbours_by_units(self, deviations, target, n, at, draws, prob)
+        return most_similar(self, word, n, prob, self._shift(period))
 
     def cooccurrence_proba(
         self, pairs: Sequence, *, periods: ArrayLike | None = None, prob: float = 0.9
-    ) -> Bunch:
+    ) -> Answer:
         """Posterior of the probability that a pair is positive, sigma(rho_wt . alpha_vt).
 
         Parameters
@@ -380,7 +389,7 @@ class DynamicReadingMixin:
 
         Returns
         -------
-        Bunch
+        Answer
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen, n_pairs), ``interval`` (n_chosen,
             n_pairs, 2), ``draws`` (n_draws, n_chosen, n_pairs).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
@@ -389,21 +398,9 @@ class DynamicReadingMixin:
         check_prob(prob)
         targets, contexts = pair_places(self, pairs)
         chosen, where = _chosen_periods(self, periods)
-        # balancing leaves these as they are
-        rho, alpha = drawn_of(self, "rho", targets), drawn_of(self, "alpha", contexts)
-        if len(rho) != len(alpha):
-            # only one side has all its words among those kept by name
-            flat = self.posterior_.flat
-            rho, alpha = flat("rho")[:, :, targets], flat("alpha")[:, :, contexts]
-        logits = np.einsum("stik,stik->sti", rho[:, chosen], alpha[:, chosen])
-        draws = expit(logits)
-        deviations = deviations_of(self)
-        if deviations is None:
-            return summarise(draws, prob, **where)
         rows, columns = (places_of(self, np.array(chosen)[:, None], w) for w in (targets, contexts))
-        mean, centre = draws.mean(axis=0), logits.mean(axis=0)
-        found = answers.probabilities(deviations, rows, columns, mean, centre, prob)
-        return Bunch(**found, **where)
+        question = pairs_at(self, rows.ravel(), columns.ravel())
+        return ask(self, question, prob, rows.shape, **where)
 
 
 def _check_distance(distance, threshold):

@@ -256,7 +256,7 @@ STATS = {
 # The vocabulary of ``posterior_.attrs``: facts about the run.
 ATTRS = {
     # always there
-    "solver": "the solver, as asked for",
+    "solver": "the solver, as asked for or as 'auto' stood for it",
     "n_iter": "iterations of the search for a mode or a bound (passes or batches where learned "
     "online); 1 where there is no search",
     "converged": "whether the chains have mixed by R-hat, or the search ended by its tolerance; "
@@ -300,6 +300,9 @@ ATTRS = {
     "likelihood_power": "power of the likelihood",
     "init": "what the topics start from",
     "n_empty": "topics that hold less than one token on average",
+    # of what was "auto"
+    "solver_reason": "why this solver was taken",
+    "precision_path": "precisions tried, each with the mean log probability of held-out pairs",
     # of intervals
     "uncertainty": "what intervals know of: documents (the units of sampling) or the model alone",
     "without_units": "why intervals cannot know of units of sampling",

@@ -22,6 +22,11 @@ _LEAST_OFF, _ROUNDINGS = 1e-13, 10
 _SLOWEST = 0.99
 # Residuals of solutions relative to the right-hand side, in single and in double precision.
 _TOL_SINGLE, _TOL_DOUBLE = 1e-4, 1e-10
+# Sums of unit vectors whose squared length is below this share of the largest are rounding; Ritz
+# values below this bound belong to soft directions.
+_TOLD_APART, _SOFT = 1e-4, 0.7
+# What is left to solve for once these are known is stiff, so that residuals may be larger.
+_LOOSER = 5.0
 # A refinement that leaves more than this share of the residual before it is going nowhere.
 _LEAST_REFINEMENT = 0.5
 
@@ -180,7 +185,13 @@ def _combine(product, vectors, lanes, diagonals, off):
 
 
 def conjugate_gradients(
-    product: Product, b: np.ndarray, *, tol: float, max_iter: int
+    product: Product,
+    b: np.ndarray,
+    *,
+    tol: float,
+    max_iter: int,
+    precondition: Product | None = None,
+    seen: list[tuple[np.ndarray, np.ndarray]] | None = None,
 ) -> np.ndarray:
     """``A^-1`` times each row of ``b``.
 
@@ -190,9 +201,14 @@ def conjugate_gradients(
         A times rows (m, n); A symmetric positive definite.
     b : ndarray of shape (m, n)
     tol : float
-        Norm of the residual relative to that of the row at which to stop.
+        Norm of the residual relative to that of the row at which to stop; with a preconditioner M,
+        both in the norm ``sqrt(r'Mr)``.
     max_iter : int
         Most products.
+    precondition : callable, optional
+        M times rows (m, n); symmetric, positive definite and near ``A^-1``.
+    seen : list, optional
+        Directions and A times these, both (m, n), are added to it for each product.
 
     Returns
     -------
@@ -206,23 +222,27 @@ def conjugate_gradients(
         If ``max_iter`` products are not enough.
     """
     x, residual = np.zeros_like(b), b.copy()
-    direction = residual.copy()
-    rr = _squares(residual)
+    better = residual if precondition is None else precondition(residual)
+    direction = better.copy()
+    rr = _products(residual, better)
     aim = tol * tol * rr
     for _ in range(max_iter):
         active = rr > aim
         if not np.any(active):
             return x
         image = product(direction)
-        bend = np.array([float(np.vdot(d, i)) for d, i in zip(direction, image, strict=True)])
+        bend = _products(direction, image)
         if np.any(bend[active] <= 0.0):
             raise not_a_mode()
+        if seen is not None:
+            seen.append((direction.copy(), image.copy()))
         size = np.divide(rr, bend, out=np.zeros(len(b)), where=active)
         x += _column(size, b) * direction
         residual -= _column(size, b) * image
-        rr, old = _squares(residual), rr
+        better = residual if precondition is None else precondition(residual)
+        rr, old = _products(residual, better), rr
         direction *= _column(np.divide(rr, old, out=np.zeros(len(b)), where=active), b)
-        direction += residual
+        direction += better
     if np.all(rr <= aim):
         return x
     raise RuntimeError(
@@ -231,8 +251,47 @@ def conjugate_gradients(
     )
 
 
+def _products(first, second):
+    return np.array([float(np.vdot(a, b)) for a, b in zip(first, second, strict=True)])
+
+
 def _squares(rows):
-    return np.array([float(np.vdot(row, row)) for row in rows])
+    return _products(rows, rows)
+
+
+class SoftInverse:
+    """``M = I + Z (Lambda^-1 - I) Z'``: near ``A^-1`` where A is near I but along few directions.
+
+    Z and Lambda are the softest Ritz vectors and values of A in the space of the directions that
+    conjugate gradients went, whose images under A are known.
+
+    Parameters
+    ----------
+    seen : list of (ndarray, ndarray) of shape (m, n)
+        As `conjugate_gradients` gathers them; emptied.
+    most : int
+        Most directions.
+    """
+
+    def __init__(self, seen: list[tuple[np.ndarray, np.ndarray]], most: int) -> None:
+        went = np.concatenate([direction for direction, _ in seen])
+        images = np.concatenate([image for _, image in seen])
+        seen.clear()
+        scale = _column(_inverted(np.linalg.norm(went, axis=1)), went)
+        went *= scale
+        images *= scale
+        values, basis = np.linalg.eigh((went @ went.T).astype(np.float64))
+        told = values > _TOLD_APART * values[-1]
+        basis = basis[:, told] / np.sqrt(values[told])
+        bend = (went @ images.T).astype(np.float64)
+        values, inner = np.linalg.eigh(basis.T @ (0.5 * (bend + bend.T)) @ basis)
+        soft = np.flatnonzero((values > 0.0) & (values < _SOFT))[:most]
+        self.vectors = (basis @ inner[:, soft]).T.astype(went.dtype) @ went
+        self.gain = (1.0 / values[soft] - 1.0).astype(went.dtype)
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """M times rows (m, n)."""
+        return rows + ((rows @ self.vectors.T) * self.gain) @ self.vectors
 
 
 class KrylovRoot:
@@ -257,6 +316,10 @@ class KrylovRoot:
     solution_tol : float, optional
         Relative residual of solutions where `solve` is given none; by default what the type of the
         products allows, 1e-4 in float32 and 1e-10 in float64.
+    recycle : int, default=0
+        Most directions in which A is soft that later solutions learn from the first `solve`. Where
+        A is near the identity but along these, a third of the products are enough; residuals along
+        other directions may then be five times ``tol``.
 
     Attributes
     ----------
@@ -274,11 +337,13 @@ class KrylovRoot:
         max_iter: int = 1000,
         keep: int = 1 << 30,
         solution_tol: float | None = None,
+        recycle: int = 0,
     ) -> None:
         self.product, self.factor, self.dtype = product, factor, dtype
         if solution_tol is None:
             solution_tol = _TOL_SINGLE if dtype == np.float32 else _TOL_DOUBLE
-        self.solution_tol = solution_tol
+        self.solution_tol, self.recycle = solution_tol, recycle
+        self.soft: SoftInverse | None = None
         self.tol, self.max_iter, self.keep = tol, max_iter, keep
         self.facts: list[dict[str, Any]] = []
 
@@ -304,7 +369,15 @@ class KrylovRoot:
         b = b.astype(self.dtype, copy=False)
         tol = self.solution_tol if tol is None else tol
         b = b if self.factor is None else self.factor.transpose(b)
-        x = conjugate_gradients(self._inner, b, tol=tol, max_iter=self.max_iter)
+        learn = self.recycle > 0 and self.soft is None
+        seen: list[tuple[np.ndarray, np.ndarray]] | None = [] if learn else None
+        if self.soft is not None:
+            tol *= _LOOSER
+        x = conjugate_gradients(
+            self._inner, b, tol=tol, max_iter=self.max_iter, precondition=self.soft, seen=seen
+        )
+        if seen:
+            self.soft = SoftInverse(seen, self.recycle)
         return x if self.factor is None else self.factor.apply(x)
 
 

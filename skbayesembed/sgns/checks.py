@@ -17,7 +17,7 @@ from ..common.checks import (
     check_real,
     check_word_filters,
 )
-from .priors import LEARNED, SPECIFICATIONS, InformativePrior
+from .priors import AUTO, LEARNED, SPECIFICATIONS, InformativePrior
 
 
 def check_parameters(estimator):
@@ -31,7 +31,7 @@ def check_parameters(estimator):
     check_choice("pair_weights", e.pair_weights, ("token", "pairs"))
     check_bool("balance", e.balance)
     check_bool("biases", e.biases)
-    if e.biases and e.solver != "vi":
+    if e.biases and e.solver not in ("vi", AUTO):
         raise ValueError(f"biases=True is available with solver='vi' only, got {e.solver!r}.")
     check_real("target_accept", e.target_accept, 0, high=0.999)
     _check_prior(e)
@@ -62,11 +62,13 @@ def _check_prior(e):
         )
     learned = isinstance(e.prior_precision, str) and e.prior_precision == LEARNED
     if not learned:
-        if isinstance(e.prior_precision, str):
+        if not isinstance(e.prior_precision, str):
+            check_real("prior_precision", e.prior_precision, 0)
+        elif e.prior_precision != AUTO:
             raise ValueError(
-                f"prior_precision must be a number > 0 or 'learned', got {e.prior_precision!r}."
+                "prior_precision must be a number > 0, 'auto' or 'learned', got "
+                f"{e.prior_precision!r}."
             )
-        check_real("prior_precision", e.prior_precision, 0)
     _check_hyperprior(e.hyperprior)
     ard = isinstance(e.prior, str) and e.prior == "ard"
     what = "prior='ard'" if ard else "prior_precision='learned'"

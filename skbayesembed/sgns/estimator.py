@@ -13,21 +13,27 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .. import spine
-from ..common.checks import check_choice, check_integer, check_no_weights
+from ..common.checks import check_bool, check_choice, check_integer, check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
 from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
 from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
+from .effects import MeaningMixin
+from .features import document_features, sampled_features
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
-from .reading import ReadingMixin, UnitsMixin, document_features
+from .reading import ReadingMixin
+from .settle import settle
 from .solvers import ROOM
 from .streaming import StreamingMixin
+from .vectors import UnitsMixin
 
 
-class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator):
+class BayesianSGNS(
+    StreamingMixin, ReadingMixin, MeaningMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator
+):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
@@ -38,9 +44,13 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
     ----------
     n_components : int, default=50
         Number of components (the dimension) of every word vector.
-    solver : {"gibbs", "hmc", "vi", "laplace", "map"}, default="gibbs"
+    solver : {"auto", "gibbs", "hmc", "vi", "laplace", "map"}, default="auto"
         ``"gibbs"`` and ``"hmc"`` sample the posterior, ``"vi"`` and ``"laplace"`` approximate it
-        by Gaussians, ``"map"`` finds its mode.
+        by Gaussians, ``"map"`` finds its mode. ``"auto"`` goes by sizes and parameters alone:
+        ``"vi"`` online and with biases; ``"gibbs"`` where all sweeps of its chains, each of
+        n_pairs K^2 operations, are 1e12 operations or fewer; beyond, ``"map"`` where intervals are
+        those by units, which need the mode alone, and ``"vi"`` otherwise. ``solver_`` says what it
+        took. Set it within a search, whose candidates should not differ in it.
     kernel : {"auto", "metropolis", "polya-gamma"}, default="auto"
         How ``"gibbs"`` updates a word given the vectors of the opposite side; both ways are exact.
         ``"polya-gamma"`` draws auxiliary variables. ``"metropolis"`` proposes from a Gaussian
@@ -70,19 +80,22 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
     prior : {"normal", "ard"} or GraphPrior, GroupedPrior, InformativePrior, default="normal"
         ``"normal"``: spherical Gaussian. ``"ard"``: a precision for each component, learned, so
         that components which are not needed switch off; not with ``"map"`` and ``"laplace"``.
-    prior_precision : float or "learned", default=1.0
-        Precision lambda of the prior, or ``"learned"`` (not with ``"map"`` and ``"laplace"``,
-        whose joint mode is at zero). Not used by ``prior="ard"``.
+    prior_precision : float, "auto" or "learned", default="auto"
+        Precision lambda of the prior. ``"auto"``: the power of 2 whose mode predicts a fifth of the
+        units best that is held out (of the pairs, at random, where no documents are known), which
+        costs up to three searches for a mode; 1 where learning is online. ``"learned"``: together
+        with the vectors (not with ``"map"`` and ``"laplace"``, whose joint mode is at zero). Not
+        used by ``prior="ard"``.
     hyperprior : (float, float) or None, default=None
         Shape and rate of the Gamma hyperprior of precisions that are learned. None is
         (1e-3, 1e-3) for ``prior="ard"``, where a tighter one keeps components from switching
         off, and (1, 1) for ``prior_precision="learned"``.
-    anchors : {"pivot", "last"}, array of words or None, default="pivot"
-        Context vectors held at their MAP values so that the posterior has no free rotation:
-        chosen by column-pivoted QR of the MAP contexts, the last ``n_components``, or those
-        named. None samples without anchors and rotates every draw to a common frame; nothing is
-        held fixed then. The same is done, with a warning, where the rank of the MAP contexts is
-        too low for anchors.
+    anchors : None, {"pivot", "last"} or array of words, default=None
+        None samples the posterior as it is and rotates every draw to a common frame; nothing is
+        held fixed. Otherwise context vectors held at their MAP values so that the posterior has no
+        free rotation: chosen by column-pivoted QR of the MAP contexts, the last ``n_components``,
+        or those named. Intervals of the pairs of these contexts then cover a little less. Where the
+        rank of the MAP contexts is too low for anchors there are none, with a warning.
         ``"vi"``, a learned precision and an informative prior never use anchors.
     covariance : {"full", "diag"}, default="full"
         Form of the approximation of ``"vi"``: a covariance matrix for every word, or variances.
@@ -154,6 +167,11 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
     rho_, alpha_ : ndarray of shape (n_words, n_components)
         Posterior means (the mode for ``solver="map"``) of target and context vectors, balanced
         unless ``balance=False``.
+    solver_ : str
+        What found the posterior; ``posterior_.attrs["solver_reason"]`` says why ``"auto"`` took it.
+    prior_precision_ : float
+        The precision, given or chosen; not there where it is learned, whose draws are in
+        ``posterior_``.
     n_units_ : ndarray of shape (n_words,)
         Effective units of sampling that each word was a target in: the number of units where all
         have as many of its pairs, one where one has them all.
@@ -212,6 +230,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
     _units_need = "a list of PairCounts"
 
     anchors_ = Learned()
+    prior_precision_ = Learned()
     rho_ = Learned()
     alpha_ = Learned()
     _balanced = Learned()
@@ -220,7 +239,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         self,
         n_components: int = 50,
         *,
-        solver: str = "gibbs",
+        solver: str = "auto",
         kernel: str = "auto",
         window: int = 5,
         window_weights: str = "linear",
@@ -231,9 +250,9 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         min_count: int = 5,
         max_features: int | None = None,
         prior: str | GraphPrior | GroupedPrior | InformativePrior = "normal",
-        prior_precision: float | str = 1.0,
+        prior_precision: float | str = "auto",
         hyperprior: tuple[float, float] | None = None,
-        anchors: str | ArrayLike | None = "pivot",
+        anchors: str | ArrayLike | None = None,
         covariance: str = "full",
         biases: bool = False,
         learning_method: str = "batch",
@@ -344,14 +363,19 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, seeds["counts"], units, sample_weight)
-        found = spine.fit(self, ROOM, training, seeds)
+        settled = settle(self, training, seeds["precision"])
+        found = spine.fit(settled.estimator, ROOM, training, seeds)
+        found.posterior.attrs.update(settled.facts)
+        if not isinstance(settled.estimator.prior_precision, str):
+            found.learned["prior_precision_"] = settled.estimator.prior_precision
         self._stream = None
         self._note(training)
         self._count_seed = seeds["counts"]
         self._no_units = why_not(self, training)
         self._sampling = None
         if self._no_units is None:
-            self._sampling = sampling_of(self, training, found.posterior, seeds["units"])
+            of = settled.estimator
+            self._sampling = sampling_of(of, training, found.posterior, seeds["units"])
         self._set_fitted(found)
         if self.uncertainty == "model" and self._sampling is not None:
             warn_of_dispersion(self)
@@ -403,6 +427,9 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         counts = inputs.count_documents(self, X)
         return document_features(self, counts, self.features == "mean_std")
 
+    def _sampled_features(self, X, n_draws):
+        return sampled_features(self, inputs.count_documents(self, X), n_draws)
+
     def score(self, X: Any, y: None = None, *, sample_weight: None = None) -> float:
         """Mean held-out log predictive probability per observed pair.
 
@@ -430,7 +457,12 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         return predict.mean_log_score(self.posterior_, inputs.held_out(self, X))
 
     def loo(
-        self, X: Any, *, sample_weight: ArrayLike | None = None, max_pairs: int = 2000
+        self,
+        X: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        max_pairs: int = 2000,
+        pointwise: bool = False,
     ) -> Bunch:
         """Expected log predictive density of left-out observations, by PSIS-LOO.
 
@@ -441,13 +473,18 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         sample_weight : array-like of shape (n_documents,), optional
             What ``fit`` was given.
         max_pairs : int, default=2000
-            Most pairs for which importance sampling is run; a random sample beyond.
+            Most pairs for which importance sampling is run; a random sample beyond, the same for
+            models of one ``random_state``.
+        pointwise : bool, default=False
+            Return the densities of single observations too, which `metrics.compare_models` takes.
 
         Returns
         -------
         Bunch
             ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
-            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``.
+            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``; where
+            asked for ``pointwise``, ``weight`` (observations that an entry stands for), ``pairs``
+            (target, context, sign), ``proxy`` and ``n_drawn``.
 
         Raises
         ------
@@ -466,6 +503,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         """
         check_is_fitted(self, "posterior_")
         check_integer("max_pairs", max_pairs, 1)
+        check_bool("pointwise", pointwise)
         solver = self.posterior_.attrs["solver"]
         if solver not in spine.CHAINS:
             raise ValueError(
@@ -476,7 +514,9 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         training = inputs.training_again(self, X, self._count_seed, sample_weight)
         # a copy's child: spawning counts children, and the next call is to make the same draws
         rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
-        return loo(self.posterior_, training.counts, max_pairs=max_pairs, rng=rng)
+        return loo(
+            self.posterior_, training.counts, max_pairs=max_pairs, rng=rng, pointwise=pointwise
+        )
 
     def _note(self, training):
         """Keep what later input is read by."""

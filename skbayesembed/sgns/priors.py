@@ -22,6 +22,8 @@ from .couplings import GraphCoupling, GroupCoupling
 from .density_kernels import add_normal_gradient
 
 LEARNED = "learned"
+# A precision that is chosen by held-out units, or a solver by the size of the data.
+AUTO = "auto"
 HYPER_ARD = (1e-3, 1e-3)
 HYPER_SHARED = (1.0, 1.0)
 SIDES = {"both": (0, 1), "target": (0,), "context": (1,)}
@@ -460,7 +462,12 @@ def build_prior(estimator, vocabulary):
     if hyper is None:
         hyper = HYPER_ARD if learned == "component" else HYPER_SHARED
     # where learned, the search for a start takes the mean of the hyperprior
-    start = hyper[0] / hyper[1] if learned else float(e.prior_precision)
+    start = 1.0
+    if learned:
+        start = hyper[0] / hyper[1]
+    elif e.prior_precision != AUTO:
+        # batches that come one after the other have nothing to choose one by
+        start = float(e.prior_precision)
     options = {}
     if isinstance(e.prior, SPECIFICATIONS):
         options = e.prior.options(vocabulary, k, start)

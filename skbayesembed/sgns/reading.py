@@ -2,210 +2,58 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_integer, check_prob
-from ..common.warnings import warn_user
-from ..metrics.words import unit_vectors
-from ..posterior.summary import summarise
-from ..posterior.tables import Column, Table
-from .documents import answers
-from .predict import feature_variance, with_biases, word_shares
-
-# With fewer effective units intervals are rough: 90 % ones hold the truth some 80 times of 100.
-FEW_UNITS = 3
-
-
-def word_index(estimator, word, name):
-    """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
-    if isinstance(word, int | np.integer) and not isinstance(word, bool):
-        if 0 <= word < estimator.words_.size:
-            return int(word)
-        raise KeyError(
-            f"{name}={word!r} is out of range: the vocabulary has {estimator.words_.size} words."
-        )
-    found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
-    if found is None:
-        raise KeyError(
-            f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
-            f"(min_count={estimator.min_count} and max_features={estimator.max_features} drop rare "
-            "words); allowed is a word of vocabulary_ as a str, or its index as an int."
-        )
-    return found
-
-
-def draws_of(estimator, name, index):
-    """Draws of some rows of ``name`` as they are read, (n_draws, len(index), n_components).
-
-    Balanced, of the whole draws that were recorded; or as the solver drew them, and then every draw
-    where the rows were kept by name.
-    """
-    if estimator._balanced is not None:
-        return estimator._balanced.of(name, index)
-    rows = kept_draws(estimator, name, index)
-    return estimator.posterior_.flat(name)[:, index] if rows is None else rows
-
-
-def deviations_of(estimator):
-    """`Deviations` with the units of sampling where intervals are to know of them, else None.
-
-    Warns
-    -----
-    UserWarning
-        Where the mode does not allow for them.
-    """
-    sampling = estimator._sampling
-    if estimator.uncertainty != "documents" or sampling is None:
-        return None
-    try:
-        if sampling.problem is None:
-            return sampling.deviations
-    except (np.linalg.LinAlgError, RuntimeError) as error:
-        sampling.problem = str(error)
-    facts = estimator.posterior_.attrs
-    facts |= {"uncertainty": "model", "without_units": sampling.problem}
-    warn_user(f"Intervals are the model's: {sampling.problem}", UserWarning)
-    return None
-
-
-class UnitsMixin:
-    """What estimators tell of the units of sampling that their words were seen in.
-
-    ``fit`` leaves ``_sampling``, None where intervals cannot know of units, and ``_no_units``, why
-    they cannot.
-    """
-
-    # what attributes about units need, for messages
-    _units_need: str
-    # of the estimator
-    uncertainty: str
-    _sampling: Any
-    _no_units: Any
-
-    @property
-    def n_units_(self) -> np.ndarray:
-        """Effective units of sampling that each word was a target in, (n_words,)."""
-        return self._seen_sampling("n_units_").n_units
-
-    @property
-    def dispersion_(self) -> np.ndarray:
-        """Variance of a word's target by the units over that by the model, (n_words,)."""
-        return self._seen_sampling("dispersion_").dispersion
-
-    def _seen_sampling(self, name):
-        check_is_fitted(self, "posterior_")
-        if self._sampling is None:
-            raise AttributeError(
-                f"{name} needs documents, or {self._units_need}, and was fitted with "
-                f"{self._no_units}."
-            )
-        return self._sampling
-
-    def _note_uncertainty(self, posterior):
-        """Say in the posterior what intervals know of."""
-        by_units = self.uncertainty == "documents" and self._no_units is None
-        posterior.attrs["uncertainty"] = "documents" if by_units else "model"
-        if self._no_units is not None:
-            posterior.attrs["without_units"] = self._no_units
-
-
-def kept_draws(estimator, name, index):
-    """Every draw of words that were kept by name, (n_draws, ..., len(index), n_components).
-
-    None where there is one of them that was not.
-    """
-    posterior = estimator.posterior_
-    kept = posterior.coords.get("kept_word")
-    if f"{name}_rows" in posterior.stats and kept is not None:
-        place = {int(estimator.vocabulary_[w]): i for i, w in enumerate(np.asarray(kept).tolist())}
-        if all(i in place for i in index):
-            rows = posterior.stats[f"{name}_rows"][..., [place[i] for i in index], :]
-            return rows.reshape(-1, *rows.shape[2:])
-    return None
+from ..common.checks import check_prob
+from . import inputs
+from .comparisons import Nearer, Projections, nearer, project
+from .neighbours import Analogies, Neighbours, analogy, most_similar
+from .questions.asking import Answer, ask, contrast, difference
+from .questions.kinds import Cosines, Probabilities
+from .questions.operands import of_places, together
+from .questions.phrases import Axis, known_axis, operands_of, phrase_of, word_index
+from .similar_documents import document_operands, document_similarity, word_operands
+from .vectors import deviations_of, target_draws, vectors_of
+from .weat import weat
 
 
 def similarity(estimator, a, b, prob):
     """Posterior of the cosine between the target vectors of two words."""
     check_prob(prob)
-    index = [word_index(estimator, a, "a"), word_index(estimator, b, "b")]
-    draws = _cosine_draws(estimator, index)
-    deviations = deviations_of(estimator)
-    if deviations is None:
-        return summarise(draws, prob)
-    a, b = np.array(index)[:, None]
-    return answers.only(_cosines_by_units(deviations, a, b, draws.mean(keepdims=True), prob))
-
-
-def _cosine_draws(estimator, index):
-    """Draws of the cosine of two words' targets, (n_draws,)."""
-    vectors = unit_vectors(draws_of(estimator, "rho", index))
-    return np.einsum("ij,ij->i", vectors[:, 0], vectors[:, 1])
+    phrases = [phrase_of(estimator, a, "a"), phrase_of(estimator, b, "b")]
+    question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
+    return ask(estimator, question, prob, ())
 
 
 def similarity_difference(estimator, first, second, prob):
     """Posterior of the cosine of one pair of words less that of another."""
     check_prob(prob)
-    places = []
+    found = []
     for name, pair in (("first", first), ("second", second)):
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ValueError(f"{name} must be a pair of words, got {pair!r}.")
-        places.append([word_index(estimator, word, name) for word in pair])
-    draws = np.subtract(*(_cosine_draws(estimator, pair) for pair in places))
-    deviations = deviations_of(estimator)
-    if deviations is None:
-        return summarise(draws, prob, prob_positive=float(np.mean(draws > 0)))
-    (a, b), (c, d) = (np.array(pair)[:, None] for pair in places)
-    change = answers.cosine_change(deviations, a, b) + -answers.cosine_change(deviations, c, d)
-    mean = draws.mean(keepdims=True)
-    found = answers.only(answers.answer(deviations, mean, mean, change, prob))
-    found.prob_positive = float(np.mean(found.draws > 0))
-    return found
-
-
-def _cosines_by_units(deviations, a, b, mean, prob):
-    """Cosines of words ``a`` and ``b`` with intervals by units, about their posterior means."""
-    change = answers.cosine_change(deviations, a, b)
-    return answers.answer_at(deviations, mean, change, prob, answers.COSINE)
+        found.append([phrase_of(estimator, word, name) for word in pair])
+    operands = operands_of(found[0] + found[1], estimator._n_places)
+    pairs = Cosines(operands, np.array([[0, 1]])), Cosines(operands, np.array([[2, 3]]))
+    return difference(estimator, *pairs, prob)
 
 
 def cooccurrence(estimator, pairs, prob):
     """Posterior of sigma(rho_w . alpha_v) for pairs (target word, context word)."""
     check_prob(prob)
     targets, contexts = pair_places(estimator, pairs)
-    rho, alpha = _pair_draws(estimator, targets, contexts)
-    logits = np.einsum("ijk,ijk->ij", rho, alpha)
-    draws = expit(logits)
-    deviations = deviations_of(estimator)
-    if deviations is None:
-        return summarise(draws, prob)
-    change = answers.logit_change(deviations, np.array(targets), np.array(contexts))
-    mean, centre = draws.mean(axis=0), logits.mean(axis=0)
-    return answers.answer(deviations, mean, centre, change, prob, answers.PROBABILITY)
+    return ask(estimator, pairs_at(estimator, targets, contexts), prob)
 
 
-def _pair_draws(estimator, targets, contexts):
-    """Draws of targets and contexts whose dot products are logits of pairs.
-
-    Balancing leaves these as they are: every draw where the words were kept by name.
-    """
-    posterior = estimator.posterior_
-    found = []
-    for name, index in (("rho", targets), ("alpha", contexts)):
-        rows = kept_draws(estimator, name, index)
-        found.append(posterior.flat(name)[:, index] if rows is None else rows)
-    rho, alpha = found
-    if len(rho) != len(alpha) or "rho_bias" in posterior:
-        rho, alpha = posterior.flat("rho")[:, targets], posterior.flat("alpha")[:, contexts]
-    if "rho_bias" in posterior:
-        biases = posterior.flat("rho_bias")[:, targets], posterior.flat("alpha_bias")[:, contexts]
-        rho, alpha = with_biases(rho, alpha, *biases)
-    return rho, alpha
+def pairs_at(estimator, targets, contexts):
+    """The `Question` of the probabilities of pairs of places, (n,) each."""
+    n_places, n = estimator._n_places, np.size(targets)
+    ends = (of_places(x, n_places, side, unit=False) for side, x in enumerate((targets, contexts)))
+    return Probabilities(together(*ends), np.arange(2 * n).reshape(2, n).T)
 
 
 def pair_places(estimator, pairs):
@@ -219,211 +67,127 @@ def pair_places(estimator, pairs):
     return targets, [word_index(estimator, b, "context") for _, b in pairs]
 
 
-def units_notes(table):
-    """Notes on the words of a table that few units tell of, with ``words`` and ``n_units``."""
-    if table.n_units is None or not np.any(table.n_units < FEW_UNITS):
-        return []
-    few = ", ".join(table.words[table.n_units < FEW_UNITS].tolist())
-    return [f"fewer than {FEW_UNITS} effective units, so that intervals are rough: {few}"]
+class AskingMixin:
+    """Questions about words that all estimators answer that have vectors of words."""
+
+    def axis(self, high: Any, low: Any) -> Axis:
+        """The direction from one word, or list of words, to another.
+
+        It goes wherever a word goes: ``similarity(word, axis)`` is the projection of a word on it,
+        the cosine with the mean of the unit vectors of ``high`` less that of ``low``
+        (Kozlowski, Taddy & Evans 2019); ``project`` makes a table of many.
+
+        Parameters
+        ----------
+        high, low : str, int or list of either
+            Words at the end where projections are positive, and at the other. Of lists the words
+            that are in the vocabulary are taken.
+
+        Returns
+        -------
+        Axis
+
+        Raises
+        ------
+        KeyError
+            For an unknown word, and a list without a known one.
+
+        Warns
+        -----
+        UserWarning
+            Where words of a list are left out.
+        """
+        check_is_fitted(self, "posterior_")
+        return known_axis(self, high, low)
+
+    def contrast(
+        self,
+        a: Answer,
+        b: Answer,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        prob: float = 0.9,
+    ) -> Answer:
+        """The difference of two answers, from joint draws.
+
+        Parameters
+        ----------
+        a, b : Answer
+            What methods of this fit have answered: similarities, probabilities, projections,
+            effect sizes, other contrasts. As many answers in both, or a single one in either.
+        low, high : float, optional
+            Ends of what the difference may be inside of: those of equivalence, say.
+        prob : float, default=0.9
+            Probability of the interval.
+
+        Returns
+        -------
+        Answer
+            As of `similarity`, of ``a - b``, and ``prob_positive``, the probability that ``a`` is
+            larger; where ``low`` or ``high`` is given, also ``prob_inside``, the probability of a
+            difference between them.
+
+        Raises
+        ------
+        ValueError
+            For what is no answer of this fit, shapes that do not fit, and ends out of order.
+
+        Notes
+        -----
+        Draws of all answers of a fit belong together, whenever they are asked for: the same draw of
+        the posterior, or the same sample of units, is behind the same row of ``draws``. What two
+        answers share cancels in their difference, so that its interval may be narrower, or wider,
+        than theirs would suggest. The interval is that of the difference itself, and not made of
+        the intervals of the two.
+        """
+        check_is_fitted(self, "posterior_")
+        return contrast(self, a, b, low, high, prob)
+
+    def _deviations(self):
+        """`Deviations` where intervals are to know of units, else None."""
+        return deviations_of(self)
 
 
-def units_columns(table, names):
-    """The column of effective units of a table, of those names in a data frame; none without."""
-    if table.n_units is None:
-        return []
-    return [Column(f"{'units':>7}", table.n_units, names, ".1f")]
+class ReadingMixin(AskingMixin):
+    """Methods of estimators whose posterior has vectors of words.
 
+    Notes
+    -----
+    Where a word is taken there may stand a list of words, for the mean of their unit vectors in
+    every draw, or what `axis` returns. Words of a list that are not in the vocabulary are left out,
+    with a warning that names them and words that may have been meant. (`cooccurrence_proba` takes
+    words only.)
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Neighbours(Table):
-    """Nearest words of a word with what is known of each.
+    With ``uncertainty="documents"`` an answer also has ``sd_sampling`` and ``sd_prior``, the parts
+    of ``sd`` by the units that were sampled and by the prior, and ``n_units``, the fewest effective
+    units of the words it is about; of a list, the harmonic mean by what each word has of its
+    variance. The interval has as much probability on either side.
 
-    Attributes
-    ----------
-    word : str
-    words : ndarray of str of shape (n,)
-        Ordered by posterior mean cosine, largest first.
-    mean, sd : ndarray of shape (n,)
-        Of the cosine.
-    interval : ndarray of shape (n, 2)
-        Of the cosine.
-    prob_top : ndarray of shape (n,)
-        Probability of being among the ``n`` nearest.
-    prob : float
-        Probability of the intervals.
-    n_draws : int
-        Draws behind the figures; 1 for a point estimate.
-    n_units : ndarray of shape (n,) or None
-        Effective units of sampling that each neighbour, or the word if it has fewer, was seen in;
-        None where intervals are the model's.
+    Draws of all answers belong together: see `contrast`.
     """
 
-    word: str
-    words: np.ndarray
-    mean: np.ndarray
-    sd: np.ndarray
-    interval: np.ndarray
-    prob_top: np.ndarray
-    prob: float
-    n_draws: int
-    n_units: np.ndarray | None = None
+    # of the estimator
+    posterior_: Any
+    words_: Any
+    rho_: Any
+    _balanced: Any
 
-    def _title(self):
-        return f"nearest to {self.word!r}"
-
-    def _notes(self):
-        return super()._notes() + units_notes(self)
-
-    def _columns(self):
-        # of the same widths whatever the numbers
-        interval, top = f"{100 * self.prob:g} % interval", f"P(top {len(self.words)})"
-        columns = [
-            Column("neighbour", self.words, ("word",), left=True),
-            Column("cosine", self.mean, ("mean",), "6.3f"),
-            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
-            Column(f"{top:>9}", self.prob_top, ("prob_top",), ".2f"),
-        ]
-        return columns + units_columns(self, ("n_units",))
-
-    def _series(self):
-        series = super()._series()
-        return {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd, **series}
-
-
-def most_similar(estimator, word, n, prob):
-    """The ``n`` words nearest to ``word`` by posterior mean cosine of target vectors."""
-    check_prob(prob)
-    check_integer("n", n, 1)
-    target = word_index(estimator, word, "word")
-    deviations = deviations_of(estimator)
-    if deviations is not None:
-        return _neighbours_by_units(estimator, deviations, target, n, prob)
-    draws = target_draws(estimator)
-    return neighbours(estimator.words_, target, draws, n, prob)
-
-
-def _neighbours_by_units(estimator, deviations, target, n, prob):
-    """`Neighbours` with intervals, and probabilities of rank, by units."""
-    words = estimator.words_
-    mean = _mean_cosines(target_draws(estimator), target, words.size)
-    others = np.delete(np.arange(words.size), target)
-    a = np.full(others.size, target)
-    found = _cosines_by_units(deviations, a, others, mean[others], prob)
-    return nearest_of(words, target, others, found, n, prob)
-
-
-def nearest_of(words, target, others, found, n, prob):
-    """`Neighbours` among the words ``others``, of answers about their cosines with the target."""
-    n = min(n, others.size)
-    top = np.zeros(others.size)
-    for draw in found.draws:
-        top[np.argpartition(-draw, n - 1)[:n] if n else []] += 1
-    order = np.argsort(-found.mean, kind="stable")[:n]
-    return Neighbours(
-        str(words[target]),
-        words[others[order]],
-        found.mean[order],
-        found.sd[order],
-        found.interval[order],
-        top[order] / len(found.draws),
-        prob,
-        len(found.draws),
-        found.n_units[order],
-    )
-
-
-def target_draws(estimator):
-    """Draws of all target vectors as they are read, one after the other."""
-    balanced = estimator._balanced
-    return estimator.posterior_.flat("rho") if balanced is None else balanced
-
-
-def document_features(estimator, counts, with_std):
-    """Count-weighted mean of the target vectors of each document's words.
-
-    Parameters
-    ----------
-    estimator : BayesianSGNS
-    counts : sparse array of shape (n_documents, n_words)
-    with_std : bool
-        Append the standard deviation of every feature.
-
-    Returns
-    -------
-    ndarray of shape (n_documents, n_components) or (n_documents, 2 * n_components)
-        Zeros for a document without a known word.
-    """
-    weights = word_shares(counts)
-    mean = weights @ estimator.rho_
-    if not with_std:
-        return mean
-    deviations = deviations_of(estimator)
-    if deviations is None:
-        variance = feature_variance(weights, target_draws(estimator))
-    else:
-        variance = answers.feature_variance(deviations, weights)
-    return np.hstack([mean, np.sqrt(variance)])
-
-
-def _mean_cosines(draws, target, n_words):
-    """Means over draws of the cosines with one word's target, (n_words,)."""
-    total = np.zeros(n_words)
-    for rho in draws:
-        total += _cosines(rho, target)
-    return total / len(draws)
-
-
-def neighbours(words, target, draws, n, prob):
-    """`Neighbours` of the word ``target`` by draws (n_words, n_components), gone through twice."""
-    n = min(n, words.size - 1)
-    total, top = np.zeros(words.size), np.zeros(words.size)
-    for rho in draws:
-        cosine = _cosines(rho, target)
-        total += cosine
-        cosine[target] = -np.inf
-        top[np.argpartition(-cosine, n - 1)[:n] if n else []] += 1
-    mean = total / len(draws)
-    mean[target] = -np.inf
-    order = np.argsort(-mean, kind="stable")[:n]
-    chosen = np.append(order, target)
-    vectors = unit_vectors(np.array([rho[chosen] for rho in draws]))
-    summary = summarise(np.einsum("ijk,ik->ij", vectors[:, :-1], vectors[:, -1]), prob)
-    return Neighbours(
-        str(words[target]),
-        words[order],
-        summary.mean,
-        summary.sd,
-        summary.interval,
-        top[order] / len(draws),
-        prob,
-        len(draws),
-    )
-
-
-def _cosines(vectors, target):
-    norm = np.linalg.norm(vectors, axis=1)
-    dot = vectors @ vectors[target]
-    scale = norm * norm[target]
-    return np.divide(dot, scale, out=np.zeros_like(dot), where=scale > 0)
-
-
-class ReadingMixin:
-    """Methods of estimators whose posterior has vectors of words."""
-
-    def similarity(self, a: str | int, b: str | int, *, prob: float = 0.9) -> Bunch:
+    def similarity(self, a: Any, b: Any, *, prob: float = 0.9) -> Answer:
         """Posterior of the cosine between the target vectors of two words.
 
         Parameters
         ----------
-        a, b : str or int
-            Words, or their indices.
+        a, b : str, int, list of either, or Axis
+            Words, or their indices; of a list the mean of the words' unit vectors is taken, in
+            every draw.
         prob : float, default=0.9
-            Probability of the highest density interval.
+            Probability of the interval, the one of highest density.
 
         Returns
         -------
-        Bunch
-            ``mean``, ``sd``, ``interval`` (low, high) and ``draws``. With
+        Answer
+            ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,). With
             ``uncertainty="documents"`` also ``sd_sampling`` and ``sd_prior``, the parts of ``sd``
             by the units that were sampled and by the prior, and ``n_units``, the effective units
             of the word that has fewer; the interval has as much probability on either side.
@@ -431,26 +195,25 @@ class ReadingMixin:
         Raises
         ------
         KeyError
-            For an unknown word.
+            For an unknown word, and a list without a known one.
         """
         check_is_fitted(self, "posterior_")
         return similarity(self, a, b, prob)
 
-    def similarity_difference(
-        self, first: tuple[str, str], second: tuple[str, str], *, prob: float = 0.9
-    ) -> Bunch:
+    def similarity_difference(self, first: Any, second: Any, *, prob: float = 0.9) -> Answer:
         """Posterior of the cosine of one pair of words less that of another.
+
+        The `contrast` of two similarities.
 
         Parameters
         ----------
-        first, second : (str or int, str or int)
-            Pairs of words, or of their indices.
+        first, second : pair of words, as of `similarity`
         prob : float, default=0.9
             Probability of the interval.
 
         Returns
         -------
-        Bunch
+        Answer
             As of `similarity`, of the difference, and ``prob_positive``, the probability that the
             first pair is nearer.
 
@@ -464,13 +227,13 @@ class ReadingMixin:
         check_is_fitted(self, "posterior_")
         return similarity_difference(self, first, second, prob)
 
-    def most_similar(self, word: str | int, n: int = 10, *, prob: float = 0.9) -> Neighbours:
+    def most_similar(self, word: Any, n: int = 10, *, prob: float = 0.9) -> Neighbours:
         """The words nearest to a word, with intervals.
 
         Parameters
         ----------
-        word : str or int
-            A word, or its index.
+        word : str, int, list of either, or Axis
+            A word, or its index. Words of a list, or of an axis, are no neighbours of it.
         n : int, default=10
             Number of neighbours.
         prob : float, default=0.9
@@ -485,7 +248,189 @@ class ReadingMixin:
         check_is_fitted(self, "posterior_")
         return most_similar(self, word, n, prob)
 
-    def cooccurrence_proba(self, pairs: Any, *, prob: float = 0.9) -> Bunch:
+    def nearer(self, word: Any, others: Sequence, *, prob: float = 0.9) -> Nearer:
+        """Which of several words a word is nearest to.
+
+        Parameters
+        ----------
+        word : str, int, list of either, or Axis
+        others : list of the same
+            A list in it is one of those that are compared.
+        prob : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        Nearer
+            Cosines, nearest first; how much lower each is than the first; and the probability of
+            each of being the nearest of these, from joint draws of the differences. Prints as a
+            table.
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        ValueError
+            Where ``others`` is no list.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> table = model.nearer("cat", ["mat", ["dog", "bone"]])
+        >>> sorted(table.words.tolist())
+        ['dog, bone', 'mat']
+        >>> round(float(table.prob_nearest.sum()), 6)
+        1.0
+        """
+        check_is_fitted(self, "posterior_")
+        return nearer(self, word, others, prob)
+
+    def project(self, words: Sequence, axis: Axis, *, prob: float = 0.9) -> Projections:
+        """Where words lie on an axis.
+
+        Parameters
+        ----------
+        words : list of words, as of `similarity`
+            A list in it is one row.
+        axis : Axis
+            What `axis` returns.
+        prob : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        Projections
+            Cosines with the axis, largest first, and the probability that each is positive; prints
+            as a table.
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        ValueError
+            Where ``words`` is no list, or ``axis`` no axis.
+        """
+        check_is_fitted(self, "posterior_")
+        return project(self, axis, words, prob)
+
+    def analogy(self, a: Any, b: Any, c: Any, n: int = 10, *, prob: float = 0.9) -> Analogies:
+        """What is to ``c`` as ``b`` is to ``a``.
+
+        The answer is the word whose vector has the largest cosine with ``b - a + c``, all three
+        of unit length; these themselves are left out (3CosAdd, as in `metrics.analogies`).
+
+        Parameters
+        ----------
+        a, b, c : str, int, list of either, or Axis
+        n : int, default=10
+            Number of answers.
+        prob : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        Analogies
+            Ordered by posterior mean cosine, with the probability of each of being the answer;
+            prints as a table.
+        """
+        check_is_fitted(self, "posterior_")
+        return analogy(self, a, b, c, n, prob)
+
+    def weat(
+        self, X: Sequence, Y: Sequence, A: Sequence, B: Sequence, *, prob: float = 0.9
+    ) -> Answer:
+        """Word embedding association test: whether X go with A, and Y with B.
+
+        With ``s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)`` the effect size is
+        ``(mean_{x in X} s(x) - mean_{y in Y} s(y)) / std_{w in X, Y} s(w)``, from -2 to 2 for lists
+        of the same length.
+
+        Parameters
+        ----------
+        X, Y : list of words
+            Targets. They need not be as many; the published test has as many.
+        A, B : list of words
+            Attributes.
+        prob : float, default=0.9
+            Probability of the interval.
+
+        Returns
+        -------
+        Answer
+            ``mean``, ``sd``, ``interval`` and ``draws`` of the effect size *for these words*, as of
+            `similarity`; ``p_value``, one-sided, *over words*: the share of splits of the target
+            words into two lists of these lengths that have at least as large a difference by
+            posterior mean associations, of all of them (``n_splits``) up to 100,000 and of as many
+            random ones beyond; ``words``, and ``association``, the `Answer` of their ``s``.
+
+        Raises
+        ------
+        KeyError
+            For a list without a known word.
+        ValueError
+            For what is no list, fewer than two known words in X or Y, and a word in both.
+
+        Warns
+        -----
+        UserWarning
+            Where words are left out because they are not in the vocabulary.
+
+        Notes
+        -----
+        The two uncertainties are not of a kind. The interval says how well the text tells the
+        effect for these words; the p-value, how easily words that were dealt out at random would
+        have given it. The standard deviation is that of the words, with n in the denominator.
+
+        References
+        ----------
+        Caliskan, Bryson & Narayanan (2017). Semantics derived automatically from language corpora
+        contain human-like biases. Science 356.
+        """
+        check_is_fitted(self, "posterior_")
+        return weat(self, X, Y, A, B, prob)
+
+    def document_similarity(
+        self, X: Any, other: Any = None, *, words: Sequence | None = None, prob: float = 0.9
+    ) -> Answer:
+        """Posterior of the cosines of documents' features, with other documents or with words.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``transform``
+        other : documents or counts, optional
+            By default X itself.
+        words : list of words, as of `similarity`, optional
+            In place of other documents.
+        prob : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        Answer
+            As of `similarity`, of shape (n_documents, n_other): cosines of the count-weighted mean
+            target vectors that ``transform`` makes of documents, zero for a document without a
+            known word. That another sample of text would have other documents is not in the
+            intervals: they are about the vectors of words.
+
+        Raises
+        ------
+        ValueError
+            Where both ``other`` and ``words`` are given.
+        MemoryError
+            If the draws would not fit.
+        """
+        check_is_fitted(self, "posterior_")
+        check_one_of(other, words)
+        documents = document_operands(inputs.count_documents(self, X))
+        if words is not None:
+            other = word_operands(self, words)
+        elif other is not None:
+            other = document_operands(inputs.count_documents(self, other))
+        return document_similarity(self, documents, other, prob)
+
+    def cooccurrence_proba(self, pairs: Any, *, prob: float = 0.9) -> Answer:
         """Posterior of the probability that a pair is positive, sigma(rho_w . alpha_v).
 
         Parameters
@@ -497,10 +442,32 @@ class ReadingMixin:
 
         Returns
         -------
-        Bunch
+        Answer
             ``mean`` and ``sd`` (n_pairs,), ``interval`` (n_pairs, 2), ``draws`` (n_draws, n_pairs).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, as
             of `similarity`.
         """
         check_is_fitted(self, "posterior_")
         return cooccurrence(self, pairs, prob)
+
+    # What questions are answered with; places of vectors are words.
+
+    @property
+    def _n_places(self):
+        return self.words_.size
+
+    @property
+    def _n_drawn(self):
+        return self.posterior_.n_chains * self.posterior_.n_draws
+
+    def _vectors(self, operands, invariant):
+        return vectors_of(self, operands, invariant)
+
+    def _target_draws(self, shift):
+        return target_draws(self)
+
+
+def check_one_of(other, words):
+    """Raise a ValueError where documents are to be held against both documents and words."""
+    if other is not None and words is not None:
+        raise ValueError("other and words must not both be given: got both.")

@@ -55,5 +55,6 @@ ROOM = Room(
     pose=pose,
     labels=labels,
     diagnose=diagnose,
-    streams=("counts", "mode", "solve", "units"),
+    streams=("counts", "mode", "solve", "units", "precision"),
+    auto=True,
 )

@@ -126,7 +126,7 @@ def test_most_changed(model, data, rho, monkeypatch, block, threshold, kind):
         limit = prior_distance(model, (1, 3)) if threshold is None else threshold
     above, interval = np.mean(distance > limit, axis=0), hdi_interval(distance, prob=0.8)
     order = sorted(range(V), key=lambda w: (-above[w], -interval[w, 0]))[:5]
-    options = {"distance": kind, "threshold": threshold, "prob": 0.8}
+    options = {"distance": kind, "threshold": threshold, "prob": 0.8, "min_pairs": 0}
     found = model.most_changed(5, start=1860, end=1890, **options)
     assert found.distance == kind
     assert found.words.tolist() == [f"x{w}" for w in order] and len(found) == 5
@@ -135,6 +135,11 @@ def test_most_changed(model, data, rho, monkeypatch, block, threshold, kind):
     np.testing.assert_allclose(found.sd, distance.std(axis=0, ddof=1)[order])
     np.testing.assert_allclose(found.interval, interval[order])
     np.testing.assert_array_equal(found.prob_exceeds, above[order])
+    false = [np.mean(1 - above[order[: i + 1]]) for i in range(5)]
+    np.testing.assert_allclose(found.false_share, false)
+    moved = (rho[:, 3] - rho[:, 1])[:, order]
+    left = moved.var(axis=0, ddof=1).sum(axis=-1) / prior_distance(model, (1, 3)) ** 2
+    np.testing.assert_allclose(found.known, 1 - np.minimum(left, 1))
     assert not found.count_start.any()
     seen = np.asarray(data.pairs[3].positive.sum(axis=1))
     np.testing.assert_array_equal(found.count_end, seen[order])
@@ -150,7 +155,8 @@ def test_most_changed_prints_and_converts(model):
     assert lines[2].startswith(found.words[0]) and f"{found.mean[0]:.3f}" in lines[2]
     frame = found.to_frame()
     assert list(frame.columns) == [
-        "word", "mean", "sd", "low", "high", "prob_exceeds", "count_start", "count_end",
+        "word", "mean", "sd", "low", "high", "prob_exceeds", "false_share", "known",
+        "count_start", "count_end",
     ]  # fmt: skip
     assert frame["word"].tolist() == found.words.tolist()
     assert len(model.most_changed(100)) == V
@@ -229,6 +235,8 @@ def test_periods_are_named_by_time_or_label(data):
         (lambda m: m.drift(0, threshold=-1), ValueError, "threshold must be a number >= 0"),
         (lambda m: m.drift(0, distance="angle"), ValueError, "distance must be one of"),
         (lambda m: m.most_changed(0), ValueError, "n must be an integer >= 1"),
+        (lambda m: m.most_changed(min_pairs=-1), ValueError, "min_pairs must be a number >= 0"),
+        (lambda m: m.most_changed(end=1860), ValueError, "min_pairs=10 leaves no word: the large"),
         (lambda m: m.most_changed(start=1800), ValueError, "start=1800 is in no period"),
         (lambda m: m.most_similar(0, period=1800), ValueError, "period=1800 is in no period"),
         (lambda m: m.most_similar("cat", period=1850), KeyError, "word='cat' is not in"),

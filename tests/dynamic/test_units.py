@@ -258,6 +258,19 @@ def test_bursty_documents_are_less_certain_than_the_model_thinks(fitted):
     np.testing.assert_allclose(speakers.similarity(0, 1).mean, fitted.similarity(0, 1).mean)
 
 
+def test_the_model_warns_of_dispersion(capsys):
+    """Where each document says everything twice; and the deviations tell how far they are."""
+    twice = [text + text for text in TEXTS]
+    wide = {"window": 20, "window_weights": "uniform"}
+    with pytest.warns(UserWarning, match=r"of 12 words vary more than 2 times .* uncertainty='doc"):
+        model = make(uncertainty="model", **wide).fit(twice, times=TIMES)
+    assert np.nanmax(model.dispersion_) > 2
+    model.set_params(uncertainty="documents", verbose=1)
+    assert model.similarity(0, 1).sd_sampling.min() > 0
+    make(verbose=1).fit(TEXTS, times=TIMES).similarity(0, 1)
+    assert "intervals by units: 124 of 124 deviations" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_answers_with_the_same_widths(fitted, solver):
     model = make(solver=solver).fit(TEXTS, times=TIMES)
@@ -376,7 +389,7 @@ def test_a_word_of_one_document_is_not_certain():
     assert found.sd_sampling[1] > 1.05 * np.linalg.norm(without)
     table = model.most_similar("rare", 3, period=1901)
     assert "fewer than 3 effective units, so that intervals are rough" in repr(table)
-    changed = model.most_changed(len(model.words_))
+    changed = model.most_changed(len(model.words_), min_pairs=0)
     assert "intervals are rough: rare" in repr(changed)
     assert np.isfinite(answers(model)["proba"].interval).all()
     model.set_params(features="mean_std")

@@ -185,3 +185,43 @@ def test_solutions_across_null_directions():
     got = refined.solve(b)
     project(got)
     assert_allclose(got, expected, atol=1e-9)
+
+
+def test_recycled_directions():
+    """Later solutions are as good, after fewer products, also where there is nothing to learn."""
+    size = 400
+    basis, _ = np.linalg.qr(np.random.default_rng(10).standard_normal((size, size)))
+    for values in (np.r_[np.geomspace(1e-3, 0.1, 20), np.linspace(0.7, 1.0, 380)], np.ones(size)):
+        matrix = (basis * values) @ basis.T
+        calls = []
+
+        def product(rows, matrix=matrix, calls=calls):
+            calls.append(len(rows))
+            return rows @ matrix
+
+        b = np.random.default_rng(11).standard_normal((2, 16, size))
+        root = KrylovRoot(product, tol=1e-3, solution_tol=1e-4, recycle=32)
+        counts = []
+        for rows in b:
+            calls.clear()
+            x = root.solve(rows)
+            counts.append(len(calls))
+            # residuals of later solutions may be five times as large; the matrix is near I there
+            error = np.linalg.norm(x @ matrix - rows, axis=1) / np.linalg.norm(rows, axis=1)
+            assert np.max(error) < 6e-4
+            exact = np.linalg.solve(matrix, rows.T).T
+            assert np.max(np.linalg.norm(x - exact, axis=1)) < 0.01 * np.linalg.norm(exact)
+        assert counts[1] < counts[0] / 2 or counts[0] == 1
+        assert root.soft.vectors.shape[0] <= 32
+
+
+def test_few_rows_show_few_directions():
+    """One row first, and a row of zeros among the later ones."""
+    matrix = spd(60, 12, low=1e-2)
+    matrix /= np.linalg.norm(matrix, 2)
+    root = KrylovRoot(lambda rows: rows @ matrix, solution_tol=1e-6, recycle=8)
+    z = np.random.default_rng(13).standard_normal((4, 60))
+    z[2] = 0.0
+    for rows in (z[:1], z[1:]):
+        expected = np.linalg.solve(matrix, rows.T).T
+        assert_allclose(root.solve(rows), expected, atol=1e-3 * np.abs(expected).max())

@@ -166,7 +166,7 @@ def data():
 
 
 def test_fit_with_anchors(data):
-    model = BayesianSGNS(2, prior_precision=2.0, **OPTIONS).fit(data.pairs)
+    model = BayesianSGNS(2, prior_precision=2.0, anchors="pivot", **OPTIONS).fit(data.pairs)
     posterior = model.posterior_
     assert posterior["rho"].shape == posterior["alpha"].shape == (2, 200, 25, 2)
     held = posterior["alpha"][:, :, model.anchors_]

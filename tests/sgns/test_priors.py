@@ -243,8 +243,11 @@ REFUSED = [
         "not available with an InformativePrior",
     ),
     ({"prior": "ard", "anchors": ["x0", "x1"]}, "anchors must be 'pivot' or None"),
-    ({"biases": True}, "biases=True is available with solver='vi' only"),
-    ({"learning_method": "online"}, "learning_method='online' is available with solver='vi' only"),
+    ({"biases": True, "solver": "gibbs"}, "biases=True is available with solver='vi' only"),
+    (
+        {"learning_method": "online", "solver": "gibbs"},
+        "learning_method='online' is available with solver='vi' only",
+    ),
 ]
 
 

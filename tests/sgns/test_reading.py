@@ -184,7 +184,7 @@ def test_index_out_of_range(model, word):
             call()
 
 
-@pytest.mark.parametrize("word", [None, 1.5, True, ("oak",), ["oak"], {"oak"}])
+@pytest.mark.parametrize("word", [None, 1.5, True, (("oak",),), [None], {1.5}])
 def test_what_is_no_word(model, word):
     with pytest.raises(KeyError, match="is not in the vocabulary"):
         model.most_similar(word)

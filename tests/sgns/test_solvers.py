@@ -206,9 +206,7 @@ def test_loo_is_for_draws_of_the_posterior(fitted, simulation):
 
 @pytest.mark.parametrize("solver", ["mcmc", None, 3, ["gibbs"]])
 def test_unknown_solvers(solver, simulation):
-    with pytest.raises(
-        ValueError, match="is not available for BayesianSGNS: use solver='gibbs' or"
-    ):
+    with pytest.raises(ValueError, match="is not available for BayesianSGNS: use solver='auto' or"):
         BayesianSGNS(K, solver=solver).fit(simulation.pairs)
 
 

@@ -27,6 +27,24 @@ _WORDS = 256
 
 
 @dataclass(frozen=True, eq=False)
+class WordDeviations(Deviations):
+    """Deviations of words at one time.
+
+    Attributes
+    ----------
+    own : dict of int to ndarray of shape (2, n_components, n_sources * n_components)
+    sources : dict of int to list of int
+        Places that a word's own deviations come from, those of each in turn.
+    """
+
+    sources: dict
+
+    def own_keys(self, word):
+        """Places, so that draws at several times belong together."""
+        return self.sources[word]
+
+
+@dataclass(frozen=True, eq=False)
 class DriftDeviations(Deviations):
     """Deviations of places, whose squares add up to covariances.
 
@@ -53,29 +71,19 @@ class DriftDeviations(Deviations):
             found.setdefault(place % self.n_words, []).append(place)
         return found
 
-    def own_changes(self, side, places, gradients):
-        """Derivatives of answers along deviations that words have of their own.
+    def has_own(self, place):
+        """Whether the word at a place has deviations of its own in some period."""
+        return place % self.n_words in self._sources
 
-        Parameters
-        ----------
-        side : {0, 1}
-        places : ndarray of int of shape (n,)
-            A place of each answer.
-        gradients : ndarray of shape (n, n_components)
-            Of each answer by its vector.
-
-        Returns
-        -------
-        list of (side, place, ndarray of shape (n_components, n))
-        """
-        found, (period, word) = {}, np.divmod(places, self.n_words)
-        for i, (t, w) in enumerate(zip(period.tolist(), word.tolist(), strict=True)):
-            for source in self._sources.get(w, ()):
-                d = found.setdefault(source, np.zeros((gradients.shape[1], len(places))))
-                d[:, i] = self.paths[source][side, :, t] * (
-                    self.roots[source][side].T @ gradients[i]
-                )
-        return [(side, source, d) for source, d in found.items()]
+    def own_changes(self, side, place, gradients):
+        """As of `sgns.documents.deviations.Deviations`: along those of all periods."""
+        period, word = divmod(place, self.n_words)
+        return [
+            (side, source, self.paths[source][side, :, period][:, None] * (
+                self.roots[source][side].T @ gradients.T
+            ))
+            for source in self._sources.get(word, ())
+        ]  # fmt: skip
 
     def together(self, parts):
         """`Deviations` of words: of weighted sums of their vectors in some periods.
@@ -87,7 +95,7 @@ class DriftDeviations(Deviations):
 
         Returns
         -------
-        Deviations
+        WordDeviations
             Views of these where there is one period of weight one.
         """
         blocks = [(slice(t * self.n_words, (t + 1) * self.n_words), a) for t, a in parts]
@@ -104,7 +112,7 @@ class DriftDeviations(Deviations):
                 reach = sum(a * self.paths[source][:, :, t] for t, a in parts)
                 columns.append(self.roots[source] * reach[:, None])
             own[word] = np.concatenate(columns, axis=-1)
-        return Deviations(
+        return WordDeviations(
             summed(self.vectors),
             summed(self.shifts),
             self.n_sampling,
@@ -112,6 +120,7 @@ class DriftDeviations(Deviations):
             np.min([self.n_units[block] for block, _ in blocks], axis=0),
             own,
             self.seed,
+            self._sources,
         )
 
 

@@ -12,8 +12,10 @@ Where the vector of a word in a period rests on fewer than two effective units
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
 from ...sgns.documents.deviations import FEWEST_UNITS, centred, numbers_of, sampling_weights
-from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios
+from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios, progress
 from ..data import DensePeriod
 from ..laplace.approximation import DynamicLaplace
 from ..laplace.solver import reach_mode
@@ -82,7 +84,7 @@ class DriftSampling(Sampling):
     build : TextSource or PairSource
     arrays : dict of ndarray of shape (n_periods, n_words, n_components)
         ``rho`` and ``alpha`` near the mode, in the frame that they are read in.
-    n_units, balance, seed, n_jobs
+    n_units, balance, seed, n_jobs, verbose
         As of `sgns.documents.sampling.Sampling`.
 
     Attributes
@@ -100,10 +102,11 @@ class DriftSampling(Sampling):
         Why there are no deviations.
     """
 
-    def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs):
+    def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs, verbose=0):
         self._periods, self._words, k = arrays["rho"].shape
         flat = {name: arrays[name].reshape(-1, k) for name in SIDES}
-        super().__init__(build, flat, n_units, balance=balance, seed=seed, n_jobs=n_jobs)
+        options = {"seed": seed, "n_jobs": n_jobs, "verbose": verbose}
+        super().__init__(build, flat, n_units, balance=balance, **options)
 
     @property
     def _shape(self):
@@ -160,7 +163,7 @@ class DriftSampling(Sampling):
         gaussian, density, scores = self._at_mode
         # read before the scores are let go of
         _, _, _ = self.n_units, self.rank, self.dispersion
-        _, *seeds, draws = self._seeds()
+        _, *seeds, draws, _ = self._seeds()
         of_units, of_prior = (np.random.default_rng(seed) for seed in seeds)
         most, n_prior = numbers_of(density.n_parameters // 2)
         weights = sampling_weights(self._number, of_units, most)
@@ -171,9 +174,12 @@ class DriftSampling(Sampling):
             )
             firsts = range(0, len(weights), _AT_ONCE)
             parts = (centred(scores, weights[a : a + _AT_ONCE]) for a in firsts)
-            tol = _TOL if self._balance else _RAW_TOL
-            shifts = [solved(gaussian, rows, run, tol) for rows in parts]
-            shifts.append(solved(gaussian, prior_noise(density, of_prior, n_prior), run, tol))
+            parts = chain(parts, [prior_noise(density, of_prior, n_prior)])
+            tol, begun, shifts = _TOL if self._balance else _RAW_TOL, time.monotonic(), []
+            for rows in parts:
+                shifts.append(solved(gaussian, rows, run, tol))
+                if self._verbose:
+                    progress(sum(map(len, shifts)), len(weights) + n_prior, begun)
             shifts = np.concatenate(shifts)
         roots, paths = own_paths(curvature, resting)
         reference = [self._arrays[name] for name in SIDES]

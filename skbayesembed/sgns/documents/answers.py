@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from scipy.special import expit, logit, stdtrit
+from scipy.special import expit, stdtrit
 from sklearn.utils import Bunch
 
-from .deviations import Change, joint_draws, spread_of
+from ..questions.kinds import Cosines, Probabilities
+from ..questions.operands import CELLS, of_places, summed, together, turned, values
+from ..questions.scales import PLAIN, PROBABILITY
+from .deviations import Change, joint_draws, merged, spread_of
 
 # Joint draws of answers. Those of one model belong together: a difference of two answers has the
 # differences of their draws.
 DRAWS = 1000
-# Words whose deviations are worked on at a time.
-_WORDS = 512
-# Cosines and probabilities are held away from their ends by this much.
-_EDGE = 1e-9
-
-
-class Scale(NamedTuple):
-    """The scale on which intervals are symmetric.
-
-    Attributes
-    ----------
-    forward, backward : callable
-        To that scale, and from it.
-    slope : callable
-        Derivative of ``backward``, as a function of what it returns.
-    """
-
-    forward: object
-    backward: object
-    slope: object
-
-
-PLAIN = Scale(np.asarray, np.asarray, np.ones_like)
-COSINE = Scale(
-    lambda c: np.arctanh(np.clip(c, _EDGE - 1.0, 1.0 - _EDGE)), np.tanh, lambda c: 1.0 - c**2
-)
-PROBABILITY = Scale(lambda p: logit(np.clip(p, _EDGE, 1.0 - _EDGE)), expit, lambda p: p * (1.0 - p))
+# Answers whose derivatives are worked on at a time, where there are many: what words have of their
+# own takes memory.
+_ANSWERS = 512
+# Added to variances and numbers of units that may be zero.
+_STILL = 1e-12
+# Numbers in a block of features along all deviations.
+_FEATURES = 2**22
 
 
 def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
@@ -69,13 +50,13 @@ def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
     """
     spread = spread_of(deviations, change)
     reach = spread.total * stdtrit(spread.freedom, 0.5 + 0.5 * prob)
-    ends = np.stack([centre - reach, centre + reach], axis=-1)
+    ends = np.stack([centre - reach, centre + reach])
     draws = centre + spread.total * joint_draws(deviations, change, spread, DRAWS)
     slope = scale.slope(scale.backward(centre))
     return Bunch(
         mean=mean,
         sd=slope * spread.total,
-        interval=scale.backward(ends),
+        interval=np.moveaxis(scale.backward(ends), 0, -1),
         draws=scale.backward(draws),
         sd_sampling=slope * spread.sampling,
         sd_prior=slope * spread.prior,
@@ -84,78 +65,124 @@ def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
     )
 
 
-def answer_at(deviations, mean, change, prob, scale):
-    """`answer` about posterior means, of a change that is not on the scale yet."""
-    centre = scale.forward(mean)
+def about(deviations, question, mean, prob, draws=None):
+    """Answers to a question, with intervals by units about their posterior means.
+
+    Parameters
+    ----------
+    deviations : Deviations
+    question : Question
+    mean : ndarray of shape (n,)
+        Posterior means of the answers.
+    prob : float
+    draws : object, optional
+        Draws of the question's operands; not all questions need them.
+
+    Returns
+    -------
+    Bunch
+        As of `answer`.
+    """
+    scale, centre = question.scale(mean), question.centre(draws, mean)
+    change = change_of(deviations, question, draws)
     change = change.times(1.0 / scale.slope(scale.backward(centre)))
     return answer(deviations, mean, centre, change, prob, scale)
 
 
-def only(found):
-    """The only one of several answers."""
-    return Bunch(**{k: v[:, 0] if k == "draws" else v[0] for k, v in found.items()})
-
-
-def cosine_change(deviations, a, b):
-    """`Change` of the cosines between the target vectors of words ``a`` and ``b``.
-
-    Parameters
-    ----------
-    deviations : Deviations
-    a, b : ndarray of int of shape (n,)
-    """
-    parts = [slice(s, s + _WORDS) for s in range(0, len(a), _WORDS)]
-    shared = [_cosine_part(deviations, a[p], b[p]) for p in parts]
-    own = []
-    pulls = cosine_gradient(deviations, a, b), cosine_gradient(deviations, b, a)
-    for word in _own_words(deviations, a, b):
-        columns = deviations.own[word][0]
-        d = sum((words == word) * (columns.T @ p.T) for words, p in zip((a, b), pulls, strict=True))
-        own.append((0, word, d))
-    fewest = np.minimum(deviations.n_units[a], deviations.n_units[b])
-    return Change(np.concatenate(shared, axis=1), own, fewest)
-
-
-def _cosine_part(deviations, a, b):
-    ends, pulls = (a, b), (cosine_gradient(deviations, a, b), cosine_gradient(deviations, b, a))
-    return sum(
-        np.einsum("mik,ik->mi", deviations.of(0, words), p)
-        for words, p in zip(ends, pulls, strict=True)
+def about_many(deviations, make, index, mean, prob):
+    """`about` the questions ``make(index[part])`` of blocks of ``index``, put together."""
+    parts = [slice(a, a + _ANSWERS) for a in range(0, len(index), _ANSWERS)]
+    found = [about(deviations, make(index[p]), mean[p], prob) for p in parts]
+    return Bunch(
+        **{
+            name: np.concatenate([one[name] for one in found], axis=1 if name == "draws" else 0)
+            for name in found[0]
+        }
     )
 
 
-def cosine_gradient(deviations, a, b):
-    """Gradient of the cosine of ``a`` and ``b`` by the vector of ``a``, (n, n_components)."""
-    rho = deviations.vectors[0]
-    lengths = np.linalg.norm(rho, axis=1)
-    x, y = (rho[i] / np.maximum(lengths[i], 1e-300)[:, None] for i in (a, b))
-    along = np.sum(x * y, axis=1, keepdims=True)
-    return (y - along * x) / np.maximum(lengths[a], 1e-300)[:, None]
-
-
-def _own_words(deviations, *words):
-    if not deviations.own:
-        return []
-    return [int(w) for w in np.unique(np.concatenate(words)) if int(w) in deviations.own]
-
-
-def logit_change(deviations, targets, contexts):
-    """`Change` of the logits of pairs.
+def change_of(deviations, question, draws=None):
+    """`Change` of the answers to a question: its gradient along deviations of the operands.
 
     Parameters
     ----------
     deviations : Deviations
-    targets, contexts : ndarray of int of shape (n,)
+    question : Question
+    draws : object, optional
+        As of `about`.
     """
-    sides = targets, contexts
-    others = deviations.vectors[1][contexts], deviations.vectors[0][targets]
-    shared, own = 0.0, []
-    for side, (words, other) in enumerate(zip(sides, others, strict=True)):
-        shared = shared + np.einsum("mik,ik->mi", deviations.of(side, words), other)
-        for word in _own_words(deviations, words):
-            own.append((side, word, (words == word) * (deviations.own[word][side].T @ other.T)))
-    fewest = np.minimum(*(deviations.n_units[words] for words in sides))
-    return Change(shared, own, fewest)
+    operands, k = question.operands, deviations.vectors.shape[-1]
+    at = values(operands, lambda side, places: deviations.vectors[side][places], (k,))
+    pulls = question.gradient(at, draws)
+    moved, n_units = _moved_operands(deviations, operands)
+    shared = np.empty((len(moved), len(question)))
+    for part in question.parts(len(moved), k):
+        picked = moved[:, question.index[part]]
+        shared[:, part] = np.einsum("mirk,irk->mi", picked, pulls[part])
+    fewest = n_units[question.index].min(axis=1)
+    return Change(shared, _own(deviations, question, pulls), fewest)
+
+
+def _moved_operands(deviations, operands):
+    """Deviations of sums (m, n, K), and the effective units that each rests on (n,).
+
+    These are a harmonic mean over the places of a sum, by the shares that they have of its
+    variance: those of the place where there is one.
+    """
+    n_rows, k = len(deviations.shifts), deviations.vectors.shape[-1]
+    variance, over_units = np.zeros((2, len(operands)))
+    out = np.zeros((n_rows, len(operands), k))
+    for rows, side, unit, places, weights in operands.groups(max(1, CELLS // (n_rows * k))):
+        moved = deviations.of(side, places)
+        if unit:
+            moved = turned(deviations.vectors[side][places], moved)
+        out[:, rows] += summed(weights, moved)
+        # a place that does not move counts as well
+        part = weights.power(2) * (np.einsum("mik,mik->i", moved, moved) + _STILL)
+        variance[rows] += np.asarray(part.sum(axis=1)).ravel()
+        over_units[rows] += part @ (1.0 / np.maximum(deviations.n_units[places], _STILL))
+    fewest = np.full(len(operands), np.inf)
+    np.divide(variance, over_units, out=fewest, where=over_units > 0)
+    ends = operands.weights.indptr
+    alone = np.flatnonzero(np.diff(ends) == 1)
+    fewest[alone] = deviations.n_units[operands.weights.indices[ends[alone]]]
+    return out, fewest
+
+
+def _own(deviations, question, pulls):
+    """Derivatives of answers along what places have of their own."""
+    operands, found = question.operands, []
+    for rows, side, unit, places, weights in operands.groups(len(deviations.shifts[0, 0])):
+        for i, place in enumerate(places.tolist()):
+            if not deviations.has_own(place):
+                continue
+            mine = slice(*weights.indptr[i : i + 2])
+            share = np.zeros(len(operands))
+            share[rows[weights.indices[mine]]] = weights.data[mine]
+            pull = np.einsum("ir,irk->ik", share[question.index], pulls)
+            if unit:
+                pull = turned(deviations.vectors[side][[place]], pull)
+            found += deviations.own_changes(side, place, pull)
+    return merged(found)
+
+
+def cosine_change(deviations, a, b):
+    """`Change` of the cosines between the targets at places ``a`` and ``b`` (n,)."""
+    return change_of(deviations, _pairs(Cosines, deviations, a, b, 0))
+
+
+def logit_change(deviations, targets, contexts):
+    """`Change` of the logits of pairs of places (n,)."""
+    question = _pairs(Probabilities, deviations, targets, contexts, 1)
+    at = [deviations.vectors[side][places] for side, places in enumerate((targets, contexts))]
+    slope = PROBABILITY.slope(expit(np.sum(at[0] * at[1], axis=1)))
+    return change_of(deviations, question).times(1.0 / slope)
+
+
+def _pairs(kind, deviations, a, b, side):
+    n_places = deviations.vectors.shape[1]
+    ends = of_places(a, n_places, unit=False), of_places(b, n_places, side, unit=False)
+    return kind(together(*ends), np.arange(2 * len(a)).reshape(2, -1).T)
 
 
 def feature_variance(deviations, weights):
@@ -173,3 +200,34 @@ def feature_variance(deviations, weights):
         share = weights[:, [word]].toarray()
         total = total + share**2 * np.sum(columns[0] ** 2, axis=1)
     return total
+
+
+def feature_draws(deviations, weights, n):
+    """Draws of weighted sums of target vectors less their mean, (n, n_documents, n_components).
+
+    Normal, with the variances of `feature_variance`, and joint with the draws of all answers.
+
+    Parameters
+    ----------
+    deviations : Deviations
+    weights : csr_array of shape (n_documents, n_words)
+    n : int
+    """
+    normals = deviations.normals(n)
+    n_documents, k = weights.shape[0], deviations.vectors.shape[2]
+    out = np.empty((n, n_documents, k))
+    step = max(1, _FEATURES // (normals.shape[1] * k))
+    for start in range(0, n_documents, step):
+        rows = slice(start, start + step)
+        part = weights[rows]
+        moved = np.stack([part @ shift.astype(np.float64) for shift in deviations.shifts[:, 0]])
+        out[:, rows] = np.tensordot(normals, moved, axes=1)
+    by_word = weights.tocsc()
+    for word, columns in deviations.own.items():
+        entries = slice(*by_word.indptr[word : word + 2])
+        documents, share = by_word.indices[entries], by_word.data[entries]
+        if documents.size:
+            keys = deviations.own_keys(word)
+            z = np.concatenate([deviations.own_normals(n, 0, key) for key in keys], axis=1)
+            out[:, documents] += share[:, None] * (z @ columns[0].T)[:, None]
+    return out

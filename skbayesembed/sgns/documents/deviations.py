@@ -27,9 +27,9 @@ from scipy.special import ndtr, stdtrit
 # standard deviations are within 1 / sqrt(2 * 400) = 3.5 % of those of all units.
 MOST_UNITS = 400
 # Beyond so many entries of a side's vectors fewer sums must do, since each costs a linear system:
-# within 5.6 %, and beyond so many more within 7.9 %.
+# within 5.6 %, and beyond so many more within 7.9 %. Degrees of freedom allow for it.
 _LARGE, _FEWER_UNITS = 40_000, 160
-_LARGEST, _FEWEST_SUMS = 400_000, 80
+_LARGEST, _FEWEST_SUMS = 200_000, 80
 # Directions in which the prior's part is drawn: its standard deviations are within 9 %.
 PRIOR_DRAWS, _FEWER_DRAWS, _FEWEST_DRAWS = 64, 32, 16
 # Words of fewer effective units have the model's own spread besides. Rounding must not decide about
@@ -131,9 +131,33 @@ class Deviations:
         """Deviations of some words' vectors on one side, (m + p, len(words), n_components)."""
         return self.shifts[:, side, words].astype(np.float64)
 
+    def has_own(self, place):
+        """Whether the word at a place has deviations of its own."""
+        return place in self.own
+
+    def own_changes(self, side, place, gradients):
+        """Derivatives of answers along deviations that the word at a place has of its own.
+
+        Parameters
+        ----------
+        side : {0, 1}
+        place : int
+        gradients : ndarray of shape (n, n_components)
+            Of the answers by its vector.
+
+        Returns
+        -------
+        list of (side, place, ndarray of shape (n_components, n))
+        """
+        return [(side, place, self.own[place][side].T @ gradients.T)]
+
     def normals(self, n):
         """Standard normal numbers of ``n`` draws, (n, m + p): the same whenever they are asked."""
         return np.random.default_rng(self.seed).standard_normal((n, len(self.shifts)))
+
+    def own_keys(self, word):
+        """What the normal numbers of a word's own deviations are drawn by, in their order."""
+        return [word]
 
     def own_normals(self, n, side, word):
         """Those for a word's own deviations, (n, n_components)."""
@@ -166,7 +190,7 @@ class Change:
     def __add__(self, other):
         return Change(
             self.shared + other.shared,
-            _merged(self.own + other.own),
+            merged(self.own + other.own),
             np.minimum(self.fewest, other.fewest),
         )
 
@@ -176,7 +200,7 @@ class Change:
         return Change(factor * self.shared, own, self.fewest)
 
 
-def _merged(own):
+def merged(own):
     """One entry for each side and word: their derivatives add up."""
     found = {}
     for side, word, d in own:
@@ -218,7 +242,9 @@ def spread_of(deviations, change):
         # Satterthwaite's formula takes as known: ratios of D equal units are near D / 3
         freedom = 3.0 * ratio - 2.0
     else:
-        freedom = np.broadcast_to(change.fewest, known.shape)
+        # a variance known from m sums has a relative variance of 2 / m of its own
+        freedom = 1.0 / (1.0 / np.maximum(change.fewest, 1.0) + 1.0 / deviations.n_sampling)
+        freedom = np.broadcast_to(freedom, known.shape)
     # of all parts together, those of the prior and the model taken as known
     total = known + own + prior
     share = np.divide(total, known, out=np.full(known.shape, 1e3), where=known > 1e-6 * total)

@@ -29,12 +29,15 @@ from .deviations import (
     prior_noise,
     sampling_weights,
 )
+from .response import half_weights, response_of
 from .scores import effective_units
 
 # Linear systems solved in step, and the residual that they are solved to, relative to their size.
 # What it leaves is along scales of both sides, which balancing takes away; without it cosines would
 # have standard deviations some 10 % too small.
-_TOGETHER, _TOL, _RAW_TOL = 16, 1e-2, 1e-3
+_TOGETHER, _TOL, _RAW_TOL = 16, 5e-3, 5e-4
+# Directions in which the Hessian is soft that the first of them show all others, at most.
+_SOFT = 64
 # Random sums of units from which the dispersion of words is estimated: within sqrt(2 / 64 K).
 DISPERSION_SUMS = 64
 # The search for the mode from the solver's vectors, before Newton's method.
@@ -116,6 +119,8 @@ class Sampling:
         Components that are not zero at the mode.
     problem : str or None
         Why there are no deviations.
+    response : float
+        By which deviations of first order are multiplied (`response`); there once they are.
     """
 
     def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs, verbose=0):
@@ -148,7 +153,7 @@ class Sampling:
     def _seeds(self):
         # spawning counts children: a fresh sequence gives the same ones every time
         seed = np.random.SeedSequence(self._seed.entropy, spawn_key=self._seed.spawn_key)
-        return seed.spawn(4)
+        return seed.spawn(5)
 
     @cached_property
     def rank(self):
@@ -192,8 +197,11 @@ class Sampling:
         model = hessian.model
         # read before the scores are let go of
         n_units, _, _ = self.n_units, self.dispersion, self.rank
-        _, *seeds, draws = self._seeds()
+        _, *seeds, draws, halves = self._seeds()
         of_units, of_prior = (np.random.default_rng(seed) for seed in seeds)
+        of_halves = np.random.default_rng(halves)
+        halves = half_weights(self._number, model.n_words * model.n_components, of_halves)
+        differences = 0.5 * (halves[:, 0] - halves[:, 1])
         most, n_prior = numbers_of(model.n_words * model.n_components)
         weights = sampling_weights(self._number, of_units, most)
         with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
@@ -202,6 +210,7 @@ class Sampling:
                 [
                     centred(scores, weights, np.float32),
                     prior_noise(model.prior, of_prior, n_prior, np.float32),
+                    centred(scores, differences, np.float32),
                 ]
             )
             solve_in_place(
@@ -215,35 +224,44 @@ class Sampling:
         reference = [self._arrays[name] for name in NAMES]
         vectors, own = as_read(mode.vectors, shifts, own, reference, self._balance)
         del self._at_mode
-        self._build = None
         by_unit = self._number <= most
-        return Deviations(vectors, shifts, len(weights), by_unit, n_units, own, draws)
+        shifts, predicted = np.split(shifts, [len(weights) + n_prior])
+        found = Deviations(vectors, shifts, len(weights), by_unit, n_units, own, draws)
+        with OneBlasThread():
+            self.response = response_of(
+                found, predicted, self._build, halves, self._balance, of_halves
+            )
+        shifts[: len(weights)] *= self.response
+        self._build = None
+        return found
 
 
 def resolved(prior, hessian):
     """The prior of a Hessian that single precision resolves, with its precision raised if need be.
 
     Along the scales of both sides the likelihood is flat and the prior's precision all there is.
-    Balanced vectors do not move there; where the precision would drown in the rounding of the
-    largest curvature, as with all pairs of a count matrix, a larger one changes no answer.
+    Balanced vectors do not move there; where the precision of a word would drown in the rounding of
+    its curvature, as with all pairs of a count matrix, a share of that curvature changes no answer.
     """
-    traces = []
+    held = []
     for side in (0, 1):
         # blocks of vectors of one component, the lengths, are the traces of those of all
         lengths = np.linalg.norm(hessian.x[1 - side], axis=1, keepdims=True)
-        traces.append(hessian.pair_blocks(side, lengths)[:, 0, 0])
-        traces[side] += prior.diagonal(side).sum(axis=1)
-    least = _RESOLVED * np.max(traces)
-    if np.all(prior.tau >= least):
+        diagonal = prior.diagonal(side)
+        traces = hessian.pair_blocks(side, lengths)[:, 0, 0] + diagonal.sum(axis=1)
+        more = np.maximum(_RESOLVED * traces[:, None] - diagonal, 0.0)
+        extra, pull = prior.held[side] or (0.0, np.zeros_like(diagonal))
+        held.append((extra + more, pull) if more.any() else prior.held[side])
+    if all(new is old for new, old in zip(held, prior.held, strict=True)):
         return prior
     raised = copy.copy(prior)
-    raised.tau = np.maximum(prior.tau, least)
+    raised.held = tuple(held)
     return raised
 
 
 def solve_in_place(hessian, orbit, rows, tol=_TOL, *, verbose=0):
     """``H^+`` times rows (m, 2, n_words, K), at right angles to the orbit of rotations."""
-    gaussian = seen_through_products(hessian, tol=tol).rough
+    gaussian = seen_through_products(hessian, tol=tol, recycle=_SOFT).rough
     begun = time.monotonic()
     for start in range(0, len(rows), _TOGETHER):
         part = rows[start : start + _TOGETHER].astype(np.float64)
@@ -252,8 +270,13 @@ def solve_in_place(hessian, orbit, rows, tol=_TOL, *, verbose=0):
         rows[start : start + _TOGETHER] = orbit.project(part)
         done = min(start + _TOGETHER, len(rows))
         if verbose:
-            left = (len(rows) - done) * (time.monotonic() - begun) / done
-            print(f"intervals by units: {done} of {len(rows)} deviations, {left:.0f} s left")
+            progress(done, len(rows), begun)
+
+
+def progress(done, total, begun):
+    """Print how many deviations are there, and the seconds to go since ``begun``."""
+    left = (total - done) * (time.monotonic() - begun) / done
+    print(f"intervals by units: {done} of {total} deviations, {left:.0f} s left", flush=True)
 
 
 def _own(hessian, n_units):
@@ -312,7 +335,9 @@ def bytes_needed(n_words, k, n_units, n_entries):
     size = 2 * n_words * k
     most, n_prior = numbers_of(n_words * k)
     rows = min(n_units, most) + n_prior
+    # directions that the first systems went, and what became of them
+    learned = 2 * 25 * _TOGETHER * size // 2 * 4
     # counts of both sides, slopes and residuals in double and single precision, probabilities
     tables = (4 * 8 + 2 * 8 + 2 * 4 + 2 * 8) * n_words**2
     influences = 3 * 2 * n_entries * 8 * k
-    return 2 * rows * size * 4 + _TOGETHER * size * 64 + tables + influences
+    return learned + 2 * rows * size * 4 + _TOGETHER * size * 64 + tables + influences

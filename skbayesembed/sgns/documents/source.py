@@ -11,8 +11,9 @@ from ...common.warnings import warn_user
 from ..counting import expected_negatives
 from ..data import pair_table
 from ..model import SGNSModel
-from ..pairs import PairCounts, pooled_counts
+from ..pairs import PairCounts, pooled_counts, times
 from ..priors import InformativePrior, Prior, build_prior
+from .blocks import DocumentPairs
 from .sampling import Sampling
 from .scores import ExpectedScores, GivenScores
 
@@ -44,14 +45,27 @@ class TextSource:
 
     def __call__(self):
         """The posterior without anchors, and a function that makes scores at its mode."""
-        options = {"negative": self.negative, "ns_exponent": self.ns_exponent}
-        positive = self.pairs.total()
-        counts = PairCounts(positive, expected_negatives(positive, **options))
 
         def scores(vectors, run):
-            return ExpectedScores(self.pairs, self.units, vectors, run=run, **options)
+            return ExpectedScores(self.pairs, self.units, vectors, run=run, **self._negatives)
 
-        return SGNSModel(pair_table(counts), self.prior.n_components, self.prior), scores
+        return self._model(self.pairs), scores
+
+    def reweighted(self, weights):
+        """The posterior with units' pairs times ``weights`` (n_units,)."""
+        mine = weights[self.units.index]
+        if self.pairs.weights is not None:
+            mine = mine * self.pairs.weights
+        return self._model(DocumentPairs(self.pairs.source, mine, self.pairs.seed))
+
+    @property
+    def _negatives(self):
+        return {"negative": self.negative, "ns_exponent": self.ns_exponent}
+
+    def _model(self, pairs):
+        positive = pairs.total()
+        counts = PairCounts(positive, expected_negatives(positive, **self._negatives))
+        return SGNSModel(pair_table(counts), self.prior.n_components, self.prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +93,17 @@ class PairSource:
         def scores(vectors, run):
             return GivenScores(map(pooled_counts, self.groups), vectors)
 
-        table = pair_table(pooled_counts([one for group in self.groups for one in group]))
-        return SGNSModel(table, self.prior.n_components, self.prior), scores
+        return self.reweighted(np.ones(len(self.groups))), scores
+
+    def reweighted(self, weights):
+        """As of `TextSource`."""
+        parts = [
+            times(one, float(weight))
+            for group, weight in zip(self.groups, weights, strict=True)
+            for one in group
+            if weight > 0
+        ]
+        return SGNSModel(pair_table(pooled_counts(parts)), self.prior.n_components, self.prior)
 
 
 def why_not(estimator, training):

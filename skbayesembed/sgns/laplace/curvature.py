@@ -119,22 +119,24 @@ def gaussian_at(hessian, method):
     return BipartiteGaussian(blocks, cross, CholeskyRoot(cross.schur()), free)
 
 
-def seen_through_products(hessian, tol=None):
+def seen_through_products(hessian, tol=None, recycle=0):
     """The Gaussian by products in single precision; its solutions are refined in double.
 
-    ``tol`` is the relative residual of solutions in single precision; None for the least possible.
+    ``tol`` is the relative residual of solutions in single precision, None for the least possible;
+    ``recycle`` the most soft directions that later solutions learn from the first (`KrylovRoot`).
     """
     single = np.float32
     blocks = [whitening(hessian.blocks(side)).astype(single) for side in (0, 1)]
     whitened = WhitenedHessian(hessian.single(), blocks)
+    options = {"dtype": single, "keep": _KEEP, "solution_tol": tol, "recycle": recycle}
     if hessian.prior.coupled:
-        root = KrylovRoot(whitened.product, dtype=single, keep=_KEEP, solution_tol=tol)
+        root = KrylovRoot(whitened.product, **options)
         return Refined(WholeGaussian(root, hessian.free, blocks), hessian.product)
     # entries held without anchors are a slice across the orbit, which then is not null
     whole = hessian.model.anchors is not None or np.all(hessian.free)
     if whole and worthwhile(hessian.model) and np.any(hessian.x[1]):
         whitened.soft = SoftMaps(hessian, blocks)
-    root = KrylovRoot(whitened.schur, whitened.soft, dtype=single, keep=_KEEP, solution_tol=tol)
+    root = KrylovRoot(whitened.schur, whitened.soft, **options)
     return Refined(BipartiteGaussian(blocks, whitened, root, hessian.free), hessian.product)
 
 

@@ -16,8 +16,10 @@ from scipy import linalg
 
 from ...inference.laplace import apply_blocks
 
-# Directions for which matrices of their number squared are made: 1.6 GB in single precision.
-MOST = 10_000
+# Directions for which matrices of their number squared are made, 1.6 GB in single precision; and of
+# these up to so many in double, since where the prior weighs next to nothing the curvature is what
+# is left of sums a million times as large.
+MOST, _MOST_DOUBLE = 10_000, 2_500
 
 
 def worthwhile(model):
@@ -31,7 +33,7 @@ class SoftMaps:
     """``F = I + U (R^-T - L^-T) L^-1 U'`` with ``L L' = U'U`` and ``R R' = U'SU``.
 
     It takes ``U L^-T c`` to ``U R^-T c``: within the soft directions U, ``F'SF`` is the identity.
-    Matrices are in single precision; F serves as far as they are right, and is a factor anyway.
+    F is kept in single precision; it serves as far as it is right, and is a factor anyway.
 
     Null directions N are told apart from soft ones, which are made orthogonal to them.
 
@@ -51,26 +53,30 @@ class SoftMaps:
         alpha = np.ascontiguousarray((hessian.x[1] * hessian.free[1])[:, :present])
         self.alpha = alpha.astype(np.float32)
         self.free = hessian.free[1].astype(np.float32)
-        self.lower = np.stack([linalg.lapack.strtri(w, lower=1)[0] for w in blocks[1]])
-        gram = self.maps.change(self._gram(k))
-        curvature = gram[0] - _explained(hessian, blocks[0], alpha, self.maps)
+        inner = np.float64 if k * k <= _MOST_DOUBLE else np.float32
+        lower = _inverted(blocks[1].astype(inner))
+        self.lower = lower.astype(np.float32)
+        gram = self.maps.change(self._gram(lower, alpha.astype(inner)))
+        curvature = gram[0] - _explained(hessian, blocks[0].astype(inner), alpha, self.maps)
         self.lift = self.null = None
         if not anchored:
             half = _inverse_factor(gram[2])
-            self.null = half.T @ half
-            self.lift = self.null @ gram[1].T
-            gram[0] -= gram[1] @ self.lift
+            null = half.T @ half
+            lift = null @ gram[1].T
+            gram[0] -= gram[1] @ lift
+            self.null, self.lift = null.astype(np.float32), lift.astype(np.float32)
         support = gram[0] + np.diag(gram[0].diagonal())
-        self.first = _inverse_factor(gram[0])
-        self.second = np.ascontiguousarray((_inverse_factor(curvature, support) - self.first).T)
+        first = _inverse_factor(gram[0])
+        second = np.ascontiguousarray((_inverse_factor(curvature, support) - first).T)
+        self.first, self.second = first.astype(np.float32), second.astype(np.float32)
 
-    def _gram(self, k):
+    def _gram(self, lower, alpha):
         """``U'U`` for the directions that put component i of the contexts in place j."""
-        outer = self.lower @ self.lower.transpose(0, 2, 1)
+        outer = lower @ lower.transpose(0, 2, 1)
         # entries that are held have the identity in their blocks
         outer *= self.free[:, :, None] * self.free[:, None, :]
-        size = self.alpha.shape[1] * k
-        return _sum(_squares(self.alpha), outer).transpose(0, 2, 1, 3).reshape(size, size)
+        size = alpha.shape[1] * lower.shape[1]
+        return _sum(_squares(alpha), outer).transpose(0, 2, 1, 3).reshape(size, size)
 
     def apply(self, y):
         """F times rows (m, n_words * K)."""
@@ -155,10 +161,11 @@ def _inverse_factor(matrix, support=None):
     if support is None:
         support = np.diag(matrix.diagonal())
     for weight in (0.0, 1e-5, 1e-4, 1e-3, 1e-2):
-        tried = matrix + np.float32(weight) * support if weight else matrix
-        lower, info = linalg.lapack.spotrf(tried, lower=1, clean=1)
+        tried = matrix + matrix.dtype.type(weight) * support if weight else matrix
+        potrf, trtri = linalg.lapack.get_lapack_funcs(("potrf", "trtri"), (tried,))
+        lower, info = potrf(tried, lower=1, clean=1)
         if info == 0:
-            return np.ascontiguousarray(linalg.lapack.strtri(lower, lower=1, overwrite_c=1)[0])
+            return np.ascontiguousarray(trtri(lower, lower=1, overwrite_c=1)[0])
     raise np.linalg.LinAlgError("The Hessian is not positive definite along maps of all contexts.")
 
 
@@ -170,11 +177,11 @@ def _explained(hessian, whitening, alpha, maps):
     ``q_w = sum_v residual alpha_v`` over free v.
     """
     n, k = alpha.shape
-    rho = hessian.x[0][:, :k].astype(np.float32)
+    rho = hessian.x[0][:, :k].astype(whitening.dtype)
     inverse = (whitening.transpose(0, 2, 1) @ whitening)[:, :k, :k]
     whole = hessian.x[1] * hessian.free[1]
-    q = hessian.residual_sums(0, whole).astype(np.float32)[:, :k]
-    inner = hessian.pair_blocks(0, alpha).astype(np.float32)
+    q = hessian.residual_sums(0, whole).astype(whitening.dtype)[:, :k]
+    inner = hessian.pair_blocks(0, alpha).astype(whitening.dtype)
     half = inner @ inverse
     # [i, j, i', j'] from sums over words of one matrix in (i, i') and one in (j, j')
     out = _sum(half @ inner, _squares(rho)) + _sum(_squares(q), inverse)
@@ -185,6 +192,12 @@ def _explained(hessian, whitening, alpha, maps):
     out -= mixed.transpose(2, 1, 0, 3)
     out -= mixed.transpose(0, 3, 2, 1)
     return _Maps(k, k, maps.anchored).change(out.reshape(k * k, k * k))[0]
+
+
+def _inverted(lower):
+    """Inverses of lower triangular matrices, in their own precision."""
+    (trtri,) = linalg.lapack.get_lapack_funcs(("trtri",), (lower,))
+    return np.stack([trtri(w, lower=1)[0] for w in lower])
 
 
 def _squares(x):

@@ -1,0 +1,216 @@
+"""Questions about words in one period: which is nearer, analogies, projections, associations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from ..sgns.comparisons import Nearer, Projections, nearer, project, several
+from ..sgns.neighbours import Analogies, analogy
+from ..sgns.predict import word_shares
+from ..sgns.questions.asking import Answer
+from ..sgns.questions.operands import Operands
+from ..sgns.questions.phrases import Axis, operands_of, phrase_of
+from ..sgns.reading import AskingMixin, check_one_of
+from ..sgns.similar_documents import document_similarity
+from ..sgns.weat import weat
+from . import inputs
+from .predict import as_read, period_draws
+from .vectors import n_drawn, vectors_of
+
+
+class DynamicAskingMixin(AskingMixin):
+    """Questions about words in one period of time."""
+
+    # of the estimator
+    posterior_: Any
+    periods_: Any
+    words_: Any
+
+    def nearer(self, word: Any, others: Sequence, *, period: Any, prob: float = 0.9) -> Nearer:
+        """Which of several words a word is nearest to in a period.
+
+        Parameters
+        ----------
+        word, others, prob
+            As of `BayesianSGNS.nearer`.
+        period : time or label of a period
+            A time in a period names it.
+
+        Returns
+        -------
+        Nearer
+            Prints as a table.
+        """
+        check_is_fitted(self, "posterior_")
+        return nearer(self, word, others, prob, self._shift(period))
+
+    def project(
+        self, words: Sequence, axis: Axis, *, period: Any, prob: float = 0.9
+    ) -> Projections:
+        """Where words lie on an axis in a period.
+
+        For a word in every period ask for ``similarity(word, axis)``.
+
+        Parameters
+        ----------
+        words, axis, prob
+            As of `BayesianSGNS.project`.
+        period : time or label of a period
+            A time in a period names it.
+
+        Returns
+        -------
+        Projections
+            Prints as a table.
+        """
+        check_is_fitted(self, "posterior_")
+        return project(self, axis, words, prob, self._shift(period))
+
+    def analogy(
+        self, a: Any, b: Any, c: Any, n: int = 10, *, period: Any, prob: float = 0.9
+    ) -> Analogies:
+        """What is to ``c`` as ``b`` is to ``a`` in a period.
+
+        Parameters
+        ----------
+        a, b, c, n, prob
+            As of `BayesianSGNS.analogy`.
+        period : time or label of a period
+            A time in a period names it.
+
+        Returns
+        -------
+        Analogies
+            Prints as a table.
+        """
+        check_is_fitted(self, "posterior_")
+        return analogy(self, a, b, c, n, prob, self._shift(period))
+
+    def weat(
+        self,
+        X: Sequence,
+        Y: Sequence,
+        A: Sequence,
+        B: Sequence,
+        *,
+        period: Any,
+        prob: float = 0.9,
+    ) -> Answer:
+        """Word embedding association test in a period.
+
+        The `contrast` of two periods' answers tells how the effect has changed.
+
+        Parameters
+        ----------
+        X, Y, A, B, prob
+            As of `BayesianSGNS.weat`.
+        period : time or label of a period
+            A time in a period names it.
+
+        Returns
+        -------
+        Answer
+            As of `BayesianSGNS.weat`.
+        """
+        check_is_fitted(self, "posterior_")
+        return weat(self, X, Y, A, B, prob, self._shift(period))
+
+    def document_similarity(
+        self,
+        X: Any,
+        other: Any = None,
+        *,
+        times: ArrayLike,
+        other_times: ArrayLike | None = None,
+        words: Sequence | None = None,
+        prob: float = 0.9,
+    ) -> Answer:
+        """Posterior of the cosines of documents' features, with other documents or with words.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``transform``
+        other : documents or counts, optional
+            By default X itself.
+        times : array-like of shape (n_documents,)
+            In periods of ``fit``.
+        other_times : array-like of shape (n_other,), optional
+            Those of ``other``.
+        words : list of words, as of `similarity`, optional
+            In place of other documents; those of the period of the first document, which has to be
+            that of all.
+        prob : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        Answer
+            As of `BayesianSGNS.document_similarity`.
+
+        Raises
+        ------
+        ValueError
+            For times outside of the periods, or of several periods where words are given; where
+            both ``other`` and ``words`` are given.
+        MemoryError
+            If the draws would not fit.
+        """
+        check_is_fitted(self, "posterior_")
+        check_one_of(other, words)
+        documents, periods = _dated(self, X, times)
+        if words is not None:
+            if np.unique(periods).size > 1:
+                raise ValueError(
+                    "times must be in one period where words are given, got "
+                    f"{np.unique(periods).size} periods."
+                )
+            shift = int(periods[0]) * self.words_.size
+            phrases = [phrase_of(self, what, "words") for what in several(words, "words")]
+            other = operands_of(phrases, self._n_places, shift)
+        elif other is not None:
+            other, _ = _dated(self, other, other_times)
+        return document_similarity(self, documents, other, prob)
+
+    # What questions are answered with; places of vectors are words in periods.
+
+    @property
+    def _n_places(self):
+        return self.periods_.n_periods * self.words_.size
+
+    @property
+    def _n_drawn(self):
+        return n_drawn(self)
+
+    def _shift(self, period):
+        """Where the places of a period begin."""
+        return self.periods_.find(period, "period") * self.words_.size
+
+    def _vectors(self, operands, invariant):
+        return vectors_of(self, operands, invariant)
+
+    def _target_draws(self, shift):
+        return as_read(self, "rho", period_draws(self, "rho", shift // self.words_.size))
+
+
+def _dated(estimator, X, times):
+    """`Operands` of documents at their times, and their periods (n_documents,)."""
+    counts, centres = inputs.documents(estimator, X, times)
+    if centres is None:
+        raise ValueError("times must be given for all documents, got None.")
+    known = estimator.periods_.centres
+    periods = np.searchsorted(known, centres)
+    outside = (periods == known.size) | (known[np.minimum(periods, known.size - 1)] != centres)
+    if np.any(outside):
+        raise ValueError("times must be in the periods of fit, got one that is in none.")
+    shares = word_shares(counts).tocoo()
+    rows, columns = shares.coords
+    columns = columns + periods[rows] * estimator.words_.size
+    n = counts.shape[0]
+    weights = sparse.csr_array((shares.data, (rows, columns)), shape=(n, estimator._n_places))
+    return Operands(weights, np.zeros(n, int), np.zeros(n, bool)), periods

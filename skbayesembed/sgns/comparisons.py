@@ -1,0 +1,219 @@
+"""Tables of answers about several words, or lists of words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..common.checks import check_prob
+from ..posterior.tables import Column, Table
+from .neighbours import units_columns, units_notes
+from .questions.asking import Answer, ask
+from .questions.kinds import Cosines, Differences
+from .questions.phrases import Axis, operands_of, phrase_of
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Nearer(Table):
+    """Words, or lists of words, by how near they are to a word.
+
+    Attributes
+    ----------
+    word : str
+    words : ndarray of str of shape (n,)
+        What was held against it, by posterior mean cosine, largest first.
+    mean, sd : ndarray of shape (n,)
+        Of the cosine.
+    interval : ndarray of shape (n, 2)
+        Of the cosine.
+    prob_nearest : ndarray of shape (n,)
+        Probability of being the nearest of them.
+    difference : ndarray of shape (n,)
+        Posterior mean of the cosine of the first row less that of this one.
+    difference_interval : ndarray of shape (n, 2)
+        Of this difference, from joint draws.
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
+    n_units : ndarray of shape (n,) or None
+        Effective units of sampling behind a cosine; None where intervals are the model's.
+    answer : Answer
+        All cosines, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
+    """
+
+    word: str
+    words: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    prob_nearest: np.ndarray
+    difference: np.ndarray
+    difference_interval: np.ndarray
+    answer: Answer
+    prob: float
+    n_draws: int
+    n_units: np.ndarray | None = None
+
+    def _title(self):
+        return f"nearest to {self.word!r}, of these"
+
+    def _notes(self):
+        return super()._notes() + units_notes(self)
+
+    def _columns(self):
+        interval = f"{100 * self.prob:g} % interval"
+        lower = [f"{m:6.3f} [{a:6.3f}, {b:6.3f}]" for m, (a, b) in zip(
+            self.difference, self.difference_interval, strict=True)]  # fmt: skip
+        lower[0] = ""
+        columns = [
+            Column("word", self.words, ("word",), left=True),
+            Column("cosine", self.mean, ("mean",), "6.3f"),
+            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
+            Column("P(nearest)", self.prob_nearest, ("prob_nearest",), ".2f"),
+            Column("lower than the first by", lower, ()),
+        ]
+        return columns + units_columns(self, ("n_units",))
+
+    def _series(self):
+        series = super()._series()
+        lead = {name: series.pop(name) for name in ("word", "mean")}
+        lead["sd"] = self.sd
+        series["difference"] = self.difference
+        ends = {f"difference_{end}": self.difference_interval[:, i] for i, end in enumerate(
+            ("low", "high"))}  # fmt: skip
+        units = {"n_units": series.pop("n_units")} if "n_units" in series else {}
+        return {**lead, **series, **ends, **units}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Projections(Table):
+    """Words by where they lie on an axis.
+
+    Attributes
+    ----------
+    axis : str
+        What the axis is called.
+    words : ndarray of str of shape (n,)
+        By posterior mean projection, largest first.
+    mean, sd : ndarray of shape (n,)
+        Of the projection, the cosine with the axis.
+    interval : ndarray of shape (n, 2)
+        Of the projection.
+    prob_positive : ndarray of shape (n,)
+        Probability that it is above zero.
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
+    n_units : ndarray of shape (n,) or None
+        Effective units of sampling behind a projection; None where intervals are the model's.
+    answer : Answer
+        All projections, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
+    """
+
+    axis: str
+    words: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    prob_positive: np.ndarray
+    answer: Answer
+    prob: float
+    n_draws: int
+    n_units: np.ndarray | None = None
+
+    def _title(self):
+        return f"on the axis {self.axis}"
+
+    def _notes(self):
+        return super()._notes() + units_notes(self)
+
+    def _columns(self):
+        interval = f"{100 * self.prob:g} % interval"
+        columns = [
+            Column("word", self.words, ("word",), left=True),
+            Column("projection", self.mean, ("mean",), "6.3f"),
+            Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
+            Column("P(> 0)", self.prob_positive, ("prob_positive",), ".2f"),
+        ]
+        return columns + units_columns(self, ("n_units",))
+
+    def _series(self):
+        series = super()._series()
+        return {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd, **series}
+
+
+def several(words, name):
+    """The words, or lists of words, that a table is to be about.
+
+    Raises
+    ------
+    ValueError
+        Unless they are in a list.
+    """
+    if isinstance(words, str | int | np.integer) or not hasattr(words, "__iter__"):
+        raise ValueError(f"{name} must be a list of words, or of lists of words, got {words!r}.")
+    words = list(words)
+    if not words:
+        raise ValueError(f"{name} must name at least one word, got an empty list.")
+    return words
+
+
+def _cosines_with(estimator, phrase, others, prob, shift):
+    """Cosines of a phrase with others, largest posterior mean first.
+
+    Returns
+    -------
+    labels : ndarray of str
+    found : Answer
+    question : callable
+        ``question(rows)``: of some of the rows.
+    """
+    operands = operands_of([phrase, *others], estimator._n_places, shift)
+
+    def question(places):
+        index = np.zeros((len(places), 2), int)
+        index[:, 1] = places + 1
+        return Cosines(operands, index)
+
+    found = ask(estimator, question(np.arange(len(others))), prob)
+    order = np.argsort(-found.mean, kind="stable")
+    entries = {
+        name: value[:, order] if name == "draws" else value[order] for name, value in found.items()
+    }
+    labels = np.array([others[i].label for i in order])
+    found = Answer(entries, question(order), estimator.posterior_)
+    return labels, found, lambda rows: question(order[rows])
+
+
+def nearer(estimator, word, others, prob, shift=0):
+    """`Nearer` of a word, or of whatever stands for one."""
+    check_prob(prob)
+    phrase = phrase_of(estimator, word, "word")
+    others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
+    labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
+    rows = np.arange(len(others))
+    apart = ask(estimator, Differences(question(rows[:1]), question(rows)), prob)
+    # joint draws of how much each is below the first; the first by nothing at all
+    apart.draws[:, 0] = 0.0
+    nearest = np.bincount(np.argmin(apart.draws, axis=1), minlength=rows.size) / len(apart.draws)
+    return Nearer(
+        phrase.label, labels, found.mean, found.sd, found.interval, nearest, apart.mean,
+        apart.interval, found, prob, len(found.draws), found.get("n_units"),
+    )  # fmt: skip
+
+
+def project(estimator, axis, words, prob, shift=0):
+    """`Projections` of words on an axis."""
+    check_prob(prob)
+    if not isinstance(axis, Axis):
+        raise ValueError(f"axis must be what the method axis returns, got {axis!r}.")
+    direction = phrase_of(estimator, axis, "axis")
+    others = [phrase_of(estimator, what, "words") for what in several(words, "words")]
+    labels, found, _ = _cosines_with(estimator, direction, others, prob, shift)
+    return Projections(
+        axis.label, labels, found.mean, found.sd, found.interval,
+        np.mean(found.draws > 0, axis=0), found, prob, len(found.draws), found.get("n_units"),
+    )  # fmt: skip

@@ -1,0 +1,118 @@
+r"""How far answers move when half of the units are left out, beside what first order says.
+
+Deviations are the first order of a mode's response to the weights of units. Where a component is
+hardly told from noise, or from the first one that ``n_components`` leaves out, a direction is so
+soft that the response saturates: first order promises movements that the model cannot make, and
+intervals would be too wide, by a third where K is more than the text supports.
+
+Two searches for the mode tell how much. With the units split in halves at random, and each half
+counted twice, half the difference of their modes is a deviation of the size that sampling makes: a
+half-sample replicate (McCarthy 1969, Review of the International Statistical Institute 37(3);
+balanced repeated replication). Being odd in the weights it is free of the bias of either. What it
+does to answers, over what first order says that these very halves do, is the `response`, by which
+deviations with the units are multiplied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...inference.mode import find_mode
+from ..balance import balanced, nearest_rotation
+from ..laplace.approximation import NAMES
+from .answers import cosine_change, logit_change
+from .deviations import spread_of
+
+# Words of so many effective units take part, and so many pairs of them; fewer words tell nothing.
+_UNITS, _PAIRS, _FEWEST_WORDS = 5.0, 2000, 20
+# Splits into halves for vectors of up to so many entries of a side, the last number beyond.
+_SPLITS = ((4_000, 4), (40_000, 2), (np.inf, 1))
+# Median of the absolute value of a standard normal number.
+_MEDIAN = 0.6744897501960817
+_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-6
+# Where halves end near modes of their own, the response is what it is up to this.
+_MOST = 2.0
+
+
+def half_weights(n_units, n_entries, rng):
+    """Weights of units in halves at random, (n_splits, 2, n_units).
+
+    Half the difference of the two is what first order is asked about.
+    """
+    splits = next(number for most, number in _SPLITS if n_entries <= most)
+    out = np.zeros((splits, 2, n_units))
+    for both in out:
+        order = rng.permutation(n_units)
+        for weights, half in zip(both, (order[: n_units // 2], order[n_units // 2 :]), strict=True):
+            weights[half] = n_units / half.size
+    return out
+
+
+def response_of(deviations, predicted, build, halves, balance, rng):
+    """Movement of answers over what first order says; 1 where nothing tells.
+
+    Parameters
+    ----------
+    deviations : Deviations
+        To first order.
+    predicted : ndarray of shape (n_splits, 2, n_words, n_components)
+        What first order says of half the difference of the halves' modes.
+    build : TextSource or PairSource
+    halves : ndarray of shape (n_splits, 2, n_units)
+        As of `half_weights`.
+    balance : bool
+        Whether deviations are those of balanced vectors.
+    rng : numpy.random.Generator
+    """
+    words, found = np.flatnonzero(deviations.n_units >= _UNITS), []
+    if words.size < _FEWEST_WORDS:
+        return 1.0
+    for both, first_order in zip(halves, predicted, strict=True):
+        ends = [_mode_of(deviations, build, weights, balance) for weights in both]
+        seen = words[np.all([np.any(end[:, words], axis=(0, 2)) for end in ends], axis=0)]
+        if seen.size >= _FEWEST_WORDS:
+            shifts = np.stack([0.5 * (ends[0] - ends[1]), first_order])
+            found.append(_moved(replace(deviations, shifts=shifts, own={}), deviations, seen, rng))
+    return float(min(np.exp(np.median(found)), _MOST)) if found else 1.0
+
+
+def _mode_of(deviations, build, weights, balance):
+    """The mode with units of these weights, in the frame of the whole."""
+    model = build.reweighted(weights)
+    theta, _ = find_mode(
+        model,
+        model.pack(dict(zip(NAMES, deviations.vectors, strict=True))),
+        max_iter=_SEARCH_ITERATIONS,
+        tol=_SEARCH_TOL,
+        warn=False,
+    )
+    arrays = model.unpack(theta)
+    vectors = np.stack([arrays[name] for name in NAMES])
+    if balance:
+        vectors = balanced(vectors)
+    return vectors @ nearest_rotation(vectors, deviations.vectors)
+
+
+def _moved(both, deviations, words, rng):
+    """Logarithm of how far logits and cosines moved, in standard errors.
+
+    ``both`` has the movements of the two modes, and as first order says. What the latter has by the
+    luck of the halves is taken off as far as the two go together, times the fourth power of their
+    correlation: where that is near one, their ratio remains; where the response saturates, luck
+    along soft directions does not show. Over thirty simulated texts, of 2 to 20 components, its
+    standard deviation from split to split was .01 to .08 (of the ratio .01 to .24, of the movements
+    alone .04 to .21), at the same mean.
+    """
+    a, b = rng.choice(words, (2, _PAIRS))
+    a, b = a[a != b], b[a != b]
+    out = []
+    for change in (logit_change, cosine_change):
+        error = spread_of(deviations, change(deviations, a, b)).sampling
+        known = error > 0
+        moves = change(both, a, b).shared[:, known] / error[known]
+        moved, told = np.log(np.maximum(np.median(np.abs(moves), axis=1), 1e-9) / _MEDIAN)
+        together = max(0.0, float(np.corrcoef(moves)[0, 1]))
+        out.append(moved - together**4 * told)
+    return np.mean(out)

@@ -1,0 +1,216 @@
+r"""``prior_precision="auto"``: the precision whose mode predicts held-out units best.
+
+A fifth of the units (documents) is held out, or of the pairs where no documents are known. The mode
+of the others is followed along precisions that double or halve, each from the mode before, until
+held-out pairs are predicted worse. At the upper end of the path is a mode of zero, which guesses:
+what is chosen predicts at least as well.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from ..common.memory import check_memory
+from ..inference.mode import find_mode
+from ..inference.threads import OneBlasThread
+from .counting import RankOne, expected_negatives, sampled_negatives
+from .data import pair_table, table_bytes
+from .documents.blocks import DocumentPairs
+from .model import SGNSModel
+from .pairs import PairCounts, pooled_counts
+from .priors import build_prior
+
+# Share of the units that is held out; where the path begins, and how far it goes at most.
+_SHARE, _BEGIN, _LEAST, _MOST = 0.2, 4.0, 2.0**-6, 2.0**20
+# The searches for modes of the path: scores are compared to three digits.
+_ITERATIONS, _TOL = 300, 1e-5
+# A score that is better by less is not worth a smaller precision.
+_GAIN = 1e-5
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A precision and the path to it.
+
+    Attributes
+    ----------
+    precision : float
+    path : list of (float, float)
+        Precisions, ascending, and the mean log probability of a held-out observation of each.
+    mode : dict of ndarray or None
+        ``rho`` and ``alpha`` near the mode of what was not held out.
+    """
+
+    precision: float
+    path: list
+    mode: dict | None
+
+
+def choose_precision(estimator, training, seed):
+    """The `Chosen` precision of a fit.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    training : inputs.Training
+        With counts.
+    seed : numpy.random.SeedSequence
+        For what is held out, and for the first start.
+    """
+    check_memory(
+        2 * table_bytes(training.counts, 1),
+        f"The pair tables of {training.counts.n_words} words, to fit to and to predict,",
+        "Give a number for prior_precision, a smaller max_features or a larger min_count.",
+    )
+    rng = np.random.default_rng(seed)
+    train, held = split_counts(estimator, training, rng)
+    if train is None or held is None or train.total == 0 or held.total == 0:
+        return Chosen(1.0, [], None)
+    path = _Path(estimator, training.vocabulary, pair_table(train), pair_table(held), rng)
+    with OneBlasThread():
+        best = _climb(path)
+    return Chosen(best, sorted(path.scores.items()), path.held.unpack(path.modes[best]))
+
+
+def _climb(path):
+    """The best precision, up from where the path begins or else down."""
+    best = _BEGIN
+    for factor in (2.0, 0.5):
+        least = 0.0 if factor > 1.0 else _GAIN
+        while _LEAST < best < _MOST and path(best * factor) > path(best) + least:
+            best *= factor
+        if best > _BEGIN:
+            break
+    return best
+
+
+class _Path:
+    """Scores of precisions; each search for a mode begins where the nearest one ended."""
+
+    def __init__(self, estimator, vocabulary, train, held, rng):
+        self.estimator, self.vocabulary, self.train = copy.copy(estimator), vocabulary, train
+        self.rng, self.scores, self.modes = rng, {}, {}
+        self.total = float(held.n[0].sum())
+        # next to no prior: its log density is that of the observations
+        self.held = SGNSModel(held, estimator.n_components, 1e-300)
+        self.gradient = np.empty(self.held.n_parameters)
+
+    def __call__(self, precision):
+        if precision not in self.scores:
+            self.scores[precision] = self._score(precision)
+        return self.scores[precision]
+
+    def _score(self, precision):
+        self.estimator.prior_precision = precision
+        prior = build_prior(self.estimator, self.vocabulary)
+        model = SGNSModel(self.train, self.estimator.n_components, prior)
+        near = min(self.modes, key=lambda p: abs(np.log(p / precision)), default=None)
+        start = model.pack(model.start(self.rng)) if near is None else self.modes[near]
+        theta, _ = find_mode(model, start, max_iter=_ITERATIONS, tol=_TOL, warn=False)
+        self.modes[precision] = theta
+        return self.held.logp_and_grad(theta, self.gradient) / self.total
+
+
+def split_counts(estimator, training, rng):
+    """`PairCounts` to fit to and to predict: of some units and the others, or of pairs at random.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    training : inputs.Training
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    train, held : PairCounts or None
+    """
+    units, pairs = training.units, training.by_document
+    if units is None or units.n_units < 2:
+        return _thinned(training.counts, rng)
+    if isinstance(pairs, DocumentPairs):
+        held = _held_documents(training, rng)
+        return tuple(_finished(estimator, _some(pairs, chosen), rng) for chosen in (~held, held))
+    n_held = max(1, round(_SHARE * units.n_units))
+    held = np.isin(units.index, rng.permutation(units.n_units)[:n_held])
+    parts = [[], []]
+    for part, out in zip(pairs.parts, held, strict=True):
+        parts[int(out)].append(part)
+    return tuple(pooled_counts(p) for p in parts)
+
+
+def _held_documents(training, rng):
+    """Which documents are held out, a fifth of the units at random, (n_documents,).
+
+    By what they say, so that a document is on one side however often it is there, once with a
+    weight or repeated.
+    """
+    units, pairs = training.units, training.by_document
+    marks = _marks(pairs.source, training.words, rng.integers(2**63, dtype=np.uint64))
+    if pairs.weights is not None:
+        marks[pairs.weights == 0.0] = 0
+    of_unit = np.zeros(units.n_units, np.uint64)
+    np.maximum.at(of_unit, units.index, marks)
+    # the uppermost fifth, the topmost unit at least
+    held = of_unit >= min(int((1.0 - _SHARE) * 2.0**64), int(of_unit.max()))
+    return held[units.index]
+
+
+def _marks(source, words, seed):
+    """Numbers of 64 bits by which documents are told apart: of their words, in any order."""
+    of_word = np.array([crc32(str(word).encode()) for word in words], np.uint64)
+    of_word = _mixed(of_word + seed)
+    if hasattr(source, "ids"):
+        each = of_word[source.ids]
+        each[source.ids < 0] = 0
+        starts = source.offsets
+    else:
+        each = of_word[source.matrix.indices] * source.matrix.data.astype(np.uint64)
+        starts = source.matrix.indptr
+    upto = np.zeros(each.size + 1, np.uint64)
+    # sums overflow, and their differences are right all the same
+    np.cumsum(each, out=upto[1:])
+    return _mixed(np.diff(upto[starts]) + seed)
+
+
+def _mixed(x):
+    """The finalizer of splitmix64 (Steele, Lea & Flood 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _some(pairs, chosen):
+    weights = chosen.astype(float)
+    if pairs.weights is not None:
+        weights *= pairs.weights
+    return DocumentPairs(pairs.source, weights, pairs.seed).total()
+
+
+def _finished(estimator, positive, rng):
+    """Counts with negative pairs made as those of the fit; None where there are no pairs."""
+    if positive.sum() == 0:
+        return None
+    options = {"negative": float(estimator.negative), "ns_exponent": float(estimator.ns_exponent)}
+    if estimator.negative_sampling == "sampled":
+        return PairCounts(positive, sampled_negatives(positive, rng=rng, **options))
+    return PairCounts(positive, expected_negatives(positive, **options))
+
+
+def _thinned(counts, rng):
+    """Pairs apart at random, as if each observation went its own way; parts of one are rounded."""
+    negative, kept = counts.negative, []
+    sides = [counts.positive]
+    if not isinstance(negative, RankOne):
+        sides.append(negative)
+    for table in sides:
+        whole = np.floor(table.data + rng.random(table.data.size)).astype(np.int64)
+        out = table.copy()
+        out.data = np.minimum(rng.binomial(whole, _SHARE), table.data)
+        kept.append((table - out, out))
+    if isinstance(negative, RankOne):
+        kept.append((negative.scaled(1.0 - _SHARE), negative.scaled(_SHARE)))
+    return tuple(PairCounts(p, n) for p, n in zip(*kept, strict=True))

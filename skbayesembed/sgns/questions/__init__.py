@@ -1,0 +1,1 @@
+"""What can be asked of vectors of words, and how answers with intervals are had."""

@@ -1,0 +1,162 @@
+"""From a question to its answer: by draws from the posterior, or by units about its mean."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from ...common.checks import check_prob
+from ...posterior.summary import summarise
+from ..documents import answers
+from .kinds import Differences
+from .operands import values
+
+
+class Vectors:
+    """Draws of the vectors of a fitted estimator, joint over all that is asked with them.
+
+    Parameters
+    ----------
+    read : callable
+        ``read(side, places, invariant)``: draws (n_draws, len(places), K); where ``invariant``
+        they need not be balanced, since answers do not change.
+    n_draws : int
+    n_components : callable
+        ``n_components(invariant)``: K, with which vectors are read.
+    each : int, default=1
+        Numbers that are read for one of the K.
+    """
+
+    def __init__(self, read, n_draws, n_components, each=1):
+        self._read, self._n, self._k, self._each = read, n_draws, n_components, each
+
+    def sums(self, operands, invariant):
+        """Draws of `Operands`, (n_draws, len(operands), K)."""
+
+        def read(side, places):
+            return self._read(side, places, invariant)
+
+        return values(operands, read, (self._n, self._k(invariant)), self._each)
+
+
+class Answer(Bunch):
+    """A `Bunch` that knows what was asked, so that it can be held against another answer."""
+
+    def __init__(self, entries, question, posterior):
+        super().__init__(**entries)
+        # in the dict of the object, beside the entries
+        object.__setattr__(self, "_asked", (question, weakref.ref(posterior)))
+
+    def __reduce__(self):
+        # of a copy that is kept elsewhere the entries are enough
+        return Bunch, (), None, None, iter(self.items())
+
+
+def ask(estimator: Any, question: Any, prob: float, shape: Any = None, **more: Any) -> Answer:
+    """The `Answer` to a question.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS or DynamicSGNS
+        Fitted.
+    question : Question
+    prob : float
+        Probability of intervals.
+    shape : tuple of int, optional
+        Of the answers; by default all in a row.
+    **more
+        Further entries.
+
+    Returns
+    -------
+    Answer
+        ``mean`` and ``sd`` (*shape), ``interval`` (*shape, 2), ``draws`` (n_draws, *shape); by
+        units also ``sd_sampling``, ``sd_prior`` and ``n_units`` (*shape).
+    """
+    operands = question.draws(estimator._vectors(question.operands, question.invariant))
+    draws = question.value(operands)
+    deviations = estimator._deviations()
+    if deviations is None:
+        found = summarise(draws, prob)
+    else:
+        found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
+    if shape is not None:
+        found = _shaped(found, shape)
+    return Answer(found | more, question, estimator.posterior_)
+
+
+def _shaped(found, shape):
+    """Answers in a row, in another shape."""
+    out = {}
+    for name, value in found.items():
+        end = (2,) if name == "interval" else ()
+        ahead = value.shape[:1] if name == "draws" else ()
+        out[name] = value.reshape((*ahead, *shape, *end))
+        if out[name].ndim == 0:
+            out[name] = out[name][()]
+    return Bunch(**out)
+
+
+def difference(estimator, first, second, prob, shape=()):
+    """The `Answer` of one question less that of another, and how probably it is positive."""
+    found = ask(estimator, Differences(first, second), prob, shape)
+    found.prob_positive = _share(found.draws > 0)
+    return found
+
+
+def contrast(estimator, a, b, low, high, prob):
+    """The difference of two answers, from joint draws."""
+    check_prob(prob)
+    first, second = (_asked(estimator, x, name) for x, name in ((a, "a"), (b, "b")))
+    shapes = np.shape(a.mean), np.shape(b.mean)
+    if shapes[0] != shapes[1] and min(np.prod(s) for s in shapes) > 1:
+        raise ValueError(
+            f"a and b must have as many answers, or one of them a single one, got the shapes "
+            f"{shapes[0]} and {shapes[1]}."
+        )
+    shape = max(shapes, key=lambda s: (np.prod(s), len(s)))
+    ends = _ends(low, high)
+    found = difference(estimator, first, second, prob, shape)
+    if ends is not None:
+        low, high = ends
+        found.prob_inside = _share((found.draws > low) & (found.draws < high))
+    return found
+
+
+def _share(true):
+    share = true.mean(axis=0)
+    return float(share) if np.ndim(share) == 0 else share
+
+
+def _ends(low, high):
+    """Both ends of what a difference is to be inside of; None where there is none."""
+    if low is None and high is None:
+        return None
+    ends = []
+    for name, value, default in (("low", low, -np.inf), ("high", high, np.inf)):
+        value = default if value is None else value
+        if isinstance(value, bool) or not np.isscalar(value) or not np.isreal(value):
+            raise ValueError(f"{name} must be a number or None, got {value!r}.")
+        ends.append(float(value))
+    if not ends[0] < ends[1]:
+        raise ValueError(f"low must be below high, got low={ends[0]:g} and high={ends[1]:g}.")
+    return ends
+
+
+def _asked(estimator, answer, name):
+    """The question of an answer of this fit."""
+    question, posterior = getattr(answer, "_asked", (None, None))
+    if question is None:
+        raise ValueError(
+            f"{name} must be an answer of this estimator, as similarity returns it, and not a copy "
+            f"of one, got {type(answer).__name__}."
+        )
+    if posterior() is not estimator.posterior_:
+        raise ValueError(
+            f"{name} must be an answer of this fit, got one of another: answers of two fits have "
+            "no joint draws. Ask again after fit."
+        )
+    return question

@@ -1,0 +1,211 @@
+"""What users pass where a word is taken: a word, its index, a list of either, or an axis."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ...common.warnings import warn_user
+from .operands import Operands
+
+# Words of the vocabulary that are offered instead of an unknown one.
+_OFFERED = 3
+# Unknown words of a list for which others are looked for, and those that are named.
+_LOOKED_UP, _NAMED = 5, 20
+# Words of a list that stand for it in a table.
+_SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Phrase:
+    """Words of the vocabulary with weights, and what they are called.
+
+    Attributes
+    ----------
+    label : str
+    index : ndarray of int of shape (n,)
+    weights : ndarray of shape (n,)
+        Of unit vectors.
+    """
+
+    label: str
+    index: np.ndarray
+    weights: np.ndarray
+
+    def less(self, other, label):
+        """The `Phrase` of the difference of two."""
+        return Phrase(
+            label,
+            np.concatenate([self.index, other.index]),
+            np.concatenate([self.weights, -other.weights]),
+        )
+
+    def plus(self, other, label):
+        """The `Phrase` of the sum of two."""
+        return self.less(Phrase("", other.index, -other.weights), label)
+
+
+def phrase_of(estimator, what, name):
+    """The `Phrase` of what a user passed as the argument ``name``.
+
+    A word has its unit vector, a list the mean of the unit vectors of its words, each counted once;
+    an axis the mean of its one end less that of the other.
+
+    Raises
+    ------
+    KeyError
+        For a word that is not in the vocabulary, and a list without one that is.
+    ValueError
+        For an empty list.
+
+    Warns
+    -----
+    UserWarning
+        Where words of a list are left out.
+    """
+    if isinstance(what, Axis):
+        high, low = (phrase_of(estimator, end, name) for end in (what.high, what.low))
+        return high.less(low, what.label)
+    if is_list(what):
+        index = list_index(estimator, what, name)
+        label = label_of(estimator.words_[index])
+        return Phrase(label, index, np.full(index.size, 1.0 / index.size))
+    index = word_index(estimator, what, name)
+    return Phrase(str(estimator.words_[index]), np.array([index]), np.ones(1))
+
+
+def is_list(what):
+    """Whether an argument is a list of words."""
+    return isinstance(what, list | tuple | set | frozenset) or (
+        isinstance(what, np.ndarray) and what.ndim == 1
+    )
+
+
+def label_of(words):
+    """What a list of words is called in tables."""
+    words = [str(word) for word in words]
+    more = len(words) - _SHOWN
+    return ", ".join(words[:_SHOWN]) + (f" (+{more})" if more > 0 else "")
+
+
+def word_index(estimator, word, name):
+    """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
+    if isinstance(word, int | np.integer) and not isinstance(word, bool):
+        if 0 <= word < estimator.words_.size:
+            return int(word)
+        raise KeyError(
+            f"{name}={word!r} is out of range: the vocabulary has {estimator.words_.size} words."
+        )
+    found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
+    if found is None:
+        raise KeyError(
+            f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
+            f"(min_count={estimator.min_count} and max_features={estimator.max_features} drop rare "
+            f"words); allowed is a word of vocabulary_ as a str, or its index as an int."
+            f"{_offer(estimator, word)}"
+        )
+    return found
+
+
+def list_index(estimator, words, name):
+    """Places of those words of a list that are in the vocabulary, each once, in their order."""
+    given = sorted(words) if isinstance(words, set | frozenset) else list(words)
+    if not given:
+        raise ValueError(f"{name} must name at least one word, got an empty list.")
+    found, missing = [], []
+    for word in given:
+        # an index out of range and what is no word are errors, not words that are missing
+        if isinstance(word, str) and word not in estimator.vocabulary_:
+            missing.append(word)
+        else:
+            found.append(word_index(estimator, word, name))
+    if missing:
+        report = _report(estimator, missing, len(given), name)
+        if not found:
+            raise KeyError(report)
+        warn_user(f"{report} The others are taken.", UserWarning)
+    return np.array(list(dict.fromkeys(found)))
+
+
+def _report(estimator, missing, n, name):
+    """Which words of a list are missing, and what they might have been."""
+    named = []
+    for i, word in enumerate(missing[:_NAMED]):
+        offer = _offer(estimator, word) if i < _LOOKED_UP else ""
+        named.append(f"{word!r} ({offer[1:]})" if offer else repr(word))
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    return (
+        f"{name}: {len(missing)} of {n} words are not in the vocabulary of "
+        f"{estimator.words_.size} words: {', '.join(named)}{more}."
+    )
+
+
+def _offer(estimator, word):
+    """What an unknown word might have been, a sentence; nothing where no word is near."""
+    if not isinstance(word, str):
+        return ""
+    words = estimator.words_.tolist()
+    same = [known for known in words if known.casefold() == word.casefold()]
+    if same:
+        return f" Did you mean {same[0]!r}? Upper and lower case are told apart."
+    near = difflib.get_close_matches(word.casefold(), words, _OFFERED)
+    if not near:
+        return ""
+    return f" Did you mean {' or '.join(map(repr, near))}?"
+
+
+def operands_of(phrases, n_places, shift=0, side=0):
+    """`Operands` of phrases, whose words are at the places ``shift + index``."""
+    sizes = [p.index.size for p in phrases]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    index = np.concatenate([p.index for p in phrases]) + shift
+    weights = np.concatenate([p.weights for p in phrases])
+    # a word that stands at both ends of an axis has the sum of its weights
+    rows = np.repeat(np.arange(len(phrases)), sizes)
+    array = sparse.coo_array((weights, (rows, index)), shape=(offsets.size - 1, n_places)).tocsr()
+    array.sum_duplicates()
+    array.eliminate_zeros()
+    n = len(phrases)
+    return Operands(array, np.full(n, side), np.ones(n, bool))
+
+
+def known_axis(estimator, high, low):
+    """The `Axis` between the words of two ends that are in the vocabulary."""
+    ends = []
+    for name, end in (("high", high), ("low", low)):
+        index = phrase_of(estimator, end, name).index
+        words = estimator.words_[index].tolist()
+        ends.append(words if is_list(end) else words[0])
+    return Axis(*ends)
+
+
+class Axis:
+    """The direction from one word, or list of words, to another.
+
+    It goes wherever a word goes: a similarity with it is the projection of a word on the axis, the
+    cosine with the mean of the unit vectors of ``high`` less that of ``low``.
+
+    Parameters
+    ----------
+    high, low : str, int or list of either
+
+    Attributes
+    ----------
+    high, low
+        As given.
+    """
+
+    def __init__(self, high, low):
+        self.high, self.low = high, low
+
+    @property
+    def label(self) -> str:
+        """What the axis is called in tables."""
+        high, low = (label_of(end) if is_list(end) else str(end) for end in (self.high, self.low))
+        return f"{low} -> {high}"
+
+    def __repr__(self) -> str:
+        return f"Axis({self.high!r}, {self.low!r})"

@@ -1,0 +1,119 @@
+"""What ``"auto"`` stands for: the solver and the prior's precision of a fit."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+from .. import spine
+from .data import is_dense
+from .documents.source import why_not
+from .model import numerical_rank
+from .precision import Chosen, choose_precision
+from .priors import AUTO, LEARNED
+from .solvers import ROOM
+
+# Chains are run where all of their sweeps together, each of about n_pairs K^2 operations, are no
+# more than this: a minute on two processors.
+_CHAIN_WORK = 1e12
+
+
+@dataclass(frozen=True)
+class Settled:
+    """An estimator in which nothing is ``"auto"`` any more.
+
+    Attributes
+    ----------
+    estimator : BayesianSGNS
+        A shallow copy.
+    facts : dict
+        ``solver_reason`` and ``precision_path`` where they were chosen.
+    """
+
+    estimator: Any
+    facts: dict[str, Any]
+
+
+def settle(estimator, training, seed):
+    """The `Settled` estimator of a fit.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+        With parameters that are checked.
+    training : inputs.Training
+    seed : numpy.random.SeedSequence
+
+    Raises
+    ------
+    MemoryError
+        If tables or draws would not fit, before any search.
+    """
+    e, facts = copy.copy(estimator), {}
+    automatic = isinstance(e.solver, str) and e.solver == AUTO
+    if automatic:
+        e.solver, facts["solver_reason"] = choose_solver(e, training)
+    # what does not fit in memory is said before the search for a precision
+    spine.plan(e, ROOM, training)
+    ard = isinstance(e.prior, str) and e.prior == "ard"
+    if isinstance(e.prior_precision, str) and e.prior_precision == AUTO and not ard:
+        chosen = Chosen(1.0, [], None)
+        if training.counts is not None:
+            chosen = choose_precision(e, training, seed)
+            facts["precision_path"] = ", ".join(f"{p:g}: {s:.5f}" for p, s in chosen.path)
+        e.prior_precision = chosen.precision
+        _tell(e, f"prior_precision='auto': {chosen.precision:g}")
+        if automatic and chosen.mode is not None:
+            rank = numerical_rank(chosen.mode["alpha"])
+            e.solver, facts["solver_reason"] = choose_solver(e, training, rank)
+    if automatic:
+        _tell(e, f"solver='auto': {e.solver!r}, since {facts['solver_reason']}")
+    return Settled(e, facts)
+
+
+def _tell(estimator, message):
+    if estimator.verbose:
+        print(message, flush=True)
+
+
+def choose_solver(estimator, training, rank=None):
+    """The solver that ``"auto"`` stands for, and why: by sizes and parameters, never by the clock.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    training : inputs.Training
+    rank : int or None
+        Components of the mode that are not zero, where known.
+
+    Returns
+    -------
+    solver, reason : str
+    """
+    e = estimator
+    if e.learning_method == "online":
+        return "vi", "learning_method='online'"
+    if e.biases:
+        return "vi", "biases=True"
+    sweeps = e.chains * (e.warmup + e.thin * e.draws)
+    work = float(sweeps) * _pairs(training.counts) * e.n_components**2
+    if work <= _CHAIN_WORK:
+        return "gibbs", f"{sweeps} sweeps of its chains are cheap at this size"
+    dear = f"{sweeps} sweeps of chains are dear at {training.counts.n_words} words"
+    learned = isinstance(e.prior_precision, str) and e.prior_precision == LEARNED
+    if learned or (isinstance(e.prior, str) and e.prior == "ard"):
+        return "vi", f"{dear}, and a precision that is learned has no mode"
+    without = "uncertainty='model'" if e.uncertainty == "model" else why_not(e, training)
+    if without is None and rank is not None and rank < min(2, e.n_components):
+        without = f"the mode has rank {rank}"
+    if without is None:
+        return "map", f"{dear}, and intervals by units need the mode alone"
+    return "vi", f"{dear}, and there are no intervals by units ({without})"
+
+
+def _pairs(counts):
+    """Pairs of words that a sweep goes over."""
+    if is_dense(counts):
+        return counts.n_words**2
+    return counts.positive.nnz + counts.negative.nnz

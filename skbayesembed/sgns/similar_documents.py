@@ -1,0 +1,57 @@
+"""How similar documents are: to each other, and to words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..common.checks import check_prob
+from ..common.memory import check_memory
+from .comparisons import several
+from .predict import word_shares
+from .questions.asking import ask
+from .questions.kinds import Cosines
+from .questions.operands import Operands, together
+from .questions.phrases import operands_of, phrase_of
+
+
+def document_operands(counts):
+    """`Operands` that are the features of documents: the mean target vectors of their words."""
+    n = counts.shape[0]
+    return Operands(word_shares(counts), np.zeros(n, int), np.zeros(n, bool))
+
+
+def word_operands(estimator, words, shift=0):
+    """`Operands` of words, lists of words or axes."""
+    phrases = [phrase_of(estimator, what, "words") for what in several(words, "words")]
+    return operands_of(phrases, estimator._n_places, shift)
+
+
+def document_similarity(estimator, documents, other, prob):
+    """The `Answer` of the cosines of documents with other documents, or with words.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS or DynamicSGNS
+    documents : Operands
+    other : Operands or None
+        None for the documents themselves.
+    prob : float
+
+    Raises
+    ------
+    MemoryError
+        If what it takes would not fit.
+    """
+    check_prob(prob)
+    n = len(documents)
+    m = n if other is None else len(other)
+    k, n_draws = estimator._n_means, estimator._n_drawn
+    check_memory(
+        8 * n_draws * (2 * (n + m) * k + 4 * n * m),
+        f"The draws of {n} documents' vectors and of their similarities with {m}",
+        "Pass fewer documents.",
+    )
+    operands = documents if other is None else together(documents, other)
+    rows, columns = np.indices((n, m)).reshape(2, -1)
+    index = np.column_stack([rows, columns + (0 if other is None else n)])
+    return ask(estimator, Cosines(operands, index), prob, (n, m))

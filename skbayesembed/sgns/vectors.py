@@ -1,0 +1,145 @@
+"""The vectors that answers are made of: draws of them, and their deviations by units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..common.warnings import warn_user
+from .predict import with_biases
+from .questions.asking import Vectors
+
+_SIDES = ("rho", "alpha")
+
+
+def vectors_of(estimator, operands, invariant):
+    """`Vectors` of a `BayesianSGNS`: balanced, of the whole draws that were recorded.
+
+    Or as the solver drew them, where nothing is balanced or it makes no difference, and then every
+    draw where all the words were kept by name.
+    """
+    posterior = estimator.posterior_
+    balanced = estimator._balanced is not None and not invariant
+    biased = "rho_bias" in posterior
+    if balanced or (biased and invariant) or not all_kept(estimator, operands):
+
+        def read(side, places, invariant):
+            name = _SIDES[side]
+            if estimator._balanced is not None and not invariant:
+                return estimator._balanced.of(name, places)
+            found = posterior.flat(name)[:, places]
+            if biased and invariant:
+                found = _with_bias(found, posterior.flat(f"{name}_bias")[:, places], side)
+            return found
+
+        n_draws = posterior.n_chains * posterior.n_draws
+    else:
+
+        def read(side, places, invariant):
+            return kept_draws(estimator, _SIDES[side], places)
+
+        n_draws = int(np.prod(posterior.stats["rho_rows"].shape[:2]))
+    k = estimator.rho_.shape[1]
+    return Vectors(read, n_draws, lambda invariant: k + 2 * (biased and invariant))
+
+
+def _with_bias(vectors, bias, side):
+    """Vectors of one side with the two columns that make logits of the bias."""
+    none = np.zeros_like(bias)
+    both = (vectors, vectors, bias, none) if side == 0 else (vectors, vectors, none, bias)
+    return with_biases(*both)[side]
+
+
+def all_kept(estimator, operands):
+    """Whether every draw of all the words that operands take was kept by name."""
+    if "rho_rows" not in estimator.posterior_.stats:
+        return False
+    kept = {estimator.vocabulary_[w] for w in estimator.posterior_.coords["kept_word"].tolist()}
+    places = np.unique(operands.weights.indices) % estimator.words_.size
+    return kept.issuperset(places.tolist())
+
+
+def deviations_of(estimator):
+    """`Deviations` with the units of sampling where intervals are to know of them, else None.
+
+    Warns
+    -----
+    UserWarning
+        Where the mode does not allow for them.
+    """
+    sampling = estimator._sampling
+    if estimator.uncertainty != "documents" or sampling is None:
+        return None
+    try:
+        if sampling.problem is None:
+            return sampling.deviations
+    except (np.linalg.LinAlgError, RuntimeError) as error:
+        sampling.problem = str(error)
+    facts = estimator.posterior_.attrs
+    facts |= {"uncertainty": "model", "without_units": sampling.problem}
+    warn_user(f"Intervals are the model's: {sampling.problem}", UserWarning)
+    return None
+
+
+def kept_draws(estimator, name, index):
+    """Every draw of words that were kept by name, (n_draws, ..., len(index), n_components).
+
+    None where there is one of them that was not.
+    """
+    posterior = estimator.posterior_
+    kept = posterior.coords.get("kept_word")
+    if f"{name}_rows" in posterior.stats and kept is not None:
+        place = {int(estimator.vocabulary_[w]): i for i, w in enumerate(np.asarray(kept).tolist())}
+        if all(i in place for i in index):
+            rows = posterior.stats[f"{name}_rows"][..., [place[i] for i in index], :]
+            return rows.reshape(-1, *rows.shape[2:])
+    return None
+
+
+def target_draws(estimator):
+    """Draws of all target vectors as they are read, one after the other."""
+    balanced = estimator._balanced
+    return estimator.posterior_.flat("rho") if balanced is None else balanced
+
+
+class UnitsMixin:
+    """What estimators tell of the units of sampling that their words were seen in.
+
+    ``fit`` leaves ``_sampling``, None where intervals cannot know of units, and ``_no_units``, why
+    they cannot.
+    """
+
+    # what attributes about units need, for messages
+    _units_need: str
+    # of the estimator
+    uncertainty: str
+    _sampling: Any
+    _no_units: Any
+
+    @property
+    def n_units_(self) -> np.ndarray:
+        """Effective units of sampling that each word was a target in, (n_words,)."""
+        return self._seen_sampling("n_units_").n_units
+
+    @property
+    def dispersion_(self) -> np.ndarray:
+        """Variance of a word's target by the units over that by the model, (n_words,)."""
+        return self._seen_sampling("dispersion_").dispersion
+
+    def _seen_sampling(self, name):
+        check_is_fitted(self, "posterior_")
+        if self._sampling is None:
+            raise AttributeError(
+                f"{name} needs documents, or {self._units_need}, and was fitted with "
+                f"{self._no_units}."
+            )
+        return self._sampling
+
+    def _note_uncertainty(self, posterior):
+        """Say in the posterior what intervals know of."""
+        by_units = self.uncertainty == "documents" and self._no_units is None
+        posterior.attrs["uncertainty"] = "documents" if by_units else "model"
+        if self._no_units is not None:
+            posterior.attrs["without_units"] = self._no_units

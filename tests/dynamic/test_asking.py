@@ -1,0 +1,258 @@
+"""Questions of `DynamicSGNS`: joint draws over periods, former selves, and what was seen."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+
+from skbayesembed import DynamicSGNS
+
+V, K, T = 12, 2, 3
+SOLVERS = ("map", "laplace", "vi", "gibbs", "hmc")
+LIST = ["w01", "w04"]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.filterwarnings("ignore:The sampler hardly moved"),
+    pytest.mark.filterwarnings("ignore:The coordinates of target vectors"),
+]
+
+
+def make_texts(n=60, seed=0, length=40):
+    """Documents that each keep to words of their own, of three topics, in three years."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(V, 0.7), 3)
+    texts = []
+    for i in range(n):
+        p = rng.dirichlet(15 * topics[i % 3] + 0.05)
+        texts.append([f"w{j:02}" for j in rng.choice(V, length, p=p)])
+    return texts, 1900 + rng.permutation(np.arange(n) % T)
+
+
+TEXTS, TIMES = make_texts()
+
+
+def make(**parameters):
+    options = {
+        "solver": "map", "diffusion": 0.05, "min_count": 1, "draws": 40, "warmup": 30,
+        "chains": 2, "random_state": 0,
+    }  # fmt: skip
+    return DynamicSGNS(K, **options | parameters)
+
+
+def fit(**parameters):
+    with warnings.catch_warnings():
+        for message in ("The chains", "The sampler", "The coordinates", "The bound"):
+            warnings.filterwarnings("ignore", message)
+        return make(**parameters).fit(TEXTS, times=TIMES)
+
+
+@pytest.fixture(scope="module", params=SOLVERS)
+def fitted(request):
+    return fit(solver=request.param)
+
+
+@pytest.fixture(scope="module")
+def mode():
+    return fit()
+
+
+@pytest.fixture
+def by_model(fitted):
+    return copy.copy(fitted).set_params(uncertainty="model")
+
+
+def unit(x):
+    return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+# -- joint draws ---------------------------------------------------------------------------------
+
+
+def test_draws_of_two_calls_are_joint(by_model):
+    """A contrast has the differences of the draws of its parts, in whatever periods they were."""
+    a, b = by_model.similarity("w00", "w01"), by_model.similarity("w00", "w05", periods=[1902])
+    np.testing.assert_array_equal(a.draws, by_model.similarity("w00", "w01").draws)
+    np.testing.assert_allclose(
+        a.draws[:, [1]], by_model.similarity("w01", "w00", periods=[1901]).draws
+    )
+    found = by_model.contrast(a, b, low=-0.5, high=0.5)
+    np.testing.assert_allclose(found.draws, a.draws - b.draws, atol=1e-12)
+    assert found.mean.shape == (T,) and found.prob_inside.shape == (T,)
+    single = by_model.contrast(by_model.drift("w02"), by_model.drift("w03"))
+    draws = by_model.drift("w02").draws - by_model.drift("w03").draws
+    np.testing.assert_allclose(single.draws, draws, atol=1e-12)
+    proba = by_model.cooccurrence_proba([("w00", "w01")])
+    mixed = by_model.contrast(proba, by_model.similarity("w00", "w01", periods=[1900]))
+    expected = proba.draws - a.draws[:, :1, None]
+    np.testing.assert_allclose(mixed.draws, expected, atol=1e-12)
+
+
+def test_a_word_has_the_same_draws_in_every_answer():
+    """Of an approximation that is drawn from for every answer: the target of a word, as it is read,
+    is in its trajectory as it is in a cosine with a word of a smaller, or of a larger, index."""
+    model = fit(solver="vi", draws=5, uncertainty="model")
+    of = {w: model.trajectory(w).draws for w in ("w00", "w04", "w09")}
+    for a, b in (("w00", "w04"), ("w04", "w09"), ("w09", "w00")):
+        expected = np.sum(unit(of[a]) * unit(of[b]), axis=-1)
+        np.testing.assert_allclose(model.similarity(a, b).draws, expected, atol=1e-5)
+    assert of["w00"].shape == (1000, T, K)
+    # two words of an approximation with independent factors are independent
+    flat = [(of[w][:, 0] - of[w][:, 0].mean(axis=0)).ravel() for w in ("w00", "w04")]
+    assert abs(np.corrcoef(*flat)[0, 1]) < 5 / np.sqrt(1000 * K)
+
+
+def test_similarity_change_is_a_contrast(fitted):
+    change = fitted.similarity_change("w00", LIST)
+    ends = (fitted.similarity("w00", LIST, periods=[year]) for year in (1902, 1900))
+    found = fitted.contrast(*ends)
+    np.testing.assert_allclose(found.draws[:, 0], change.draws, atol=1e-12)
+    assert change.prob_increase == found.prob_positive[0] and "prob_positive" not in change
+
+
+# -- questions in a period -----------------------------------------------------------------------
+
+
+def test_lists_and_axes(by_model, fitted):
+    draws = [by_model.trajectory(w).draws for w in ("w00", *LIST, "w06")]
+    word, *parts, low = (unit(x) for x in draws)
+    mean = (parts[0] + parts[1]) / 2
+    axis = by_model.axis(LIST, "w06")
+    expected = np.sum(word * unit(mean - low), axis=-1)
+    np.testing.assert_allclose(by_model.similarity("w00", axis).draws, expected, atol=1e-5)
+    expected = np.sum(word * unit(mean), axis=-1)
+    np.testing.assert_allclose(by_model.similarity("w00", LIST).draws, expected, atol=1e-5)
+    table = fitted.project(["w00", "w02"], axis, period=1901)
+    at = table.words.tolist().index("w00")
+    same = fitted.similarity("w00", axis, periods=[1901])
+    np.testing.assert_allclose(table.mean[at], same.mean[0])
+    np.testing.assert_allclose(table.interval[at], same.interval[0])
+
+
+def test_tables_of_a_period(fitted):
+    table = fitted.nearer("w00", ["w03", LIST], period=1902)
+    for word, what in (("w03", "w03"), ("w01, w04", LIST)):
+        at = table.words.tolist().index(word)
+        same = fitted.similarity("w00", what, periods=[1902])
+        np.testing.assert_allclose(table.mean[at], same.mean[0])
+    assert table.prob_nearest.sum() == pytest.approx(1)
+    whole = fitted.analogy("w00", "w01", "w02", V, period=1900)
+    assert len(whole) == V - 3 and whole.prob_answer.sum() == pytest.approx(1)
+    others = fitted.most_similar(LIST, 3, period=1901)
+    assert not set(LIST) & set(others.words)
+    lists = ["w00", "w02"], ["w03", "w05"], LIST, ["w07"]
+    effects = [fitted.weat(*lists, period=year) for year in (1900, 1902)]
+    assert effects[0].mean != effects[1].mean and effects[0].n_splits == 6
+    change = fitted.contrast(*effects)
+    assert change.mean == pytest.approx(effects[0].mean - effects[1].mean)
+
+
+def test_document_similarity(by_model, fitted):
+    X, times = TEXTS[:4], TIMES[:4]
+    found = by_model.document_similarity(X, times=times)
+    features = fitted.transform(X, times=times)
+    assert found.mean.shape == (4, 4)
+    np.testing.assert_allclose(np.diagonal(found.mean), 1)
+    if len(found.draws) == 1:
+        expected = unit(features) @ unit(features).T
+        np.testing.assert_allclose(found.mean, expected)
+    words = fitted.document_similarity([["w03"]], times=[1901], words=["w05", LIST])
+    same = fitted.similarity("w03", "w05", periods=[1901])
+    np.testing.assert_allclose(words.interval[0, 0], same.interval[0], rtol=1e-6)
+    np.testing.assert_allclose(words.mean[0, 0], same.mean[0])
+    other = fitted.document_similarity(X, X[:2], times=times, other_times=times[:2])
+    np.testing.assert_allclose(other.mean, found.mean[:, :2])
+
+
+def test_self_similarity(by_model, fitted):
+    found = by_model.self_similarity("w02", 1901)
+    x = unit(by_model.trajectory("w02").draws)
+    np.testing.assert_allclose(found.draws, np.sum(x * x[:, [1]], axis=-1), atol=1e-5)
+    assert found.reference == 1901 and found.periods == [1900, 1901, 1902]
+    by_units = fitted.self_similarity("w02", periods=[1902])
+    cosine = fitted.drift("w02", distance="cosine")
+    assert by_units.mean[0] == pytest.approx(1 - cosine.mean)
+    assert by_units.sd[0] == pytest.approx(cosine.sd)
+    itself = fitted.self_similarity(LIST)
+    assert itself.mean[0] == pytest.approx(1) and itself.sd[0] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda m: m.nearer("w00", ["w01"], period=1800), ValueError, "period=1800 is in no"),
+        (lambda m: m.self_similarity("w00", 1800), ValueError, "reference=1800 is in no period"),
+        (lambda m: m.weat("w00", [], [], [], period=1900), ValueError, "X must be a list"),
+        (lambda m: m.document_similarity(TEXTS, times=None), ValueError, "times must be given"),
+        (
+            lambda m: m.document_similarity(TEXTS[:1], times=[1950]),
+            ValueError,
+            "times must be in the periods of fit",
+        ),
+        (
+            lambda m: m.document_similarity(TEXTS, times=TIMES, words=["w00"]),
+            ValueError,
+            "times must be in one period where words are given, got 3",
+        ),
+        (lambda m: m.drift("W02"), KeyError, "Did you mean 'w02'"),
+    ],
+)
+def test_errors(mode, call, error, message):
+    with pytest.raises(error, match=message):
+        call(mode)
+
+
+# -- what was seen -------------------------------------------------------------------------------
+
+
+def test_words_that_nobody_saw_are_left_out(fitted):
+    counts = fitted.observed_[[0, 2]].min(axis=0)
+    limit = np.sort(counts)[V // 2]
+    table = fitted.most_changed(V, min_pairs=limit)
+    assert set(table.words) == set(fitted.words_[counts >= limit])
+    assert np.all(np.minimum(table.count_start, table.count_end) >= limit)
+    whole = fitted.most_changed(V, min_pairs=0)
+    assert len(whole) == V
+    np.testing.assert_allclose(whole.false_share[-1], np.mean(1 - whole.prob_exceeds))
+    assert np.all(np.diff(whole.false_share) >= -1e-12), "the surest come first"
+    assert "false" in str(whole) and "known" in str(whole)
+    places = [whole.words.tolist().index(word) for word in table.words]
+    np.testing.assert_array_equal(table.mean, whole.mean[places])
+    np.testing.assert_array_equal(table.known, whole.known[places])
+
+
+@pytest.mark.parametrize("uncertainty", ["documents", "model"])
+@pytest.mark.parametrize("solver", ["laplace", "vi", "map"])
+def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
+    """A word that is seen often is known to stay; of one that ends early little is known."""
+    if solver == "map" and uncertainty == "model":
+        pytest.skip("a point estimate knows nothing of its uncertainty")
+    rng = np.random.default_rng(8)
+    texts, times = [], []
+    for i in range(90):
+        pairs = ["sun", "moon"], ["sea", "ship"]
+        ours, theirs = pairs if i % 2 else pairs[::-1]
+        text = list(rng.choice([*ours, *ours, *ours, *theirs], 60))
+        if i % 3 == 0:
+            text += ["gone", *ours]
+        texts.append(text)
+        times.append(1900 + i % 3 * 50)
+    model = DynamicSGNS(
+        2, bins=[1875, 1925, 1975, 2025], solver=solver, uncertainty=uncertainty, min_count=1,
+        diffusion=0.02, draws=300, random_state=0,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model.fit(texts, times=times)
+    stays, gone = model.drift("sun"), model.drift("gone")
+    assert stays.known > gone.known + 0.15
+    assert stays.prob_exceeds < gone.prob_exceeds
+    assert gone.pairs[1] == 0
+    assert stays.pairs == tuple(model.observed_[[0, 2], model.vocabulary_["sun"]])
+    assert "gone" not in model.most_changed(10).words
+    table = model.most_changed(10, min_pairs=0)
+    at = table.words.tolist().index("gone")
+    # of draws made for all words
+    assert table.known[at] == pytest.approx(gone.known, abs=0.2)

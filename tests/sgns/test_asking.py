@@ -1,0 +1,427 @@
+"""Questions of `BayesianSGNS` against the same from draws, or along deviations, by hand."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from skbayesembed import BayesianSGNS
+from skbayesembed.sgns.questions.phrases import Axis
+
+V = 18
+WORDS = np.array([f"w{i:02d}" for i in range(V)])
+_RNG = np.random.default_rng(11)
+_TOPICS = _RNG.dirichlet(np.full(V, 0.4), 4)
+TEXTS = [
+    " ".join(_RNG.choice(WORDS, 60, p=_RNG.dirichlet(np.full(4, 0.3)) @ _TOPICS)) for _ in range(30)
+]
+SOLVERS = {
+    "gibbs": {"draws": 50, "warmup": 50, "chains": 2},
+    "hmc": {"solver": "hmc", "draws": 40, "warmup": 60, "chains": 1},
+    "vi": {"solver": "vi", "draws": 50},
+    "laplace": {"solver": "laplace", "draws": 50},
+    "map": {"solver": "map"},
+    "learned": {"draws": 50, "warmup": 50, "chains": 2, "prior_precision": "learned"},
+    "raw": {"draws": 50, "warmup": 50, "chains": 2, "balance": False},
+    "biases": {"solver": "vi", "biases": True, "draws": 50},
+}
+pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+LIST, OTHER = ["w01", "w04", "w07"], ["w02", "w03"]
+
+
+def fit(**parameters):
+    defaults = {"solver": "gibbs", "min_count": 1, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The chains have not mixed")
+        return BayesianSGNS(3, **{**defaults, **parameters}).fit(TEXTS)
+
+
+@pytest.fixture(scope="module", params=list(SOLVERS))
+def fitted(request):
+    return fit(**SOLVERS[request.param])
+
+
+@pytest.fixture(scope="module")
+def mode():
+    return fit(solver="map")
+
+
+@pytest.fixture
+def by_model(fitted):
+    return copy.copy(fitted).set_params(uncertainty="model")
+
+
+def draws_of(model):
+    """Draws of target vectors as they are read."""
+    return list(model.posterior_.flat("rho") if model._balanced is None else model._balanced)
+
+
+def unit(x):
+    return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+
+def mean_unit(model, rho, words):
+    return unit(rho[[model.vocabulary_[w] for w in words]]).mean(axis=0)
+
+
+def cosine(a, b):
+    return a @ b / np.sqrt((a @ a) * (b @ b))
+
+
+# -- lists, axes, documents ----------------------------------------------------------------------
+
+
+def test_lists_and_axes_stand_for_words(fitted, by_model):
+    """By the posterior's draws, one after the other; a word named twice counts once."""
+    axis = by_model.axis(LIST, "w09")
+    expected = []
+    for rho in draws_of(by_model):
+        mean, other = (mean_unit(by_model, rho, words) for words in (LIST, OTHER))
+        direction = mean - mean_unit(by_model, rho, ["w09"])
+        word = mean_unit(by_model, rho, ["w05"])
+        expected.append([cosine(mean, other), cosine(word, mean), cosine(word, direction)])
+    found = [
+        by_model.similarity(LIST, [*OTHER, "w02"]),
+        by_model.similarity("w05", np.array(LIST)),
+        by_model.similarity("w05", axis),
+    ]
+    np.testing.assert_allclose(np.transpose([f.draws for f in found]), expected, atol=1e-12)
+    assert by_model.similarity("w05", set(LIST)).mean == pytest.approx(found[1].mean)
+    documents = fitted.similarity(LIST, OTHER)
+    assert documents.mean == pytest.approx(found[0].mean)
+    for row in (by_model.project(["w05", "w06"], axis), fitted.project(["w06", "w05"], axis)):
+        place = row.words.tolist().index("w05")
+        assert row.mean[place] == pytest.approx(found[2].mean)
+
+
+def test_a_list_moves_as_its_words_do(mode):
+    """The cosine of two lists along every deviation, by central differences."""
+    d, step = mode._sampling.deviations, 1e-4
+
+    def value(rho):
+        return cosine(mean_unit(mode, rho, LIST), mean_unit(mode, rho, OTHER))
+
+    shifts = d.shifts[:, 0].astype(float)
+    slopes = [(value(d.vectors[0] + step * s) - value(d.vectors[0] - step * s)) / (2 * step)
+              for s in shifts]  # fmt: skip
+    found = mode.similarity(LIST, OTHER)
+    np.testing.assert_allclose(found.sd, np.sqrt(np.sum(np.square(slopes))), rtol=1e-5)
+    known = np.sqrt(np.sum(np.square(slopes[: d.n_sampling])))
+    np.testing.assert_allclose(found.sd_sampling, known, rtol=1e-5)
+    units = mode.n_units_[[mode.vocabulary_[w] for w in LIST + OTHER]]
+    assert units.min() <= found.n_units <= units.max()
+
+
+def test_words_of_one_document_have_deviations_of_their_own_in_lists():
+    texts = [*TEXTS[:-1], TEXTS[-1] + " alone" * 6 + " single w01 single w02 single"]
+    model = BayesianSGNS(3, solver="map", min_count=1, random_state=0).fit(texts)
+    d, step = model._sampling.deviations, 1e-4
+    rare, pair = ["alone", "single", "w01"], ["w02", "single"]
+    own = [model.vocabulary_[w] for w in ("alone", "single")]
+    assert sorted(d.own) == sorted(own)
+
+    def value(rho):
+        return cosine(mean_unit(model, rho, rare), mean_unit(model, rho, pair))
+
+    def slope(shift):
+        return (value(d.vectors[0] + step * shift) - value(d.vectors[0] - step * shift)) / (
+            2 * step
+        )
+
+    squares = np.sum([slope(s) ** 2 for s in d.shifts[:, 0].astype(float)])
+    for word in own:
+        for column in d.own[word][0].T:
+            shift = np.zeros_like(d.vectors[0])
+            shift[word] = column
+            squares += slope(shift) ** 2
+    assert model.similarity(rare, pair).sd == pytest.approx(np.sqrt(squares), rel=1e-5)
+
+
+def test_documents(fitted, by_model):
+    texts = [*TEXTS[:3], "nothing that is known"]
+    found = by_model.document_similarity(texts, TEXTS[5:7])
+    assert found.mean.shape == (4, 2) and found.interval.shape == (4, 2, 2)
+    weights = [[t.split().count(w) for w in by_model.words_] for t in texts + TEXTS[5:7]]
+    weights = np.array(weights) / np.maximum(np.sum(weights, axis=1), 1)[:, None]
+    features = [weights @ rho for rho in draws_of(by_model)]
+    expected = [[[cosine(x, y) for y in f[4:]] for x in f[:3]] for f in features]
+    np.testing.assert_allclose(found.draws[:, :3], expected, atol=1e-12)
+    assert not found.draws[:, 3].any()
+    by_words = by_model.document_similarity(texts, words=["w03", LIST])
+    expected = [[cosine(f[0], mean_unit(by_model, rho, LIST))]
+                for f, rho in zip(features, draws_of(by_model), strict=True)]  # fmt: skip
+    np.testing.assert_allclose(by_words.draws[:, 0, 1:], expected, atol=1e-12)
+    itself = fitted.document_similarity(texts)
+    np.testing.assert_allclose(np.diagonal(itself.mean), [1, 1, 1, 0])
+    assert np.all(itself.sd >= 0) and itself.sd[0, 1] > 0 and itself.sd[0, 3] == 0
+    np.testing.assert_allclose(itself.mean, itself.mean.T)
+    if fitted.posterior_.attrs["uncertainty"] == "documents":
+        # a document of one word is as similar to another word as that word is
+        one = fitted.document_similarity(["w04 w04"], words=["w05"])
+        word = fitted.similarity("w04", "w05")
+        np.testing.assert_allclose(one.interval[0, 0], word.interval, rtol=1e-6)
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def test_nearer(fitted):
+    others = ["w01", OTHER, "w06", "w09"]
+    table = fitted.nearer("w00", others)
+    assert sorted(table.words) == ["w01", "w02, w03", "w06", "w09"]
+    assert np.all(np.diff(table.mean) <= 0)
+    assert table.prob_nearest.sum() == pytest.approx(1.0)
+    what = {"w02, w03": OTHER}
+    for i, word in enumerate(table.words.tolist()):
+        alone = fitted.similarity("w00", what.get(word, word))
+        np.testing.assert_allclose(table.mean[i], alone.mean)
+        np.testing.assert_allclose(table.interval[i], alone.interval)
+        first = fitted.similarity("w00", what.get(table.words[0], table.words[0]))
+        apart = fitted.contrast(first, alone)
+        np.testing.assert_allclose(table.difference[i], apart.mean, atol=1e-12)
+        np.testing.assert_allclose(table.difference_interval[i], apart.interval, atol=1e-9)
+    assert len(str(table).splitlines()) >= 6 and "P(nearest)" in str(table)
+    frame = table.to_frame()
+    assert list(frame.columns[:3]) == ["word", "mean", "sd"]
+    assert "difference_low" in frame
+
+
+def test_nearer_of_two_is_the_contrast(fitted):
+    table = fitted.nearer("w00", ["w01", "w06"])
+    first, second = (fitted.similarity("w00", w) for w in table.words)
+    found = fitted.contrast(first, second)
+    assert table.prob_nearest[0] == pytest.approx(1 - np.mean(found.draws < 0))
+    same = fitted.similarity_difference(("w00", table.words[0]), ("w00", table.words[1]))
+    np.testing.assert_allclose(same.draws, found.draws, atol=1e-12)
+    assert same.prob_positive == found.prob_positive
+
+
+def test_projections(fitted):
+    axis = fitted.axis(OTHER, "w09")
+    assert repr(axis) == "Axis(['w02', 'w03'], 'w09')"
+    table = fitted.project(["w00", LIST, "w06"], axis)
+    assert np.all(np.diff(table.mean) <= 0) and len(table) == 3
+    np.testing.assert_allclose(table.prob_positive, np.mean(table.answer.draws > 0, axis=0))
+    assert str(table).startswith("on the axis w09 -> w02, w03")
+    turned = fitted.project(["w00"], fitted.axis("w09", OTHER))
+    at = table.words.tolist().index("w00")
+    assert turned.mean[0] == pytest.approx(-table.mean[at])
+    np.testing.assert_allclose(turned.sd[0], table.sd[at])
+
+
+def test_neighbours_of_lists_and_axes(by_model, fitted):
+    for what in (LIST, by_model.axis(OTHER, "w09")):
+        own = LIST if what is LIST else [*OTHER, "w09"]
+        cosines = {w: [] for w in by_model.words_.tolist() if w not in own}
+        for rho in draws_of(by_model):
+            direction = mean_unit(by_model, rho, own[:-1] if what is not LIST else LIST)
+            if what is not LIST:
+                direction = direction - mean_unit(by_model, rho, ["w09"])
+            for w, values in cosines.items():
+                values.append(cosine(rho[by_model.vocabulary_[w]], direction))
+        order = sorted(cosines, key=lambda w: -np.mean(cosines[w]))[:4]
+        table = by_model.most_similar(what, 4)
+        assert table.words.tolist() == order
+        np.testing.assert_allclose(table.mean, [np.mean(cosines[w]) for w in order])
+        by_units = fitted.most_similar(what, 4)
+        assert by_units.words.tolist() == order
+        np.testing.assert_allclose(by_units.mean, table.mean)
+        alone = fitted.similarity(what, order[0])
+        np.testing.assert_allclose(by_units.interval[0], alone.interval, atol=1e-9)
+
+
+def test_analogy(by_model, fitted):
+    a, b, c = "w00", "w01", "w02"
+    best, cosines = [], []
+    for rho in draws_of(by_model):
+        x = unit(rho)
+        i, j, k = (by_model.vocabulary_[w] for w in (a, b, c))
+        found = x @ unit(x[j] - x[i] + x[k])
+        cosines.append(found.copy())
+        found[[i, j, k]] = -np.inf
+        best.append(by_model.words_[np.argmax(found)])
+    table = by_model.analogy(a, b, c, 3)
+    mean = np.mean(cosines, axis=0)
+    at = [by_model.vocabulary_[w] for w in table.words]
+    np.testing.assert_allclose(table.mean, mean[at])
+    np.testing.assert_allclose(
+        table.prob_answer, [np.mean(np.array(best) == w) for w in table.words]
+    )
+    assert not {a, b, c} & set(table.words)
+    whole = fitted.analogy(a, b, c, V)
+    assert len(whole) == V - 3 and whole.prob_answer.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(whole.mean[:3], table.mean)
+    assert str(whole).startswith("'w00' is to 'w01' as 'w02' is to\nanswer")
+    assert "prob_answer" in whole.to_frame()
+
+
+# -- contrasts -----------------------------------------------------------------------------------
+
+
+def test_contrast(fitted):
+    a, b = fitted.similarity("w00", "w01"), fitted.similarity("w00", LIST)
+    found = fitted.contrast(a, b, low=-0.2, high=0.2)
+    assert found.mean == pytest.approx(a.mean - b.mean)
+    assert found.prob_inside == np.mean((found.draws > -0.2) & (found.draws < 0.2))
+    assert found.prob_positive == np.mean(found.draws > 0)
+    assert "prob_inside" not in fitted.contrast(a, b)
+    assert fitted.contrast(a, b, low=0).prob_inside == found.prob_positive
+    opposite = fitted.contrast(b, a)
+    assert opposite.mean == pytest.approx(-found.mean) and opposite.sd == pytest.approx(found.sd)
+    itself = fitted.contrast(a, fitted.similarity("w01", "w00"))
+    assert abs(itself.mean) < 1e-12 and itself.sd < 1e-6
+
+
+def test_contrasts_of_different_kinds(fitted, by_model):
+    """Their draws are those of the two answers; by units their variances add up by Bienayme."""
+    pairs = [("w00", "w01"), ("w03", "w03")]
+    for model in (fitted, by_model):
+        proba, one = model.cooccurrence_proba(pairs), model.similarity("w00", "w01")
+        found = model.contrast(proba, one)
+        assert found.mean.shape == (2,) and found.interval.shape == (2, 2)
+        np.testing.assert_allclose(found.mean, proba.mean - one.mean)
+        again = model.contrast(found, model.contrast(proba, one))
+        np.testing.assert_allclose(again.mean, 0, atol=1e-12)
+        assert np.all(again.sd < 1e-6)
+        total = model.contrast(found, model.contrast(one, one))
+        np.testing.assert_allclose(total.sd, found.sd)
+    np.testing.assert_allclose(found.draws, proba.draws - one.draws[:, None], atol=1e-12)
+    rho = by_model.posterior_.flat("rho")
+    i, j = by_model.vocabulary_["w00"], by_model.vocabulary_["w01"]
+    logits = np.sum(rho[:, i] * by_model.posterior_.flat("alpha")[:, j], axis=1)
+    if "rho_bias" in by_model.posterior_:
+        logits += by_model.posterior_.flat("rho_bias")[:, i]
+        logits += by_model.posterior_.flat("alpha_bias")[:, j]
+    np.testing.assert_allclose(proba.draws[:, 0], expit(logits))
+
+
+def test_contrasts_by_units_are_joint(mode):
+    """The correlation of draws of two answers is that which the variance of a contrast has."""
+    a, b = mode.similarity("w00", "w01"), mode.similarity("w00", "w02")
+    found = mode.contrast(a, b)
+    shared = (a.sd**2 + b.sd**2 - found.sd**2) / (2 * a.sd * b.sd)
+    d = mode._sampling.deviations
+
+    def slopes(word):
+        i, j, step = mode.vocabulary_["w00"], mode.vocabulary_[word], 1e-4
+        ends = [d.vectors[0] + sign * step * d.shifts[:, 0] for sign in (1, -1)]
+        return np.subtract(*([cosine(x[i], x[j]) for x in end] for end in ends)) / (2 * step)
+
+    x, y = slopes("w01"), slopes("w02")
+    assert shared == pytest.approx(cosine(x, y), abs=1e-5)
+    # 1,000 draws, on scales that are not linear
+    assert np.corrcoef(np.arctanh(a.draws), np.arctanh(b.draws))[0, 1] == pytest.approx(
+        shared, abs=0.15
+    )
+
+
+def test_rows_kept_by_name_are_joint_with_whole_draws(monkeypatch):
+    """Where all draws of a few words were recorded, a contrast goes by those of all words."""
+    monkeypatch.setattr("skbayesembed.sgns.recording.DRAW_BUDGET", 20_000)
+    options = {"draws": 60, "warmup": 30, "chains": 2, "keep_draws": ["w00", "w01"]}
+    model = fit(**options, balance=False).set_params(uncertainty="model")
+    assert "rho_rows" in model.posterior_.stats
+    kept, whole = model.similarity("w00", "w01"), model.similarity("w00", "w02")
+    assert len(kept.draws) == 120 > len(whole.draws)
+    found = model.contrast(kept, whole)
+    rho = model.posterior_.flat("rho")
+    i, j, k = (model.vocabulary_[w] for w in ("w00", "w01", "w02"))
+    expected = [cosine(r[i], r[j]) - cosine(r[i], r[k]) for r in rho]
+    np.testing.assert_allclose(found.draws, expected, atol=1e-12)
+
+
+def test_answers_are_bunches_and_pickle(mode):
+    found = mode.similarity("w00", "w01")
+    copied = pickle.loads(pickle.dumps(found))
+    assert copied.mean == found.mean and set(copied) == set(found)
+    with pytest.raises(ValueError, match="b must be an answer of this estimator"):
+        mode.contrast(found, copied)
+
+
+def test_answers_of_other_fits_have_no_joint_draws(mode):
+    other = fit(solver="map", random_state=1)
+    with pytest.raises(ValueError, match="a must be an answer of this fit, got one of another"):
+        mode.contrast(other.similarity("w00", "w01"), mode.similarity("w00", "w01"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"low": 0.2, "high": 0.2}, "low must be below high, got low=0.2 and high=0.2"),
+        ({"low": "0"}, "low must be a number or None, got '0'"),
+        ({"high": True}, "high must be a number or None, got True"),
+        ({"low": np.nan}, "low must be below high"),
+        ({"prob": 1.0}, "prob must be a number between 0 and 1"),
+    ],
+)
+def test_wrong_ends(mode, options, message):
+    a, b = mode.similarity("w00", "w01"), mode.similarity("w00", "w02")
+    with pytest.raises(ValueError, match=message):
+        mode.contrast(a, b, **options)
+
+
+def test_shapes_must_fit(mode):
+    pairs = [("w00", "w01"), ("w00", "w02"), ("w03", "w04")]
+    with pytest.raises(ValueError, match=r"got the shapes \(3,\) and \(2,\)"):
+        mode.contrast(mode.cooccurrence_proba(pairs), mode.cooccurrence_proba(pairs[:2]))
+    with pytest.raises(ValueError, match="a must be an answer of this estimator.*got float"):
+        mode.contrast(0.5, mode.cooccurrence_proba(pairs))
+
+
+# -- words that are not there --------------------------------------------------------------------
+
+
+def test_did_you_mean(mode):
+    with pytest.raises(KeyError, match="Did you mean 'w00'. Upper and lower case are told apart"):
+        mode.similarity("W00", "w01")
+    with pytest.raises(KeyError, match="Did you mean 'w1"):
+        mode.nearer("w1", ["w00"])
+    with pytest.raises(KeyError) as caught:
+        mode.most_similar("zebra")
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_missing_words_of_lists(mode):
+    message = r"b: 2 of 3 words are not in the vocabulary of 18 words: 'W04' \(Did you mean 'w04'"
+    with pytest.warns(UserWarning, match=message):
+        found = mode.similarity("w00", ["w01", "W04", "zebra"])
+    assert found.mean == mode.similarity("w00", "w01").mean
+    with pytest.raises(KeyError, match="word: 2 of 2 words are not in the vocabulary"):
+        mode.most_similar(["zebra", "lion"])
+    with pytest.warns(UserWarning, match="low: 1 of 2 words"):
+        axis = mode.axis("w00", ["w01", "zebra"])
+    # the axis has the words that are known: nothing is said again
+    assert axis.low == ["w01"]
+    mode.project(["w02"], axis)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda m: m.similarity("w00", []), ValueError, "b must name at least one word, got an em"),
+        (lambda m: m.similarity("w00", ["w01", 99]), KeyError, "b=99 is out of range"),
+        (lambda m: m.similarity("w00", [["w01"]]), KeyError, "is not in the vocabulary"),
+        (lambda m: m.nearer("w00", "w01"), ValueError, "others must be a list of words"),
+        (lambda m: m.nearer("w00", []), ValueError, "others must name at least one word"),
+        (lambda m: m.nearer("w00", ["w01"], prob=2), ValueError, "prob must be a number"),
+        (lambda m: m.project(["w00"], "w01"), ValueError, "axis must be what the method axis"),
+        (lambda m: m.project("w00", Axis("w01", "w02")), ValueError, "words must be a list"),
+        (lambda m: m.axis("w00", "zebra"), KeyError, "low='zebra' is not in the vocabulary"),
+        (lambda m: m.analogy("w00", "w01", "zebra"), KeyError, "c='zebra' is not in the voc"),
+        (lambda m: m.analogy("w00", "w01", "w02", 0), ValueError, "n must be an integer >= 1"),
+        (
+            lambda m: m.document_similarity(TEXTS, TEXTS, words=["w00"]),
+            ValueError,
+            "other and words must not both be given",
+        ),
+        (lambda m: m.document_similarity(TEXTS, words="w00"), ValueError, "words must be a list"),
+    ],
+)
+def test_errors(mode, call, error, message):
+    with pytest.raises(error, match=message):
+        call(mode)
