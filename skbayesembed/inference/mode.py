@@ -151,7 +151,7 @@ def _ascend(surface, dtype, least, most):
     left where no step does, and where gains are as small as its noise and no longer fall.
     """
     ascent = _started(surface, dtype)
-    gains: list[float] = []
+    gains = []
     refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
     for step in range(1, most + 1):
         if step > following:

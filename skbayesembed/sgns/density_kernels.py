@@ -165,6 +165,7 @@ def slope_products_sparse(start, stop, table, x, y, z, u, sz, su):
             s, v = t[i], indices[lo + i]
             for j in range(z.shape[1]):
                 sz[w, j] += s * z[v, j]
+            for j in range(u.shape[1]):
                 su[v, j] += s * u[w, j]
 
 
