@@ -81,6 +81,9 @@ def poisson_terms(model, rho, alpha, rows):
 class PoissonModel(SGNSModel):
     """The posterior of the same parameters under the Poisson likelihood, of a dense table."""
 
+    # that of the logistic likelihood would be wrong
+    surface = None
+
     def logp_and_grad(self, theta, out, tau=None):
         vectors = np.stack(list(self.unpack(theta).values()))
         gradient, logp = np.zeros_like(vectors), 0.0

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..inference.chains import serial
 from ..inference.mode import find_mode
 from ..numeric.tridiagonal_kernels import (
     paths_factor,
@@ -36,6 +37,7 @@ from ..numeric.tridiagonal_kernels import (
 from ..sgns.data import pair_table
 from ..sgns.model import SGNSModel, canonical_rotation, pivot_contexts
 from ..sgns.pairs import pooled_counts
+from ..sgns.spectral import spectral_start
 from .data import PeriodPairs, period_tables
 
 # Targets and contexts, in the order of the sides of all arrays.
@@ -174,7 +176,7 @@ def static_mode(counts, n_components, prior_precision, rng):
     model = SGNSModel(pair_table(pooled_counts(counts)), n_components, prior_precision)
     theta, _ = find_mode(
         model,
-        model.pack(model.start(rng)),
+        model.pack(spectral_start(model, rng, serial)),
         max_iter=_START_ITERATIONS,
         tol=_START_TOL,
         warn=False,

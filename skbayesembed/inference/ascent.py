@@ -1,4 +1,4 @@
-"""Quasi-Newton ascent in single precision with a preconditioner that the model provides.
+"""Quasi-Newton ascent with a preconditioner that the model provides, in the precision of its point.
 
 It is meant for tens of millions of parameters and models that know most of their curvature. SciPy's
 L-BFGS takes no preconditioner, and works in double precision, in several times the memory.
@@ -13,7 +13,11 @@ import numpy as np
 # A step is taken if it gains the first share of what the slope promises (Nocedal & Wright 2006,
 # section 3.1); otherwise it is shortened by the second factor, as long as it is above the third.
 _SUFFICIENT, _SHORTER, _SHORTEST = 1e-4, 0.3, 1e-6
-# Steps along which the value bends by less than this say nothing: single precision has lost it.
+# Where the change of the value drowns in rounding, a step is taken unless the slope at its end
+# falls by more than this share of the one at its start (Hager & Zhang 2005, eq. 4.1).
+_STEEPEST_END = 0.8
+# Steps along which the value bends by less than this say nothing: single precision has lost it. In
+# double precision it is smaller by the ratio of the two roundings.
 _LEAST_CURVATURE = 1e-10
 
 
@@ -23,13 +27,19 @@ class Ascent:
     Parameters
     ----------
     model : object
-        ``model.point`` is a float32 array that is moved in place;
+        ``model.point`` is an array of float32 or float64 that is moved in place;
         ``model.value_and_gradient()`` returns the value at that point and its gradient, a new
         array;
         ``model.precondition(x)`` multiplies ``x`` in place by an approximation of the inverse of
         the negative Hessian.
     memory : int, default=6
         Number of steps remembered.
+    rounding : float, default=0.0
+        Error of the value, relative to its size. Steps that change it by less are judged by their
+        slopes, which stay exact long after differences of values have drowned.
+    rescale : bool, default=True
+        Whether the preconditioner is multiplied by a number that fits it to the last step, which
+        costs a second multiplication by it. False for one that knows the size of the curvature.
 
     Attributes
     ----------
@@ -37,18 +47,30 @@ class Ascent:
         The value at the present point.
     gradient : ndarray of the shape of the point
         The gradient there.
+    gain : float
+        What the last step gained, by the slopes at both its ends.
     n_evaluations : int
         How often the model was evaluated.
 
     References
     ----------
-    Nocedal & Wright (2006), Numerical Optimization, algorithm 7.4.
+    Nocedal & Wright (2006), Numerical Optimization, algorithm 7.4. Hager & Zhang (2005), A new
+    conjugate gradient method with guaranteed descent and an efficient line search, SIAM Journal on
+    Optimization 16(1).
     """
 
-    def __init__(self, model: Any, memory: int = 6) -> None:
+    def __init__(
+        self, model: Any, memory: int = 6, rounding: float = 0.0, rescale: bool = True
+    ) -> None:
         self._model, self._memory = model, memory
-        self._steps: list[np.ndarray] = []
-        self._changes: list[np.ndarray] = []
+        self._rounding, self._rescale = rounding, rescale
+        self._scratch = np.empty_like(model.point)
+        self._number = model.point.dtype.type
+        share = np.finfo(model.point.dtype).eps / np.finfo(np.float32).eps
+        self._least_curvature = _LEAST_CURVATURE * float(share)
+        self.gain = 0.0
+        # steps, the changes of the gradient along them, and the inverse of the product of both
+        self._known: list[tuple[np.ndarray, np.ndarray, float]] = []
         self.n_evaluations = 0
         self.value, self.gradient = self._evaluate()
 
@@ -64,19 +86,25 @@ class Ascent:
         -------
         bool
             False if no step along the direction raises the value: the maximum is reached as far as
-            single precision can tell. The point then stays where it was.
+            the precision of the point can tell. The point then stays where it was.
         """
         direction = self._direction()
         slope = _dot(self.gradient, direction)
-        length = 1.0 if self._steps else first
+        length = 1.0 if self._known else first
         old = self._model.point.copy()
         accepted = False
         try:
             while not accepted and slope > 0 and length > _SHORTEST:
-                np.multiply(direction, np.float32(length), out=self._model.point)
+                np.multiply(direction, self._number(length), out=self._model.point)
                 self._model.point += old
                 value, gradient = self._evaluate()
-                accepted = value >= self.value + _SUFFICIENT * length * slope
+                end = _dot(gradient, direction)
+                if abs(value - self.value) < self._rounding * abs(value):
+                    accepted = end >= -_STEEPEST_END * slope
+                else:
+                    accepted = value >= self.value + _SUFFICIENT * length * slope
+                if accepted:
+                    self.gain = 0.5 * length * (slope + end)
                 length *= _SHORTER
         finally:
             # an interruption leaves the last point that was accepted
@@ -92,29 +120,31 @@ class Ascent:
         return self._model.value_and_gradient()
 
     def _remember(self, step, change):
-        if not _dot(step, change) > _LEAST_CURVATURE:
+        curvature = _dot(step, change)
+        if not curvature > self._least_curvature:
             return
-        self._steps.append(step)
-        self._changes.append(change)
-        if len(self._steps) > self._memory:
-            del self._steps[0], self._changes[0]
+        self._known.append((step, change, 1.0 / curvature))
+        del self._known[: -self._memory]
 
     def _direction(self):
-        direction = self.gradient.copy()
-        known = [(s, y, 1.0 / _dot(s, y)) for s, y in zip(self._steps, self._changes, strict=True)]
+        direction, known = self.gradient.copy(), self._known
         shares = []
         for step, change, inverse in reversed(known):
             shares.append(inverse * _dot(step, direction))
-            direction -= np.float32(shares[-1]) * change
+            self._add(direction, -shares[-1], change)
         self._model.precondition(direction)
-        if known:
+        if known and self._rescale:
             step, change, inverse = known[-1]
             scaled = change.copy()
             self._model.precondition(scaled)
-            direction *= np.float32(1.0 / max(inverse * _dot(change, scaled), _LEAST_CURVATURE))
+            direction *= self._number(1.0 / max(inverse * _dot(change, scaled), _LEAST_CURVATURE))
         for (step, change, inverse), share in zip(known, reversed(shares), strict=True):
-            direction += np.float32(share - inverse * _dot(change, direction)) * step
+            self._add(direction, share - inverse * _dot(change, direction), step)
         return direction
+
+    def _add(self, direction, factor, other):
+        np.multiply(other, self._number(factor), out=self._scratch)
+        direction += self._scratch
 
 
 def _dot(a, b):

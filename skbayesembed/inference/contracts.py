@@ -46,6 +46,45 @@ class LogDensity(Protocol):
         """Named arrays, fixed entries included, that belong to the flat vector."""
 
 
+class Surface(Protocol):
+    """What `inference.ascent.Ascent` climbs: a density in the precision of its point.
+
+    Attributes
+    ----------
+    point : ndarray
+        The free parameters in some shape, moved in place by who climbs.
+    """
+
+    point: np.ndarray
+
+    def value_and_gradient(self) -> tuple[float, np.ndarray]:
+        """Log density at the point, up to a constant, and its gradient, a new array."""
+
+    def precondition(self, x: np.ndarray) -> None:
+        """Multiply ``x`` in place by an approximation of the inverse negative Hessian."""
+
+    def refresh(self) -> None:
+        """Bring the preconditioner up to date with the point, which was evaluated last."""
+
+    def end(self) -> np.ndarray:
+        """Flat parameters at the point, or at a higher one that is known without a search."""
+
+
+@runtime_checkable
+class Preconditioned(Protocol):
+    """Offered beside `LogDensity` by models that know most of their curvature.
+
+    The search for the mode is then faster by far.
+    """
+
+    def surface(self, theta: np.ndarray, dtype: type, run: Run) -> Surface:
+        """The density around flat parameters, in single or double precision.
+
+        ``run(function, tasks)`` calls the function with each of a list of argument tuples, one for
+        each block of work, perhaps in several threads.
+        """
+
+
 @runtime_checkable
 class Conditionals(Protocol):
     """Needed by ``solver="gibbs"``.

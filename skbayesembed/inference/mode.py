@@ -1,4 +1,9 @@
-"""The search for a mode: L-BFGS on the log density of the flat parameters of a model."""
+"""The search for a mode: L-BFGS on the log density of the flat parameters of a model.
+
+A model that knows most of its curvature (`Preconditioned`) is climbed by `Ascent`, in single
+precision as far as that goes, which is further than most ask for, and in double from there. Others
+are left to SciPy.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,21 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.warnings import warn_user
-from .contracts import LogDensity, require
+from .ascent import Ascent
+from .chains import serial
+from .contracts import LogDensity, Preconditioned, Run, require
 
-# Steps that L-BFGS remembers; evaluations it may make for each iteration it is allowed; and the
-# relative change of the log density at which it ends, as a share of ``tol``.
+# SciPy: steps that L-BFGS remembers; evaluations it may make for each iteration it is allowed; and
+# the relative change of the log density at which it ends, as a share of ``tol``.
 _MEMORY, _EVALUATIONS, _CHANGE = 20, 20, 1e-3
+# Ascent: steps remembered; iterations over which the change is watched, and its share of ``tol``;
+# iterations at which the preconditioner is brought up to date, the last number growing by half from
+# there; errors of values relative to their size; the change below which single precision tells
+# nothing more, and the one below which it tells nothing if changes no longer fall.
+_ASCENT_MEMORY, _WATCHED, _WATCHED_CHANGE = 6, 10, 3e-2
+_REFRESHED = (1, 2, 4, 7, 11, 16, 25, 40)
+_ROUNDING = {np.float32: 1e-7, np.float64: 1e-15}
+_SINGLE, _NOISE = 1e-10, 1e-8
 
 
 def find_mode(
@@ -24,6 +39,7 @@ def find_mode(
     tol: float = 1e-8,
     verbose: int = 0,
     warn: bool = True,
+    run: Run = serial,
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Maximise the log density of a model that offers `LogDensity`.
 
@@ -36,11 +52,14 @@ def find_mode(
     tol : float
         The search has converged when the largest absolute entry of the gradient, each entry times
         the scale of its parameter, is at most ``tol`` times ``max(1, its value at the start)``, or
-        when an iteration changes the log density by less than ``1e-3 * tol`` relatively.
+        when an iteration changes the log density by less than ``1e-3 * tol`` relatively, or ten
+        by less than ``3e-2 * tol`` where the model offers `Preconditioned`.
     verbose : int
         Above zero, one line is printed for the result.
     warn : bool
         Whether to warn if the mode was not reached; False where a point near it is good enough.
+    run : callable
+        Maps a function over blocks of work, for models that cut theirs; `serial` by default.
 
     Returns
     -------
@@ -59,6 +78,24 @@ def find_mode(
         If the limit of iterations was reached first.
     """
     require(model, LogDensity, "map")
+    search = _climb if isinstance(model, Preconditioned) else _minimize
+    theta, facts, allowed = search(model, start, max_iter, tol, run)
+    if verbose:
+        print(
+            f"mode: {facts['n_iter']} iterations, log density {facts['lp']:.6g}, "
+            f"largest gradient {facts['max_gradient']:.3g}"
+        )
+    if warn and not facts["converged"]:
+        warn_user(
+            f"The mode was not reached in max_iter={max_iter} iterations (largest gradient entry "
+            f"{facts['max_gradient']:.3g}, allowed {allowed:.3g}): raise max_iter, or tol.",
+            ConvergenceWarning,
+        )
+    return theta, facts
+
+
+def _minimize(model, start, max_iter, tol, run):
+    """SciPy's L-BFGS: parameters, facts, and the gradient allowed."""
     gradient = np.empty(model.n_parameters)
     # L-BFGS moves theta / scale, in whose coordinates the posterior is about equally wide
     scale = model.scale
@@ -68,26 +105,82 @@ def find_mode(
         return -value, -gradient * scale
 
     start = start / scale
-    gtol = tol * max(1.0, float(np.max(np.abs(objective(start)[1]), initial=0.0)))
+    gtol = tol * max(1.0, _largest(objective(start)[1]))
     limits = {"maxiter": max_iter, "maxfun": _EVALUATIONS * max_iter}
     options = {**limits, "gtol": gtol, "ftol": _CHANGE * tol, "maxcor": _MEMORY}
     found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
-    largest = float(np.max(np.abs(found.jac), initial=0.0))
     facts = {
         "lp": -float(found.fun),
         "n_iter": int(found.nit),
-        "max_gradient": largest,
+        "max_gradient": _largest(found.jac),
         "converged": bool(found.success),
     }
-    if verbose:
-        print(
-            f"mode: {facts['n_iter']} iterations, log density {facts['lp']:.6g}, "
-            f"largest gradient {largest:.3g}"
-        )
-    if warn and not found.success:
-        warn_user(
-            f"The mode was not reached in max_iter={max_iter} iterations (largest gradient entry "
-            f"{largest:.3g}, allowed {gtol:.3g}): raise max_iter, or tol.",
-            ConvergenceWarning,
-        )
-    return found.x * scale, facts
+    return found.x * scale, facts, gtol
+
+
+def _climb(model, start, max_iter, tol, run):
+    """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed."""
+    gradient, scale = np.empty(model.n_parameters), model.scale
+    model.logp_and_grad(start, gradient)
+    gtol = tol * max(1.0, _largest(gradient * scale))
+    theta, n_iter, wanted = start.copy(), 0, _WATCHED_CHANGE * tol
+    value, largest, settled = -np.inf, np.inf, False
+    for dtype in (np.float32, np.float64):
+        least = wanted if dtype is np.float64 else max(wanted, _SINGLE)
+        surface = model.surface(theta, dtype, run)
+        steps, settled = _ascend(surface, dtype, least, max_iter - n_iter)
+        n_iter += steps
+        theta = surface.end()
+        value = model.logp_and_grad(theta, gradient)
+        largest = _largest(gradient * scale)
+        if n_iter >= max_iter or largest <= gtol or (settled and least == wanted):
+            break
+    facts = {
+        "lp": float(value),
+        "n_iter": n_iter,
+        "max_gradient": largest,
+        "converged": settled or largest <= gtol,
+    }
+    return theta, facts, gtol
+
+
+def _ascend(surface, dtype, least, most):
+    """Climb until ``_WATCHED`` steps gain less than ``least`` relatively: steps, whether so.
+
+    In double precision the top is also reached where no step gains anything. Single precision is
+    left where no step does, and where gains are as small as its noise and no longer fall.
+    """
+    ascent = _started(surface, dtype)
+    gains = []
+    refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
+    for step in range(1, most + 1):
+        if step > following:
+            following += following // 2
+            refreshed.add(following)
+        if step in refreshed:
+            surface.refresh()
+        if not ascent.advance():
+            if fresh:
+                return step, dtype is np.float64
+            surface.value_and_gradient()
+            surface.refresh()
+            ascent, fresh = _started(surface, dtype), True
+            continue
+        fresh = False
+        gains.append(ascent.gain)
+        recent, size = sum(gains[-_WATCHED:]), max(1.0, abs(ascent.value))
+        if len(gains) >= _WATCHED and recent <= least * size:
+            return step, True
+        before = sum(gains[-2 * _WATCHED : -_WATCHED])
+        noise = dtype is np.float32 and recent <= _NOISE * size
+        if noise and len(gains) >= 2 * _WATCHED and recent >= before:
+            return step, False
+    return most, False
+
+
+def _started(surface, dtype):
+    return Ascent(surface, _ASCENT_MEMORY, _ROUNDING[dtype], rescale=False)
+
+
+def _largest(gradient):
+    return float(np.max(np.abs(gradient), initial=0.0))

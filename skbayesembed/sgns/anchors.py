@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from ..common.warnings import warn_user
+from ..inference.chains import Workers
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
+from .balance import in_principal_axes
 from .model import SGNSModel, numerical_rank, pivot_contexts
+from .spectral import spectral_start
 
 
 @dataclass
@@ -66,19 +70,24 @@ def identify(estimator, problem):
 
 
 def fit_mode(estimator, problem):
-    """MAP estimate from a random start, a `Mode`."""
+    """MAP estimate, a `Mode`; in its principal axes where the prior has none of its own."""
     model = problem.model
-    start = model.pack(model.start(np.random.default_rng(problem.mode_seed)))
-    with OneBlasThread():
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+        start = spectral_start(model, np.random.default_rng(problem.mode_seed), run)
         theta, facts = find_mode(
             model,
-            start,
+            model.pack(start),
             max_iter=estimator.max_iter,
             tol=estimator.tol,
             verbose=estimator.verbose,
             warn=estimator.solver == "map",
+            run=run,
         )
-    return Mode(model.unpack(theta), facts)
+    arrays = model.unpack(theta)
+    if model.prior.rotates:
+        turned = in_principal_axes(np.stack([arrays[name] for name in ("rho", "alpha")]))
+        arrays = dict(zip(("rho", "alpha"), turned, strict=True))
+    return Mode(arrays, facts)
 
 
 def choose_anchors(estimator, model, mode, vocabulary):

@@ -73,6 +73,17 @@ def balanced(vectors, reference=None):
     return np.stack([x @ m for x, m in zip(vectors, maps, strict=True)])
 
 
+def in_principal_axes(vectors):
+    """Vectors (2, n_words, n_components) turned so that components are uncorrelated and descend.
+
+    Of the two signs of a component, that in which its largest entry of ``rho`` is positive.
+    """
+    _, basis = np.linalg.eigh(sum(x.T @ x for x in vectors))
+    turned = vectors @ basis[:, ::-1]
+    largest = np.argmax(np.abs(turned[0]), axis=0)
+    return turned * np.where(turned[0, largest, np.arange(largest.size)] < 0, -1.0, 1.0)
+
+
 def nearest_rotation(vectors, reference):
     """The rotation (K, K) that brings both sides together nearest to the reference."""
     moments = sum(x.T @ y for x, y in zip(vectors, reference, strict=True))

@@ -14,7 +14,7 @@ from .counting import RankOne
 DENSE_ABOVE = 0.2
 
 
-def _blocks(work, n_blocks):
+def cut_rows(work, n_blocks):
     """Cut rows into at most ``n_blocks`` runs of about equal work: list of (start, stop)."""
     total = np.cumsum(work, dtype=float)
     cuts = np.searchsorted(total, total[-1] * np.arange(1, n_blocks) / n_blocks) + 1
@@ -45,7 +45,7 @@ class PairTable:
         cost = self.n_pairs * n_components * (n_components + 60.0)
         most = min(64, max(1, self.n_words // 48))
         n_blocks = int(np.clip(np.ceil(cost / 2e8), 1, most))
-        return [_blocks(self.row_work(side) + 1.0, n_blocks) for side in (0, 1)]
+        return [cut_rows(self.row_work(side) + 1.0, n_blocks) for side in (0, 1)]
 
     def curvature_sums(self):
         """Two float32 arrays of zeros, one number a pair, in the order of side 0."""

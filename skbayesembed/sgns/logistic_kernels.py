@@ -11,7 +11,9 @@ import math
 import numpy as np
 from numba import njit
 
-from ..numeric.elementwise import FAST, exp_negative, log1p_unit
+from ..numeric.elementwise import FAST, exp_negative, exp_negative32, log1p_unit, log1p_unit32
+
+_ZERO32, _HALF32, _ONE32 = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -53,6 +55,29 @@ def residuals_and_likelihood(t, n, kappa, out):
         out[i] = kappa[i] - 0.5 * n[i] * math.copysign(h, t[i])
         total += kappa[i] * t[i] - n[i] * (0.5 * a + log1p_unit(e))
     return total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def residuals_and_likelihood32(t, n, kappa):
+    """`residuals_and_likelihood` in single precision, the residuals in the place of ``t``."""
+    total = _ZERO32
+    for i in range(t.size):
+        u = t[i]
+        a = abs(u)
+        e = exp_negative32(-a)
+        h = (_ONE32 - e) / (_ONE32 + e)
+        total += kappa[i] * u - n[i] * (_HALF32 * a + log1p_unit32(e))
+        t[i] = kappa[i] - _HALF32 * n[i] * (h if u >= _ZERO32 else -h)
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def slopes32(t, n):
+    """t = n sigma(t) sigma(-t) in single precision."""
+    for i in range(t.size):
+        e = exp_negative32(-abs(t[i]))
+        d = _ONE32 / (_ONE32 + e)
+        t[i] = n[i] * (e * d * d)
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")

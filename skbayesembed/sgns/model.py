@@ -14,6 +14,7 @@ from scipy import linalg
 
 from .density_kernels import gradient_dense, gradient_sparse
 from .priors import as_prior
+from .surface import SGNSSurface
 
 # Coordinates of target vectors that are traced.
 _COORDINATES = 50
@@ -111,6 +112,10 @@ class SGNSModel:
             logp += self.prior.add_gradient(side, x, grad, tau)
         out[size:] = grad_alpha[self._free].ravel()
         return logp
+
+    def surface(self, theta, dtype, run):
+        """The density around flat parameters, in single or double precision: `SGNSSurface`."""
+        return SGNSSurface(self, theta, dtype, run)
 
     def in_frame(self, pivots, alpha, *vectors):
         """Arrays of vectors as they are with anchors; turned to the pivots' frame without.

@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from ..common.memory import check_memory
+from ..inference.chains import serial
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
 from .counting import RankOne, expected_negatives, sampled_negatives
@@ -23,6 +24,7 @@ from .documents.blocks import DocumentPairs
 from .model import SGNSModel
 from .pairs import PairCounts, pooled_counts
 from .priors import build_prior
+from .spectral import spectral_start
 
 # Share of the units that is held out; where the path begins, and how far it goes at most.
 _SHARE, _BEGIN, _LEAST, _MOST = 0.2, 4.0, 2.0**-6, 2.0**20
@@ -109,7 +111,10 @@ class _Path:
         prior = build_prior(self.estimator, self.vocabulary)
         model = SGNSModel(self.train, self.estimator.n_components, prior)
         near = min(self.modes, key=lambda p: abs(np.log(p / precision)), default=None)
-        start = model.pack(model.start(self.rng)) if near is None else self.modes[near]
+        if near is None:
+            start = model.pack(spectral_start(model, self.rng, serial))
+        else:
+            start = self.modes[near]
         theta, _ = find_mode(model, start, max_iter=_ITERATIONS, tol=_TOL, warn=False)
         self.modes[precision] = theta
         return self.held.logp_and_grad(theta, self.gradient) / self.total

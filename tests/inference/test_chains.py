@@ -401,7 +401,7 @@ def fit(request, simulated, monkeypatch):
     """Fit with four blocks of words a side, which otherwise only much larger data have."""
 
     def blocks(self, n_components):
-        return [tables._blocks(self.row_work(side) + 1.0, 4) for side in (0, 1)]
+        return [tables.cut_rows(self.row_work(side) + 1.0, 4) for side in (0, 1)]
 
     monkeypatch.setattr(tables.PairTable, "blocks", blocks)
 

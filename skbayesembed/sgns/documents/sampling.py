@@ -15,7 +15,7 @@ from ...common.memory import check_memory
 from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
-from ..balance import along, balanced, balancing, nearest_rotation
+from ..balance import along, balancing, nearest_rotation
 from ..laplace.approximation import NAMES
 from ..laplace.curvature import seek_mode, seen_through_products
 from ..laplace.hessian import Hessian
@@ -79,13 +79,9 @@ def find_mode_near(model, arrays, run):
         If it is not reached.
     """
     theta, _ = find_mode(
-        model, model.pack(arrays), max_iter=_SEARCH_ITERATIONS, tol=_SEARCH_TOL, warn=False
+        model, model.pack(arrays), max_iter=_SEARCH_ITERATIONS, tol=_SEARCH_TOL, warn=False, run=run
     )
-    arrays = model.unpack(theta)
-    if model.prior.rotates and not model.prior.coupled:
-        # where the prior weighs little the search leaves the scales of the sides as they came
-        arrays = dict(zip(NAMES, balanced([arrays[name] for name in NAMES]), strict=True))
-    found, _ = seek_mode(model, arrays, run, max_iter=_NEWTON_STEPS)
+    found, _ = seek_mode(model, model.unpack(theta), run, max_iter=_NEWTON_STEPS)
     vectors, _, orbit, rank = canonical_frame(model, found)
     held = model.prior.n_components - model.prior.free_components.size
     return Mode(vectors, orbit, rank + held)
