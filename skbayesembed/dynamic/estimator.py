@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .. import spine
+from .. import cost, spine
 from ..common.checks import check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
+from ..cost import Cost
 from ..sgns.documents.source import warn_of_dispersion
 from ..sgns.vectors import UnitsMixin
 from . import inputs, predict
@@ -356,6 +357,7 @@ class DynamicSGNS(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, times, seeds["counts"], units, sample_weight)
+        cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
@@ -407,6 +409,48 @@ class DynamicSGNS(
         self._no_units, self._sampling = "partial_fit", None
         self._note(self._stream.known, self._stream.reading_seed)
         return self
+
+    def estimate_cost(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        times: ArrayLike | None = None,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Cost:
+        """What ``fit`` would cost with these data and settings, on this machine, without fitting.
+
+        Every part of a fit is run for a moment (a few seconds altogether, more where single steps
+        take that long), on the real data, and scaled.
+
+        Parameters
+        ----------
+        X, y, times, units, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        Cost
+            A table of parts, with ``seconds`` (by the clock on ``n_jobs``), ``cpu_seconds`` and
+            ``bytes`` of all together, ``to_frame()`` and ``memory`` by what takes it. Chains are
+            estimated to a factor of 1.5, searches for modes and bounds, whose number of steps is
+            not known beforehand, to one of 3.
+
+        Raises
+        ------
+        ValueError
+            For what ``fit`` would refuse.
+        MemoryError
+            If the fit would not fit in memory; the message says what it would take.
+        """
+        return cost.estimate(
+            self,
+            ROOM,
+            lambda e, seeds: inputs.training_data(
+                e, X, times, seeds["counts"], units, sample_weight
+            ),
+        )
 
     def fit_transform(
         self,

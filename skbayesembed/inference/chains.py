@@ -12,13 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..common.trial import Measured, Part, Trial, current
 from ..common.warnings import warn_user
 from ..posterior.posterior import RunningMoments
 from .contracts import Result
@@ -27,6 +28,8 @@ from .threads import OneBlasThread
 
 # Seconds between two looks whether interrupted chains have ended.
 _LOOK = 0.02
+# Most sweeps of the warm-up of a trial, of its draws, and the least of either.
+_TRIAL_WARMUP, _TRIAL_DRAWS, _TRIAL_LEAST = 60, 20, 2
 
 
 @dataclass(frozen=True)
@@ -266,8 +269,13 @@ def run_chains(
     """
     jobs = effective_n_jobs(n_jobs)
     outer = 1 if split_blocks else min(jobs, n_chains)
+    inner = max(1, jobs // outer)
+    trial = current()
+    if trial is not None:
+        _try_chain(trial, chain, model, settings, seeds, n_chains, outer, inner)
+        raise Measured
     progress = Progress(n_chains, settings.total, settings.warmup, verbose)
-    control = Control(progress, inner_threads=max(1, jobs // outer))
+    control = Control(progress, inner_threads=inner)
     records = [ChainRecord() for _ in range(n_chains)]
     interrupted = False
     tasks = (
@@ -293,6 +301,59 @@ def run_chains(
             _wait(records)
             raise
     return gather(records, settings, interrupted)
+
+
+class _Stamps:
+    """In the place of `Progress`: notes CPU time after every sweep."""
+
+    def __init__(self, clock):
+        self.clock, self.times = clock, [clock()]
+
+    def update(self, chain, done):
+        self.times.append(self.clock())
+
+
+def _try_chain(
+    trial: Trial,
+    chain: Callable[..., None],
+    model: Any,
+    settings: Settings,
+    seeds: np.random.SeedSequence,
+    n_chains: int,
+    outer: int,
+    inner: int,
+) -> None:
+    """Tell a trial what the chains cost, by a short chain of the same kind.
+
+    Samplers change what they do from warm-up to draws, and learn how in a schedule of shares of the
+    warm-up. So the short chain has a warm-up of its own, in which they learn what they can.
+    """
+    rounds = -(-n_chains // outer)
+
+    def stamps(warmup, draws):
+        short = replace(settings, warmup=warmup, draws=draws, thin=1, stride=1, moments=False)
+        control = Control(_Stamps(trial.clock), inner_threads=inner)
+        with trial.loop(), OneBlasThread():
+            _work(chain, model, short, ChainRecord(), seeds.spawn(1)[0], control, 0)
+        return np.diff(control.progress.times)
+
+    def add(name, cpu_seconds):
+        trial.parts.append(Part(name, n_chains * cpu_seconds, rounds * cpu_seconds / inner))
+
+    # the first compiles
+    each = max(float(stamps(_TRIAL_LEAST, _TRIAL_LEAST)[-1]), 1e-9)
+    warmup = min(settings.warmup, _affordable(trial.budget / each, _TRIAL_WARMUP))
+    draws = min(settings.draws, _affordable(trial.budget / each, _TRIAL_DRAWS))
+    times = stamps(warmup, draws)
+    # the start of the chain comes before its first sweep
+    add("start of chains", max(0.0, times[0] - times[1:].mean()) if times.size > 1 else 0.0)
+    if warmup:
+        add("warm-up", settings.warmup * float(np.mean(times[min(1, warmup - 1) : warmup])))
+    add("draws", settings.draws * settings.thin * float(np.mean(times[warmup:])))
+
+
+def _affordable(n, most):
+    return int(min(max(n, _TRIAL_LEAST), most))
 
 
 def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool) -> Result:

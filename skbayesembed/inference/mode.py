@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from ..common.trial import laps
 from ..common.warnings import warn_user
 from .contracts import LogDensity, require
 
 # Steps that L-BFGS remembers; evaluations it may make for each iteration it is allowed; and the
 # relative change of the log density at which it ends, as a share of ``tol``.
 _MEMORY, _EVALUATIONS, _CHANGE = 20, 20, 1e-3
+# Iterations that a search takes, for a factor of ten of ``tol``: the median of benchmarks/cost.py.
+_TYPICAL = 40
+# SciPy's status of a search that its callback has ended.
+_CUT_SHORT = 99
 
 
 def find_mode(
@@ -71,7 +77,15 @@ def find_mode(
     gtol = tol * max(1.0, float(np.max(np.abs(objective(start)[1]), initial=0.0)))
     limits = {"maxiter": max_iter, "maxfun": _EVALUATIONS * max_iter}
     options = {**limits, "gtol": gtol, "ftol": _CHANGE * tol, "maxcor": _MEMORY}
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    counted = laps("search for a mode", min(max_iter, _TYPICAL * -math.log10(min(tol, 0.1))))
+
+    def after(_):
+        if counted is not None and counted.enough():
+            raise StopIteration
+
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
+    if counted is not None:
+        counted.end(ended=found.status != _CUT_SHORT)
     largest = float(np.max(np.abs(found.jac), initial=0.0))
     facts = {
         "lp": -float(found.fun),

@@ -11,11 +11,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .. import spine
+from .. import cost, spine
 from ..common.checks import check_integer
 from ..common.estimator import DocumentTransformerMixin, FittedMixin, Learned
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
+from ..cost import Cost
 from . import inputs
 from .loo import ComparisonMixin
 from .predict import SnippetReader, sample_snippets
@@ -271,6 +272,7 @@ class DiSCSenseModel(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, y, times, genres)
+        cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training)
@@ -292,6 +294,43 @@ class DiSCSenseModel(
         self._cells = data.cells
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
+
+    def estimate_cost(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> Cost:
+        """What ``fit`` would cost with these data and settings, on this machine, without fitting.
+
+        Every part of a fit is run for a moment (a few seconds altogether, more where single steps
+        take that long), on the real data, and scaled.
+
+        Parameters
+        ----------
+        X, y, times, genres
+            As in ``fit``.
+
+        Returns
+        -------
+        Cost
+            A table of parts, with ``seconds`` (by the clock on ``n_jobs``), ``cpu_seconds`` and
+            ``bytes`` of all together, ``to_frame()`` and ``memory`` by what takes it. Chains are
+            estimated to a factor of 1.5, searches for modes and bounds, whose number of steps is
+            not known beforehand, to one of 3.
+
+        Raises
+        ------
+        ValueError
+            For what ``fit`` would refuse.
+        MemoryError
+            If the fit would not fit in memory; the message says what it would take.
+        """
+        return cost.estimate(
+            self, ROOM, lambda e, seeds: inputs.training_data(e, X, y, times, genres)
+        )
 
     def fit_transform(
         self,

@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .. import spine
+from .. import cost, spine
 from ..common.checks import check_choice, check_integer, check_no_weights
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
+from ..cost import Cost
 from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
@@ -27,6 +28,12 @@ from .settle import settle
 from .solvers import ROOM
 from .streaming import StreamingMixin
 from .vectors import UnitsMixin
+
+
+def _find(estimator, training, seeds):
+    """What ``"auto"`` stands for (`Settled`), and what was found with that (`spine.Fitted`)."""
+    settled = settle(estimator, training, seeds["precision"])
+    return settled, spine.fit(settled.estimator, ROOM, training, seeds)
 
 
 class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator):
@@ -359,8 +366,8 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, seeds["counts"], units, sample_weight)
-        settled = settle(self, training, seeds["precision"])
-        found = spine.fit(settled.estimator, ROOM, training, seeds)
+        cost.announce(self, ROOM, training, seeds, _find)
+        settled, found = _find(self, training, seeds)
         found.posterior.attrs.update(settled.facts)
         if not isinstance(settled.estimator.prior_precision, str):
             found.learned["prior_precision_"] = settled.estimator.prior_precision
@@ -376,6 +383,46 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         if self.uncertainty == "model" and self._sampling is not None:
             warn_of_dispersion(self)
         return self
+
+    def estimate_cost(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Cost:
+        """What ``fit`` would cost with these data and settings, on this machine, without fitting.
+
+        Every part of a fit is run for a moment (a few seconds altogether, more where single steps
+        take that long), on the real data, and scaled.
+
+        Parameters
+        ----------
+        X, y, units, sample_weight
+            As in ``fit``.
+
+        Returns
+        -------
+        Cost
+            A table of parts, with ``seconds`` (by the clock on ``n_jobs``), ``cpu_seconds`` and
+            ``bytes`` of all together, ``to_frame()`` and ``memory`` by what takes it. Chains are
+            estimated to a factor of 1.5, searches for modes and bounds, whose number of steps is
+            not known beforehand, to one of 3.
+
+        Raises
+        ------
+        ValueError
+            For what ``fit`` would refuse.
+        MemoryError
+            If the fit would not fit in memory; the message says what it would take.
+        """
+        return cost.estimate(
+            self,
+            ROOM,
+            lambda e, seeds: inputs.training_data(e, X, seeds["counts"], units, sample_weight),
+            _find,
+        )
 
     def fit_transform(
         self,

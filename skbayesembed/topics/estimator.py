@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .. import spine
+from .. import cost, spine
 from ..common.checks import check_choice
 from ..common.estimator import DocumentFeaturesMixin
 from ..corpus.text import materialise
+from ..cost import Cost
 from . import inputs
 from .checks import WORD_MODELS, document_weights
 from .predict import FoldIn, TopicDraws, completion, topic_features
@@ -310,11 +311,40 @@ class GaussianLDA(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X)
+        cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training)
         self._set_fitted(found)
         return self
+
+    def estimate_cost(self, X: Any, y: Any = None) -> Cost:
+        """What ``fit`` would cost with these data and settings, on this machine, without fitting.
+
+        Every part of a fit is run for a moment (a few seconds altogether, more where single steps
+        take that long), on the real data, and scaled.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+
+        Returns
+        -------
+        Cost
+            A table of parts, with ``seconds`` (by the clock on ``n_jobs``), ``cpu_seconds`` and
+            ``bytes`` of all together, ``to_frame()`` and ``memory`` by what takes it. Chains are
+            estimated to a factor of 1.5, searches for modes and bounds, whose number of steps is
+            not known beforehand, to one of 3.
+
+        Raises
+        ------
+        ValueError
+            For what ``fit`` would refuse.
+        MemoryError
+            If the fit would not fit in memory; the message says what it would take.
+        """
+        return cost.estimate(self, ROOM, lambda e, seeds: inputs.training_data(e, X))
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit to X, then transform it.
