@@ -75,25 +75,25 @@ CASES = {f.__name__: f for f in (auto, gibbs, hmc, vi, laplace, disc, dynamic, t
 
 
 class Compilations(event.Listener):
-    """Seconds of each function, those of functions compiled within it taken out."""
+    """CPU seconds of each function, those of functions compiled within it taken out."""
 
     def __init__(self):
         self.open, self.found = [], []
 
     def on_start(self, event):
-        self.open.append([event.data["dispatcher"].py_func, time.perf_counter(), 0.0])
+        self.open.append([event.data["dispatcher"].py_func, time.thread_time(), 0.0])
 
     def on_end(self, event):
         function, begun, inner = self.open.pop()
-        whole = time.perf_counter() - begun
+        whole = time.thread_time() - begun
         if self.open:
             self.open[-1][2] += whole
         name = f"{function.__module__}.{function.__qualname__}"
         self.found.append((whole - inner, name, event.data["args"]))
 
 
-def one(name):
-    """Run a case here; print seconds, CPU seconds and what was compiled."""
+def one(name, signatures=False):
+    """Run a case here; print seconds, CPU seconds and what was compiled (for which types)."""
     import warnings
 
     warnings.simplefilter("ignore")
@@ -109,10 +109,10 @@ def one(name):
     compiled = sum(s for s, *_ in listener.found)
     print(
         f"{name}: {whole:.1f} s, {time.process_time() - cpu:.1f} CPU-s, "
-        f"{len(listener.found)} compilations of {compiled:.1f} s"
+        f"{len(listener.found)} compilations of {compiled:.1f} CPU-s"
     )
-    for seconds, function, _ in sorted(listener.found, key=lambda f: -f[0]):
-        print(f"    {seconds:6.2f}  {function}")
+    for seconds, function, types in sorted(listener.found, key=lambda f: -f[0]):
+        print(f"    {seconds:6.2f}  {function}", *(types if signatures else ()))
 
 
 def main():
@@ -132,6 +132,6 @@ def main():
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        one(sys.argv[1])
+        one(sys.argv[1], signatures="--signatures" in sys.argv)
     else:
         main()
