@@ -1,6 +1,7 @@
 """Is `estimate_cost` right? Estimates beside the fits themselves, over all four estimators.
 
-    SKBAYESEMBED_DATA=... python benchmarks/cost.py --out results/
+    SKBAYESEMBED_DATA=... python benchmarks/cost.py cases --out results/
+    SKBAYESEMBED_DATA=... python benchmarks/cost.py sizes --out results/
     python benchmarks/cost.py --out results/ --table
 
 Each case is a process of its own on one thread, which asks for the estimate and then fits. Its CPU
@@ -8,6 +9,9 @@ seconds, without those of compilations, are those of chains (``sampling``) and a
 (``search``: counting, searches for modes, ascents, draws from approximations); memory is what the
 process's peak grew by in both. A case is a line of ``cost.jsonl`` when it is done, and is not done
 again.
+
+``sizes`` asks for estimates alone: words x K x solver, 1.3 million words of Wikipedia, all other
+parameters their defaults but ``prior_precision=1``; the table of the guide's page on solvers.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from pathlib import Path
 import numpy as np
 from parts import append, parser_of, read, table
 from scipy import sparse
+from split_halves import wikipedia
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
 from skbayesembed.common.compiling import Compiling
@@ -148,6 +153,9 @@ CASES = {
 }
 
 
+SIZES = [(v, k, s) for v in (1000, 2000, 4000) for k in (20, 50) for s in ("gibbs", "vi", "map")]
+
+
 class Watched:
     """``run_chains`` whose CPU seconds are noted."""
 
@@ -202,6 +210,45 @@ def one(name):
     )
 
 
+def size(n_words, n_components, solver):
+    """Estimate the cost of a size; prints it as JSON."""
+    warnings.simplefilter("ignore")
+    estimator = BayesianSGNS(
+        n_components, solver=solver, max_features=n_words, prior_precision=1.0, random_state=0,
+        n_jobs=2,
+    )  # fmt: skip
+    cost = estimator.estimate_cost(wikipedia(1_300_000)[0])
+    sweep = [p.cpu_seconds for p in cost.parts if p.name == "draws"]
+    per = estimator.draws * estimator.chains if solver == "gibbs" else None
+    print(
+        json.dumps(
+            {
+                "size": [n_words, n_components, solver],
+                "seconds": cost.seconds,
+                "cpu_seconds": cost.cpu_seconds,
+                "bytes": cost.bytes,
+                "sweep": sweep[0] / per if per else None,
+            }
+        )
+    )
+
+
+def page_of_sizes(results):
+    """The table of the guide, as reStructuredText rows."""
+    found = {tuple(r["size"]): r for r in results}
+    rows = []
+    for v, k, _ in SIZES[::3]:
+        cells = [found.get((v, k, s)) for s in ("gibbs", "vi", "map")]
+        rows.append(
+            [f"{v:,}", k]
+            + [
+                f"{r['seconds'] / 60:.2g} min, {r['bytes'] / 2**30:.2g} GB" if r else ""
+                for r in cells
+            ]
+        )
+    return table(["words", "K", "gibbs", "vi", "map"], rows)
+
+
 def page(results):
     """The table of benchmarks/README.md."""
 
@@ -221,27 +268,35 @@ def page(results):
 
 
 def main():
-    """Do what is missing, each case in a process of its own, or print the table."""
-    parser = parser_of(__doc__, ())
+    """Do what is missing, each item in a process of its own, or print the tables."""
+    parser = parser_of(__doc__, ("cases", "sizes"))
     parser.add_argument("--cases", nargs="*", default=list(CASES))
     parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--size", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         one(options.one)
         return
-    path = options.out / "cost.jsonl"
+    if options.size:
+        size(*options.size)
+        return
+    files = {name: options.out / f"{name}.jsonl" for name in ("cases", "sizes")}
     if options.table:
-        print(page(read(path)))
+        print(page(read(files["cases"])))
+        print(page_of_sizes(read(files["sizes"])))
         return
     options.out.mkdir(parents=True, exist_ok=True)
-    done = {r["case"] for r in read(path)}
-    for name in [c for c in options.cases if c not in done][: options.limit]:
+    done = {r["case"] for r in read(files["cases"])}
+    cases = [("cases", "--one", c) for c in options.cases if c not in done]
+    done = {tuple(r["size"]) for r in read(files["sizes"])}
+    sizes = [("sizes", "--size", json.dumps(s)) for s in SIZES if s not in done]
+    for part, flag, item in [t for t in cases + sizes if t[0] in options.parts][: options.limit]:
         out = subprocess.run(
-            [sys.executable, __file__, "--one", name], capture_output=True, text=True, check=False
+            [sys.executable, __file__, flag, item], capture_output=True, text=True, check=False
         )
         if out.returncode:
             sys.exit(out.stderr)
-        append(path, [json.loads(out.stdout.splitlines()[-1])])
+        append(files[part], [json.loads(out.stdout.splitlines()[-1])])
         print(out.stdout.splitlines()[-1], flush=True)
 
 

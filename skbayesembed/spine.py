@@ -25,7 +25,7 @@ from joblib import effective_n_jobs
 from .common.checks import check_solver
 from .common.memory import check_memory
 from .common.random import named_seeds
-from .common.trial import Measured, Trial, current
+from .common.trial import Measured, Trial, current, note_memory
 from .inference.chains import Settings
 from .inference.contracts import ROWS, Result
 from .posterior import Posterior
@@ -249,6 +249,9 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
     needed = every // stride + size.trace * e.draws * chains
     needed += 0 if moments is None else moments * chains
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
+    if e.solver in CHAINS:
+        # those of a chain are kept until all are joined
+        note_memory(every // stride, "The draws, joined")
     return Settings(
         draws=e.draws,
         warmup=e.warmup,

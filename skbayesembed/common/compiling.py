@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, Self
 
 from numba.core import event
@@ -23,9 +25,9 @@ class Compiling(event.Listener):
 
     Parameters
     ----------
-    verbose : int
+    verbose : int or None
         Above zero, a line is printed at once; at zero, one goes to the standard error stream if
-        compilations take longer than two seconds, once in a process.
+        compilations take longer than two seconds, once in a process. None says nothing.
 
     Attributes
     ----------
@@ -33,7 +35,7 @@ class Compiling(event.Listener):
         Spent on compilations so far, in all threads.
     """
 
-    def __init__(self, verbose: int = 0) -> None:
+    def __init__(self, verbose: int | None = None) -> None:
         self.verbose = verbose
         self.cpu_seconds = 0.0
         self._seconds = 0.0
@@ -68,7 +70,7 @@ class Compiling(event.Listener):
             self._say()
 
     def _say(self):
-        if self._said:
+        if self._said or self.verbose is None:
             return
         if self.verbose:
             self._said = True
@@ -82,3 +84,14 @@ class Compiling(event.Listener):
                 file=sys.stderr,
                 flush=True,
             )
+
+
+def told_of_compiling(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a method of an estimator with `Compiling`, as verbose as the estimator."""
+
+    @functools.wraps(method)
+    def telling(self, *args, **kwargs):
+        with Compiling(self.verbose):
+            return method(self, *args, **kwargs)
+
+    return telling

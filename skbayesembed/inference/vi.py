@@ -13,7 +13,7 @@ from ..common.warnings import warn_user
 from .contracts import Run, Variational, require
 
 # Sweeps that an ascent takes: the median of benchmarks/cost.py.
-_TYPICAL = 100
+_TYPICAL = 50
 
 
 def coordinate_ascent(

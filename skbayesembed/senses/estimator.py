@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import cost, spine
 from ..common.checks import check_integer
+from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentTransformerMixin, FittedMixin, Learned
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
@@ -108,7 +109,9 @@ class DiSCSenseModel(
     n_jobs : int or None, default=None
         Chains run in parallel.
     verbose : int, default=0
-        1 shows the progress of the chains.
+        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
+        the time left for all of them. Whatever it is, a note on the standard error stream says
+        that numba is compiling, where it takes longer than two seconds.
 
     Attributes
     ----------
@@ -242,6 +245,7 @@ class DiSCSenseModel(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @told_of_compiling
     def fit(
         self,
         X: Any,
@@ -295,6 +299,7 @@ class DiSCSenseModel(
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
 
+    @told_of_compiling
     def estimate_cost(
         self,
         X: Any,
@@ -303,30 +308,20 @@ class DiSCSenseModel(
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
     ) -> Cost:
-        """What ``fit`` would cost with these data and settings, on this machine, without fitting.
+        """What ``fit`` would cost with these data and settings on this machine, without fitting.
 
-        Every part of a fit is run for a moment (a few seconds altogether, more where single steps
-        take that long), on the real data, and scaled.
+        Every part of a fit is run for a moment on the real data and scaled: a few seconds, more
+        where single steps take that long.
 
         Parameters
         ----------
         X, y, times, genres
-            As in ``fit``.
+            As in ``fit``, whose errors it raises.
 
         Returns
         -------
         Cost
-            A table of parts, with ``seconds`` (by the clock on ``n_jobs``), ``cpu_seconds`` and
-            ``bytes`` of all together, ``to_frame()`` and ``memory`` by what takes it. Chains are
-            estimated to a factor of 1.5, searches for modes and bounds, whose number of steps is
-            not known beforehand, to one of 3.
-
-        Raises
-        ------
-        ValueError
-            For what ``fit`` would refuse.
-        MemoryError
-            If the fit would not fit in memory; the message says what it would take.
+            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
         """
         return cost.estimate(
             self, ROOM, lambda e, seeds: inputs.training_data(e, X, y, times, genres)

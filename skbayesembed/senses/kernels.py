@@ -188,7 +188,8 @@ def cell_sums(weights, periods, genres, lengths, mass, cells):
 def mixture(data, phi, rows, stride, log_sum, log_prev, weights, mass, cells):
     """Log likelihood of snippets, and what its gradient is made of, in the last four arrays.
 
-    ``stride`` is that of `snippet_logits`. Those are log prevalences, probabilities of senses (K, D), and the sums of `cell_sums`.
+    ``stride`` is that of `snippet_logits`. The arrays are log prevalences, probabilities of senses
+    (K, D), and the sums of `cell_sums`.
     """
     indptr, words, counts, periods, genres, labels, lengths = data
     log_prevalence(phi, log_prev)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import cost, spine
 from ..common.checks import check_choice
+from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin
 from ..corpus.text import materialise
 from ..cost import Cost
@@ -136,7 +137,9 @@ class GaussianLDA(
     n_jobs : int or None, default=None
         Chains run in parallel; of ``transform``, documents.
     verbose : int, default=0
-        1 shows the progress.
+        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
+        the time left for all of them. Whatever it is, a note on the standard error stream says
+        that numba is compiling, where it takes longer than two seconds.
 
     Attributes
     ----------
@@ -286,6 +289,7 @@ class GaussianLDA(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @told_of_compiling
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the posterior.
 
@@ -318,31 +322,22 @@ class GaussianLDA(
         self._set_fitted(found)
         return self
 
+    @told_of_compiling
     def estimate_cost(self, X: Any, y: Any = None) -> Cost:
-        """What ``fit`` would cost with these data and settings, on this machine, without fitting.
+        """What ``fit`` would cost with these data and settings on this machine, without fitting.
 
-        Every part of a fit is run for a moment (a few seconds altogether, more where single steps
-        take that long), on the real data, and scaled.
+        Every part of a fit is run for a moment on the real data and scaled: a few seconds, more
+        where single steps take that long.
 
         Parameters
         ----------
         X, y
-            As in ``fit``.
+            As in ``fit``, whose errors it raises.
 
         Returns
         -------
         Cost
-            A table of parts, with ``seconds`` (by the clock on ``n_jobs``), ``cpu_seconds`` and
-            ``bytes`` of all together, ``to_frame()`` and ``memory`` by what takes it. Chains are
-            estimated to a factor of 1.5, searches for modes and bounds, whose number of steps is
-            not known beforehand, to one of 3.
-
-        Raises
-        ------
-        ValueError
-            For what ``fit`` would refuse.
-        MemoryError
-            If the fit would not fit in memory; the message says what it would take.
+            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
         """
         return cost.estimate(self, ROOM, lambda e, seeds: inputs.training_data(e, X))
 
