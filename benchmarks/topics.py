@@ -258,7 +258,7 @@ def alone(item):
     before = peak()
     lengths = {"draws": 60, "warmup": 10, "chains": 2}
     model = GaussianLDA(
-        item["K"], embedding=vectors, likelihood_power=0.1, random_state=0, **lengths,
+        item["K"], embedding=vectors, likelihood_power=0.1, min_count=1, random_state=0, **lengths,
         **MEMORY[item["name"]],
     )  # fmt: skip
     cpu = time.process_time()
@@ -317,6 +317,9 @@ def quality(options, item):
     """Part "quality": one model."""
     counts, vectors, labels, _ = load("20ng")
     parts = split(counts, labels)
+    # the same words for all models
+    seen = np.flatnonzero(parts[0][0].sum(axis=0))
+    parts, vectors = [(part[:, seen], label) for part, label in parts], vectors[seen]
     load_before = os.getloadavg()[0]
     if item["name"].endswith("LDA"):
         found = plain(item, [part for part, _ in parts], [label for _, label in parts], options)
@@ -332,7 +335,7 @@ def gaussian(item, parts, vectors, labels, options):
     if at_random:
         settings["init"] = "words"
     model = GaussianLDA(
-        item["K"], embedding=vectors, random_state=item["seed"], chains=1,
+        item["K"], embedding=vectors, min_count=1, random_state=item["seed"], chains=1,
         draws=options.draws, warmup=options.warmup, tol=1e-8, **settings,
     )  # fmt: skip
     cpu = time.process_time()
@@ -392,7 +395,12 @@ def plain(item, parts, labels, options):
 def nips(options, item):
     """Part "nips": coherence of one fit."""
     counts, vectors, _, words = load("nips")
-    settings = {"likelihood_power": item["tau"], "random_state": 0, "embedding": vectors}
+    settings = {
+        "likelihood_power": item["tau"],
+        "random_state": 0,
+        "embedding": vectors,
+        "min_count": 1,
+    }
     if item["solver"] == "gibbs":
         settings |= {"chains": 1, "draws": options.draws, "warmup": options.warmup}
     else:

@@ -97,7 +97,14 @@ class AnyWord:
 
 
 # The columns of the matrices of scikit-learn's checks are named x0, x1, ...
-TOPICS = {"n_components": 2, "embedding": AnyWord(), "draws": 3, "warmup": 5, "chains": 1}
+TOPICS = {
+    "n_components": 2,
+    "min_count": 1,
+    "embedding": AnyWord(),
+    "draws": 3,
+    "warmup": 5,
+    "chains": 1,
+}
 BRIEF += [
     GaussianLDA(**TOPICS, features="mean_std"),
     GaussianLDA(**TOPICS, solver="vi", word_model="density"),
@@ -339,7 +346,7 @@ def test_html_repr(estimator):
 
 
 def test_set_params_takes_effect(estimator):
-    estimator.fit(TEXTS)
+    estimator.set_params(prior_precision=1.0).fit(TEXTS)
     estimator.set_params(n_components=3).fit(TEXTS)
     assert estimator.rho_.shape[1] == 3
     with pytest.raises(ValueError, match="Invalid parameter 'components'"):

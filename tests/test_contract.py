@@ -25,18 +25,25 @@ SENSES = make_senses(60, 25, n_senses=2, n_periods=3, random_state=0)
 TOPICS = make_topics(n_documents=30, n_words=40, n_topics=2, n_dims=2, random_state=0)
 RATES = np.random.default_rng(0).poisson(2.0, (20, 5)) + 1
 
+DOCUMENTS = [["x0", "x1", "x1"], ["x0", "x1", "x1"], ["x2"], ["x3", "x4", "x4", "x5"]]
+
 SHORT = {"draws": 24, "warmup": 24, "chains": 2, "random_state": 0}
 
 
 @dataclass(frozen=True)
 class Case:
-    """An estimator with what it is fitted to; ``draws`` names what its posterior must hold."""
+    """An estimator with what it is fitted to; ``draws`` names what its posterior must hold.
+
+    ``documents``, with covariates ``of_documents``, are what it transforms.
+    """
 
     estimator: object
     X: object
     draws: tuple
     covariates: dict = field(default_factory=dict)
     counts: object = None
+    documents: object = None
+    of_documents: dict = field(default_factory=dict)
 
     def fit(self, **parameters):
         """A fitted clone."""
@@ -45,6 +52,13 @@ class Case:
             # chains this short may not have mixed, which is not what is tested
             warnings.simplefilter("ignore", ConvergenceWarning)
             return estimator.fit(self.X, **self.covariates)
+
+
+def drift_case(estimator):
+    times = DRIFT.times
+    # in the last period, again, after it, and between two
+    places = {"times": [times[-1], times[-1], times[-1] + 1, (times[0] + times[1]) / 2]}
+    return Case(estimator, DRIFT.pairs, ("rho", "alpha"), {"times": times}, None, DOCUMENTS, places)
 
 
 def cases():
@@ -63,17 +77,17 @@ def cases():
         "map": {"solver": "map"},
     }.items():
         estimator = clone(static).set_params(**options)
-        yield f"sgns-{name}", Case(estimator, SGNS.pairs, vectors)
+        yield f"sgns-{name}", Case(estimator, SGNS.pairs, vectors, documents=DOCUMENTS)
     drift = DynamicSGNS(2, diffusion=0.02, **SHORT)
     for solver in ("vi", "gibbs", "hmc", "laplace", "map"):
         estimator = clone(drift).set_params(solver=solver)
-        yield f"dynamic-{solver}", Case(estimator, DRIFT.pairs, vectors, {"times": DRIFT.times})
+        yield f"dynamic-{solver}", drift_case(estimator)
     for name, options in {
         "filtering": {"learning_method": "filtering"},
         "learned": {"solver": "gibbs", "diffusion": "learned"},
     }.items():
         estimator = clone(drift).set_params(**options)
-        yield f"dynamic-{name}", Case(estimator, DRIFT.pairs, vectors, {"times": DRIFT.times})
+        yield f"dynamic-{name}", drift_case(estimator)
     senses = DiSCSenseModel(2, n_starts=2, **SHORT)
     covariates = {"times": SENSES.times, "genres": SENSES.genres}
     for solver in ("hmc", "gibbs", "vi", "laplace", "map"):
@@ -229,6 +243,31 @@ def test_score_and_transform(case, fitted):
         features = fitted.transform(case.counts, **case.covariates)
         assert features.shape[0] == case.counts.shape[0]
         np.testing.assert_array_equal(features, fitted.transform(case.counts, **case.covariates))
+
+
+def test_sample_transform(case, fitted):
+    """Draws are joint, the same whenever asked for, and have the means of ``transform``."""
+    X, covariates, n_draws = case.documents, case.of_documents, 400
+    if X is None:
+        X, covariates = case.counts, case.covariates
+    if not hasattr(fitted, "sample_transform"):
+        return
+    if case.estimator.solver == "map" and "counts" not in fitted.posterior_:
+        with pytest.raises(ValueError, match="sample_transform needs draws of the posterior"):
+            fitted.sample_transform(X, n_draws, **covariates)
+        return
+    with pytest.raises(ValueError, match="n_draws must be an integer >= 1, got 0"):
+        fitted.sample_transform(X, 0, **covariates)
+    draws = fitted.sample_transform(X, n_draws, **covariates)
+    mean = fitted.transform(X, **covariates)
+    assert draws.shape == (n_draws, *mean.shape)
+    np.testing.assert_array_equal(draws, fitted.sample_transform(X, n_draws, **covariates))
+    # of the 24 draws recorded all were used, nearly equally often; those of topics are independent
+    # besides, five standard errors and what the means of topics are approximated by
+    slack = 0.03 if "counts" in fitted.posterior_ else 0.05 * draws.std(axis=0)
+    error = 5 * draws.std(axis=0) / np.sqrt(24)
+    assert np.all(np.abs(draws.mean(axis=0) - mean) <= error + slack)
+    assert np.all(draws.std(axis=0).max(axis=1) > 0)
 
 
 def test_tables(fitted):

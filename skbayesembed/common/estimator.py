@@ -13,6 +13,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .checks import check_integer
+from .memory import check_memory
+
 
 class Learned:
     """A fitted attribute of an estimator; set on the class as ``posterior_ = Learned()``.
@@ -122,7 +125,50 @@ def learns_online(estimator: Any) -> bool:
 
 
 class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """Estimators that transform documents, given as text or as counts."""
+    """Estimators that transform documents, given as text or as counts.
+
+    ``transform`` gives the posterior means of features. ``sample_transform(X, n_draws)`` gives
+    draws of them, (n_draws, n_documents, n_means): a draw is joint over documents, has no
+    standard deviations among its features, and is the same whenever it is asked for. The mean over
+    draws is ``transform`` up to Monte Carlo error.
+    """
+
+    def sample_transform(self, X: Any, n_draws: int = 100, **covariates: Any) -> np.ndarray:
+        """Draws of the features of documents, as posterior uncertainty has them vary together.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``transform``
+        n_draws : int, default=100
+        **covariates
+            What ``transform`` takes besides: times, genres, vectors.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_documents, n_means)
+            The means of ``transform`` are those over draws, up to Monte Carlo error. In a draw all
+            documents are read with the same parameters. Draws are the same whenever they are asked
+            for, and those of two calls with the same ``n_draws`` belong together.
+
+        Raises
+        ------
+        ValueError
+            If ``n_draws`` is not an integer of at least 1, or nothing can be drawn: a point
+            estimate (``solver="map"``) of a model whose features are functions of parameters.
+        MemoryError
+            If the draws would not fit in memory.
+
+        Notes
+        -----
+        With ``uncertainty="documents"`` features of vectors vary with the sampling of the training
+        documents (the standard deviations that ``features="mean_std"`` gives, normal draws).
+        Otherwise they are functions of draws of the posterior, evenly spaced; where fewer than
+        ``n_draws`` were recorded each is used more than once. Shares of topics are uncertain given
+        the topics too, and are drawn given each.
+        """
+        check_is_fitted(self, "posterior_")
+        check_integer("n_draws", n_draws, 1)
+        return self._sampled_features(X, n_draws, **covariates)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -130,6 +176,43 @@ class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         tags.input_tags.string = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def spaced(n_recorded: int, n_draws: int) -> np.ndarray:
+    """Places of ``n_draws`` draws among those recorded, evenly spaced.
+
+    Where fewer are recorded each is taken as often as the others, give or take one.
+    """
+    return (np.arange(n_draws) * n_recorded) // n_draws
+
+
+def recorded_draws(estimator: Any, n_draws: int) -> np.ndarray:
+    """`spaced` places of draws of the parameters, from which alone features are drawn.
+
+    Raises
+    ------
+    ValueError
+        If there is one point and no posterior.
+    """
+    posterior = estimator.posterior_
+    if posterior.attrs["solver"] == "map":
+        raise ValueError(
+            "sample_transform needs draws of the posterior, and solver='map' has one point alone: "
+            "use another solver"
+            + (
+                " or uncertainty='documents', fitted on documents."
+                if hasattr(estimator, "uncertainty")
+                else "."
+            )
+        )
+    return spaced(posterior.n_chains * posterior.n_draws, n_draws)
+
+
+def check_room(n_draws: int, n_documents: int, n_features: int) -> None:
+    """Raise a MemoryError if draws of features would not fit in memory."""
+    needed = 8 * int(n_draws) * n_documents * n_features
+    what = f"{n_draws} draws of {n_features} features of {n_documents} documents"
+    check_memory(needed, what, "Use fewer draws, or fewer documents at a time.")
 
 
 class DocumentFeaturesMixin(DocumentTransformerMixin):

@@ -112,17 +112,30 @@ def most_frequent(
     return columns
 
 
-def frequent_columns(estimator: Any, counts: sparse.csr_array) -> np.ndarray:
+def frequent_columns(
+    estimator: Any, counts: sparse.csr_array, *, unseen: bool = True
+) -> np.ndarray:
     """The columns that ``min_count`` and ``max_features`` of an estimator leave, ascending.
 
-    Columns without any count stay if ``min_count`` is 1.
+    Parameters
+    ----------
+    estimator : estimator
+    counts : csr_array of shape (n_documents, n_columns)
+    unseen : bool, default=True
+        Whether columns without any count stay if ``min_count`` is 1.
+
+    Returns
+    -------
+    ndarray of int, shape (n_kept,)
 
     Raises
     ------
     ValueError
         If no column is left.
     """
-    least = estimator.min_count if estimator.min_count > 1 else 0
+    least = max(estimator.min_count, 1e-300)
+    if unseen and estimator.min_count == 1:
+        least = 0
     columns = most_frequent(counts, least, estimator.max_features)
     if columns.size == 0:
         raise ValueError(

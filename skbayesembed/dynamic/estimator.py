@@ -24,6 +24,7 @@ from .balance import balance_of
 from .checks import check_filter
 from .documents.sampling import DriftSampling
 from .documents.source import source_of, why_not
+from .features import sampled_features
 from .priors import drift_prior
 from .reading import DynamicReadingMixin
 from .solvers import ROOM
@@ -494,6 +495,9 @@ class DynamicSGNS(
         check_is_fitted(self, "posterior_")
         counts, centres = inputs.documents(self, X, times)
         return predict.document_features(self, counts, centres, self.features == "mean_std")
+
+    def _sampled_features(self, X, n_draws, times=None):
+        return sampled_features(self, *inputs.documents(self, X, times), n_draws)
 
     def score(
         self,

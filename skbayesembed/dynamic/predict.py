@@ -238,24 +238,30 @@ def document_features(estimator, counts, centres, with_std):
     weights = word_shares(counts)
     k = estimator.rho_.shape[-1]
     out = np.zeros((counts.shape[0], 2 * k if with_std else k))
-    if centres is None:
-        shares = [(t, share) for t, share in enumerate(estimator._shares) if share > 0]
-        groups = [(slice(None), Place(shares))]
-    else:
-        diffusion = diffusion_draws(estimator)
-        groups = [
-            (np.flatnonzero(centres == c), place_of(estimator, float(c), diffusion))
-            for c in np.unique(centres)
-        ]
-    for rows, place in groups:
+    for rows, place, _ in places_of(estimator, centres):
         own = weights[rows]
-        out[rows, :k] = own @ _mean_at(estimator, place)
+        out[rows, :k] = own @ mean_at(estimator, place)
         if with_std:
             variance = _variance_at(estimator, place, own)
             squares = np.asarray(own.multiply(own).sum(axis=1)).reshape(-1, 1)
             noise = np.mean(place.variance) * squares * squares_as_read(estimator)
             out[rows, k:] = np.sqrt(variance + noise)
     return out
+
+
+def places_of(estimator, centres):
+    """Documents (a slice or indices) of each time, its `Place`, and what the time has for a key.
+
+    Without times there is one group, of the vectors averaged over periods.
+    """
+    if centres is None:
+        shares = [(t, share) for t, share in enumerate(estimator._shares) if share > 0]
+        return [(slice(None), Place(shares), 0)]
+    diffusion = diffusion_draws(estimator)
+    return [
+        (np.flatnonzero(centres == c), place_of(estimator, float(c), diffusion), c.view(np.uint64))
+        for c in np.unique(centres).astype(np.float64)
+    ]
 
 
 def _variance_at(estimator, place, weights):
@@ -268,7 +274,7 @@ def _variance_at(estimator, place, weights):
     return variance_by_units(deviations.together(parts), weights)
 
 
-def _mean_at(estimator, place):
+def mean_at(estimator, place):
     """Posterior means of targets at a place, (n_words, n_components)."""
     total = 0.0
     for period, weight in place.parts:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from .comparison import Comparison, compare_models
 from .intervals import coverage, interval_overlap
 from .senses import brier_score, interaction_level, match_senses
 from .topics import coherence
 from .words import analogies, rmse_cooccurrence, word_similarity
 
 __all__ = [
+    "Comparison",
     "analogies",
     "brier_score",
     "coherence",
+    "compare_models",
     "coverage",
     "interaction_level",
     "interval_overlap",

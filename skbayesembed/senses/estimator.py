@@ -14,7 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from .. import cost, spine
 from ..common.checks import check_integer
 from ..common.compiling import told_of_compiling
-from ..common.estimator import DocumentTransformerMixin, FittedMixin, Learned
+from ..common.estimator import (
+    DocumentTransformerMixin,
+    FittedMixin,
+    Learned,
+    check_room,
+    recorded_draws,
+)
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
 from ..cost import Cost
@@ -403,6 +409,11 @@ class DiSCSenseModel(
         ndarray of shape (n_snippets, n_senses)
         """
         return self.predict_proba(X, times=times, genres=genres)
+
+    def _sampled_features(self, X, n_draws, times=None, genres=None):
+        reader = self._reader(X, times, genres)
+        check_room(n_draws, reader.places.n_snippets, self._n_features_out)
+        return reader.sense_proba_draws(recorded_draws(self, n_draws))
 
     def score_samples(
         self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None

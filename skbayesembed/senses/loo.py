@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from ..common.checks import check_bool
 from ..common.warnings import warn_user
 from ..posterior.psis import smoothed_weights
 from ..posterior.summary import ess
@@ -149,6 +150,7 @@ class ComparisonMixin:
         *,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        pointwise: bool = True,
     ) -> Bunch:
         """Expected log predictive density of left-out snippets, by PSIS-LOO.
 
@@ -158,6 +160,8 @@ class ComparisonMixin:
         ----------
         X, y, times, genres
             What ``fit`` was given: the snippets themselves are not kept.
+        pointwise : bool, default=True
+            Whether densities of single snippets are returned, which `metrics.compare_models` takes.
 
         Returns
         -------
@@ -181,7 +185,11 @@ class ComparisonMixin:
         Vehtari, Gelman & Gabry (2017), Statistics and Computing 27.
         """
         check_is_fitted(self, "posterior_")
-        return loo(self, *training_again(self, X, y, times, genres))
+        check_bool("pointwise", pointwise)
+        found = loo(self, *training_again(self, X, y, times, genres))
+        if not pointwise:
+            del found["pointwise"]
+        return found
 
     def waic(
         self,

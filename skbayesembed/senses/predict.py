@@ -144,8 +144,11 @@ class SnippetReader:
             return log_prior
         return log_prior.reshape(-1, log_prior.shape[-1])
 
-    def joints(self):
-        """Yield log p(z = k, W_d | draw) (K, D) for every draw; the array is used again."""
+    def joints(self, chosen=None):
+        """Yield log p(z = k, W_d | draw) (K, D) for every draw; the array is used again.
+
+        For those ``chosen`` only, where indices of draws are given.
+        """
         n_senses, n_periods, _ = self.words.shape
         n = self.places.n_snippets
         periods = self.places.periods
@@ -155,7 +158,7 @@ class SnippetReader:
         out, top = np.empty((n_senses, n)), np.empty(n)
         # rows of words are taken by period, where it is known, or all of them
         of_period = None if additive else periods
-        for s in range(len(self)):
+        for s in range(len(self)) if chosen is None else chosen:
             rows, theta = self.words.rows(s)
             log_sum = self.words.exponents(rows, theta)[2]
             kernels.snippet_logits(*self.text, rows, of_period, n_senses, of_sense)
@@ -179,6 +182,17 @@ class SnippetReader:
             total += joint
         proba = np.ascontiguousarray(total.T)
         return proba / proba.sum(axis=1, keepdims=True)
+
+    def sense_proba_draws(self, chosen):
+        """Eq. 5 under draws ``chosen``, in ascending order: (n_draws, n_snippets, n_senses)."""
+        n = self.places.n_snippets
+        out = np.empty((chosen.size, n, self.words.shape[0]))
+        density, room = np.empty((2, n))
+        different = np.unique(chosen)
+        for s, joint in zip(different, self.joints(different), strict=True):
+            reading.normalise(joint, density, room)
+            out[chosen == s] = joint.T
+        return out
 
     def log_predictive(self):
         """Log means over draws of eq. 9, ndarray of shape (n_snippets,); 0 for empty ones."""

@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .. import cost, spine
-from ..common.checks import check_choice, check_integer, check_no_weights
+from ..common.checks import check_bool, check_choice, check_integer, check_no_weights
 from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
@@ -22,9 +22,11 @@ from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
 from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
+from .effects import MeaningMixin
+from .features import document_features, sampled_features
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
-from .reading import ReadingMixin, document_features
+from .reading import ReadingMixin
 from .settle import settle
 from .solvers import ROOM
 from .streaming import StreamingMixin
@@ -37,7 +39,9 @@ def _find(estimator, training, seeds):
     return settled, spine.fit(settled.estimator, ROOM, training, seeds)
 
 
-class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator):
+class BayesianSGNS(
+    StreamingMixin, ReadingMixin, MeaningMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator
+):
     r"""Posterior of skip-gram embeddings with negative samples.
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
@@ -465,6 +469,9 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         counts = inputs.count_documents(self, X)
         return document_features(self, counts, self.features == "mean_std")
 
+    def _sampled_features(self, X, n_draws):
+        return sampled_features(self, inputs.count_documents(self, X), n_draws)
+
     def score(self, X: Any, y: None = None, *, sample_weight: None = None) -> float:
         """Mean held-out log predictive probability per observed pair.
 
@@ -492,7 +499,12 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         return predict.mean_log_score(self.posterior_, inputs.held_out(self, X))
 
     def loo(
-        self, X: Any, *, sample_weight: ArrayLike | None = None, max_pairs: int = 2000
+        self,
+        X: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        max_pairs: int = 2000,
+        pointwise: bool = False,
     ) -> Bunch:
         """Expected log predictive density of left-out observations, by PSIS-LOO.
 
@@ -503,13 +515,18 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         sample_weight : array-like of shape (n_documents,), optional
             What ``fit`` was given.
         max_pairs : int, default=2000
-            Most pairs for which importance sampling is run; a random sample beyond.
+            Most pairs for which importance sampling is run; a random sample beyond, the same for
+            models of one ``random_state``.
+        pointwise : bool, default=False
+            Return the densities of single observations too, which `metrics.compare_models` takes.
 
         Returns
         -------
         Bunch
             ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
-            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``.
+            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``; where
+            asked for ``pointwise``, ``weight`` (observations that an entry stands for), ``pairs``
+            (target, context, sign), ``proxy`` and ``n_drawn``.
 
         Raises
         ------
@@ -528,6 +545,7 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         """
         check_is_fitted(self, "posterior_")
         check_integer("max_pairs", max_pairs, 1)
+        check_bool("pointwise", pointwise)
         solver = self.posterior_.attrs["solver"]
         if solver not in spine.CHAINS:
             raise ValueError(
@@ -538,7 +556,9 @@ class BayesianSGNS(StreamingMixin, ReadingMixin, UnitsMixin, DocumentFeaturesMix
         training = inputs.training_again(self, X, self._count_seed, sample_weight)
         # a copy's child: spawning counts children, and the next call is to make the same draws
         rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
-        return loo(self.posterior_, training.counts, max_pairs=max_pairs, rng=rng)
+        return loo(
+            self.posterior_, training.counts, max_pairs=max_pairs, rng=rng, pointwise=pointwise
+        )
 
     def _note(self, training):
         """Keep what later input is read by."""

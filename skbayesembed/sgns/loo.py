@@ -32,7 +32,7 @@ _CELLS = 4_000_000
 _EFFICIENCY_SAMPLE = 50
 
 
-def loo(posterior, counts, *, max_pairs=2000, rng=None):
+def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
     """Expected log predictive density of left-out observations, by PSIS-LOO.
 
     Parameters
@@ -46,6 +46,8 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None):
         Where there are more, as many observations are drawn at random, with replacement.
     rng : numpy.random.Generator, optional
         Draws them.
+    pointwise : bool, default=False
+        Whether the estimates of single observations are returned.
 
     Returns
     -------
@@ -69,6 +71,13 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None):
             The shape up to which the estimate is reliable with so many draws, at most 0.7.
         bad_share : float
             Share of the observations above it.
+        pointwise, proxy, weight : ndarray of shape (n_evaluated,)
+            If asked for: log predictive density of one observation of each pair and sign, the
+            cheap one, and how many of all observations it stands for.
+        pairs : ndarray of int of shape (n_evaluated, 3)
+            If asked for: target, context, and sign (1 or -1).
+        n_drawn : int
+            If asked for: observations drawn at random, 0 where all were taken.
 
     Raises
     ------
@@ -108,7 +117,9 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None):
         good_k=good_k,
         bad_share=float(np.sum(found.weight[bad]) / np.sum(found.weight)),
     )
-    del found["weight"]
+    details = ("pointwise", "proxy", "weight", "pairs", "n_drawn")
+    if not pointwise:
+        found = Bunch(**{name: value for name, value in found.items() if name not in details})
     if bad.any():
         warn_user(
             f"{100 * found.bad_share:.2g} % of the observations have a Pareto k above "
@@ -161,7 +172,7 @@ def _entries(counts):
 
 def _all_entries(posterior, counts):
     rows, columns, sign, n = _entries(counts)
-    elpd, lpd, pareto_k = pointwise(posterior, rows, columns, sign, n)
+    elpd, lpd, pareto_k = estimates(posterior, rows, columns, sign, n)
     mean = np.sum(n * elpd) / n.sum()
     return Bunch(
         elpd=float(np.sum(n * elpd)),
@@ -169,8 +180,16 @@ def _all_entries(posterior, counts):
         p_loo=float(np.sum(n * (lpd - elpd))),
         sampling_se=0.0,
         pareto_k=pareto_k,
+        pointwise=elpd,
+        proxy=np.zeros_like(elpd),
         weight=n,
+        pairs=_labels(rows, columns, sign),
+        n_drawn=0,
     )
+
+
+def _labels(rows, columns, sign):
+    return np.stack([rows, columns, sign.astype(np.int64)], axis=1)
 
 
 def _sampled_entries(posterior, counts, size, rng):
@@ -181,7 +200,7 @@ def _sampled_entries(posterior, counts, size, rng):
         key, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
     drawn = tuple(a[first] for a in (rows, columns, sign, n))
-    elpd, lpd, pareto_k = pointwise(posterior, *drawn)
+    elpd, lpd, pareto_k = estimates(posterior, *drawn)
     few = logit_draws(posterior, _PROXY_DRAWS)
     proxy = _proxy_of(*few, *drawn[:3])
     total = counts.total
@@ -194,7 +213,11 @@ def _sampled_entries(posterior, counts, size, rng):
         p_loo=float(total * (lpd - elpd)[place].mean()),
         sampling_se=float(total * correction.std(ddof=1) / np.sqrt(size)),
         pareto_k=pareto_k,
-        weight=times.astype(float),
+        pointwise=elpd,
+        proxy=proxy,
+        weight=times * (total / size),
+        pairs=_labels(*drawn[:3]),
+        n_drawn=size,
     )
 
 
@@ -230,7 +253,7 @@ def _draw(matrix, m, rng):
     return rows, matrix.indices[chosen].astype(np.int64), matrix.data[chosen]
 
 
-def pointwise(posterior, rows, columns, sign, n):
+def estimates(posterior, rows, columns, sign, n):
     """PSIS estimates of some pairs.
 
     Parameters

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from zlib import crc32
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def choose_precision(estimator, training, seed):
     )
     rng = np.random.default_rng(seed)
     train, held = split_counts(estimator, training, rng)
-    if held.total == 0 or train.total == 0:
+    if train is None or held is None or train.total == 0 or held.total == 0:
         return Chosen(1.0, [], None)
     path = _Path(estimator, training.vocabulary, pair_table(train), pair_table(held), rng)
     trial = current()
@@ -135,19 +136,61 @@ def split_counts(estimator, training, rng):
 
     Returns
     -------
-    train, held : PairCounts
+    train, held : PairCounts or None
     """
     units, pairs = training.units, training.by_document
     if units is None or units.n_units < 2:
         return _thinned(training.counts, rng)
+    if isinstance(pairs, DocumentPairs):
+        held = _held_documents(training, rng)
+        return tuple(_finished(estimator, _some(pairs, chosen), rng) for chosen in (~held, held))
     n_held = max(1, round(_SHARE * units.n_units))
     held = np.isin(units.index, rng.permutation(units.n_units)[:n_held])
-    if not isinstance(pairs, DocumentPairs):
-        parts = [[], []]
-        for part, out in zip(pairs.parts, held[: len(pairs.parts)], strict=True):
-            parts[int(out)].append(part)
-        return tuple(pooled_counts(p) for p in parts)
-    return tuple(_finished(estimator, _some(pairs, chosen), rng) for chosen in (~held, held))
+    parts = [[], []]
+    for part, out in zip(pairs.parts, held, strict=True):
+        parts[int(out)].append(part)
+    return tuple(pooled_counts(p) for p in parts)
+
+
+def _held_documents(training, rng):
+    """Which documents are held out, a fifth of the units at random, (n_documents,).
+
+    By what they say, so that a document is on one side however often it is there, once with a
+    weight or repeated.
+    """
+    units, pairs = training.units, training.by_document
+    marks = _marks(pairs.source, training.words, rng.integers(2**63, dtype=np.uint64))
+    if pairs.weights is not None:
+        marks[pairs.weights == 0.0] = 0
+    of_unit = np.zeros(units.n_units, np.uint64)
+    np.maximum.at(of_unit, units.index, marks)
+    # the uppermost fifth, the topmost unit at least
+    held = of_unit >= min(int((1.0 - _SHARE) * 2.0**64), int(of_unit.max()))
+    return held[units.index]
+
+
+def _marks(source, words, seed):
+    """Numbers of 64 bits by which documents are told apart: of their words, in any order."""
+    of_word = np.array([crc32(str(word).encode()) for word in words], np.uint64)
+    of_word = _mixed(of_word + seed)
+    if hasattr(source, "ids"):
+        each = of_word[source.ids]
+        each[source.ids < 0] = 0
+        starts = source.offsets
+    else:
+        each = of_word[source.matrix.indices] * source.matrix.data.astype(np.uint64)
+        starts = source.matrix.indptr
+    upto = np.zeros(each.size + 1, np.uint64)
+    # sums overflow, and their differences are right all the same
+    np.cumsum(each, out=upto[1:])
+    return _mixed(np.diff(upto[starts]) + seed)
+
+
+def _mixed(x):
+    """The finalizer of splitmix64 (Steele, Lea & Flood 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
 
 
 def _some(pairs, chosen):
@@ -158,7 +201,9 @@ def _some(pairs, chosen):
 
 
 def _finished(estimator, positive, rng):
-    """Counts with negative pairs made as those of the fit."""
+    """Counts with negative pairs made as those of the fit; None where there are no pairs."""
+    if positive.sum() == 0:
+        return None
     options = {"negative": float(estimator.negative), "ns_exponent": float(estimator.ns_exponent)}
     if estimator.negative_sampling == "sampled":
         return PairCounts(positive, sampled_negatives(positive, rng=rng, **options))

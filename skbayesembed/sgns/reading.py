@@ -11,9 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_prob
 from . import inputs
 from .comparisons import Nearer, Projections, nearer, project
-from .documents import answers
 from .neighbours import Analogies, Neighbours, analogy, most_similar
-from .predict import feature_variance, word_shares
 from .questions.asking import Answer, ask, contrast, difference
 from .questions.kinds import Cosines, Probabilities
 from .questions.operands import of_places, together
@@ -67,33 +65,6 @@ def pair_places(estimator, pairs):
         raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
     targets = [word_index(estimator, a, "target") for a, _ in pairs]
     return targets, [word_index(estimator, b, "context") for _, b in pairs]
-
-
-def document_features(estimator, counts, with_std):
-    """Count-weighted mean of the target vectors of each document's words.
-
-    Parameters
-    ----------
-    estimator : BayesianSGNS
-    counts : sparse array of shape (n_documents, n_words)
-    with_std : bool
-        Append the standard deviation of every feature.
-
-    Returns
-    -------
-    ndarray of shape (n_documents, n_components) or (n_documents, 2 * n_components)
-        Zeros for a document without a known word.
-    """
-    weights = word_shares(counts)
-    mean = weights @ estimator.rho_
-    if not with_std:
-        return mean
-    deviations = deviations_of(estimator)
-    if deviations is None:
-        variance = feature_variance(weights, target_draws(estimator))
-    else:
-        variance = answers.feature_variance(deviations, weights)
-    return np.hstack([mean, np.sqrt(variance)])
 
 
 class AskingMixin:

@@ -11,7 +11,7 @@ from .data import is_dense
 from .documents.source import why_not
 from .model import numerical_rank
 from .precision import Chosen, choose_precision
-from .priors import AUTO
+from .priors import AUTO, LEARNED
 from .solvers import ROOM
 
 # Chains are run where all of their sweeps together, each of about n_pairs K^2 operations, are no
@@ -51,14 +51,15 @@ def settle(estimator, training, seed):
         If tables or draws would not fit, before any search.
     """
     e, facts = copy.copy(estimator), {}
-    automatic = e.solver == AUTO
+    automatic = isinstance(e.solver, str) and e.solver == AUTO
     if automatic:
         e.solver, facts["solver_reason"] = choose_solver(e, training)
     # what does not fit in memory is said before the search for a precision
     spine.plan(e, ROOM, training)
-    if isinstance(e.prior_precision, str) and e.prior_precision == AUTO:
+    ard = isinstance(e.prior, str) and e.prior == "ard"
+    if isinstance(e.prior_precision, str) and e.prior_precision == AUTO and not ard:
         chosen = Chosen(1.0, [], None)
-        if training.counts is not None and e.prior != "ard":
+        if training.counts is not None:
             chosen = choose_precision(e, training, seed)
             facts["precision_path"] = ", ".join(f"{p:g}: {s:.5f}" for p, s in chosen.path)
         e.prior_precision = chosen.precision
@@ -100,7 +101,8 @@ def choose_solver(estimator, training, rank=None):
     if work <= _CHAIN_WORK:
         return "gibbs", f"{sweeps} sweeps of its chains are cheap at this size"
     dear = f"{sweeps} sweeps of chains are dear at {training.counts.n_words} words"
-    if e.prior == "ard" or isinstance(e.prior_precision, str):
+    learned = isinstance(e.prior_precision, str) and e.prior_precision == LEARNED
+    if learned or (isinstance(e.prior, str) and e.prior == "ard"):
         return "vi", f"{dear}, and a precision that is learned has no mode"
     without = "uncertainty='model'" if e.uncertainty == "model" else why_not(e, training)
     if without is None and rank is not None and rank < min(2, e.n_components):

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import cost, spine
 from ..common.checks import check_choice
 from ..common.compiling import told_of_compiling
-from ..common.estimator import DocumentFeaturesMixin
+from ..common.estimator import DocumentFeaturesMixin, check_room
+from ..corpus.known import known_counts
 from ..corpus.text import materialise
 from ..cost import Cost
 from . import inputs
@@ -22,6 +23,7 @@ from .predict import FoldIn, TopicDraws, completion, topic_features
 from .reading import TopicReadingMixin
 from .solvers import ROOM
 from .streaming import TopicStreamingMixin
+from .theta import theta_draws
 
 
 class GaussianLDA(
@@ -114,9 +116,10 @@ class GaussianLDA(
         Part of the analyzer.
     token_pattern : str, default=r"(?u)\b\w\w+\b"
         Part of the analyzer.
-    min_count : int, default=1
-        Words seen less often are dropped in training. With 1 every column of a count matrix
-        stays, seen or not, so that folds of the data have the same words.
+    min_count : int, default=5
+        Words seen less often are dropped in training, columns of count matrices too. As they have
+        vectors, ``transform`` finds their topics by densities. Scores of models with another
+        ``min_count`` are of other words.
     max_features : int or None, default=None
         Train on the most frequent words only.
     draws, warmup, chains, thin : int, default=100, 200, 2, 1
@@ -207,7 +210,7 @@ class GaussianLDA(
     >>> model.fit_transform(data.counts).shape
     (40, 2)
     >>> model.components_.shape
-    (2, 60)
+    (2, 53)
     """
 
     def __init__(
@@ -237,7 +240,7 @@ class GaussianLDA(
         lowercase: bool = True,
         stop_words: str | list | None = None,
         token_pattern: str = r"(?u)\b\w\w+\b",
-        min_count: int = 1,
+        min_count: int = 5,
         max_features: int | None = None,
         draws: int = 100,
         warmup: int = 200,
@@ -297,7 +300,8 @@ class GaussianLDA(
         ----------
         X : list of str, list of lists of str or (n_documents, n_words) counts
             Documents as strings, as token lists, or as a count matrix (sparse, dense, DataFrame).
-            Words of documents without a vector are dropped. A document may be empty.
+            Words of documents without a vector are dropped, and those that ``min_count`` and
+            ``max_features`` do not leave. A document may be empty.
         y : None
             Ignored.
 
@@ -318,7 +322,7 @@ class GaussianLDA(
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
-        self._note(training)
+        self._note(training, seeds["reading"])
         self._set_fitted(found)
         return self
 
@@ -390,6 +394,19 @@ class GaussianLDA(
             self._fold(inputs.reading(self, X, embedding)), self.features == "mean_std"
         )
 
+    def _sampled_features(self, X, n_draws, embedding=None):
+        reading = inputs.reading(self, X, embedding)
+        check_room(n_draws, reading.counts.shape[0], self._n_means)
+        return theta_draws(
+            reading,
+            self.posterior_,
+            self.likelihood_power_,
+            self.word_model,
+            n_draws=n_draws,
+            seed=self._reading_seed,
+            n_jobs=self.n_jobs,
+        )
+
     def score(self, X: Any, y: Any = None, *, sample_weight: ArrayLike | None = None) -> float:
         """Held-out log probability per token, by document completion.
 
@@ -418,7 +435,7 @@ class GaussianLDA(
             If no document that counts has two tokens, or weights are not allowed.
         """
         check_is_fitted(self, "posterior_")
-        first, second = inputs.halves(inputs.known_counts(self, X))
+        first, second = inputs.halves(known_counts(self, X))
         if sample_weight is not None:
             weights = document_weights(sample_weight, second.shape[0])
             second = inputs.weighted(second, weights)

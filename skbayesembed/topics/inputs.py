@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..common.warnings import warn_user
 from ..corpus.count_matrix import column_names, count_matrix, forget_columns, frequent_columns
-from ..corpus.known import check_kind, known_counts
+from ..corpus.known import check_kind
 from ..corpus.text import (
     analyzer_of,
     build_corpus,
@@ -70,12 +70,13 @@ class Reading:
     places: np.ndarray
 
 
-def training_data(estimator, X, vocabulary=None):
+def training_data(estimator, X, vocabulary=None, *, stream=False):
     """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix.
 
-    Words of documents are those of ``vocabulary``, where one is given.
+    Words of documents are those of ``vocabulary``, where one is given. All columns of a count
+    matrix are words where it is the first batch of a ``stream``, as others may occur later.
     """
-    training = _read(estimator, X, vocabulary)
+    training = _read(estimator, X, vocabulary, stream)
     normaliser = Normaliser.learn(estimator.normalize, training.vectors)
     training = replace(training, vectors=normaliser(training.vectors), normaliser=normaliser)
     n_types = np.unique(training.counts.indices).size
@@ -86,14 +87,14 @@ def training_data(estimator, X, vocabulary=None):
     if estimator.n_components > n_types:
         raise ValueError(
             f"n_components={estimator.n_components} is larger than the number of different words "
-            f"{'that occur in X' if vocabulary is None else 'given'}, {n_types}: choose at most "
-            f"{n_types}."
+            f"{'kept of X' if vocabulary is None else 'given'}, {n_types}: choose at most "
+            f"{n_types}, or lower min_count={estimator.min_count}."
         )
     check_dimensions(estimator, training.vectors.shape[1])
     return training
 
 
-def _read(estimator, X, vocabulary):
+def _read(estimator, X, vocabulary, stream):
     """`Training` with vectors as they were given.
 
     Words of documents without a vector go before ``max_features`` is looked at.
@@ -106,7 +107,9 @@ def _read(estimator, X, vocabulary):
         counts = count_matrix(estimator, X, reset=True)
         names = column_names(counts.shape[1], getattr(X, "columns", None))
         vectors = vectors_of_columns(estimator.embedding, names)
-        columns = frequent_columns(estimator, counts)
+        columns = np.arange(len(names))
+        if counts.nnz and not stream:  # where there is none, that is said of all columns
+            columns = frequent_columns(estimator, counts, unseen=False)
         return Training(counts[:, columns], vectors[columns], names[columns], columns)
     forget_columns(estimator)
     if vocabulary is not None:
@@ -152,19 +155,17 @@ def _given_words(estimator, vocabulary):
     return words[found], vectors, int((~found).sum())
 
 
-def whole_tokens(counts):
+def whole_tokens(counts, what="solver='gibbs'"):
     """Counts rounded to whole tokens, with a warning where they were none."""
     rounded = np.rint(counts.data)
     if np.array_equal(rounded, counts.data):
         return counts
     warn_user(
-        "X has counts that are no whole numbers; solver='gibbs' gives a topic to every token and "
-        "takes them rounded. solver='vi' takes them as they are.",
+        f"X has counts that are no whole numbers; {what} gives a topic to every token and "
+        "takes them rounded.",
         UserWarning,
     )
     counts = sparse.csr_array((rounded, counts.indices, counts.indptr), shape=counts.shape)
-    if not rounded.any():
-        raise ValueError("X has no tokens: all its counts are below one half.")
     counts.eliminate_zeros()
     return counts
 
@@ -173,7 +174,7 @@ def reading(estimator, X, embedding=None):
     """`Reading` of documents, with whatever words have a vector.
 
     Words of documents are looked up in ``embedding``, where one is given, then among those of
-    training, then in the estimator's own. The columns of a count matrix are those of training, or
+    training, then in the estimator's own. The columns of a count matrix are those of ``fit``, or
     those that a given embedding has vectors for.
     """
     X = materialise(X)
@@ -185,13 +186,24 @@ def reading(estimator, X, embedding=None):
         return _occurring(counts, vectors, np.full(len(names), -1))
     check_kind(estimator, kind)
     if kind == "counts":
-        return vocabulary_reading(estimator, known_counts(estimator, X))
+        return _column_reading(estimator, count_matrix(estimator, X), X)
     return _text_reading(estimator, X, kind, embedding)
 
 
 def vocabulary_reading(estimator, counts):
     """`Reading` of counts of the vocabulary's words."""
     return _occurring(counts, estimator._vectors, np.arange(counts.shape[1]))
+
+
+def _column_reading(estimator, counts, X):
+    """`Reading` of a count matrix with the columns of ``fit``, also of those that it dropped."""
+    places = np.full(counts.shape[1], -1)
+    places[estimator._columns] = np.arange(estimator._columns.size)
+    if np.all(places[counts.indices] >= 0):
+        return vocabulary_reading(estimator, counts[:, estimator._columns])
+    names = column_names(counts.shape[1], getattr(X, "columns", None))
+    vectors = estimator._normaliser(vectors_of_columns(estimator.embedding, names))
+    return _occurring(counts, vectors, places)
 
 
 def _text_reading(estimator, X, kind, embedding):

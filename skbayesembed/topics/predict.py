@@ -33,11 +33,15 @@ class TopicDraws:
         Likelihood power.
     most : int
         Most draws.
+    chosen : ndarray of int, optional
+        Those that are to be taken in place of evenly spaced ones.
     """
 
-    def __init__(self, posterior, power, most=PREDICTIVE_DRAWS):
+    def __init__(self, posterior, power, most=PREDICTIVE_DRAWS, chosen=None):
         n = posterior.n_chains * posterior.n_draws
-        self.chosen = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
+        if chosen is None:
+            chosen = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
+        self.chosen = chosen
         self.power = float(power)
         self._posterior = posterior
 

@@ -15,6 +15,7 @@ from ..metrics.topics import coherence
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import WORD_MODELS
+from .effects import TopicEffects, topic_effects
 from .inputs import vocabulary_reading
 from .predict import FoldIn, TopicDraws, counted_proba, topic_features
 
@@ -257,6 +258,68 @@ class TopicReadingMixin:
         check_is_fitted(self, "posterior_")
         check_integer("n", n, 1)
         return topic_table(self, n, prob)
+
+    def effects(
+        self,
+        X: Any,
+        design: Any,
+        units: Any = None,
+        *,
+        shares: str = "unbiased",
+        n_draws: int = 50,
+        prob: float = 0.9,
+    ) -> TopicEffects:
+        """Effects of covariates of documents on the shares of topics.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit``
+            Those of training or others. Documents without a known word are left out.
+        design : array-like, Series or DataFrame of shape (n_documents,) or (n_documents, n_terms)
+            Covariates, numbers or truth values. A constant is added where there is none.
+        units : array-like of shape (n_documents,), optional
+            What was sampled: speakers, authors, works; each document by default. Standard errors
+            hold where documents of one unit resemble each other.
+        shares : {"unbiased", "posterior"}, default="unbiased"
+            What is regressed. Posterior draws of a document's shares, as in stm's
+            ``estimateEffect``, are drawn towards the mean of their prior, which does not know the
+            covariates, and effects on them are too small by the same factor: little in long
+            documents, up to a tenth in ones of fifteen words. ``"unbiased"`` takes estimates by
+            weighted least squares without that prior: noisier for a document, on the mean right.
+        n_draws : int, default=50
+            Most draws of the topics that regressions are made under.
+        prob : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        TopicEffects
+            A table; ``mean``, ``sd``, ``p_value`` (n_terms, n_topics), ``interval`` (n_terms,
+            n_topics, 2), ``draws`` (n_draws, n_terms, n_topics).
+
+        Raises
+        ------
+        ValueError
+            If the design has another number of rows, missing or infinite entries, texts, or
+            columns that depend on each other; or units are not one for each document, or fewer
+            than two.
+
+        Notes
+        -----
+        Ordinary least squares under every draw of the topics, with the cluster-robust covariance
+        CR2 and Satterthwaite's degrees of freedom; variances within and between draws add up. The
+        topics are those that ``fit`` found: that another corpus would have other topics is not in
+        the intervals.
+
+        References
+        ----------
+        Roberts, Stewart & Tingley (2019). stm: An R Package for Structural Topic Models. Journal
+        of Statistical Software 91(2).
+        Pustejovsky & Tipton (2018). Small-Sample Methods for Cluster-Robust Variance Estimation.
+        Journal of Business & Economic Statistics 36(4).
+        """
+        check_is_fitted(self, "posterior_")
+        return topic_effects(self, X, design, units, shares=shares, n_draws=n_draws, prob=prob)
 
     def topic_interval(self, *, prob: float = 0.9) -> Bunch:
         """Highest density intervals of the topics' Gaussians.

@@ -31,7 +31,9 @@ def pose(estimator, training, seeds):
         check_size(estimator, training.counts.shape[0], training.vectors.shape[1])
     counts = training.counts
     if estimator.solver == "gibbs":
-        counts = whole_tokens(counts)
+        counts = whole_tokens(counts, "solver='gibbs' (unlike 'vi')")
+        if counts.nnz == 0:
+            raise ValueError("X has no tokens: all its counts are below one half.")
     choice = choose(estimator, training, seeds["choice"])
     documents = Documents.of(counts, training.vectors)
     return pose_documents(estimator, documents, choice, seeds["start"])
@@ -45,5 +47,5 @@ ROOM = Room(
     pose=pose,
     labels=labels,
     diagnose=diagnose,
-    streams=("start", "choice", "solve"),
+    streams=("start", "choice", "solve", "reading"),
 )

@@ -14,6 +14,7 @@ from .. import spine
 from ..common.checks import check_integer
 from ..common.estimator import FittedMixin, Learned, learns_online
 from ..common.random import named_seeds
+from ..corpus.known import known_counts
 from ..corpus.text import materialise
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
@@ -41,10 +42,10 @@ class Stream:
     """
 
     def __init__(self, estimator, X, vocabulary, total_samples):
-        seeds = named_seeds(estimator.random_state, ("start", "draws"))
-        training = inputs.training_data(estimator, X, vocabulary)
+        seeds = named_seeds(estimator.random_state, ("start", "draws", "reading"))
+        training = inputs.training_data(estimator, X, vocabulary, stream=True)
         self.settings = spine.plan(estimator, ROOM, training)
-        self.of_draws = seeds["draws"]
+        self.of_draws, self.of_readings = seeds["draws"], seeds["reading"]
         totals = np.asarray(training.counts.sum(axis=0)).ravel()
         # no documents are kept
         self.training = replace(training, counts=None)
@@ -61,7 +62,7 @@ class Stream:
 
     def learn(self, estimator, X):
         """Take in documents, in minibatches."""
-        documents = Documents.of(inputs.known_counts(estimator, X), self.online.vectors)
+        documents = Documents.of(known_counts(estimator, X), self.online.vectors)
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
             for batch in batches(documents, estimator.batch_size):
                 self.online.learn(batch, run)
@@ -113,8 +114,8 @@ class TopicStreamingMixin(FittedMixin):
             Ignored.
         vocabulary : list of str, optional
             Words to learn from, looked at in the first call; by default those of the first batch
-            that have a vector and that ``min_count`` and ``max_features`` leave, or the columns
-            of a count matrix that these leave.
+            that have a vector and that ``min_count`` and ``max_features`` leave. All columns of
+            a count matrix are words.
         total_samples : int, optional
             Documents of the whole stream, looked at in the first call; by default the posterior
             is that of as many documents as were seen.
@@ -148,13 +149,14 @@ class TopicStreamingMixin(FittedMixin):
 
         def begin():
             stream = Stream(self, X, vocabulary, total_samples)
-            self._note(stream.training)
+            self._note(stream.training, stream.of_readings)
             return stream
 
         return self._learn_stream(begin, X)
 
-    def _note(self, training):
-        """Keep what the numbers of the posterior stand for."""
+    def _note(self, training, reading_seed):
+        """Keep what the numbers of the posterior stand for, and a seed for draws of readings."""
+        self._reading_seed = reading_seed
         self.words_ = training.words
         self.vocabulary_ = {word: i for i, word in enumerate(training.words.tolist())}
         self.embedding_mean_ = training.normaliser.centre

@@ -160,7 +160,9 @@ def test_a_copy_reports_on_its_own_chain(clock, capsys):
 @pytest.mark.parametrize("verbose", [0, 1, True, False, np.int64(2)])
 def test_through_the_estimator(capsys, verbose):
     texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
-    model = BayesianSGNS(2, min_count=1, draws=10, warmup=10, chains=2, verbose=verbose)
+    model = BayesianSGNS(
+        2, solver="gibbs", min_count=1, draws=10, warmup=10, chains=2, verbose=verbose
+    )
     model.set_params(random_state=0, prior_precision=0.1).fit(texts)
     out, err = capsys.readouterr()
     if not verbose:

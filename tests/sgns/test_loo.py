@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skbayesembed import BayesianSGNS, PairCounts, Posterior
 from skbayesembed.datasets import make_sgns
 from skbayesembed.sgns.counting import RankOne
-from skbayesembed.sgns.loo import draw_observations, loo, pointwise
+from skbayesembed.sgns.loo import draw_observations, estimates, loo
 
 
 def posterior_of(n_words=12, k=2, chains=2, draws=500, seed=0, scale=0.5):
@@ -28,7 +28,7 @@ def test_light_tails_agree_with_plain_importance_sampling():
     posterior = posterior_of(scale=0.2)
     rows, columns = np.arange(6), np.arange(6)[::-1]
     sign = np.array([1.0, -1, 1, -1, 1, -1])
-    elpd, lpd, pareto_k = pointwise(posterior, rows, columns, sign, np.ones(6))
+    elpd, lpd, pareto_k = estimates(posterior, rows, columns, sign, np.ones(6))
     rho, alpha = posterior.flat("rho"), posterior.flat("alpha")
     for i in range(6):
         density = log_expit(sign[i] * np.sum(rho[:, rows[i]] * alpha[:, columns[i]], axis=1))
@@ -47,11 +47,11 @@ def test_a_fraction_of_an_observation_weighs_less():
         -np.sum(posterior.flat("rho")[:, 0] * posterior.flat("alpha")[:, 0], axis=1)
     )
     for c in (0.05, 0.6):
-        elpd, _, _ = pointwise(posterior, one, one, -np.ones(1), np.full(1, c))
+        elpd, _, _ = estimates(posterior, one, one, -np.ones(1), np.full(1, c))
         by_hand = logsumexp(density - c * density) - logsumexp(-c * density)
         assert elpd[0] == pytest.approx(by_hand, rel=0.01)
     single, several = (
-        pointwise(posterior, one, one, -np.ones(1), np.full(1, c))[0] for c in (1.0, 3.5)
+        estimates(posterior, one, one, -np.ones(1), np.full(1, c))[0] for c in (1.0, 3.5)
     )
     assert single == several
 
@@ -61,7 +61,7 @@ def test_biases_are_part_of_the_logit():
     rng = np.random.default_rng(9)
     biases = {name: rng.normal(size=(1, 100, 5)) for name in ("rho_bias", "alpha_bias")}
     biased = Posterior({"rho": posterior["rho"], "alpha": posterior["alpha"], **biases})
-    _, lpd, _ = pointwise(biased, np.array([1]), np.array([3]), np.ones(1), np.ones(1))
+    _, lpd, _ = estimates(biased, np.array([1]), np.array([3]), np.ones(1), np.ones(1))
     logit = np.sum(posterior.flat("rho")[:, 1] * posterior.flat("alpha")[:, 3], axis=1)
     logit += biases["rho_bias"][0, :, 1] + biases["alpha_bias"][0, :, 3]
     assert lpd[0] == pytest.approx(np.log(expit(logit).mean()), rel=1e-10)
@@ -76,7 +76,7 @@ def test_counts_weigh_the_terms():
     found = loo(posterior, PairCounts(positive, negative))
     rows, columns = np.array([0, 2, 0, 3]), np.array([1, 3, 1, 0])
     sign, n = np.array([1.0, 1, -1, -1]), np.array([3, 2.5, 1, 0.5])
-    elpd, lpd, pareto_k = pointwise(posterior, rows, columns, sign, n)
+    elpd, lpd, pareto_k = estimates(posterior, rows, columns, sign, n)
     assert found.elpd == pytest.approx(np.sum(n * elpd))
     assert found.p_loo == pytest.approx(np.sum(n * (lpd - elpd)))
     spread = np.sum(n * (elpd - np.sum(n * elpd) / 7) ** 2)
@@ -108,7 +108,7 @@ def test_sample_agrees_with_the_whole_table(rank_one):
     cells = np.tile(np.indices((30, 30)).reshape(2, -1), 2)
     there = n > 0
     n, sign = n[there], np.repeat([1.0, -1.0], 900)[there]
-    elpd, lpd, _ = pointwise(posterior, *cells[:, there], sign, n)
+    elpd, lpd, _ = estimates(posterior, *cells[:, there], sign, n)
 
     def mean(terms):
         return np.sum(n * terms) / np.sum(n)
@@ -200,7 +200,7 @@ def test_exact_refits():
             refit = sample(less, negative, 1) if sign > 0 else sample(positive, less, 1)
             exact, error = probability(refit, w, v, sign)
             entry = (np.array([w]), np.array([v]), np.array([sign]), np.array([table[w, v]]))
-            elpd, lpd, _ = pointwise(full, *entry)
+            elpd, lpd, _ = estimates(full, *entry)
             _, full_error = probability(full, w, v, sign)
             # unequal weights cost draws: they double the error at most
             assert abs(np.exp(elpd[0]) - exact) < 4 * np.hypot(error, 2 * full_error)

@@ -67,7 +67,9 @@ WORDS = sorted(set(TABLE) - set(UNSEEN))
 COUNTS = CountVectorizer(vocabulary=WORDS).transform(TEXTS)
 VECTORS = np.array([TABLE[word] for word in WORDS])
 
-SMALL = {"n_components": 2, "draws": 12, "warmup": 15, "chains": 2, "random_state": 0}
+SMALL = {
+    "n_components": 2, "min_count": 1, "draws": 12, "warmup": 15, "chains": 2, "random_state": 0
+}  # fmt: skip
 ESTIMATORS = {
     "sampled": GaussianLDA(**SMALL, learn_doc_topic_prior="symmetric"),
     "alias": GaussianLDA(**SMALL, kernel="alias", likelihood_power=0.5),
@@ -379,8 +381,8 @@ def test_a_single_row_of_counts_is_a_document(estimator):
 def test_log_density_against_the_truth():
     """The mixture of the true Gaussians, up to what 2,000 tokens leave unknown."""
     data = make_topics(60, None, 2, n_dims=2, separation=3.0, random_state=1)
-    model = GaussianLDA(2, embedding=data.vectors, normalize=None, draws=20, warmup=20,
-                        random_state=0).fit(data.counts)  # fmt: skip
+    model = GaussianLDA(2, embedding=data.vectors, normalize=None, min_count=1, draws=20,
+                        warmup=20, random_state=0).fit(data.counts)  # fmt: skip
     new = make_topics(60, None, 2, n_dims=2, separation=3.0, random_state=1)
     proba = np.stack([
         np.exp(-0.5 * np.einsum("we,ef,wf->w", new.vectors - m, np.linalg.inv(c), new.vectors - m))

@@ -153,3 +153,15 @@ def test_tokens_start_with_their_documents():
     model = TopicGibbs(documents, 2, prior, 0.5, start=np.zeros(3, int), clusters=[1, 0, 1])
     state = model.init_state(generators(np.random.SeedSequence(0), model.n_streams))
     np.testing.assert_array_equal(model.document_counts(state), [[0, 3], [3, 0], [0, 3]])
+
+
+def test_single_precision_ends_before_the_last_sweep_of_warmup(documents, prior):
+    """What is drawn from is exact, and so is the sweep that leads there."""
+    model = TopicGibbs(documents, 3, prior, ALPHA, start=np.zeros(documents.n_words, np.int64))
+    rngs = generators(np.random.SeedSequence(0), model.n_streams)
+    state, rough = model.init_state(rngs), []
+    for step in range(5):
+        rough.append(state.rough)
+        model.sweep(state, rngs, lambda f, tasks: [f(*task) for task in tasks])
+        model.tune(state, step, 5)
+    assert rough == [False, True, True, True, False] and not state.rough

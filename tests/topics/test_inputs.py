@@ -38,7 +38,7 @@ class Word2Vec:
 
 
 def make(**parameters):
-    defaults = {"embedding": TABLE, "solver": "vi", "normalize": None, "draws": 3}
+    defaults = {"embedding": TABLE, "solver": "vi", "normalize": None, "draws": 3, "min_count": 1}
     return GaussianLDA(2, random_state=0, **(defaults | parameters))
 
 
@@ -70,7 +70,8 @@ def test_fitted_embeddings(sgns):
         vectors, found = source_of(embedding).find(["cat", "qqq"])
         np.testing.assert_array_equal(vectors[0], sgns.rho_[sgns.vocabulary_["cat"]])
         assert found.tolist() == [True, False]
-    model = GaussianLDA(2, embedding=FrozenEstimator(sgns), solver="vi", random_state=0)
+    model = GaussianLDA(2, embedding=FrozenEstimator(sgns), solver="vi", min_count=1,
+                        random_state=0)  # fmt: skip
     theta = model.fit(TEXTS).transform(["cat dog cow dog", "iron tin zinc"])
     assert theta.argmax(axis=1)[0] != theta.argmax(axis=1)[1]
     with pytest.raises(NotFittedError):
@@ -196,13 +197,45 @@ def test_stored_zeros_and_unsorted_columns_change_nothing():
     assert messy.nnz == dense.size, "the user's matrix is left alone"
 
 
-def test_columns_that_never_occur_stay():
+def test_columns_that_never_occur_change_nothing():
+    """Whether they are there or not; their words are read by their vectors, as others dropped."""
     counts = counts_of()
     counts[:, 2] = 0
     model = make(embedding=VECTORS).fit(counts)
-    assert model.components_.shape == (2, 6)
-    assert np.all(model.components_[:, 2] < model.components_.max(axis=1) / 10)
-    assert np.isfinite(model.score(counts_of()))
+    rest = [0, 1, 3, 4, 5]
+    without = make(embedding=VECTORS[rest]).fit(counts[:, rest])
+    assert model.words_.tolist() == ["x0", "x1", "x3", "x4", "x5"]
+    for name in model.posterior_:
+        np.testing.assert_array_equal(model.posterior_[name], without.posterior_[name])
+    assert model.score(counts_of()) == without.score(counts_of()[:, rest])
+    cow, cat, tin = model.transform(np.eye(6)[[2, 0, 3]])
+    assert cow.argmax() == cat.argmax() != tin.argmax()
+
+
+def test_rare_words_are_dropped_by_default():
+    """As in the other estimators; ``transform`` reads them by their vectors, text and counts."""
+    assert GaussianLDA().min_count == BayesianSGNS().min_count == 5
+    texts, frame = TEXTS * 2, pd.DataFrame(counts_of(TEXTS * 2), columns=WORDS)
+    for X, model in ((texts, make(min_count=5)), (frame, make(min_count=5))):
+        model.fit(X)
+        assert sorted(model.words_) == ["cat", "tin"]
+        assert model.posterior_["counts"].shape[-1] == 2
+    theta = make(min_count=5).fit(texts).transform(["dog", "cat", "zinc"])
+    columns = make(min_count=5).fit(frame)
+    np.testing.assert_allclose(
+        np.sort(columns.transform(frame.iloc[[2]])), np.sort(columns.transform(frame.iloc[[7]]))
+    )
+    assert theta[0].argmax() == theta[1].argmax() != theta[2].argmax()
+    found = columns.transform(pd.DataFrame(np.eye(6), columns=WORDS)).argmax(axis=1)
+    assert found[:3].tolist() == [found[0]] * 3 and found[3:].tolist() == [1 - found[0]] * 3
+
+
+def test_all_columns_are_words_of_a_stream():
+    """Those that the first batch lacks may come in the next, as in the other estimators."""
+    counts = counts_of()
+    model = make(embedding=VECTORS, min_count=5).partial_fit(counts[:2]).partial_fit(counts[2:])
+    assert model.words_.tolist() == [f"x{i}" for i in range(6)]
+    assert model.posterior_["counts"].shape[-1] == 6
 
 
 # -- documents to be read ------------------------------------------------------------------------
@@ -257,7 +290,10 @@ def test_bad_counts():
             make(embedding=VECTORS).fit(counts)
     with pytest.raises(ValueError, match="X has no tokens"):
         make(embedding=VECTORS).fit(np.zeros((3, 6)))
-    with pytest.raises(ValueError, match="n_components=7 is larger than the number of different"):
+    with pytest.raises(
+        ValueError,
+        match="n_components=7 is larger than the number of different .*or lower min_count=1",
+    ):
         make(embedding=VECTORS).set_params(n_components=7).fit(counts_of())
 
 

@@ -240,3 +240,14 @@ def test_default_prior_of_few_vectors():
     for vectors in (np.eye(2, 5), np.ones((3, 5))):
         prior = NIW.from_vectors(vectors, np.ones(len(vectors)))
         assert np.all(np.linalg.eigvalsh(prior.scale) > 0)
+
+
+def test_distances_of_single_precision():
+    rng = np.random.default_rng(0)
+    vectors, centres = rng.standard_normal((50, 6)), rng.standard_normal((4, 6))
+    whiteners = np.tril(rng.standard_normal((4, 6, 6)))
+    exact = squared_distances(vectors, centres, whiteners)
+    found = squared_distances(vectors.astype(np.float32), centres, whiteners)
+    assert found.dtype == np.float32
+    # rounding of sums of 21 products: 1e-7 times some ten
+    np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-5)

@@ -29,8 +29,8 @@ def data():
 @pytest.fixture(scope="module")
 def model(data):
     return GaussianLDA(
-        K, embedding=data.vectors, normalize=None, likelihood_power=0.5, draws=40, warmup=40,
-        chains=2, random_state=0,
+        K, embedding=data.vectors, normalize=None, min_count=1, likelihood_power=0.5, draws=40,
+        warmup=40, chains=2, random_state=0,
     ).fit(data.counts)  # fmt: skip
 
 

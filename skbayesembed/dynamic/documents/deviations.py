@@ -27,6 +27,24 @@ _WORDS = 256
 
 
 @dataclass(frozen=True, eq=False)
+class WordDeviations(Deviations):
+    """Deviations of words at one time.
+
+    Attributes
+    ----------
+    own : dict of int to ndarray of shape (2, n_components, n_sources * n_components)
+    sources : dict of int to list of int
+        Places that a word's own deviations come from, those of each in turn.
+    """
+
+    sources: dict
+
+    def own_keys(self, word):
+        """Places, so that draws at several times belong together."""
+        return self.sources[word]
+
+
+@dataclass(frozen=True, eq=False)
 class DriftDeviations(Deviations):
     """Deviations of places, whose squares add up to covariances.
 
@@ -77,7 +95,7 @@ class DriftDeviations(Deviations):
 
         Returns
         -------
-        Deviations
+        WordDeviations
             Views of these where there is one period of weight one.
         """
         blocks = [(slice(t * self.n_words, (t + 1) * self.n_words), a) for t, a in parts]
@@ -94,7 +112,7 @@ class DriftDeviations(Deviations):
                 reach = sum(a * self.paths[source][:, :, t] for t, a in parts)
                 columns.append(self.roots[source] * reach[:, None])
             own[word] = np.concatenate(columns, axis=-1)
-        return Deviations(
+        return WordDeviations(
             summed(self.vectors),
             summed(self.shifts),
             self.n_sampling,
@@ -102,6 +120,7 @@ class DriftDeviations(Deviations):
             np.min([self.n_units[block] for block, _ in blocks], axis=0),
             own,
             self.seed,
+            self._sources,
         )
 
 

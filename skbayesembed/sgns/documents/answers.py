@@ -19,6 +19,8 @@ DRAWS = 1000
 _ANSWERS = 512
 # Added to variances and numbers of units that may be zero.
 _STILL = 1e-12
+# Numbers in a block of features along all deviations.
+_FEATURES = 2**22
 
 
 def answer(deviations, mean, centre, change, prob, scale=PLAIN, **more):
@@ -198,3 +200,34 @@ def feature_variance(deviations, weights):
         share = weights[:, [word]].toarray()
         total = total + share**2 * np.sum(columns[0] ** 2, axis=1)
     return total
+
+
+def feature_draws(deviations, weights, n):
+    """Draws of weighted sums of target vectors less their mean, (n, n_documents, n_components).
+
+    Normal, with the variances of `feature_variance`, and joint with the draws of all answers.
+
+    Parameters
+    ----------
+    deviations : Deviations
+    weights : csr_array of shape (n_documents, n_words)
+    n : int
+    """
+    normals = deviations.normals(n)
+    n_documents, k = weights.shape[0], deviations.vectors.shape[2]
+    out = np.empty((n, n_documents, k))
+    step = max(1, _FEATURES // (normals.shape[1] * k))
+    for start in range(0, n_documents, step):
+        rows = slice(start, start + step)
+        part = weights[rows]
+        moved = np.stack([part @ shift.astype(np.float64) for shift in deviations.shifts[:, 0]])
+        out[:, rows] = np.tensordot(normals, moved, axes=1)
+    by_word = weights.tocsc()
+    for word, columns in deviations.own.items():
+        entries = slice(*by_word.indptr[word : word + 2])
+        documents, share = by_word.indices[entries], by_word.data[entries]
+        if documents.size:
+            keys = deviations.own_keys(word)
+            z = np.concatenate([deviations.own_normals(n, 0, key) for key in keys], axis=1)
+            out[:, documents] += share[:, None] * (z @ columns[0].T)[:, None]
+    return out

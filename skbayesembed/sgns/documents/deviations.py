@@ -155,6 +155,10 @@ class Deviations:
         """Standard normal numbers of ``n`` draws, (n, m + p): the same whenever they are asked."""
         return np.random.default_rng(self.seed).standard_normal((n, len(self.shifts)))
 
+    def own_keys(self, word):
+        """What the normal numbers of a word's own deviations are drawn by, in their order."""
+        return [word]
+
     def own_normals(self, n, side, word):
         """Those for a word's own deviations, (n, n_components)."""
         seed = self.seed

@@ -53,6 +53,8 @@ class TopicState:
     n_sweeps : int
     moved : float
         Share of the tokens whose topic changed in the last sweep.
+    rough : bool
+        Whether the next sweep is one of warm-up, whose densities are of single precision.
     collapsed : bool
         Of collapsed samplers: whether the next sweep is one of their own.
     levels : ndarray of shape (n_tokens + 1,) or None
@@ -73,6 +75,7 @@ class TopicState:
     log_alpha: list = field(default_factory=list)
     n_sweeps: int = 0
     moved: float = 0.0
+    rough: bool = False
     collapsed: bool = True
     levels: np.ndarray | None = None
     table: tuple | None = None
@@ -130,6 +133,7 @@ class TopicGibbs:
         self._all = np.arange(documents.n_documents)
         self._halves = np.array_split(self._all, 2)
         self._width = -(-n_components // PAD) * PAD
+        self._rough_vectors = documents.vectors.astype(np.float32)
 
     def init_state(self, rngs):
         """Every token in the topic of its document in ``clusters``, or its word in ``start``."""
@@ -159,7 +163,11 @@ class TopicGibbs:
         self._refresh(state, run)
 
     def tune(self, state, step, warmup):
-        """Learn alpha, where that is asked for, and freeze it at the end."""
+        """Learn alpha, where that is asked for, and freeze it at the end.
+
+        What comes before the last sweep of warm-up is forgotten, and single precision will do.
+        """
+        state.rough = step + 2 < warmup
         if self.learn_alpha is None:
             return
         estimate = learn_alpha(
@@ -218,7 +226,8 @@ class TopicGibbs:
     def _sampled(self, state, rngs, run):
         data = self.documents
         state.gaussians = state.posterior.sample(rngs[0])
-        logs = state.gaussians.log_density(data.vectors, run)
+        vectors = self._rough_vectors if state.rough else data.vectors
+        logs = state.gaussians.log_density(vectors, run)
         table = np.empty((data.n_words, self._width))
         relative_weights(logs, self.power, _NO_FLOOR, table, None)
         alpha = np.zeros(self._width)

@@ -1,0 +1,287 @@
+"""Do intervals of regressions with documents hold, and how often is a permuted covariate found?
+
+    python benchmarks/effects.py [topics] [predictors] [meaning] [--data-sets 200]
+        [--setting units ...]
+
+Topics as outcomes, `GaussianLDA.effects`. Topics and the probabilities of their words are those of
+`make_topics`. A covariate moves the mean shares of the first two topics by .15, up and down.
+Speakers have shares of their own about these means, documents about their speaker's, so that
+documents of a speaker resemble each other. The topics are fitted without the covariate; the truth
+is the effect on the mean of theta. A row for each setting and kind of shares, over all data sets
+and topics: mean effect on the first topic; bias of the first two, in standard errors; standard
+error by the spread over data sets, and as reported; coverage of 90 % intervals; and the share of
+p-values below .05 when the covariate is permuted over speakers.
+
+Topics as predictors, `sample_transform`. An outcome is 2 theta_1 + noise of standard deviation .5
+in 150 documents, and is regressed on the share of that topic: true; posterior means
+(``transform``); draws, pooled by Rubin's rules; and the latter divided by the reliability of the
+shares, one less the variance of draws of a document over that of all draws.
+
+A word's meaning, `BayesianSGNS.effects`. Contexts of a word come from mixtures of four topics; a
+covariate of speakers moves the mean shares of the first two by .15. Vectors and the matrix from
+contexts to vectors are those of a corpus of its own, and the truth follows from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.special import stdtrit
+
+from skbayesembed import BayesianSGNS, GaussianLDA
+from skbayesembed.datasets import make_topics
+from skbayesembed.sgns.effects import _directions, _tokens, contexts_to_vectors
+
+N_TOPICS, N_WORDS = 4, 300
+EFFECT = np.array([0.15, -0.15, 0.0, 0.0])
+# How much alike shares are within a speaker, and within a covariate's value.
+WITHIN, BETWEEN = 3.0, 10.0
+# Speakers, documents of each, expected tokens of each, whether the covariate is the speaker's.
+SETTINGS = {
+    "units": (40, 5, 60, True),
+    "few units": (16, 12, 60, True),
+    "short": (40, 5, 15, True),
+    "documents": (200, 1, 60, True),
+    "number": (40, 5, 60, False),
+}
+
+
+def simulate(rng, setting):
+    """Vectors, true word probabilities, counts, theta, covariate and speakers."""
+    n_units, n_each, length, of_unit = SETTINGS[setting]
+    seed = int(rng.integers(2**31))
+    topics = make_topics(2, N_WORDS, N_TOPICS, separation=3.0, random_state=seed)
+    units = np.repeat(np.arange(n_units), n_each)
+    if of_unit:
+        x = rng.permutation(np.arange(n_units) % 2)[units].astype(float)
+    else:
+        x = rng.random(units.size)
+    speakers = rng.dirichlet(np.full(N_TOPICS, BETWEEN / N_TOPICS), n_units)
+    theta = np.empty((units.size, N_TOPICS))
+    for d, unit in enumerate(units):
+        mean = 1 / N_TOPICS + x[d] * EFFECT
+        if of_unit:
+            if d % n_each == 0:
+                own = rng.dirichlet(BETWEEN * mean)
+        else:  # a mixture of what the speaker and what the covariate has, with its mean
+            own = mean + 0.4 * (speakers[unit] - 1 / N_TOPICS)
+        theta[d] = rng.dirichlet(WITHIN * np.maximum(own, 1e-3))
+    lengths = rng.poisson(length, units.size)
+    counts = [
+        rng.multinomial(n, t @ topics.word_proba) for n, t in zip(lengths, theta, strict=True)
+    ]
+    return topics, sparse.csr_array(np.array(counts, dtype=float)), theta, x, units
+
+
+def permuted(rng, x, units):
+    """The covariate of another speaker; of another document where it is the document's."""
+    first = np.unique(units, return_index=True)[1]
+    if np.all(x == x[first][units]):
+        return rng.permutation(x[first])[units]
+    return rng.permutation(x)
+
+
+def true_topics(model, word_proba):
+    """For each true topic the fitted one that is most like it, and the least cosine."""
+    proba = word_proba[:, model._columns]
+    unit = [p / np.linalg.norm(p, axis=1, keepdims=True) for p in (proba, model.components_)]
+    cosines = unit[0] @ unit[1].T
+    chosen = linear_sum_assignment(-cosines)[1]
+    return chosen, cosines[np.arange(len(chosen)), chosen].min()
+
+
+def one(seed, setting):
+    """Effects of one data set by kind of shares: mean, standard error, held, and p permuted."""
+    rng = np.random.default_rng(seed)
+    topics, counts, theta, x, units = simulate(rng, setting)
+    model = GaussianLDA(
+        N_TOPICS, embedding=topics.vectors, normalize=None, min_count=1, chains=1, draws=50,
+        warmup=60, random_state=0,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(counts)
+    chosen, cosine = true_topics(model, topics.word_proba)
+    found = {}
+    for shares in ("unbiased", "posterior"):
+        effects = model.effects(counts, x, units, shares=shares)
+        low, high = effects.interval[1, chosen].T
+        held = (low < EFFECT) & (EFFECT < high)
+        wrong = model.effects(counts, permuted(rng, x, units), units, shares=shares)
+        found[shares] = (
+            effects.mean[1, chosen],
+            effects.sd[1, chosen],
+            held,
+            wrong.p_value[1, chosen],
+        )
+    return found, cosine
+
+
+def topics(options):
+    """Print the table of topic shares."""
+    print(
+        "setting, shares: effect (.15)  bias/se  se, reported  90 % holds  p < .05  cosine  CPU-s"
+    )
+    for setting in options.setting or SETTINGS:
+        runs = [one(options.seed + i, setting) for i in range(options.data_sets)]
+        cosine = np.mean([least for _, least in runs])
+        for shares in runs[0][0]:
+            mean, sd, held, p = (np.array([run[shares][i] for run, _ in runs]) for i in range(4))
+            spread = mean.std(axis=0)
+            bias = np.abs(mean.mean(axis=0) - EFFECT) / spread
+            print(
+                f"{setting}, {shares}: {mean[:, 0].mean():.3f}  {bias[:2].mean():.2f}  "
+                f"{spread.mean():.4f}, {sd.mean():.4f}  {held.mean():.3f}  "
+                f"{(p < 0.05).mean():.3f}  {cosine:.2f}"
+            )
+
+
+def slope(x, y):
+    """Slope of a simple regression, and its variance."""
+    design = np.column_stack([np.ones(len(x)), x])
+    coefficients, rest = np.linalg.lstsq(design, y, rcond=None)[:2]
+    variance = rest[0] / (len(y) - 2) * np.linalg.inv(design.T @ design)[1, 1]
+    return coefficients[1], variance
+
+
+def regressions(seed, length, n_draws=40):
+    """Slopes and variances of one data set, by what the shares are, and their reliability."""
+    data = make_topics(
+        150, 200, 3, mean_length=length, alpha=0.5, separation=3.0, random_state=seed
+    )
+    outcome = 2 * data.theta[:, 0] + 0.5 * np.random.default_rng(seed).standard_normal(150)
+    model = GaussianLDA(
+        3, embedding=data.vectors, normalize=None, min_count=1, doc_topic_prior=0.5, chains=1,
+        draws=60, warmup=60, random_state=0,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(data.counts)
+    first = true_topics(model, data.word_proba)[0][0]
+    draws = model.sample_transform(data.counts, n_draws)[:, :, first]
+    slopes, variances = np.transpose([slope(x, outcome) for x in draws])
+    pooled = slopes.mean(), variances.mean() + (1 + 1 / n_draws) * slopes.var(ddof=1)
+    reliability = 1 - draws.var(axis=0, ddof=1).mean() / draws.var(axis=1).mean()
+    return {
+        "true shares": slope(data.theta[:, 0], outcome),
+        "posterior means": slope(model.transform(data.counts)[:, first], outcome),
+        "pooled draws": pooled,
+        "pooled draws / reliability": (pooled[0] / reliability, pooled[1] / reliability**2),
+    }, reliability
+
+
+def predictors(options):
+    """Print the table of regressions on topic shares."""
+    print("tokens, shares: slope (2)  se, reported  90 % holds  reliability")
+    for length in (10, 30, 100):
+        runs = [regressions(options.seed + i, length) for i in range(options.data_sets)]
+        reliability = np.mean([found for _, found in runs])
+        for name in runs[0][0]:
+            found, variance = np.transpose([run[name] for run, _ in runs])
+            held = np.abs(found - 2) < stdtrit(148, 0.95) * np.sqrt(variance)
+            print(
+                f"{length}, {name}: {found.mean():.2f}  {found.std():.3f}, "
+                f"{np.sqrt(variance).mean():.3f}  {held.mean():.3f}  {reliability:.2f}"
+            )
+
+
+# Words, and their probabilities in four topics.
+WORDS = np.array([f"w{i:02d}" for i in range(60)])
+TOPICS = np.random.default_rng(0).dirichlet(np.full(60, 0.25), 4)
+
+
+def contexts(rng, shares, n):
+    """Words from a mixture of the topics, a list."""
+    return list(rng.choice(WORDS, n, p=shares @ TOPICS))
+
+
+def embeddings():
+    """A fitted model, and the corpus it was fitted to, in which the word is everywhere alike."""
+    rng, texts = np.random.default_rng(1), []
+    for _ in range(400):
+        text = contexts(rng, rng.dirichlet(np.full(4, 0.3)), 40)
+        for _ in range(2):
+            text.insert(rng.integers(len(text) + 1), "word")
+        texts.append(text)
+    options = {"solver": "map", "min_count": 1, "prior_precision": 1.0, "random_state": 0}
+    return BayesianSGNS(8, **options).fit(texts), texts
+
+
+def speeches(rng, n_units, n_each=4):
+    """Documents with a word in the middle, covariate and speakers."""
+    x = rng.permutation(np.arange(n_units) % 2).astype(float)
+    texts, units = [], []
+    for unit in range(n_units):
+        own = rng.dirichlet(8 * (0.25 + x[unit] * EFFECT))
+        for _ in range(n_each):
+            shares = rng.dirichlet(6 * own + 1e-3)
+            for _ in range(max(1, rng.poisson(1.5))):
+                text = contexts(rng, shares, 10)
+                texts.append([*text[:5], "word", *text[5:]])
+                units.append(unit)
+    return texts, x[units], np.array(units)
+
+
+def axes():
+    """From the first words of a topic to those of another."""
+    ends = [list(WORDS[np.argsort(-topic)[:3]]) for topic in TOPICS]
+    return {"moved": (ends[1], ends[0]), "other": (ends[2], ends[3])}
+
+
+def true_effects(model, texts):
+    """Length and projections of the expected change of the word's embedding."""
+    ids, offsets = _tokens(model, texts)
+    matrix = contexts_to_vectors(model.rho_, ids, offsets, 5)
+    rho = model.rho_[[model.vocabulary_[word] for word in WORDS]]
+    # shares of documents have the mean of their speaker's, up to what keeps them off zero
+    change = 6 / 6.004 * EFFECT @ TOPICS @ rho @ matrix
+    along = [change @ direction for direction in _directions(model, axes()).values()]
+    return np.array([np.linalg.norm(change), *along])
+
+
+def meaning(options):
+    """Print the table of a word's meaning."""
+    model, texts = embeddings()
+    asked = {"word": "word", "axes": axes(), "window": 5, "reference": texts}
+    truth = true_effects(model, texts)
+    print("speakers, effect: truth  mean  se, reported  90 % holds  p < .05")
+    for n_units in (16, 40, 100):
+        runs = []
+        for i in range(options.data_sets):
+            rng = np.random.default_rng(options.seed + i)
+            data = speeches(rng, n_units)
+            found = model.effects(*data, n_permutations=1, **asked)
+            wrong = model.effects(
+                data[0], permuted(rng, *data[1:]), data[2], n_permutations=199, **asked
+            )
+            low, high = found.interval[0].T
+            held = (low < truth) & (truth < high)
+            runs.append((found.mean[0], found.sd[0], held, wrong.p_value[0] < 0.05))
+        mean, sd, held, wrong = (np.array(x) for x in zip(*runs, strict=True))
+        for j, name in enumerate(found.axes):
+            print(
+                f"{n_units}, {name}: {truth[j]:.2f}  {mean[:, j].mean():.2f}  "
+                f"{mean[:, j].std():.2f}, {sd[:, j].mean():.2f}  {held[:, j].mean():.3f}  "
+                f"{wrong[:, j].mean():.3f}"
+            )
+
+
+def main():
+    """Run the parts that are asked for."""
+    parts = {"topics": topics, "predictors": predictors, "meaning": meaning}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", help="all by default")
+    parser.add_argument("--data-sets", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--setting", nargs="*", choices=SETTINGS)
+    options = parser.parse_args()
+    for part in options.parts or parts:
+        parts[part](options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Covariates of documents: the design matrix of a regression, checked and named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+INTERCEPT = "(intercept)"
+# Share of the largest singular value below which columns depend on each other.
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A design matrix of full rank, with a constant among its columns.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_documents, n_terms)
+    terms : ndarray of str of shape (n_terms,)
+    """
+
+    matrix: np.ndarray
+    terms: np.ndarray
+
+    def rows(self, kept: np.ndarray, what: str = "documents") -> Design:
+        """The design of some documents.
+
+        Raises
+        ------
+        ValueError
+            If columns depend on each other among these.
+        """
+        matrix = self.matrix[kept]
+        _check_rank(matrix, self.terms, what)
+        return Design(matrix, self.terms)
+
+
+def design_of(design: Any, n: int, what: str = "documents") -> Design:
+    """Check covariates of ``n`` documents, and put a constant in front where there is none.
+
+    Parameters
+    ----------
+    design : array-like, DataFrame or Series of shape (n,) or (n, n_covariates)
+        Numbers or truth values. Columns of a DataFrame name the terms, which are x0, x1, ...
+        otherwise.
+    n : int
+    what : str
+        What the documents are called in messages.
+
+    Raises
+    ------
+    ValueError
+        If the number of rows is another, an entry is no finite number, or columns depend linearly
+        on each other and the constant.
+    """
+    names = getattr(design, "columns", None)
+    if names is None:
+        names = [design.name] if getattr(design, "name", None) is not None else None
+    if sparse.issparse(design):
+        design = design.toarray()
+    try:
+        # as truth values and numbers side by side would be objects
+        given = design.to_numpy() if hasattr(design, "to_numpy") else design
+        matrix = np.asarray(given).astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"design must hold numbers: {error}. Code categories as columns of 0 and 1 first, with "
+            "pandas.get_dummies(..., drop_first=True) for example."
+        ) from None
+    matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+    if matrix.ndim != 2 or len(matrix) != n or matrix.shape[1] == 0:
+        raise ValueError(
+            f"design must have a row for each of the {n} {what}, got shape {matrix.shape}."
+        )
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(
+            f"design must hold finite numbers, got {matrix[row, column]} in row {row}, column "
+            f"{column}: leave such {what} out."
+        )
+    terms = [f"x{i}" for i in range(matrix.shape[1])] if names is None else list(map(str, names))
+    if not np.any(np.ptp(matrix, axis=0) == 0):
+        matrix, terms = np.column_stack([np.ones(n), matrix]), [INTERCEPT, *terms]
+    _check_rank(matrix, terms, what)
+    return Design(matrix, np.array(terms, dtype=str))
+
+
+def _check_rank(matrix, terms, what):
+    if len(matrix) <= matrix.shape[1]:
+        raise ValueError(
+            f"design must have fewer columns than {what}, got {matrix.shape[1]} (with a constant) "
+            f"for {len(matrix)}."
+        )
+    length = np.linalg.norm(matrix, axis=0)
+    scaled = matrix / np.where(length > 0, length, 1.0)
+    values, basis = np.linalg.svd(scaled, full_matrices=False)[1:]
+    if values[-1] <= _LEAST * values[0]:
+        depend = [term for term, x in zip(terms, basis[-1], strict=True) if abs(x) > 1e-6]
+        raise ValueError(
+            "design must have independent columns, and these depend on each other or are zero: "
+            f"{', '.join(depend)}. Leave one of them out."
+        )

@@ -1,0 +1,133 @@
+"""Comparison of models by the expected log predictive densities of the same observations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..posterior.tables import Column, Table
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison(Table):
+    """Models, the best first. A column is an attribute.
+
+    Attributes
+    ----------
+    names : ndarray of str of shape (n_models,)
+    elpd, se : ndarray of shape (n_models,)
+        Expected log predictive densities, and their standard errors.
+    difference, se_difference : ndarray of shape (n_models,)
+        ``elpd`` less that of the best model, and the standard error of that, by the differences
+        observation by observation; 0 for the best.
+    bad_share : ndarray of shape (n_models,)
+        Share of the observations whose densities are unreliable.
+    """
+
+    names: np.ndarray
+    elpd: np.ndarray
+    se: np.ndarray
+    difference: np.ndarray
+    se_difference: np.ndarray
+    bad_share: np.ndarray
+
+    def _columns(self):
+        return [
+            Column("model", list(self.names), ("model",), left=True),
+            Column("elpd", self.elpd, ("elpd",), ".1f"),
+            Column("se", self.se, ("se",), ".1f"),
+            Column("difference", self.difference, ("difference",), ".1f"),
+            Column("se", self.se_difference, ("se_difference",), ".1f"),
+            Column("bad k", self.bad_share, ("bad_share",), ".2f"),
+        ]
+
+
+def compare_models(found: Mapping[str, Any]) -> Comparison:
+    """Compare models by what ``loo(..., pointwise=True)`` returned for each.
+
+    Parameters
+    ----------
+    found : mapping of str to Bunch
+        Two or more, by the names of the models. All of one kind of model, fitted to the same data;
+        those of ``waic`` will do, but not side by side with others.
+
+    Returns
+    -------
+    Comparison
+        A table, the best model first. A difference of a few standard errors is one; with a
+        difference below four, whatever its standard error, models predict alike (Sivula et al.
+        2020). Observations are taken as independent, which pairs of words of one text are not: for
+        text, differences of ``score`` over folds of documents are the safer guide.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two, densities of single observations are missing, or observations
+        are not the same.
+
+    References
+    ----------
+    Vehtari, Gelman & Gabry (2017), Statistics and Computing 27, section 5. Sivula, Magnusson,
+    Matamoros & Vehtari (2020), arXiv:2008.10296.
+
+    Examples
+    --------
+    >>> from sklearn.utils import Bunch
+    >>> from skbayesembed.metrics import compare_models
+    >>> a = Bunch(elpd=-6.0, se=1.0, pointwise=[-1.0, -2.0, -3.0])
+    >>> b = Bunch(elpd=-7.5, se=1.0, pointwise=[-1.5, -2.5, -3.5])
+    >>> compare_models({"a": a, "b": b}).difference
+    array([ 0. , -1.5])
+    """
+    if not isinstance(found, Mapping) or len(found) < 2:
+        raise ValueError(f"found must map two or more names to results of loo, got {found!r}.")
+    _check(found)
+    names = sorted(found, key=lambda name: -found[name].elpd)
+    best = found[names[0]]
+    ordered = [found[name] for name in names]
+    return Comparison(
+        np.array([str(name) for name in names]),
+        np.array([one.elpd for one in ordered], dtype=float),
+        np.array([one.se for one in ordered], dtype=float),
+        np.array([one.elpd - best.elpd for one in ordered], dtype=float),
+        np.array([_error(one, best) for one in ordered]),
+        np.array([one.get("bad_share", np.nan) for one in ordered], dtype=float),
+    )
+
+
+def _check(found):
+    first_name = next(iter(found))
+    for name, one in found.items():
+        if "pointwise" not in one:
+            raise ValueError(f"{name!r} has no densities of observations: ask for pointwise=True.")
+        first, same = found[first_name], len(one.pointwise) == len(found[first_name].pointwise)
+        if same and "pairs" in one:
+            same = "pairs" in first and np.array_equal(one.pairs, first.pairs)
+            same = same and np.allclose(one.weight, first.weight)
+        if not same:
+            raise ValueError(
+                f"{name!r} and {first_name!r} must be of the same observations: fit both to the "
+                "same data, with the same vocabulary and random_state."
+            )
+
+
+def _error(one, other):
+    """Standard error of the difference of two sums over the same observations."""
+    d = np.asarray(one.pointwise) - np.asarray(other.pointwise)
+    weight = np.asarray(one.get("weight", np.ones(d.size)))
+    n = weight.sum()
+    variance = _variance(d, weight) * n
+    if one.get("n_drawn", 0):
+        # what was drawn corrects a sum over all observations
+        rest = d - (np.asarray(one.proxy) - np.asarray(other.proxy))
+        variance += _variance(rest, weight) * n**2 / one.n_drawn
+    return float(np.sqrt(variance))
+
+
+def _variance(values, weight):
+    n = weight.sum()
+    mean = np.sum(weight * values) / n
+    return np.sum(weight * (values - mean) ** 2) / max(n - 1, 1e-300)

@@ -1,0 +1,90 @@
+"""Least squares with standard errors that hold where documents of one unit resemble each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+# A unit that decides on a coefficient alone leaves no residual to judge it by.
+_ALONE = 1e-8
+
+
+class ClusteredLeastSquares:
+    """Ordinary least squares on one design, for many outcomes.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, p)
+        Of full rank.
+    index : ndarray of int of shape (n,)
+        Unit of each row, numbered from zero.
+
+    Attributes
+    ----------
+    n_units : int
+    freedom : ndarray of shape (p,)
+        Satterthwaite's degrees of freedom of the variance of each coefficient.
+
+    Notes
+    -----
+    The covariance of the coefficients is CR2, ``sum_g u_g u_g'`` with ``u_g = M X_g' A_g e_g``, ``M
+    = (X'X)^-1`` and ``A_g = (I - X_g M X_g')^(-1/2)``, unbiased if rows were independent with one
+    variance (Bell & McCaffrey 2002; Pustejovsky & Tipton 2018). The degrees of freedom are theirs.
+    """
+
+    def __init__(self, matrix, index):
+        self.matrix, (n, p) = matrix, matrix.shape
+        self.n_units = int(index.max()) + 1
+        self._units = sparse.csr_array((np.ones(n), (index, np.arange(n))), shape=(self.n_units, n))
+        self._bread = np.linalg.inv(matrix.T @ matrix)
+        self._rows = self._adjusted(index)
+        self.freedom = np.array([self._freedom(j) for j in range(p)])
+
+    def _adjusted(self, index):
+        """Rows of ``A_g X_g M`` (n, p)."""
+        values, basis = np.linalg.eigh(self._bread)
+        half = self.matrix @ (basis * np.sqrt(values)) @ basis.T
+        rows = self.matrix @ self._bread
+        sizes = np.bincount(index)
+        alone = sizes[index] == 1
+        left = 1.0 - np.sum(half[alone] ** 2, axis=1)
+        rows[alone] *= np.where(left > _ALONE, np.maximum(left, _ALONE) ** -0.5, 0.0)[:, None]
+        order = np.argsort(index, kind="stable")
+        ends = np.cumsum(sizes)
+        for g in np.flatnonzero(sizes > 1):
+            here = order[ends[g] - sizes[g] : ends[g]]
+            u, s, _ = np.linalg.svd(half[here], full_matrices=False)
+            left = 1.0 - s**2
+            factor = np.where(left > _ALONE, np.maximum(left, _ALONE) ** -0.5, 0.0)
+            rows[here] += u @ ((factor - 1.0)[:, None] * (u.T @ rows[here]))
+        return rows
+
+    def _freedom(self, j):
+        """(tr G)^2 / tr G^2 of the quadratic form that the variance is."""
+        row = self._rows[:, [j]]
+        own = (self._units @ row**2).ravel()
+        cross = self._units @ (row * self.matrix)
+        at = cross @ self._bread
+        leverage = np.sum(at * cross, axis=1)
+        between = cross.T @ at
+        trace = np.sum(own - leverage)
+        square = np.sum(own**2) - 2 * np.sum(own * leverage) + np.sum(between * between.T)
+        return float(max(trace**2 / square, 1.0)) if square > 0 else 1.0
+
+    def fit(self, outcomes):
+        """Coefficients and what each unit adds to them.
+
+        Parameters
+        ----------
+        outcomes : ndarray of shape (n, K)
+
+        Returns
+        -------
+        coefficients : ndarray of shape (p, K)
+        influence : ndarray of shape (n_units, p, K)
+            Their squares and products add up to the covariance of all coefficients of all outcomes.
+        """
+        coefficients = self._bread @ (self.matrix.T @ outcomes)
+        left = outcomes - self.matrix @ coefficients
+        influence = [self._units @ (row[:, None] * left) for row in self._rows.T]
+        return coefficients, np.stack(influence, axis=1)

@@ -1,0 +1,413 @@
+"""Effects of covariates of documents on a word's meaning: regression of its contexts' vectors.
+
+An occurrence of a word is embedded *a la carte* (Khodak et al. 2018): the mean vector of the words
+around it, times a matrix A that makes such means of all words as like their own vectors as least
+squares can. The embeddings are regressed on the covariates (Rodriguez, Spirling & Stewart 2023).
+Vectors and A are taken as known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.special import stdtr, stdtrit
+from sklearn.utils.validation import check_is_fitted
+
+from ..common.checks import check_integer, check_prob
+from ..corpus.design import INTERCEPT, design_of
+from ..corpus.text import analyzer_of, encode, input_kind, keep_tokens, materialise
+from ..corpus.units import check_units, units_of
+from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.tables import Column, Table
+from .pairs import PairCounts
+from .questions.phrases import word_index
+
+# Tokens whose contexts are worked on at a time.
+_TOKENS = 2**18
+# Share of the largest curvature of the least squares for A that is added to it.
+_RIDGE = 1e-6
+# Of permutations, the same in every call.
+_SEED = 20230101
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class MeaningEffects(Table):
+    """Effects of covariates on the vector of a word, a row for each term and what is asked of it.
+
+    Attributes
+    ----------
+    terms : ndarray of str of shape (n_terms,)
+        Covariates, without the constant.
+    axes : list of str
+        ``"norm"``, then the axes asked for.
+    coefficients : ndarray of shape (n_terms, n_components)
+        Change of the word's vector with one more of the covariate.
+    covariance : ndarray of shape (n_terms, n_components, n_components)
+        Of the coefficients, by units.
+    mean, sd : ndarray of shape (n_terms, n_axes)
+        Lengths of the coefficients, less what noise adds to them, and their projections on the
+        axes, which have length one; standard errors.
+    interval : ndarray of shape (n_terms, n_axes, 2)
+    p_value : ndarray of shape (n_terms, n_axes)
+        Of no effect: of a length by permutation, of a projection by Student's t.
+    n_occurrences, n_documents, n_units : int
+        Of the word.
+    prob : float
+        Probability of the intervals.
+    """
+
+    terms: np.ndarray
+    axes: list
+    coefficients: np.ndarray
+    covariance: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    p_value: np.ndarray
+    n_occurrences: int
+    n_documents: int
+    n_units: int
+    prob: float
+
+    def _columns(self):
+        return [
+            Column("axis", list(np.tile(self.axes, len(self.terms))), ("axis",), left=True),
+            Column("effect", self.mean.ravel(), ("mean",), "+.3f"),
+            Column("se", self.sd.ravel(), ("sd",)),
+            Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.3f", left=True),
+            Column("p", self.p_value.ravel(), ("p_value",)),
+        ]
+
+    def _title(self):
+        return f"effects on the word's vector, {100 * self.prob:g} % intervals"
+
+    def _groups(self):
+        return "term", np.repeat(self.terms, len(self.axes))
+
+    def _notes(self):
+        return [
+            f"({self.n_occurrences} occurrences in {self.n_documents} documents of "
+            f"{self.n_units} units)"
+        ]
+
+
+class Occurrences(NamedTuple):
+    """Occurrences of a word that have words around them.
+
+    Attributes
+    ----------
+    documents : ndarray of int of shape (n,)
+    vectors : ndarray of shape (n, n_components)
+        Embedded a la carte.
+    """
+
+    documents: np.ndarray
+    vectors: np.ndarray
+
+
+def meaning_effects(
+    estimator, X, design, units, *, word, axes, window, reference, n_permutations, prob
+):
+    """`MeaningEffects` of a word; as `ReadingMixin.effects`."""
+    check_integer("window", window, 1)
+    check_integer("n_permutations", n_permutations, 1)
+    check_prob(prob)
+    index = [word_index(estimator, one, "word") for one in _listed(word)]
+    directions = _directions(estimator, axes)
+    ids, offsets = _tokens(estimator, X)
+    n = len(offsets) - 1
+    design, units = design_of(design, n), check_units(units, n)
+    tokens = (ids, offsets) if reference is None else _tokens(estimator, reference)
+    matrix = contexts_to_vectors(estimator.rho_, *tokens, window)
+    found = occurrences(estimator.rho_, ids, offsets, index, window, matrix)
+    documents = np.unique(found.documents)
+    if documents.size < 3:
+        raise ValueError(
+            f"word={word!r} must occur, with known words around it, in three documents or more, "
+            f"got {documents.size}."
+        )
+    rows = design.rows(found.documents, "occurrences")
+    labels = found.documents if units is None else units[found.documents]
+    clusters = units_of(labels, None, labels.size, "occurrences")
+    regression = ClusteredLeastSquares(rows.matrix, clusters.index)
+    coefficients, influence = regression.fit(found.vectors)
+    terms = np.flatnonzero(_varying(rows))
+    rng = np.random.default_rng(_SEED)
+    summaries = []
+    for j in terms:
+        covariance = influence[:, j].T @ influence[:, j]
+        p = permutation_test(rows.matrix, j, found.vectors, clusters.index, n_permutations, rng)
+        parts = [_length(coefficients[j], covariance, regression.freedom[j], prob, p)]
+        for direction in directions.values():
+            at = coefficients[j] @ direction, np.sqrt(direction @ covariance @ direction)
+            parts.append(_projection(*at, regression.freedom[j], prob))
+        summaries.append((covariance, *(np.array(x) for x in zip(*parts, strict=True))))
+    covariances, mean, sd, interval, p_value = (np.stack(x) for x in zip(*summaries, strict=True))
+    return MeaningEffects(
+        rows.terms[terms],
+        ["norm", *directions],
+        coefficients[terms],
+        covariances,
+        mean,
+        sd,
+        interval,
+        p_value,
+        len(found.documents),
+        documents.size,
+        regression.n_units,
+        prob,
+    )
+
+
+def _listed(words):
+    return words if isinstance(words, list | tuple | np.ndarray) else [words]
+
+
+def _varying(design):
+    """Terms that are not constant."""
+    varying = np.ptp(design.matrix, axis=0) > 0
+    return varying & (design.terms != INTERCEPT)
+
+
+def _directions(estimator, axes):
+    """Unit vectors from the mean direction of some words to that of others, by the axes' names."""
+    rho, found = estimator.rho_, {}
+    for name, ends in (axes or {}).items():
+        if not isinstance(ends, list | tuple) or len(ends) != 2:
+            raise ValueError(
+                f"axes[{name!r}] must be a pair of words or of lists of words, got {ends!r}."
+            )
+        means = []
+        for end in ends:
+            vectors = rho[[word_index(estimator, one, f"axes[{name!r}]") for one in _listed(end)]]
+            means.append(np.mean(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), axis=0))
+        difference = means[1] - means[0]
+        length = np.linalg.norm(difference)
+        if length < 1e-9:
+            raise ValueError(f"axes[{name!r}] must have different ends, got {ends!r}.")
+        found[str(name)] = difference / length
+    return found
+
+
+def _tokens(estimator, X):
+    """Word ids of documents, without unknown words, and where documents begin."""
+    X = materialise(X)
+    if isinstance(X, PairCounts) or input_kind(X) == "counts":
+        raise TypeError("effects needs documents as text or tokens: counts have no contexts.")
+    ids, offsets = encode(X, analyzer_of(estimator, input_kind(X)), estimator.vocabulary_)
+    return keep_tokens(ids, offsets, ids >= 0)
+
+
+def context_means(rho, ids, offsets, window):
+    """Mean vector of the words around each token (n_tokens, K), and how many words there are.
+
+    Words up to ``window`` away in the same document, with equal weights.
+    """
+    sums = np.concatenate([np.zeros((1, rho.shape[1])), np.cumsum(rho[ids], axis=0)])
+    place = np.arange(ids.size)
+    first = np.repeat(offsets[:-1], np.diff(offsets))
+    last = np.repeat(offsets[1:], np.diff(offsets))
+    low, high = np.maximum(place - window, first), np.minimum(place + window + 1, last)
+    around = high - low - 1
+    means = sums[high] - sums[low] - rho[ids]
+    return means / np.maximum(around, 1)[:, None], around
+
+
+def _blocks(offsets):
+    """First document of each block of about as many tokens, and the one behind its last."""
+    cuts = np.searchsorted(offsets, np.arange(_TOKENS, offsets[-1], _TOKENS))
+    edges = np.unique(np.concatenate([[0], cuts, [len(offsets) - 1]]))
+    return zip(edges[:-1], edges[1:], strict=True)
+
+
+def contexts_to_vectors(rho, ids, offsets, window):
+    """The matrix (K, K) that makes mean vectors of contexts, rows, as like words as it can.
+
+    It is ``argmin_A sum_w log(1 + n_w) |rho_w - A' u_w|^2``, u_w the mean over the n_w occurrences
+    of w of their contexts' means (Khodak et al. 2018, eq. 4; weights as in conText).
+    """
+    n_words, k = rho.shape
+    total, n = np.zeros((n_words, k)), np.zeros(n_words)
+    for a, b in _blocks(offsets):
+        part = ids[offsets[a] : offsets[b]]
+        means, around = context_means(rho, part, offsets[a : b + 1] - offsets[a], window)
+        seen = np.flatnonzero(around > 0)
+        places = part[seen], np.arange(seen.size)
+        by_word = sparse.csr_array((np.ones(seen.size), places), shape=(n_words, seen.size))
+        total += by_word @ means[seen]
+        n += np.bincount(part[seen], minlength=n_words)
+    u = total / np.maximum(n, 1)[:, None]
+    weight = np.log1p(n)[:, None]
+    moments = u.T @ (weight * u)
+    moments += _RIDGE * np.linalg.norm(moments, 2) * np.eye(k)
+    return np.linalg.solve(moments, u.T @ (weight * rho))
+
+
+def occurrences(rho, ids, offsets, index, window, matrix):
+    """`Occurrences` of the words ``index``, the means of their contexts times the matrix."""
+    documents, vectors = [], []
+    for a, b in _blocks(offsets):
+        part = ids[offsets[a] : offsets[b]]
+        means, around = context_means(rho, part, offsets[a : b + 1] - offsets[a], window)
+        here = np.flatnonzero(np.isin(part, index) & (around > 0))
+        documents.append(np.repeat(np.arange(a, b), np.diff(offsets[a : b + 1]))[here])
+        vectors.append(means[here])
+    return Occurrences(np.concatenate(documents), np.concatenate(vectors) @ matrix)
+
+
+def permutation_test(matrix, j, outcomes, index, n_permutations, rng):
+    """Share of permutations of a covariate whose coefficient is as long, (1 + b) / (1 + m).
+
+    What the other covariates do not tell of it is permuted over units, where it is the same in all
+    occurrences of a unit. Where it is not, the signs of what units add to the coefficient under the
+    hypothesis of no effect are changed at random (Hemerik, Goeman & Finos 2020).
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n_terms)
+    j : int
+    outcomes : ndarray of shape (n, n_components)
+    index : ndarray of int of shape (n,)
+        Units.
+    n_permutations : int
+    rng : numpy.random.Generator
+    """
+    basis = np.linalg.qr(np.delete(matrix, j, axis=1))[0]
+    x = matrix[:, j] - basis @ (basis.T @ matrix[:, j])
+    outcomes = outcomes - basis @ (basis.T @ outcomes)
+    n_units = int(index.max()) + 1
+    of_unit = sparse.csr_array((np.ones(x.size), (index, np.arange(x.size))), (n_units, x.size))
+    values = x[np.unique(index, return_index=True)[1]]
+    if np.allclose(x, values[index], atol=1e-9 * np.abs(x).max()):
+        # permuted covariates are told by the others again: sums over units are all it takes
+        sums, sizes = of_unit @ outcomes, np.bincount(index)
+        loads = of_unit @ basis
+
+        def length(values):
+            told = loads.T @ values
+            return np.linalg.norm(values @ sums) / (sizes @ values**2 - told @ told)
+
+        observed = length(values)
+        lengths = [length(rng.permutation(values)) for _ in range(n_permutations)]
+    else:
+        scores = of_unit @ (x[:, None] * outcomes)
+        observed = np.linalg.norm(scores.sum(axis=0))
+        signs = rng.choice([-1.0, 1.0], (n_permutations, n_units))
+        lengths = np.linalg.norm(signs @ scores, axis=1)
+    return (1 + np.sum(np.asarray(lengths) >= observed * (1 - 1e-12))) / (1 + n_permutations)
+
+
+def _length(coefficient, covariance, freedom, prob, p):
+    """Length of a coefficient less what noise adds, its standard error, interval and p.
+
+    ``|b|^2 - tr V`` has the mean ``|beta|^2`` and the variance ``4 beta'V beta + 2 tr V^2``, of
+    which ``4 b'Vb`` is ``2 tr V^2`` too large on average: it makes up for what V is not known by.
+    """
+    square = coefficient @ coefficient - np.trace(covariance)
+    along = coefficient @ covariance @ coefficient
+    error = np.sqrt(max(4 * along, 2 * np.sum(covariance**2)))
+    reach = stdtrit(freedom, 0.5 + 0.5 * prob) * error
+    low, mean, high = np.sqrt(np.maximum([square - reach, square, square + reach], 0.0))
+    return mean, error / (2 * max(mean, np.sqrt(error) / 2)), (low, high), p
+
+
+def _projection(mean, error, freedom, prob):
+    reach = stdtrit(freedom, 0.5 + 0.5 * prob) * error
+    p = 2 * stdtr(freedom, -abs(mean) / error) if error > 0 else float(mean == 0)
+    return mean, error, (mean - reach, mean + reach), p
+
+
+class MeaningMixin:
+    """Effects of covariates on the meaning of words."""
+
+    # of the estimator
+    rho_: Any
+
+    def effects(
+        self,
+        X: Any,
+        design: Any,
+        units: Any = None,
+        *,
+        word: Any,
+        axes: Mapping[str, Any] | None = None,
+        window: int = 6,
+        reference: Any = None,
+        n_permutations: int = 999,
+        prob: float = 0.9,
+    ) -> MeaningEffects:
+        """Effects of covariates of documents on the meaning of a word.
+
+        Every occurrence of the word is embedded by the mean vector of the words around it, times a
+        matrix that makes such means as like words' own vectors as least squares can. These
+        embeddings are regressed on the covariates, in the manner of conText.
+
+        Parameters
+        ----------
+        X : documents, as strings or token lists
+            Those of training or others.
+        design : array-like, Series or DataFrame of shape (n_documents,) or (n_documents, n_terms)
+            Covariates, numbers or truth values. A constant is added where there is none.
+        units : array-like of shape (n_documents,), optional
+            What was sampled: speakers, authors, works; each document by default.
+        word : str, int or list of them
+            The occurrences of several words are taken together.
+        axes : dict of str to pair, optional
+            Axes from one word, or list of words, to another; effects are projected on each.
+        window : int, default=6
+            Words on either side, with equal weights.
+        reference : documents, optional
+            What the matrix is learned from; X by default. Learned from little text, it shrinks.
+        n_permutations : int, default=999
+        prob : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        MeaningEffects
+            A table; for each covariate the length of its coefficient, with a permutation test, and
+            its projections on the axes. ``coefficients`` (n_terms, n_components).
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        TypeError
+            If X holds counts.
+        ValueError
+            If the design or the units are not allowed, an axis has no two ends, or the word occurs
+            in fewer than three documents.
+
+        Notes
+        -----
+        Standard errors are cluster-robust (CR2). Vectors and matrix are taken as known, as what is
+        measured with: intervals are about the documents of X. A squared length is positive even of
+        noise; what noise adds on average is taken off. Permutations are over units where a
+        covariate is the same in all occurrences of a unit, and over the documents of each unit
+        otherwise; the part of it that other covariates tell is held.
+
+        References
+        ----------
+        Khodak, Saunshi, Liang, Ma, Stewart & Arora (2018). A La Carte Embedding. ACL.
+        Rodriguez, Spirling & Stewart (2023). Embedding Regression: Models for Context-Specific
+        Description and Inference. American Political Science Review 117(4).
+        Hemerik, Goeman & Finos (2020). Robust Testing in Generalized Linear Models by Sign
+        Flipping Score Contributions. Journal of the Royal Statistical Society B 82(3).
+        """
+        check_is_fitted(self, "posterior_")
+        return meaning_effects(
+            self,
+            X,
+            design,
+            units,
+            word=word,
+            axes=axes,
+            window=window,
+            reference=reference,
+            n_permutations=n_permutations,
+            prob=prob,
+        )

@@ -1,0 +1,194 @@
+"""Effects of covariates of documents on the shares of topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from ..common.checks import check_choice, check_integer, check_prob
+from ..common.estimator import spaced
+from ..corpus.design import design_of
+from ..corpus.known import known_counts
+from ..corpus.units import check_units, units_of
+from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.tables import Column, Table
+from .inputs import vocabulary_reading
+from .predict import TopicDraws
+from .theta import theta_draws
+
+SHARES = ("unbiased", "posterior")
+# Joint draws of effects, at least.
+_DRAWS = 1000
+# First words of a topic that are printed.
+_PRINTED_WORDS = 4
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TopicEffects(Table):
+    """Effects of covariates on topic shares, a row for each term and topic.
+
+    Attributes
+    ----------
+    terms : ndarray of str of shape (n_terms,)
+    mean : ndarray of shape (n_terms, n_topics)
+        Change of the share of a topic with one more of the covariate, the others held.
+    sd, sd_sampling, sd_topics : ndarray of shape (n_terms, n_topics)
+        Standard errors, and their parts: by the units that were sampled, and by what is not known
+        of the topics.
+    interval : ndarray of shape (n_terms, n_topics, 2)
+        By Student's t with ``freedom`` degrees of freedom.
+    p_value : ndarray of shape (n_terms, n_topics)
+        Two-sided, of no effect.
+    freedom : ndarray of shape (n_terms, n_topics)
+    draws : ndarray of shape (n_draws, n_terms, n_topics)
+        Joint draws, normal given the topics.
+    words : ndarray of str of shape (n_topics,)
+        First words of the topics.
+    n_units, n_documents : int
+        Those behind the figures; documents without a known word are left out.
+    prob : float
+        Probability of the intervals.
+    """
+
+    terms: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    sd_sampling: np.ndarray
+    sd_topics: np.ndarray
+    interval: np.ndarray
+    p_value: np.ndarray
+    freedom: np.ndarray
+    draws: np.ndarray
+    words: np.ndarray
+    n_units: int
+    n_documents: int
+    prob: float
+
+    def _columns(self):
+        n_terms, n_topics = self.mean.shape
+        return [
+            Column("topic", np.tile(np.arange(n_topics), n_terms), ("topic",), "d"),
+            Column("effect", self.mean.ravel(), ("mean",), "+.4f"),
+            Column("se", self.sd.ravel(), ("sd",), ".4f"),
+            Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.4f", left=True),
+            Column("p", self.p_value.ravel(), ("p_value",)),
+            Column("first words", list(np.tile(self.words, n_terms)), (), left=True),
+        ]
+
+    def _title(self):
+        return f"effects on topic shares, {100 * self.prob:g} % intervals"
+
+    def _groups(self):
+        return "term", np.repeat(self.terms, self.mean.shape[1])
+
+    def _notes(self):
+        return [f"({self.n_documents} documents of {self.n_units} units)"]
+
+
+def topic_effects(estimator, X, design, units, *, shares, n_draws, prob):
+    """`TopicEffects` of documents that have known words; as `TopicReadingMixin.effects`."""
+    check_choice("shares", shares, SHARES)
+    check_integer("n_draws", n_draws, 1)
+    check_prob(prob)
+    counts = known_counts(estimator, X)
+    n = counts.shape[0]
+    design, units = design_of(design, n), check_units(units, n)
+    kept = np.flatnonzero(np.asarray(counts.sum(axis=1)).ravel() > 0)
+    counts, design = counts[kept], design.rows(kept, "documents with known words")
+    units = units_of(None if units is None else units[kept], None, kept.size)
+    posterior = estimator.posterior_
+    recorded = posterior.n_chains * posterior.n_draws
+    chosen = spaced(recorded, min(n_draws, recorded))
+    find = unbiased_shares if shares == "unbiased" else _posterior_shares
+    regression = ClusteredLeastSquares(design.matrix, units.index)
+    seed = estimator._reading_seed
+    rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key))
+    each = -(-_DRAWS // chosen.size)
+    found, variances, draws = [], [], []
+    for outcomes in find(estimator, counts, chosen):
+        mean, influence = regression.fit(outcomes)
+        found.append(mean)
+        variances.append(np.sum(influence**2, axis=0))
+        noise = rng.standard_normal((each, regression.n_units))
+        draws.append(mean + np.tensordot(noise, influence, axes=1))
+    return _pooled(estimator, design, regression, found, variances, draws, prob)
+
+
+def _pooled(estimator, design, regression, found, variances, draws, prob):
+    """Effects under draws of the topics, pooled: variances within and between them add up."""
+    n_draws = len(found)
+    mean, within = np.mean(found, axis=0), np.mean(variances, axis=0)
+    between = np.zeros_like(within)
+    if n_draws > 1:
+        between = (1 + 1 / n_draws) * np.var(found, axis=0, ddof=1)
+    sd = np.sqrt(within + between)
+    freedom = _freedom(within, between, regression.freedom[:, None], n_draws)
+    reach = sd * stdtrit(freedom, 0.5 + 0.5 * prob)
+    ratio = np.divide(np.abs(mean), sd, out=np.full(sd.shape, np.inf), where=sd > 0)
+    order = np.argsort(-estimator.components_, axis=1, kind="stable")[:, :_PRINTED_WORDS]
+    return TopicEffects(
+        design.terms,
+        mean,
+        sd,
+        np.sqrt(within),
+        np.sqrt(between),
+        np.stack([mean - reach, mean + reach], axis=-1),
+        2 * stdtr(freedom, -ratio),
+        freedom,
+        np.concatenate(draws),
+        np.array([" ".join(words) for words in estimator.words_[order]]),
+        regression.n_units,
+        len(design.matrix),
+        prob,
+    )
+
+
+def _freedom(within, between, of_units, n_draws):
+    """Satterthwaite's degrees of freedom of the sum of both variances."""
+    total = within + between
+    parts = within**2 / of_units + between**2 / max(n_draws - 1, 1)
+    return np.divide(total**2, parts, out=np.ones_like(total), where=parts > 0)
+
+
+def unbiased_shares(estimator, counts, chosen):
+    """Shares of topics that documents with theta have theta for their mean, under some draws.
+
+    The words of a document are expected in the shares ``theta' phi``; weighted least squares solves
+    for theta, with the words' frequencies in all documents as variances. No prior draws the shares
+    to its mean. They may be negative.
+
+    Parameters
+    ----------
+    estimator : GaussianLDA
+    counts : csr_array of shape (n_documents, n_words)
+    chosen : ndarray of int
+
+    Yields
+    ------
+    ndarray of shape (n_documents, n_components)
+    """
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    frequency = np.asarray(counts.sum(axis=0)).ravel()
+    weight = np.divide(1.0, frequency, out=np.zeros_like(frequency), where=frequency > 0)
+    weight *= frequency.sum()
+    draws = TopicDraws(estimator.posterior_, estimator.likelihood_power_, chosen=chosen)
+    for s in range(len(draws)):
+        proba = draws.word_proba(s, estimator.word_model, estimator._vectors)
+        weighted = proba * weight
+        inverse = np.linalg.pinv(weighted @ proba.T, hermitian=True)
+        yield (counts @ (weighted.T @ inverse)) / lengths[:, None]
+
+
+def _posterior_shares(estimator, counts, chosen):
+    """Draws of theta, one under each of ``chosen``."""
+    return theta_draws(
+        vocabulary_reading(estimator, counts),
+        estimator.posterior_,
+        estimator.likelihood_power_,
+        estimator.word_model,
+        n_draws=chosen.size,
+        seed=estimator._reading_seed,
+        n_jobs=estimator.n_jobs,
+    )

@@ -1,0 +1,106 @@
+"""Draws of the topic shares of documents, by Gibbs sampling of their tokens under drawn topics."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
+
+from ..common.estimator import spaced
+from ..common.random import generators
+from ..inference.threads import OneBlasThread
+from .gibbs.kernels import Entries, count_documents, draw_assignments
+from .inputs import Reading, whole_tokens
+from .predict import FoldIn, TopicDraws
+
+# Sweeps over the tokens before the first draw, and between two of them. Tokens start from the means
+# that `predict.FoldIn` finds.
+_FIRST_SWEEPS, _SWEEPS = 20, 5
+
+
+def theta_draws(reading, posterior, power, by, *, n_draws, seed, n_jobs=None):
+    """Draws of theta, each under a draw of the topics.
+
+    Given the topics a document's tokens are drawn with theta summed out,
+
+        P(z_t = k | rest) proportional to (n_dk without t + alpha_k) p(w_t | k),
+
+    and theta from Dirichlet(alpha + n_d).
+
+    Parameters
+    ----------
+    reading : inputs.Reading
+        Counts are rounded to whole tokens.
+    posterior : Posterior
+        Of topics.
+    power : float
+        Likelihood power.
+    by : {"count", "density"}
+        Where the likelihoods of words come from.
+    n_draws : int
+    seed : numpy.random.SeedSequence
+        Not advanced: the same draws every time.
+    n_jobs : int or None
+
+    Returns
+    -------
+    ndarray of shape (n_draws, n_documents, K)
+    """
+    reading = _whole(reading)
+    chosen = spaced(posterior.n_chains * posterior.n_draws, n_draws)
+    draws = TopicDraws(posterior, power, chosen=chosen)
+    fold = FoldIn(reading, TopicDraws(posterior, power, chosen=chosen[:1]), by, n_jobs)
+    documents, blocks = fold.documents, fold.blocks
+    entries = Entries(documents.indptr, documents.words, documents.counts, documents.ends)
+    # spawning counts children: a fresh sequence gives the same ones every time
+    seed = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
+    rngs = generators(seed, len(blocks))
+    jobs = min(effective_n_jobs(n_jobs), len(blocks))
+    out, z = None, np.empty(documents.n_tokens, np.int32)
+    with OneBlasThread(), Parallel(n_jobs=jobs, prefer="threads", max_nbytes=None) as parallel:
+        start = next(iter(fold))
+        for s in range(n_draws):
+            if s == 0 or chosen[s] != chosen[s - 1]:
+                weights, alpha = draws.weights(s, reading, by), draws.alpha(s)
+            if s == 0:
+                out = np.empty((n_draws, documents.n_documents, alpha.size))
+                for block, rng in zip(blocks, rngs, strict=True):
+                    _start(*block, entries, weights, start, rng, z)
+            sweeps = _SWEEPS if s else _FIRST_SWEEPS
+            parallel(
+                delayed(_draw)(*block, entries, weights, alpha, rng, z, sweeps, out[s])
+                for block, rng in zip(blocks, rngs, strict=True)
+            )
+    return out
+
+
+def _whole(reading):
+    whole = whole_tokens(reading.counts, "sample_transform")
+    return reading if whole is reading.counts else Reading(whole, reading.vectors, reading.places)
+
+
+def _start(first, last, entries, weights, theta, rng, z):
+    """Draw the topics of tokens of documents first..last under the means of theta (M, K)."""
+    here = slice(entries.indptr[first], entries.indptr[last])
+    of_entry = np.repeat(np.arange(first, last), np.diff(entries.indptr[first : last + 1]))
+    proba = np.cumsum(weights[entries.words[here]] * theta[of_entry], axis=1)
+    counts = entries.counts[here]
+    u = rng.random(int(counts.sum())) * np.repeat(proba[:, -1], counts)
+    z[entries.ends[first] : entries.ends[last]] = np.sum(
+        u[:, None] >= np.repeat(proba[:, :-1], counts, axis=0), axis=1
+    )
+
+
+def _draw(first, last, entries, weights, alpha, rng, z, sweeps, out):
+    """Sweep over the tokens of documents first..last, and draw theta into ``out`` (M, K)."""
+    moved = np.zeros(1, np.int64)
+    for _ in range(sweeps):
+        draw_assignments(first, last, entries, weights, alpha, rng, z, moved)
+    counts = np.empty((last - first, alpha.size), np.int32)
+    count_documents(entries.ends[first : last + 1], z, counts)
+    draws = rng.standard_gamma(counts + alpha)
+    total = draws.sum(axis=1)
+    # an empty document under a tiny alpha: theta is next to a corner, and gammas are lost
+    lost = np.flatnonzero(total == 0)
+    draws[lost, rng.choice(alpha.size, lost.size, p=alpha / alpha.sum())] = 1.0
+    out[first:last] = draws / draws.sum(axis=1, keepdims=True)

@@ -1,0 +1,53 @@
+"""Covariates of documents: constants, names, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from skbayesembed.corpus.design import INTERCEPT, design_of
+
+X = np.array([[0, 1.0], [1, 2.0], [1, 4.0], [0, 1.5]])
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, sparse.csr_array, pd.DataFrame])
+def test_forms(form):
+    found = design_of(form(X), 4)
+    np.testing.assert_array_equal(found.matrix, np.column_stack([np.ones(4), X]))
+    names = ["0", "1"] if form is pd.DataFrame else ["x0", "x1"]
+    assert found.terms.tolist() == [INTERCEPT, *names]
+
+
+def test_names_and_constants():
+    frame = pd.DataFrame({"woman": [True, False, True, False], "year": [1.0, 2.0, 3.0, 5.0]})
+    assert design_of(frame, 4).terms.tolist() == [INTERCEPT, "woman", "year"]
+    assert design_of(frame["year"], 4).terms.tolist() == [INTERCEPT, "year"]
+    constant = frame.assign(one=1)
+    assert design_of(constant, 4).terms.tolist() == ["woman", "year", "one"]
+    assert design_of(X[:, 1], 4).matrix.shape == (4, 2)
+
+
+def test_rows():
+    some = design_of(X, 4).rows(np.array([0, 1, 2, 3]))
+    np.testing.assert_array_equal(some.matrix[:, 1:], X)
+    with pytest.raises(ValueError, match="depend on each other or are zero: x0. Leave"):
+        design_of(np.array([0, 1.0, 0, 0, 0]), 5).rows(np.array([0, 2, 3, 4]))
+
+
+@pytest.mark.parametrize(
+    "design, message",
+    [
+        (X[:3], r"a row for each of the 4 documents, got shape \(3, 2\)"),
+        (np.full((4, 1), np.nan), "finite numbers, got nan in row 0, column 0"),
+        (pd.DataFrame({"a": list("uvwx")}), "Code categories as columns of 0 and 1 first"),
+        (np.column_stack([X[:, 0], 2 * X[:, 0]]), "independent columns.* zero: x0, x1."),
+        (np.column_stack([X[:, 0], 1 - X[:, 0]]), r"zero: \(intercept\), x0, x1. Leave"),
+        (np.eye(4), r"fewer columns than documents, got 5 \(with a constant\) for 4"),
+        (np.zeros((4, 0)), r"got shape \(4, 0\)"),
+    ],
+)
+def test_refused(design, message):
+    with pytest.raises(ValueError, match=message):
+        design_of(design, 4)

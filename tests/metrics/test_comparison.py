@@ -1,0 +1,103 @@
+"""Differences of expected log predictive densities, and their standard errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.utils import Bunch
+
+from skbayesembed import BayesianSGNS, DiSCSenseModel
+from skbayesembed.datasets import make_senses, make_sgns
+from skbayesembed.metrics import compare_models
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.filterwarnings("ignore:The chains are in different modes"),
+    pytest.mark.filterwarnings("ignore:.* have a Pareto k above"),
+]
+
+
+def result(values, **more):
+    values = np.asarray(values, dtype=float)
+    return Bunch(elpd=values.sum(), se=1.0, pointwise=values, **more)
+
+
+def test_differences_by_hand():
+    rng = np.random.default_rng(0)
+    a, noise = rng.normal(size=50), 0.1 * rng.normal(size=50)
+    table = compare_models({"worse": result(a - 0.2 + noise), "better": result(a)})
+    assert table.names.tolist() == ["better", "worse"]
+    np.testing.assert_allclose(table.difference, [0, noise.sum() - 10])
+    np.testing.assert_allclose(table.se_difference, [0, np.sqrt(50 * noise.var(ddof=1))])
+    assert "worse" in repr(table) and len(table.to_frame()) == 2
+
+
+def test_weights_are_repetitions():
+    rng = np.random.default_rng(1)
+    a, b, times = rng.normal(size=9), rng.normal(size=9), rng.integers(1, 5, size=9)
+    pairs = np.arange(27).reshape(9, 3)
+    found = [
+        Bunch(elpd=times @ x, se=1.0, pointwise=x, weight=times.astype(float), pairs=pairs)
+        for x in (a, b)
+    ]
+    one = compare_models({"a": found[0], "b": found[1]})
+    other = compare_models({n: result(np.repeat(x, times)) for n, x in (("a", a), ("b", b))})
+    np.testing.assert_allclose(one.se_difference, other.se_difference)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return make_sgns(n_words=12, n_components=2, n_pairs=30_000, random_state=0).pairs
+
+
+def fit(pairs, k, seed=0):
+    return BayesianSGNS(
+        k, solver="gibbs", draws=60, warmup=60, chains=2, random_state=seed, prior_precision=1.0
+    ).fit(pairs)
+
+
+def test_pairs_of_words(pairs):
+    models = {"one": fit(pairs, 1), "two": fit(pairs, 2)}
+    found = {name: model.loo(pairs, pointwise=True) for name, model in models.items()}
+    for one in found.values():
+        assert one.elpd == pytest.approx(one.weight @ one.pointwise)
+        assert one.weight.sum() == pytest.approx(one.n_observations)
+        assert one.pairs.shape == (one.n_evaluated, 3)
+    table = compare_models(found)
+    assert table.names[0] == "two", "the truth has two components"
+    assert table.difference[1] < -2 * table.se_difference[1]
+    assert "pointwise" not in models["one"].loo(pairs)
+    # a sample of observations: the same difference, up to its standard errors
+    some = {n: m.loo(pairs, pointwise=True, max_pairs=100) for n, m in models.items()}
+    sampled = compare_models(some)
+    assert sampled.se_difference[1] > table.se_difference[1]
+    error = np.hypot(sampled.se_difference[1], table.se_difference[1])
+    assert abs(sampled.difference[1] - table.difference[1]) < 4 * error
+
+
+def test_snippets():
+    data = make_senses(60, 25, n_senses=2, n_periods=2, random_state=0)
+    found = {}
+    for k in (2, 3):
+        model = DiSCSenseModel(
+            k, solver="gibbs", draws=40, warmup=40, chains=2, n_starts=2, random_state=0
+        ).fit(data.counts, times=data.times)
+        found[f"{k} senses"] = model.loo(data.counts, times=data.times)
+        assert "pointwise" not in model.loo(data.counts, times=data.times, pointwise=False)
+    table = compare_models(found)
+    assert table.se_difference[0] == 0 < table.se_difference[1]
+
+
+def test_refused(pairs):
+    with pytest.raises(ValueError, match="two or more names"):
+        compare_models({"a": result([1, 2])})
+    with pytest.raises(ValueError, match="'b' has no densities of observations: ask for pointw"):
+        compare_models({"a": result([1, 2]), "b": Bunch(elpd=1.0, se=1.0)})
+    with pytest.raises(ValueError, match="of the same observations"):
+        compare_models({"a": result([1, 2]), "b": result([1, 2, 3])})
+    model = fit(pairs, 1)
+    few = model.loo(pairs, pointwise=True, max_pairs=50)
+    with pytest.raises(ValueError, match="of the same observations"):
+        compare_models({"a": few, "b": fit(pairs, 1, seed=1).loo(pairs, pointwise=True)})
+    with pytest.raises(ValueError, match="pointwise must be True or False, got 'yes'"):
+        model.loo(pairs, pointwise="yes")

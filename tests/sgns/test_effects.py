@@ -1,0 +1,153 @@
+"""Effects of covariates on the contexts of a word."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skbayesembed import BayesianSGNS
+from skbayesembed.sgns.effects import context_means, contexts_to_vectors, permutation_test
+
+_RNG = np.random.default_rng(3)
+WORDS = [f"w{i:02}" for i in range(16)]
+GROUPS = WORDS[:8], WORDS[8:]
+ENDS = {"side": (GROUPS[0][:3], GROUPS[1][:3])}
+
+
+def texts_of(sides, rng):
+    """A word in the middle of eight words, mostly of the first or of the second group."""
+    out = []
+    for side in sides:
+        own = rng.random(8) < 0.8
+        around = [str(rng.choice(GROUPS[side if mine else 1 - side])) for mine in own]
+        out.append([*around[:4], "word", *around[4:]])
+    return out
+
+
+TEXTS = texts_of(_RNG.integers(2, size=150), _RNG)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return BayesianSGNS(
+        4, solver="map", min_count=1, prior_precision=1.0, random_state=0
+    ).fit(TEXTS)  # fmt: skip
+
+
+def test_context_means():
+    rho = np.arange(8.0).reshape(4, 2)
+    ids, offsets = np.array([0, 1, 2, 3, 1, 0]), np.array([0, 4, 4, 5, 6])
+    means, around = context_means(rho, ids, offsets, 2)
+    assert around.tolist() == [2, 3, 3, 2, 0, 0]
+    np.testing.assert_allclose(means[0], (rho[1] + rho[2]) / 2)
+    np.testing.assert_allclose(means[1], (rho[0] + rho[2] + rho[3]) / 3)
+    np.testing.assert_allclose(means[4:], 0)
+
+
+def test_the_matrix_makes_vectors_of_contexts(monkeypatch):
+    """Where vectors are a linear function of mean contexts it is that function, block by block."""
+    rng = np.random.default_rng(0)
+    ids, offsets = rng.integers(12, size=600), np.arange(0, 601, 30)
+    contexts = rng.normal(size=(12, 3))
+    means, _ = context_means(contexts, ids, offsets, 4)
+    u = np.array([means[ids == w].mean(axis=0) for w in range(12)])
+    n = np.log1p(np.bincount(ids))[:, None]
+    by_hand = np.linalg.solve(u.T @ (n * u), u.T @ (n * contexts))
+    found = contexts_to_vectors(contexts, ids, offsets, 4)
+    np.testing.assert_allclose(found, by_hand, rtol=1e-3, atol=1e-3)
+    monkeypatch.setattr("skbayesembed.sgns.effects._TOKENS", 100)
+    np.testing.assert_allclose(contexts_to_vectors(contexts, ids, offsets, 4), found, atol=1e-10)
+
+
+def test_planted_effects(model):
+    """Side and length are told apart; copies of speeches are no new evidence."""
+    rng = np.random.default_rng(1)
+    x = np.arange(60) % 2
+    texts = texts_of(x, rng)
+    frame = pd.DataFrame({"side": x, "year": rng.normal(size=60)})
+    asked = {"word": "word", "axes": ENDS, "n_permutations": 199}
+    table = model.effects(texts, frame, **asked)
+    assert table.terms.tolist() == ["side", "year"] and table.axes == ["norm", "side"]
+    assert table.coefficients.shape == (2, 4) and table.interval.shape == (2, 2, 2)
+    assert (table.n_occurrences, table.n_documents, table.n_units) == (60, 60, 60)
+    assert np.all(table.p_value[0] < 0.02) and table.mean[0, 1] > 4 * table.sd[0, 1]
+    # the length of a coefficient is at least that of its projection; noise was taken off
+    np.testing.assert_allclose(table.mean[0, 0], np.linalg.norm(table.coefficients[0]), rtol=0.1)
+    assert table.mean[1, 0] < np.linalg.norm(table.coefficients[1])
+    assert "term year" in repr(table) and "60 occurrences" in repr(table)
+    again = model.effects(texts, frame, **asked)
+    np.testing.assert_array_equal(again.p_value, table.p_value)
+    copies = model.effects(
+        texts * 3, pd.concat([frame] * 3), np.tile(np.arange(60), 3), reference=texts, **asked
+    )
+    np.testing.assert_allclose(copies.mean, table.mean, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(copies.sd, table.sd, rtol=1e-6)
+
+
+def test_permutations_keep_to_units(model):
+    """A covariate of speakers that vary much: taken document by document it looks sure."""
+    rng = np.random.default_rng(4)
+    unsure, sure = [], []
+    for _ in range(12):
+        sides = rng.integers(2, size=8)
+        units = np.repeat(np.arange(8), 6)
+        x = rng.permutation(np.arange(8) % 2)[units]
+        texts = texts_of(sides[units], rng)
+        asked = {"word": "word", "n_permutations": 99, "reference": TEXTS}
+        unsure.append(model.effects(texts, x, units, **asked).p_value[0, 0])
+        sure.append(model.effects(texts, x, **asked).p_value[0, 0])
+    # p-values of nothing: 12 uniform numbers have a mean of .5, standard deviation .083
+    assert abs(np.mean(unsure) - 0.5) < 0.35
+    assert np.median(sure) < np.median(unsure)
+
+
+def test_permutation_and_signs_by_hand():
+    """Permuted lengths are those of regressions on permuted covariates."""
+    rng = np.random.default_rng(0)
+    index = np.repeat(np.arange(9), rng.integers(1, 5, 9))
+    x, y = rng.normal(size=9)[index], rng.normal(size=(index.size, 3))
+    y += 0.4 * x[:, None]
+    matrix = np.column_stack([np.ones(index.size), x])
+    found = permutation_test(matrix, 1, y, index, 300, np.random.default_rng(1))
+
+    def length(x):
+        design = np.column_stack([np.ones(index.size), x])
+        return np.linalg.norm(np.linalg.lstsq(design, y, rcond=None)[0][1])
+
+    values = x[np.unique(index, return_index=True)[1]]
+    values = values - x.mean()
+    again = np.random.default_rng(1)
+    longer = sum(length(again.permutation(values)[index]) >= length(x) for _ in range(300))
+    assert found == pytest.approx((1 + longer) / 301)
+    # of a covariate within units: a strong effect, and none
+    z = rng.normal(size=index.size)
+    matrix = np.column_stack([matrix, z])
+    assert permutation_test(matrix, 2, z[:, None] + 0.1 * y, index, 300, rng) < 0.05
+    nothing = [
+        permutation_test(matrix, 2, rng.normal(size=(index.size, 2)), index, 99, rng)
+        for _ in range(40)
+    ]
+    # uniform p-values: 40 have a mean of .5 within .046
+    assert abs(np.mean(nothing) - 0.5) < 0.2
+
+
+def test_refused(model):
+    x = np.arange(150) % 2
+    with pytest.raises(KeyError, match="word='nothing' is not in the vocabulary"):
+        model.effects(TEXTS, x, word="nothing")
+    with pytest.raises(TypeError, match="counts have no contexts"):
+        model.effects(np.ones((3, 17)), np.arange(3), word="word")
+    for options, message in (
+        ({"axes": {"a": "w01"}}, r"axes\['a'\] must be a pair"),
+        ({"axes": {"a": ("w01", "w01")}}, "must have different ends"),
+        ({"window": 0}, "window must be an integer >= 1"),
+        ({"n_permutations": 0}, "n_permutations must be"),
+        ({"units": x[1:]}, "one label for each of the 150 documents"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.effects(TEXTS, x, word="word", **options)
+    with pytest.raises(ValueError, match="in three documents or more, got 2"):
+        model.effects(TEXTS[:2] + [["w00"]] * 5, np.arange(7) % 2, word="word")
+    with pytest.raises(ValueError, match="a row for each of the 150 documents"):
+        model.effects(TEXTS, x[1:], word="word")

@@ -1,0 +1,189 @@
+"""What ``"auto"`` stands for: solvers by size, precisions by what is held out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skbayesembed import BayesianSGNS, PairCounts
+from skbayesembed.common import memory
+from skbayesembed.datasets import make_sgns, make_text
+from skbayesembed.sgns import inputs
+from skbayesembed.sgns.precision import choose_precision, split_counts
+from skbayesembed.sgns.settle import choose_solver
+
+SHORT = {"min_count": 1, "draws": 20, "warmup": 20, "chains": 2, "random_state": 0}
+pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+
+
+@pytest.fixture(scope="module")
+def texts():
+    options = {"n_words": 60, "n_topics": 4, "n_components": None, "mean_length": 60}
+    return make_text(120, **options, random_state=0).texts
+
+
+def training(estimator, X):
+    return inputs.training_data(estimator, X, np.random.SeedSequence(0))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "gibbs"),
+        ({"biases": True}, "vi"),
+        ({"learning_method": "online"}, "vi"),
+        ({"draws": 10**9}, "map"),
+        ({"thin": 10**9}, "map"),
+        ({"draws": 10**9, "uncertainty": "model"}, "vi"),
+        ({"draws": 10**9, "prior": "ard"}, "vi"),
+        ({"draws": 10**9, "prior_precision": "learned"}, "vi"),
+        ({"draws": 10**9, "negative_sampling": "sampled"}, "vi"),
+        ({"prior_precision": "learned"}, "gibbs"),
+    ],
+)
+def test_table_of_solvers(options, expected, texts):
+    model = BayesianSGNS(3, **SHORT | options)
+    found, reason = choose_solver(model, training(model, texts))
+    assert found == expected
+    assert reason
+
+
+def test_solvers_without_documents_or_rank():
+    pairs = make_sgns(20, 2, 2000, random_state=0).pairs
+    model = BayesianSGNS(2, **SHORT | {"draws": 10**9})
+    found, reason = choose_solver(model, training(model, pairs))
+    assert found == "vi" and "PairCounts" in reason
+    parts = training(model, [pairs, pairs, pairs])
+    assert choose_solver(model, parts)[0] == "map"
+    found, reason = choose_solver(model, parts, rank=1)
+    assert found == "vi" and "rank 1" in reason
+
+
+def test_what_was_taken_is_said(texts, capsys):
+    model = BayesianSGNS(3, **SHORT, verbose=1).fit(texts)
+    assert model.solver == model.prior_precision == "auto"
+    assert model.solver_ == model.posterior_.attrs["solver"] == "gibbs"
+    path = dict(part.split(": ") for part in model.posterior_.attrs["precision_path"].split(", "))
+    scores = {float(k): float(v) for k, v in path.items()}
+    assert scores[model.prior_precision_] >= max(scores.values()) - 1e-4
+    told = capsys.readouterr().out
+    assert f"prior_precision='auto': {model.prior_precision_:g}" in told
+    assert "solver='auto': 'gibbs', since" in told
+    # the same draws as when asked for
+    named = BayesianSGNS(3, solver="gibbs", prior_precision=model.prior_precision_, **SHORT)
+    assert_array_equal(named.fit(texts).posterior_["rho"], model.posterior_["rho"])
+    assert named.solver_ == "gibbs" and named.prior_precision_ == model.prior_precision_
+    assert "precision_path" not in named.posterior_.attrs
+
+
+def test_intervals_of_what_auto_took(texts):
+    """The mode alone, with the intervals that a mode at the same precision has."""
+    model = BayesianSGNS(3, **SHORT | {"draws": 10**9}).fit(texts)
+    assert model.solver_ == "map" and model.posterior_.n_draws == 1
+    same = BayesianSGNS(3, solver="map", prior_precision=model.prior_precision_, **SHORT).fit(texts)
+    assert_array_equal(model.similarity(0, 1).draws, same.similarity(0, 1).draws)
+
+
+@pytest.mark.parametrize("options", [{"prior_precision": "learned"}, {"prior": "ard"}])
+def test_learned_precision_has_no_number(texts, options):
+    model = BayesianSGNS(2, **options, **SHORT).fit(texts)
+    assert not hasattr(model, "prior_precision_")
+
+
+@pytest.mark.parametrize("solver", ["map", "gibbs"])
+def test_noise_is_guessed_at(solver):
+    """Words drawn independently of each other: no worse on new text than guessing."""
+    rng = np.random.default_rng(0)
+    texts = [[f"w{i}" for i in rng.integers(0, 60, 40)] for _ in range(150)]
+    model = BayesianSGNS(10, solver=solver, **SHORT).fit(texts[:75])
+    # of 75 x 40 x 5.5 pairs the mean has a standard error of far less
+    assert model.score(texts[75:]) > np.log(0.5) - 2e-3
+    worse = BayesianSGNS(10, solver="map", prior_precision=1.0, **SHORT).fit(texts[:75])
+    assert worse.score(texts[75:]) < np.log(0.5) - 4e-3
+
+
+def test_precision_follows_the_data(texts):
+    """Of pairs drawn from the model with precision K: within a factor of four of it."""
+    for n in (20_000, 200_000):
+        pairs = make_sgns(100, 5, n, random_state=1).pairs
+        model = BayesianSGNS(5, **SHORT)
+        chosen = choose_precision(model, training(model, pairs), np.random.SeedSequence(1))
+        assert 5 / 4 <= chosen.precision <= 4 * 5
+        assert chosen.mode["rho"].shape == (100, 5)
+
+
+def test_counts_add_up(texts):
+    """What is held out and what is not make the whole, of whole units."""
+    model = BayesianSGNS(2, **SHORT)
+    data = training(model, texts)
+    train, held = split_counts(model, data, np.random.default_rng(0))
+    whole = data.counts.positive.toarray()
+    assert_allclose((train.positive + held.positive).toarray(), whole)
+    # a fifth of the documents, whose lengths differ
+    assert 0.1 < held.positive.sum() / whole.sum() < 0.3
+    assert_allclose(held.total, 2 * held.positive.sum())
+    parts = [make_sgns(10, 2, 500, random_state=i).pairs for i in range(10)]
+    data = training(model, parts)
+    train, held = split_counts(model, data, np.random.default_rng(0))
+    assert held.total == pytest.approx(sum(p.total for p in parts) / 5)
+    assert_allclose((train.negative + held.negative).toarray(), data.counts.negative.toarray())
+
+
+def test_documents_are_held_out_by_what_they_say(texts):
+    """Repeated ones are on the same side as the one with a weight; about a fifth of all."""
+    model = BayesianSGNS(2, **SHORT)
+    weights = np.random.default_rng(0).integers(0, 4, len(texts))
+    repeated = [t for t, n in zip(texts, weights, strict=True) for _ in range(n)]
+    a = inputs.training_data(model, texts, np.random.SeedSequence(0), None, weights)
+    b = training(model, repeated)
+    order = [b.vocabulary[w] for w in a.words]
+    for seed in range(5):
+        held = [split_counts(model, d, np.random.default_rng(seed))[1] for d in (a, b)]
+        again = held[1].positive.toarray()[np.ix_(order, order)]
+        assert_allclose(held[0].positive.toarray(), again)
+        assert 0.03 < held[0].total / a.counts.total < 0.5
+    # none of two documents is held out by chance: then the one
+    two = training(model, texts[:2])
+    assert all(part.total > 0 for part in split_counts(model, two, np.random.default_rng(1)))
+
+
+def test_nothing_to_hold_out():
+    """All pairs are in one document."""
+    model = BayesianSGNS(2, solver="map", **SHORT).fit([["a", "b", "c"] * 5, ["a"], ["b"]])
+    assert model.prior_precision_ == 1.0
+
+
+def test_thinned_counts_add_up():
+    """Of a single PairCounts, also where counts are no whole numbers."""
+    rng = np.random.default_rng(3)
+    counts = PairCounts(rng.gamma(2.0, 5.0, (30, 30)), rng.poisson(10.0, (30, 30)))
+    train, held = split_counts(
+        BayesianSGNS(2), training(BayesianSGNS(2), counts), np.random.default_rng(0)
+    )
+    for name in ("positive", "negative"):
+        a, b, whole = (getattr(c, name).toarray() for c in (train, held, counts))
+        assert_allclose(a + b, whole)
+        assert np.all(a >= 0) and np.all(b >= 0)
+        # 900 pairs of about 10 observations: a share of 1/5 with a standard error of .004
+        assert abs(b.sum() / whole.sum() - 0.2) < 0.02
+
+
+def test_jobs_do_not_matter(texts):
+    one, two = (BayesianSGNS(3, **SHORT, n_jobs=n).fit(texts) for n in (1, 2))
+    assert one.prior_precision_ == two.prior_precision_
+    assert_array_equal(one.posterior_["rho"], two.posterior_["rho"])
+
+
+def test_no_room_for_two_tables(texts, monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 2**18)
+    with pytest.raises(MemoryError, match=r"pair tables of \d+ words, to fit to and to predict"):
+        BayesianSGNS(2, solver="map", **SHORT).fit(texts)
+
+
+def test_online_has_precision_one(texts):
+    model = BayesianSGNS(2, learning_method="online", batch_size=40, n_passes=1, random_state=0)
+    model.set_params(min_count=1).fit(texts)
+    assert model.solver_ == "vi" and model.prior_precision_ == 1.0
+    stream = BayesianSGNS(2, solver="vi", random_state=0, min_count=1)
+    assert stream.partial_fit(texts).solver_ == "vi"

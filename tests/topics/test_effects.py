@@ -1,0 +1,108 @@
+"""Effects of covariates on topic shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import stdtrit
+
+from skbayesembed import GaussianLDA
+from skbayesembed.datasets import make_topics
+from skbayesembed.topics.effects import unbiased_shares
+
+K = 3
+
+
+@pytest.fixture(scope="module")
+def data():
+    topics = make_topics(60, 80, K, mean_length=40, separation=4.0, random_state=0)
+    rng = np.random.default_rng(1)
+    x = np.arange(60) % 2.0
+    theta = np.array([rng.dirichlet([1 + 2 * v, 2 - v, 1]) for v in x])
+    counts = np.array([rng.multinomial(40, t @ topics.word_proba) for t in theta], dtype=float)
+    counts[7] = 0
+    return topics.vectors, counts, x, np.arange(60) // 3
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    vectors, counts, *_ = data
+    return GaussianLDA(
+        K, embedding=vectors, solver="vi", draws=40, min_count=1, random_state=0
+    ).fit(counts)  # fmt: skip
+
+
+def test_table(model, data):
+    _, counts, x, units = data
+    frame = pd.DataFrame({"woman": x, "year": np.random.default_rng(0).normal(size=60)})
+    table = model.effects(sparse.csr_array(counts), frame, units)
+    assert table.terms.tolist() == ["(intercept)", "woman", "year"]
+    assert table.mean.shape == table.sd.shape == table.p_value.shape == (3, K)
+    assert table.interval.shape == (3, K, 2) and table.draws.shape == (1000, 3, K)
+    assert (table.n_units, table.n_documents) == (20, 59)
+    np.testing.assert_allclose(table.sd, np.hypot(table.sd_sampling, table.sd_topics))
+    reach = table.sd * stdtrit(table.freedom, 0.95)
+    np.testing.assert_allclose(table.interval[..., 1] - table.mean, reach)
+    assert np.all((table.interval[..., 0] > 0) == ((table.mean > 0) & (table.p_value < 0.1)))
+    # shares add up to one, and effects to nothing
+    np.testing.assert_allclose(table.mean.sum(axis=1), [1, 0, 0], atol=0.02)
+    # 1,000 draws: five standard errors
+    np.testing.assert_allclose(
+        table.draws.mean(axis=0), table.mean, atol=5 * table.sd.max() / np.sqrt(1000)
+    )
+    np.testing.assert_allclose(table.draws.std(axis=0), table.sd, rtol=5 / np.sqrt(2000))
+    assert "term woman" in repr(table) and "59 documents of 20 units" in repr(table)
+    assert table.to_frame().columns[:2].tolist() == ["term", "topic"]
+    again = model.effects(counts, frame, units)
+    np.testing.assert_array_equal(again.draws, table.draws)
+
+
+@pytest.mark.parametrize("shares", ["unbiased", "posterior"])
+def test_planted_effects(model, data, shares):
+    """The topic of the largest effect gains; a wide margin, of four standard errors and more."""
+    _, counts, x, units = data
+    table = model.effects(counts, x, units, shares=shares)
+    assert table.mean[1].max() > 4 * table.sd[1, table.mean[1].argmax()]
+    narrow = model.effects(counts, x, units, shares=shares, prob=0.5).interval
+    assert np.all(np.diff(narrow) < np.diff(table.interval))
+
+
+def test_copies_of_documents_are_one_unit(model, data):
+    """A document given three times tells as much as once, if copies are one unit."""
+    _, counts, x, _ = data
+    kept = np.flatnonzero(counts.sum(axis=1))
+    once = model.effects(counts[kept], x[kept], kept)
+    thrice = model.effects(
+        np.repeat(counts[kept], 3, axis=0), np.repeat(x[kept], 3), np.repeat(kept, 3)
+    )
+    np.testing.assert_allclose(thrice.mean, once.mean, atol=1e-9)
+    np.testing.assert_allclose(thrice.sd_sampling, once.sd_sampling, rtol=1e-6)
+    alone = model.effects(np.repeat(counts[kept], 3, axis=0), np.repeat(x[kept], 3))
+    np.testing.assert_allclose(alone.sd_sampling, once.sd_sampling / np.sqrt(3), rtol=0.05)
+
+
+def test_unbiased_shares(model):
+    """Documents of expected counts have their theta; the mean of drawn ones comes near it."""
+    proba = model.posterior_.flat("counts")[3] + 0.01
+    proba /= proba.sum(axis=1, keepdims=True)
+    theta = np.random.default_rng(0).dirichlet(np.ones(K), 20)
+    expected = sparse.csr_array(50 * theta @ proba)
+    found = next(unbiased_shares(model, expected, np.array([3])))
+    np.testing.assert_allclose(found, theta, atol=1e-8)
+
+
+def test_refused(model, data):
+    _, counts, x, units = data
+    for arguments, options, message in (
+        ((x[1:],), {}, "a row for each of the 60 documents"),
+        ((x, units[1:]), {}, "one label for each of the 60 documents"),
+        ((x, np.zeros(60)), {}, "units must be two or more"),
+        ((x,), {"shares": "mean"}, "shares must be one of 'unbiased', 'posterior'"),
+        ((x,), {"n_draws": 0}, "n_draws must be an integer >= 1"),
+        ((x,), {"prob": 1}, "prob must be"),
+        ((np.eye(60)[7],), {}, "independent columns"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.effects(counts, *arguments, **options)
