@@ -152,6 +152,7 @@ def _climb(model, start, max_iter, tol, run):
         steps, settled = _ascend(surface, dtype, least, max_iter - n_iter, counted)
         n_iter += steps
         theta = surface.end()
+        del surface  # its tables, before the next one has its own
         value = model.logp_and_grad(theta, gradient)
         largest = _largest(gradient * scale)
         ended = n_iter >= max_iter or largest <= gtol or (settled and least == wanted)

@@ -147,8 +147,9 @@ class BayesianSGNS(
     max_iter : int, default=2000
         Most iterations of the search for the mode, most sweeps of ``"vi"``.
     tol : float, default=1e-8
-        Relative tolerance. The search for a mode ends when the largest entry of the gradient has
-        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
+        Relative tolerance. The search for a mode ends when ten iterations raise the log density by
+        less than 0.03 times this share of it, or when the largest entry of the gradient has fallen
+        to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
         raises it by less than 100 times this share of it. (10 times for ``prior="ard"``, whose
         components switch off slowly.)
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
