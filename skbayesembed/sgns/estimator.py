@@ -228,7 +228,7 @@ class BayesianSGNS(
     --------
     >>> from skbayesembed import BayesianSGNS
     >>> texts = ["the cat sat on the mat", "the dog sat on the rug"] * 20
-    >>> model = BayesianSGNS(2, min_count=1, draws=200, chains=2, random_state=0)
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
     >>> model.fit(texts).transform(texts).shape
     (40, 2)
     >>> bool(0 <= model.cooccurrence_proba([("cat", "sat")]).mean[0] <= 1)
