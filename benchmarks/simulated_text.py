@@ -32,6 +32,7 @@ import numpy as np
 from parts import parser_of, run, table
 from scipy.sparse import csr_array
 from scipy.special import logit
+from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_text
@@ -130,7 +131,7 @@ def ask(model, names, pairs):
 def stacked(answers):
     """Answers to one question each, as those to many."""
     names = [n for n in ("mean", "interval", "sd", "sd_sampling") if n in answers[0]]
-    return type(answers[0])(**{n: np.array([a[n] for a in answers]) for n in names})
+    return Bunch(**{n: np.array([a[n] for a in answers]) for n in names})
 
 
 def true_answers(simulation, pairs):

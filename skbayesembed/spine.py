@@ -16,14 +16,16 @@ What differs from room to room is in its `Room`, a table of functions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from .common.checks import check_solver
 from .common.memory import check_memory
 from .common.random import named_seeds
+from .common.trial import Measured, Trial, current, note_memory
 from .inference.chains import Settings
 from .inference.contracts import ROWS, Result
 from .posterior import Posterior
@@ -168,10 +170,47 @@ def fit(
     MemoryError
         If the draws would not fit in memory. Raised before any work.
     """
-    settings = plan(estimator, room, training)
+    settings, trial = plan(estimator, room, training), current()
     problem = room.pose(estimator, training, seeds)
-    result = room.solvers[estimator.solver](estimator, problem, settings, seeds["solve"])
+    solve = room.solvers[estimator.solver]
+    if trial is not None:
+        _try_solver(trial, solve, estimator, problem, settings, seeds["solve"])
+        raise Measured
+    result = solve(estimator, problem, settings, seeds["solve"])
     return conclude(estimator, room, training, settings, result)
+
+
+# Draws of an approximation that are made in a trial; products with the Hessian that one takes.
+_TRIAL_DRAWS, _PRODUCTS = 8, 25
+
+
+def _try_solver(
+    trial: Trial,
+    solve: Callable[..., Result],
+    estimator: Any,
+    problem: Any,
+    settings: Settings,
+    seed: np.random.SeedSequence,
+) -> None:
+    """Run a solver in a trial, and tell that of the draws that an approximation is to make."""
+    trial.solver, n = estimator.solver, settings.recorded
+    if estimator.solver not in APPROXIMATE:
+        solve(estimator, problem, settings, seed)
+        return
+    short = replace(settings, draws=min(_TRIAL_DRAWS, n), stride=1, rows=None, moments=False)
+    try:
+        result = solve(estimator, problem, short, seed)
+    except Measured:
+        trial.add("draws", n * _PRODUCTS * trial.product, effective_n_jobs(estimator.n_jobs))
+        return
+    if result.approximation is not None:
+        rng = np.random.default_rng(0)
+        with trial.loop():
+            result.approximation.sample(2, rng)
+            begun = trial.clock()
+            result.approximation.sample(short.draws, rng)
+            spent = trial.clock() - begun
+        trial.add("draws", n * spent / short.draws)
 
 
 def plan(estimator: Any, room: Room, training: Any) -> Settings:
@@ -210,6 +249,9 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
     needed = every // stride + size.trace * e.draws * chains
     needed += 0 if moments is None else moments * chains
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
+    if e.solver in CHAINS:
+        # those of a chain are kept until all are joined
+        note_memory(every // stride, "The draws, joined")
     return Settings(
         draws=e.draws,
         warmup=e.warmup,

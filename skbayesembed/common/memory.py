@@ -6,6 +6,8 @@ import os
 
 import numpy as np
 
+from .trial import note_memory
+
 
 def readable(n_bytes: float) -> str:
     """A number of bytes as people read it: ``"3.2 GiB"``."""
@@ -28,6 +30,8 @@ def physical_memory() -> float:
 def check_memory(n_bytes: float, what: str, advice: str) -> None:
     """Raise a MemoryError if ``n_bytes`` is more than 80 % of the memory of this machine.
 
+    A trial of what a fit would cost takes note of them.
+
     Parameters
     ----------
     n_bytes : float
@@ -36,6 +40,7 @@ def check_memory(n_bytes: float, what: str, advice: str) -> None:
     advice : str
         What to do instead; ends the message.
     """
+    note_memory(n_bytes, what)
     limit = 0.8 * physical_memory()
     if n_bytes > limit:
         raise MemoryError(

@@ -11,10 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .. import spine
+from .. import cost, spine
 from ..common.checks import check_no_weights
+from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
+from ..cost import Cost
 from ..sgns.documents.source import warn_of_dispersion
 from ..sgns.vectors import UnitsMixin
 from . import inputs, predict
@@ -143,7 +145,9 @@ class DynamicSGNS(
     n_jobs : int or None, default=None
         Chains, or words where a chain is large, run in parallel.
     verbose : int, default=0
-        1 shows the progress of the chains.
+        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
+        the time left for all of them. Whatever it is, a note on the standard error stream says
+        that numba is compiling, where it takes longer than two seconds.
 
     Attributes
     ----------
@@ -308,6 +312,7 @@ class DynamicSGNS(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @told_of_compiling
     def fit(
         self,
         X: Any,
@@ -357,6 +362,7 @@ class DynamicSGNS(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, times, seeds["counts"], units, sample_weight)
+        cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
@@ -408,6 +414,39 @@ class DynamicSGNS(
         self._no_units, self._sampling = "partial_fit", None
         self._note(self._stream.known, self._stream.reading_seed)
         return self
+
+    @told_of_compiling
+    def estimate_cost(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        times: ArrayLike | None = None,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Cost:
+        """What ``fit`` would cost with these data and settings on this machine, without fitting.
+
+        Every part of a fit is run for a moment on the real data and scaled: a few seconds, more
+        where single steps take that long.
+
+        Parameters
+        ----------
+        X, y, times, units, sample_weight
+            As in ``fit``, whose errors it raises.
+
+        Returns
+        -------
+        Cost
+            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+        """
+        return cost.estimate(
+            self,
+            ROOM,
+            lambda e, seeds: inputs.training_data(
+                e, X, times, seeds["counts"], units, sample_weight
+            ),
+        )
 
     def fit_transform(
         self,

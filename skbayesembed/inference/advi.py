@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..common.trial import laps
 from ..common.warnings import warn_user
 from .contracts import LogDensity, require
 
@@ -24,6 +25,8 @@ _WINDOW = 100
 _STEP, _DECAY, _TINY = 0.05, (0.9, 0.99), 1e-8
 # The bound has settled once a window raised it by less than so many standard errors.
 _ERRORS = 2
+# Iterations that it takes: the median of benchmarks/cost.py.
+_TYPICAL = 800
 
 
 @dataclass
@@ -107,7 +110,8 @@ def mean_field(
     first, second, gradient = np.zeros(2 * n), np.zeros(2 * n), np.empty(2 * n)
     room, converged, i = np.empty(n), False, 0
     windows: list[tuple[float, float]] = []
-    while not converged and (i < max_iter or len(windows) < 2):
+    counted, cut = laps("ascent", max(2 * _WINDOW, min(max_iter, _TYPICAL))), False
+    while not converged and not cut and (i < max_iter or len(windows) < 2):
         bounds, total = [], np.zeros(2 * n)
         for _ in range(_WINDOW):
             i += 1
@@ -118,12 +122,17 @@ def mean_field(
             correction = math.sqrt(1 - _DECAY[1] ** i) / (1 - _DECAY[0] ** i)
             x = x + rate * correction * first / (np.sqrt(second) + _TINY)
             total += x
+            cut = counted is not None and counted.enough()
+            if cut:
+                break
         windows.append((np.mean(bounds), np.std(bounds) / math.sqrt(_WINDOW)))
         if verbose:
             print(f"vi: {i} iterations, bound {windows[-1][0]:.6g}")
         if len(windows) > 1:
             (before, error), (now, other) = windows[-2:]
             converged = now - before < _ERRORS * math.hypot(error, other)
+    if counted is not None:
+        counted.end(ended=not cut)
     if not converged:
         warn_user(
             f"The bound still rose after max_iter={max_iter} iterations: raise max_iter.",

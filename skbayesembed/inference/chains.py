@@ -12,13 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from ..common.trial import Measured, Part, Trial, current
 from ..common.warnings import warn_user
 from ..posterior.posterior import RunningMoments
 from .contracts import Result
@@ -27,6 +28,11 @@ from .threads import OneBlasThread
 
 # Seconds between two looks whether interrupted chains have ended.
 _LOOK = 0.02
+# Most sweeps of the warm-up of a trial, and of its draws; sweeps from which on samplers learn in a
+# warm-up; the least that are timed.
+_TRIAL_WARMUP, _TRIAL_DRAWS, _TRIAL_LEARNS, _TRIAL_LEAST = 60, 20, 40, 3
+# A trial may take this share of the CPU seconds of the chains, up to so many seconds.
+_TRIAL_SHARE, _TRIAL_MOST = 0.01, 20.0
 
 
 @dataclass(frozen=True)
@@ -266,8 +272,13 @@ def run_chains(
     """
     jobs = effective_n_jobs(n_jobs)
     outer = 1 if split_blocks else min(jobs, n_chains)
+    inner = max(1, jobs // outer)
+    trial = current()
+    if trial is not None:
+        _try_chain(trial, chain, model, settings, seeds, n_chains, outer, inner)
+        raise Measured
     progress = Progress(n_chains, settings.total, settings.warmup, verbose)
-    control = Control(progress, inner_threads=max(1, jobs // outer))
+    control = Control(progress, inner_threads=inner)
     records = [ChainRecord() for _ in range(n_chains)]
     interrupted = False
     tasks = (
@@ -293,6 +304,71 @@ def run_chains(
             _wait(records)
             raise
     return gather(records, settings, interrupted)
+
+
+class _Stamps:
+    """In the place of `Progress`: notes CPU time after every sweep, and stops after the last."""
+
+    def __init__(self, clock, limit, stop):
+        self.clock, self.limit, self.stop, self.times = clock, limit, stop, [clock()]
+
+    def update(self, chain, done):
+        self.times.append(self.clock())
+        if done >= self.limit:
+            self.stop()
+
+
+def _try_chain(
+    trial: Trial,
+    chain: Callable[..., None],
+    model: Any,
+    settings: Settings,
+    seeds: np.random.SeedSequence,
+    n_chains: int,
+    outer: int,
+    inner: int,
+) -> None:
+    """Tell a trial what the chains cost, by a short chain of the same kind.
+
+    Samplers change what they do from warm-up to draws, and learn how in a schedule of shares of the
+    warm-up. So the short chain has a warm-up of its own, after which it draws as the long one will.
+    Where sweeps are dear it would be too short to learn anything sensible: there the first sweeps
+    of the real warm-up stand for all others.
+    """
+    rounds = -(-n_chains // outer)
+
+    def sweeps(warmup, draws, limit):
+        short = replace(settings, warmup=warmup, draws=draws, thin=1, stride=1, moments=False)
+        control = Control(Progress(1, 0, 0, 0), inner_threads=inner)
+        stamps = _Stamps(trial.clock, limit, control.stop)
+        control.progress = stamps
+        with trial.loop(), OneBlasThread():
+            _work(chain, model, short, ChainRecord(), seeds.spawn(1)[0], control, 0)
+        return np.diff(stamps.times)
+
+    def add(name, cpu_seconds):
+        trial.parts.append(Part(name, n_chains * cpu_seconds, rounds * cpu_seconds / inner))
+
+    # the first sweep compiles
+    each = max(float(sweeps(settings.warmup, 2, _TRIAL_LEAST)[-1]), 1e-9)
+    total = n_chains * settings.total * each
+    budget = max(trial.budget, min(_TRIAL_SHARE * total, _TRIAL_MOST))
+    warmup = min(settings.warmup, int(budget / each))
+    if warmup >= min(settings.warmup, _TRIAL_LEARNS):
+        warmup = min(warmup, _TRIAL_WARMUP)
+        draws = min(settings.draws, max(_TRIAL_LEAST, min(int(budget / each), _TRIAL_DRAWS)))
+        times = sweeps(warmup, draws, warmup + draws)
+        drawing = times[warmup:]
+    else:
+        times = drawing = sweeps(settings.warmup, 2, max(_TRIAL_LEAST, warmup))
+        warmup = times.size
+    # the start of the chain comes before its first sweep
+    add("start of chains", max(0.0, times[0] - times[1:].mean()) if times.size > 1 else 0.0)
+    if warmup:
+        add("warm-up", settings.warmup * float(np.mean(times[min(1, warmup - 1) : warmup])))
+    if drawing is times:
+        drawing = times[1:]
+    add("draws", settings.draws * settings.thin * float(np.mean(drawing)))
 
 
 def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool) -> Result:

@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from ..common.trial import Measured, laps
+
 # The product of a matrix with an array, a new array of its shape.
 Product = Callable[[np.ndarray], np.ndarray]
 
@@ -42,6 +44,8 @@ _SHARES, _RETREAT = (1.0, 0.5, 0.25), 0.125
 _LEAST_RADIUS = 1e-12
 # Differences of the objective below this, relative to it, are rounding.
 _ROUNDING = 1e-12
+# Products that a search takes: the median of benchmarks/cost.py.
+_TYPICAL_PRODUCTS = 300
 # Conjugate gradients stop when the residual, in the preconditioner's norm, has fallen to a share of
 # what it was at the start. The share is as large as the gradient, so that Newton's method converges
 # faster than linearly (Nocedal & Wright 2006, section 7.1), but within these two bounds.
@@ -97,6 +101,9 @@ def newton_mode(
         ``newton_steps``; ``cg_steps``, the products of all of them; ``decrement`` before the last
         step; ``converged``.
     """
+    counted = laps("Newton's method", _TYPICAL_PRODUCTS)
+    if counted is not None:
+        curvature = _counting(curvature, counted)
     value, gradient = objective(x)
     product, precondition = curvature(x)
     radius = np.sqrt(x.size)
@@ -131,8 +138,28 @@ def newton_mode(
             radius *= _GROW
         if radius < _LEAST_RADIUS:
             break
+    if counted is not None:
+        counted.end(ended=True)
     facts = {"newton_steps": steps, "cg_steps": cg_steps, "decrement": decrement}
     return x, {**facts, "converged": converged}
+
+
+def _counting(curvature, counted):
+    """``curvature`` whose products are counted by `trial.Laps`, which end the trial."""
+
+    def counting(x):
+        product, precondition = curvature(x)
+
+        def counted_product(direction):
+            out = product(direction)
+            if counted.enough():
+                counted.trial.product = counted.end(ended=False)
+                raise Measured
+            return out
+
+        return counted_product, precondition
+
+    return counting
 
 
 def _advance(objective, x, step, here, predicted, slope):

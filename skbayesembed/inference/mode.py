@@ -7,12 +7,14 @@ are left to SciPy.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from ..common.trial import laps
 from ..common.warnings import warn_user
 from .ascent import Ascent
 from .chains import serial
@@ -29,6 +31,11 @@ _ASCENT_MEMORY, _WATCHED, _WATCHED_CHANGE = 6, 10, 3e-2
 _REFRESHED = (1, 2, 4, 7, 11, 16, 25, 40)
 _ROUNDING = {np.float32: 1e-7, np.float64: 1e-15}
 _SINGLE, _NOISE = 1e-10, 1e-8
+# Iterations that a search takes, for a factor of ten of ``tol``: medians of benchmarks/cost.py and
+# benchmarks/mode.py.
+_TYPICAL, _TYPICAL_ASCENT = 40, 16
+# SciPy's status of a search that its callback has ended.
+_CUT_SHORT = 99
 
 
 def find_mode(
@@ -94,6 +101,11 @@ def find_mode(
     return theta, facts
 
 
+def _counted(max_iter, tol, typical):
+    """`Laps` of a search in a trial; None outside of one."""
+    return laps("search for a mode", min(max_iter, typical * -math.log10(min(tol, 0.1))))
+
+
 def _minimize(model, start, max_iter, tol, run):
     """SciPy's L-BFGS: parameters, facts, and the gradient allowed."""
     gradient = np.empty(model.n_parameters)
@@ -108,7 +120,15 @@ def _minimize(model, start, max_iter, tol, run):
     gtol = tol * max(1.0, _largest(objective(start)[1]))
     limits = {"maxiter": max_iter, "maxfun": _EVALUATIONS * max_iter}
     options = {**limits, "gtol": gtol, "ftol": _CHANGE * tol, "maxcor": _MEMORY}
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    counted = _counted(max_iter, tol, _TYPICAL)
+
+    def after(_):
+        if counted is not None and counted.enough():
+            raise StopIteration
+
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
+    if counted is not None:
+        counted.end(ended=found.status != _CUT_SHORT)
     facts = {
         "lp": -float(found.fun),
         "n_iter": int(found.nit),
@@ -125,17 +145,21 @@ def _climb(model, start, max_iter, tol, run):
     gtol = tol * max(1.0, _largest(gradient * scale))
     theta, n_iter, wanted = start.copy(), 0, _WATCHED_CHANGE * tol
     value, largest, settled = -np.inf, np.inf, False
+    counted = _counted(max_iter, tol, _TYPICAL_ASCENT)
     for dtype in (np.float32, np.float64):
         least = wanted if dtype is np.float64 else max(wanted, _SINGLE)
         surface = model.surface(theta, dtype, run)
-        steps, settled = _ascend(surface, dtype, least, max_iter - n_iter)
+        steps, settled = _ascend(surface, dtype, least, max_iter - n_iter, counted)
         n_iter += steps
         theta = surface.end()
         del surface  # its tables, before the next one has its own
         value = model.logp_and_grad(theta, gradient)
         largest = _largest(gradient * scale)
-        if n_iter >= max_iter or largest <= gtol or (settled and least == wanted):
+        ended = n_iter >= max_iter or largest <= gtol or (settled and least == wanted)
+        if ended or (counted is not None and counted.cut):
             break
+    if counted is not None:
+        counted.end(ended=not counted.cut)
     facts = {
         "lp": float(value),
         "n_iter": n_iter,
@@ -145,7 +169,7 @@ def _climb(model, start, max_iter, tol, run):
     return theta, facts, gtol
 
 
-def _ascend(surface, dtype, least, most):
+def _ascend(surface, dtype, least, most, counted=None):
     """Climb until ``_WATCHED`` steps gain less than ``least`` relatively: steps, whether so.
 
     In double precision the top is also reached where no step gains anything. Single precision is
@@ -160,6 +184,8 @@ def _ascend(surface, dtype, least, most):
             refreshed.add(following)
         if step in refreshed:
             surface.refresh()
+        if counted is not None and counted.enough():
+            return step, False
         if not ascent.advance():
             if fresh:
                 return step, dtype is np.float64

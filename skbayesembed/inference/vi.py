@@ -8,8 +8,12 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from ..common.trial import Laps, laps
 from ..common.warnings import warn_user
 from .contracts import Run, Variational, require
+
+# Sweeps that an ascent takes: the median of benchmarks/cost.py.
+_TYPICAL = 50
 
 
 def coordinate_ascent(
@@ -65,9 +69,12 @@ def coordinate_ascent(
     require(model, Variational, "vi")
     bounds: list[float] = []
     converged, interrupted, started = False, False, time.perf_counter()
+    counted = laps("sweeps", min(max_iter, _TYPICAL), getattr(run, "n_threads", 1))
+    cut = False
     try:
-        while len(bounds) < max_iter and not converged:
+        while len(bounds) < max_iter and not converged and not cut:
             bounds.append(model.update(q, run))
+            cut = counted is not None and counted.enough()
             if len(bounds) > 1:
                 rise = abs(bounds[-1] - bounds[-2])
                 converged = model.settled(q) and rise <= tol * abs(bounds[-1])
@@ -83,6 +90,8 @@ def coordinate_ascent(
         warn_user(
             f"Interrupted: the approximation is that of {len(bounds)} sweeps.", RuntimeWarning
         )
+    if counted is not None:
+        counted.end(ended=not cut)
     if warn and not converged and not interrupted:
         warn_user(
             f"The bound still rose by more than {tol:g} of its value after max_iter={max_iter} "
@@ -97,8 +106,19 @@ def coordinate_ascent(
     }
 
 
+def batch_laps(n_documents: int, batch_size: int, n_passes: int, run: Run) -> Laps | None:
+    """`trial.Laps` of all minibatches of all passes; None where there is no trial."""
+    n_batches = n_passes * -(-n_documents // batch_size)
+    return laps("minibatches", n_batches, getattr(run, "n_threads", 1), exact=True)
+
+
 def repeat_passes(
-    online: Any, read: Callable[[], None], *, n_passes: int, verbose: int = 0
+    online: Any,
+    read: Callable[[], None],
+    *,
+    n_passes: int,
+    counted: Laps | None = None,
+    verbose: int = 0,
 ) -> dict[str, Any]:
     """Let stochastic variational inference read the data several times.
 
@@ -110,6 +130,8 @@ def repeat_passes(
         Makes one pass over the data; takes no arguments.
     n_passes : int
         Number of passes.
+    counted : Laps, optional
+        Of the minibatches, in a trial; it ends with the first pass.
     verbose : int
         Above zero, a line is printed for each pass.
 
@@ -133,6 +155,9 @@ def repeat_passes(
     try:
         for done in range(1, n_passes + 1):
             read()
+            if counted is not None:
+                counted.end(ended=False)
+                break
             if verbose:
                 print(f"vi: pass {done} of {n_passes}, {online.n_batches} batches")
     except KeyboardInterrupt:

@@ -38,7 +38,7 @@ from .kernels import (
 )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(inline="always")
 def phi_of(frame, theta, n_senses):
     """Logits of prevalence (T, K, G) of their coordinates."""
     center, inverse, below = frame[:3]
@@ -47,7 +47,7 @@ def phi_of(frame, theta, n_senses):
     return phi.reshape((center.shape[0], n_senses, center.shape[1] // n_senses))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(inline="always")
 def effects_of(frame, theta):
     """Main effects (K + T, V) of their coordinates."""
     shift, inverse, below, cross, lower = frame[:5]
@@ -56,7 +56,7 @@ def effects_of(frame, theta):
     return effects
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(inline="always")
 def pull_phi(frame, phi, gradient, out):
     """`pull_paths` of logits of prevalence."""
     n_periods, n_senses, n_genres = phi.shape
@@ -75,7 +75,7 @@ def inner(a, b):
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(inline="always")
 def additive_likelihood(logits, phi, data, totals, snippets, power, by_words, by_phi):
     """Log likelihood, and power times its gradients, of main effects ``logits`` (K + T, V)."""
     n_periods, n_senses, n_genres = phi.shape
@@ -87,9 +87,11 @@ def additive_likelihood(logits, phi, data, totals, snippets, power, by_words, by
     exp_rows(theta, exp_theta, top_theta)
     sums, log_sum = np.empty((n_senses, n_periods)), np.empty((n_senses, n_periods))
     additive_sums(exp_chi, exp_theta, top_chi, top_theta, sums, log_sum)
-    log_prev, cells = np.empty((2, n_genres, n_periods, n_senses))
+    # each of its own: parts of one array count as strided, for which all is compiled once more
+    log_prev = np.empty((n_genres, n_periods, n_senses))
+    cells = np.empty((n_genres, n_periods, n_senses))
     weights, mass = np.empty((n_senses, periods.size)), np.empty((n_senses, n_periods))
-    value = mixture(data, phi, chi, None, log_sum, log_prev, weights, mass, cells)
+    value = mixture(data, phi, chi, np.int64(0), log_sum, log_prev, weights, mass, cells)
     value += inner(totals, theta)
     of_sense = np.zeros_like(chi)
     counts_by_sense(indptr, words, counts, weights, None, 1.0, of_sense)
@@ -99,7 +101,7 @@ def additive_likelihood(logits, phi, data, totals, snippets, power, by_words, by
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(inline="always")
 def full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi):
     """Log likelihood, and power times its gradients, of word logits ``psi`` (T K, V)."""
     n_periods, n_senses, n_genres = phi.shape
@@ -107,9 +109,11 @@ def full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi):
     top, sums, log_sum = np.empty(len(psi)), np.empty(len(psi)), np.empty((n_senses, n_periods))
     exp_rows(psi, by_psi, top)
     full_sums(by_psi, top, sums, log_sum)
-    log_prev, cells = np.empty((2, n_genres, n_periods, n_senses))
+    # each of its own: parts of one array count as strided, for which all is compiled once more
+    log_prev = np.empty((n_genres, n_periods, n_senses))
+    cells = np.empty((n_genres, n_periods, n_senses))
     weights, mass = np.empty((n_senses, periods.size)), np.empty((n_senses, n_periods))
-    value = mixture(data, phi, psi, periods, log_sum, log_prev, weights, mass, cells)
+    value = mixture(data, phi, psi, n_senses, log_sum, log_prev, weights, mass, cells)
     full_expected(sums, mass, -power, by_psi)
     counts_by_sense(indptr, words, counts, weights, periods, power, by_psi)
     prevalence_gradient(log_prev, cells, snippets, power, by_phi)

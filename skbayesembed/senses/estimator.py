@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .. import spine
+from .. import cost, spine
 from ..common.checks import check_integer
+from ..common.compiling import told_of_compiling
 from ..common.estimator import (
     DocumentTransformerMixin,
     FittedMixin,
@@ -22,6 +23,7 @@ from ..common.estimator import (
 )
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
+from ..cost import Cost
 from . import inputs
 from .loo import ComparisonMixin
 from .predict import SnippetReader, sample_snippets
@@ -113,7 +115,9 @@ class DiSCSenseModel(
     n_jobs : int or None, default=None
         Chains run in parallel.
     verbose : int, default=0
-        1 shows the progress of the chains.
+        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
+        the time left for all of them. Whatever it is, a note on the standard error stream says
+        that numba is compiling, where it takes longer than two seconds.
 
     Attributes
     ----------
@@ -247,6 +251,7 @@ class DiSCSenseModel(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @told_of_compiling
     def fit(
         self,
         X: Any,
@@ -277,6 +282,7 @@ class DiSCSenseModel(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, y, times, genres)
+        cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training)
@@ -298,6 +304,34 @@ class DiSCSenseModel(
         self._cells = data.cells
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
+
+    @told_of_compiling
+    def estimate_cost(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+    ) -> Cost:
+        """What ``fit`` would cost with these data and settings on this machine, without fitting.
+
+        Every part of a fit is run for a moment on the real data and scaled: a few seconds, more
+        where single steps take that long.
+
+        Parameters
+        ----------
+        X, y, times, genres
+            As in ``fit``, whose errors it raises.
+
+        Returns
+        -------
+        Cost
+            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+        """
+        return cost.estimate(
+            self, ROOM, lambda e, seeds: inputs.training_data(e, X, y, times, genres)
+        )
 
     def fit_transform(
         self,

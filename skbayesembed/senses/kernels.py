@@ -60,17 +60,17 @@ def three(first, n):
     return first, min(first + 1, n - 1), min(first + 2, n - 1)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def snippet_logits(indptr, words, counts, rows, of_period, out):
-    """out_kd = sum_v c_dv rows[r, v], with row r = k, or t K + k of its period (T,) ``of_period``.
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def snippet_logits(indptr, words, counts, rows, of_period, stride, out):
+    """out_kd = sum_v c_dv rows[r, v], with row r = t stride + k, t the snippet's ``of_period``.
 
-    ``of_period`` is None where rows do not depend on periods.
+    ``stride`` is K, or 0 where rows do not depend on periods; ``of_period`` may be None then.
     """
     n_senses, n = out.shape
     for first in range(0, n_senses, 3):
         i, j, k = three(first, n_senses)
         for d in range(n):
-            row = 0 if of_period is None else of_period[d] * n_senses
+            row = 0 if of_period is None else of_period[d] * stride
             a = b = c = 0.0
             for at in range(indptr[d], indptr[d + 1]):
                 word, count = words[at], counts[at]
@@ -166,7 +166,7 @@ def responsibilities(a, periods, genres, labels, lengths, log_prev, log_sum, top
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def cell_sums(weights, periods, genres, lengths, mass, cells):
     """Add to ``mass`` (K, T) the words and to ``cells`` (G, T, K) the snippets by sense."""
     n_senses = weights.shape[0]
@@ -185,14 +185,15 @@ def cell_sums(weights, periods, genres, lengths, mass, cells):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def mixture(data, phi, rows, of_period, log_sum, log_prev, weights, mass, cells):
+def mixture(data, phi, rows, stride, log_sum, log_prev, weights, mass, cells):
     """Log likelihood of snippets, and what its gradient is made of, in the last four arrays.
 
-    Those are log prevalences, probabilities of senses (K, D), and the sums of `cell_sums`.
+    ``stride`` is that of `snippet_logits`. The arrays are log prevalences, probabilities of senses
+    (K, D), and the sums of `cell_sums`.
     """
     indptr, words, counts, periods, genres, labels, lengths = data
     log_prevalence(phi, log_prev)
-    snippet_logits(indptr, words, counts, rows, of_period, weights)
+    snippet_logits(indptr, words, counts, rows, periods, stride, weights)
     room = np.empty((2, periods.size))
     value = responsibilities(
         weights, periods, genres, labels, lengths, log_prev, log_sum, room[0], room[1]
@@ -273,7 +274,7 @@ def full_expected(sums, mass, scale, exponents):
             exponents[r, v] *= c
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def prevalence_gradient(log_prev, cells, snippets, scale, gradient):
     """gradient (T, K, G) = scale (cells - snippets softmax(phi)); ``snippets`` (G, T)."""
     n_periods, n_senses, n_genres = gradient.shape
@@ -306,7 +307,7 @@ def narrow_levels(x, narrowing, gradient):
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(inline="always")
 def pull_paths(frame, x, gradient, levels, out):
     """Add the prior of paths to its gradient, turn it into coordinates; log density of the prior.
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.random import generators
+from ..common.trial import Measured, current
 from ..common.warnings import warn_user
 from ..inference.contracts import Result
 from ..inference.mode import find_mode
@@ -18,8 +19,13 @@ def solve(estimator, problem, settings, seed):
     """Search from draws of the prior, a `Result` of one draw."""
     model = SenseModel(problem.data, problem.n_senses, problem.prior)
     best = None
+    rngs, trial = generators(problem.seed, estimator.n_starts), current()
+    if trial is not None:
+        with OneBlasThread(), trial.repeated(len(rngs)):
+            _search(estimator, model, model.init(rngs[0]))
+        raise Measured
     with OneBlasThread():
-        for rng in generators(problem.seed, estimator.n_starts):
+        for rng in rngs:
             theta, facts = _search(estimator, model, model.init(rng))
             if best is None or facts["lp"] > best[1]["lp"]:
                 best = theta, facts

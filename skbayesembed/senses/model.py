@@ -172,7 +172,8 @@ class SenseModel:
         """What is read off a state, a `Sums`; the density has kernels of its own."""
         d, k = self.data, self.n_senses
         psi = periods_first("psi", self.word_logits(arrays)).reshape(-1, d.n_words)
-        phi = periods_first("phi", arrays["phi"])
+        # contiguous as in the density, so that kernels are compiled once
+        phi = np.ascontiguousarray(periods_first("phi", arrays["phi"]))
         exponents, (top, sums) = np.empty_like(psi), np.empty((2, len(psi)))
         mass, log_sum = np.empty((2, k, d.n_periods))
         kernels.exp_rows(psi, exponents, top)
@@ -180,7 +181,7 @@ class SenseModel:
         log_prev, cells = np.empty((2, d.n_genres, d.n_periods, k))
         weights = np.empty((k, d.n_snippets))
         of_gradient = log_prev, weights, mass, cells
-        value = kernels.mixture(self._data, phi, psi, d.periods, log_sum, *of_gradient)
+        value = kernels.mixture(self._data, phi, psi, k, log_sum, *of_gradient)
         return Sums(value, weights, mass)
 
     def order_of(self, reference, weights):
@@ -240,7 +241,7 @@ class SenseModel:
     def prevalence(self, arrays):
         """Prevalence of senses, ndarray of shape (n_genres, n_periods, n_senses)."""
         out = np.empty((self.data.n_genres, self.data.n_periods, self.n_senses))
-        kernels.log_prevalence(periods_first("phi", arrays["phi"]), out)
+        kernels.log_prevalence(np.ascontiguousarray(periods_first("phi", arrays["phi"])), out)
         return np.exp(out)
 
     def word_proba(self, arrays):

@@ -161,9 +161,9 @@ class SnippetReader:
         for s in range(len(self)) if chosen is None else chosen:
             rows, theta = self.words.rows(s)
             log_sum = self.words.exponents(rows, theta)[2]
-            kernels.snippet_logits(*self.text, rows, of_period, of_sense)
+            kernels.snippet_logits(*self.text, rows, of_period, n_senses, of_sense)
             if additive:
-                kernels.snippet_logits(*self.text, theta, periods, common)
+                kernels.snippet_logits(*self.text, theta, periods, 1, common)
             prior = self._log_prior(np.asarray(self.prevalence[s], dtype=np.float64))
             shared = self.lengths, log_sum, prior, self.contexts
             if known:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..common.random import generators
+from ..common.trial import current
 from ..inference.matching import clusters, mean_of_aligned, similarities
 from ..inference.mode_mass import Mass, Walker, log_mass
 from ..inference.threads import OneBlasThread
@@ -22,6 +24,8 @@ _FIRST_STEP = 0.2
 # Moves that a mode's means and information are taken from, in rounds: each improves the next.
 _ROUNDS = (50, 100, 200)
 _KEPT = 8
+# Modes that are explored and weighed: the median of benchmarks/cost.py.
+_TYPICAL_MODES = 3
 # States whose probabilities of senses have at least this cosine are of one mode.
 SAME = 0.85
 # Modes whose log masses differ by less than so many standard errors are weighed again, with more
@@ -125,11 +129,11 @@ def order_of_labels(data, n_senses, prior, arrays):
     return linear_sum_assignment(-score)[1]
 
 
-def explore(mode, data, n_senses, prior, rng):
+def explore(mode, data, n_senses, prior, rng, rounds=_ROUNDS):
     """Fill in means and information of a mode from chains within it; returns the mode."""
     model = SenseModel(data, n_senses, prior)
     model.inform(mode.arrays, model.information_at(mode.arrays))
-    for n_moves in _ROUNDS:
+    for n_moves in rounds:
         walker = Walker(model, rng, model.pack(mode.arrays))
         seen = _Averages()
         for i in range(n_moves):
@@ -200,6 +204,8 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     """
     rngs = generators(seeds, n_starts)
     given = data, n_senses, prior
+    if current() is not None:
+        return _try_search(current(), given, rngs, effective_n_jobs(n_jobs))
     with OneBlasThread():
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)
         starts = parallel(delayed(annealed)(*given, rng) for rng in rngs)
@@ -221,6 +227,26 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
                 f"starts, log likelihood {mode.log_likelihood:.1f}"
             )
     return modes
+
+
+def _try_search(trial, given, rngs, n_jobs):
+    """Tell a trial what `find_modes` costs, by one start and some moves within its mode."""
+    data, n_senses, prior = given
+    with trial.loop(), OneBlasThread():
+        # the first move compiles
+        model = SenseModel(*given)
+        Walker(model, rngs[0], model.init(rngs[0]), _FIRST_STEP).move()
+        begun = trial.clock()
+        mode = Mode(*annealed(*given, rngs[0]), 1)
+        start = trial.clock() - begun
+        begun = trial.clock()
+        mode = explore(mode, *given, rngs[0], rounds=_ROUNDS[:1])
+        within = (trial.clock() - begun) * sum(_ROUNDS) / _ROUNDS[0]
+    n_starts = len(rngs)
+    trial.add("starts", n_starts * start, min(n_jobs, n_starts))
+    n_modes = min(n_starts, _TYPICAL_MODES)
+    trial.add("modes", n_modes * within, min(n_jobs, n_modes))
+    return [mode]
 
 
 def _grouped(modes, binding):

@@ -82,12 +82,13 @@ def count_windows(
     first row that did not fit.
     """
     row, used, low, high = buffers
-    filled = 0
+    # typed, or `_emit` is compiled once for a literal and once for a number
+    filled = np.int64(0)
     for word in range(first, starts.shape[0] - 1):
         occurrences = starts[word + 1] - starts[word]
         if filled + min(row.shape[0], 2 * window * occurrences) > indices.shape[0]:
             return word
-        n_used = 0
+        n_used = np.int64(0)
         for k in range(starts[word], starts[word + 1]):
             position = order[k]
             reach = window
@@ -131,10 +132,10 @@ def count_draws(uniforms, guide, cumulative, draws, buffers, indptr, indices, da
     """
     row, used, low, high = buffers
     n_words = cumulative.shape[0]
-    filled = 0
+    filled = np.int64(0)
     done = 0
     for word in range(draws.shape[0]):
-        n_used = 0
+        n_used = np.int64(0)
         for k in range(done, done + draws[word]):
             context = guide[int(uniforms[k] * n_words)]
             while cumulative[context] <= uniforms[k]:

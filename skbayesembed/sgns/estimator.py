@@ -12,10 +12,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .. import spine
+from .. import cost, spine
 from ..common.checks import check_bool, check_choice, check_integer, check_no_weights
+from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
+from ..cost import Cost
 from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
@@ -29,6 +31,12 @@ from .settle import settle
 from .solvers import ROOM
 from .streaming import StreamingMixin
 from .vectors import UnitsMixin
+
+
+def _find(estimator, training, seeds):
+    """What ``"auto"`` stands for (`Settled`), and what was found with that (`spine.Fitted`)."""
+    settled = settle(estimator, training, seeds["precision"])
+    return settled, spine.fit(settled.estimator, ROOM, training, seeds)
 
 
 class BayesianSGNS(
@@ -159,7 +167,9 @@ class BayesianSGNS(
     n_jobs : int or None, default=None
         Number of threads. Chains run in parallel, or blocks of words where a chain is large.
     verbose : int, default=0
-        1 shows the progress of the chains.
+        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
+        the time left for all of them. Whatever it is, a note on the standard error stream says
+        that numba is compiling, where it takes longer than two seconds.
 
     Attributes
     ----------
@@ -321,6 +331,7 @@ class BayesianSGNS(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @told_of_compiling
     def fit(
         self,
         X: Any,
@@ -364,8 +375,8 @@ class BayesianSGNS(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, seeds["counts"], units, sample_weight)
-        settled = settle(self, training, seeds["precision"])
-        found = spine.fit(settled.estimator, ROOM, training, seeds)
+        cost.announce(self, ROOM, training, seeds, _find)
+        settled, found = _find(self, training, seeds)
         found.posterior.attrs.update(settled.facts)
         if not isinstance(settled.estimator.prior_precision, str):
             found.learned["prior_precision_"] = settled.estimator.prior_precision
@@ -381,6 +392,37 @@ class BayesianSGNS(
         if self.uncertainty == "model" and self._sampling is not None:
             warn_of_dispersion(self)
         return self
+
+    @told_of_compiling
+    def estimate_cost(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Cost:
+        """What ``fit`` would cost with these data and settings on this machine, without fitting.
+
+        Every part of a fit is run for a moment on the real data and scaled: a few seconds, more
+        where single steps take that long.
+
+        Parameters
+        ----------
+        X, y, units, sample_weight
+            As in ``fit``, whose errors it raises.
+
+        Returns
+        -------
+        Cost
+            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+        """
+        return cost.estimate(
+            self,
+            ROOM,
+            lambda e, seeds: inputs.training_data(e, X, seeds["counts"], units, sample_weight),
+            _find,
+        )
 
     def fit_transform(
         self,

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .. import spine
+from .. import cost, spine
 from ..common.checks import check_choice
+from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, check_room
 from ..corpus.known import known_counts
 from ..corpus.text import materialise
+from ..cost import Cost
 from . import inputs
 from .checks import WORD_MODELS, document_weights
 from .predict import FoldIn, TopicDraws, completion, topic_features
@@ -138,7 +140,9 @@ class GaussianLDA(
     n_jobs : int or None, default=None
         Chains run in parallel; of ``transform``, documents.
     verbose : int, default=0
-        1 shows the progress.
+        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
+        the time left for all of them. Whatever it is, a note on the standard error stream says
+        that numba is compiling, where it takes longer than two seconds.
 
     Attributes
     ----------
@@ -288,6 +292,7 @@ class GaussianLDA(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @told_of_compiling
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the posterior.
 
@@ -314,11 +319,31 @@ class GaussianLDA(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X)
+        cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
         self._set_fitted(found)
         return self
+
+    @told_of_compiling
+    def estimate_cost(self, X: Any, y: Any = None) -> Cost:
+        """What ``fit`` would cost with these data and settings on this machine, without fitting.
+
+        Every part of a fit is run for a moment on the real data and scaled: a few seconds, more
+        where single steps take that long.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``, whose errors it raises.
+
+        Returns
+        -------
+        Cost
+            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+        """
+        return cost.estimate(self, ROOM, lambda e, seeds: inputs.training_data(e, X))
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit to X, then transform it.

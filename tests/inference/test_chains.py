@@ -438,4 +438,5 @@ def test_the_fit_above_has_blocks_to_share(monkeypatch, fit):
 
     monkeypatch.setattr(Workers, "__call__", spy)
     fit(chains=1, n_jobs=2, draws=1, warmup=0)
-    assert tasks == [4, 4]
+    # those of the search for the mode come before
+    assert tasks[-2:] == [4, 4]

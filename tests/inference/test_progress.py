@@ -47,38 +47,65 @@ def test_silent(clock):
     assert stream.getvalue() == ""
 
 
-def test_plain_lines(clock):
-    """One line at the start and one each tenth, with sweeps, phase, rate and time left."""
+def test_lines_every_few_seconds(clock):
+    """One line at the start, one every five seconds, one at the end: sweeps, phase, rate, ETA."""
     stream = io.StringIO()
     run(Progress(1, 400, 100, 1, stream), clock)
     lines = stream.getvalue().splitlines()
-    assert len(lines) == 11
-    assert lines[0] == "chain 1: 1/400 sweeps (warm-up)"
-    # the first report starts the clock: 39 sweeps in 39 s
-    assert lines[1] == "chain 1: 40/400 sweeps (warm-up), 1 sweeps/s, 6:00 left"
-    assert [re.search(r"\((.*?)\)", line).group(1) for line in lines].count("warm-up") == 3
-    assert lines[-1] == "chain 1: 400/400 sweeps (draws), 1 sweeps/s, 0:00 left"
+    assert lines[0] == "chain 1: 1/400  warm-up  ? left in all"
+    # 1 sweep a second; the first report starts the clock
+    assert lines[1] == "chain 1: 6/400  warm-up  1 sweeps/s a chain  6:34 left in all"
+    # five seconds, or a fiftieth of what has gone by: 50 lines in the first 250 s, and then fewer
+    assert 60 < len(lines) < 2 + 400 / 5
+    phases = ["warm-up" in line for line in lines]
+    assert phases == sorted(phases, reverse=True)
+    assert sum(phases) == 1 + 100 // 5 - 1
+    assert lines[-1] == "chain 1: 400/400  draws  1 sweeps/s a chain  0:00 left in all"
     assert "\r" not in stream.getvalue()
 
 
-def test_plain_lines_of_several_chains(clock):
+def test_fast_chains_print_little(clock):
     stream = io.StringIO()
-    run(Progress(3, 20, 10, 1, stream), clock, chains=(0, 1, 2))
-    lines = stream.getvalue().splitlines()
-    for chain in (1, 2, 3):
-        assert sum(line.startswith(f"chain {chain}: ") for line in lines) == 11
-
-
-def test_fewer_sweeps_than_lines(clock):
-    stream = io.StringIO()
-    run(Progress(1, 3, 0, 1, stream), clock)
-    assert len(stream.getvalue().splitlines()) == 3
+    run(Progress(2, 1000, 10, 1, stream), clock, chains=(0, 1), seconds=0.001)
+    assert len(stream.getvalue().splitlines()) == 2
 
 
 def test_hours(clock):
     stream = io.StringIO()
     run(Progress(1, 100, 0, 1, stream), clock, seconds=100.0)
-    assert "chain 1: 10/100 sweeps (draws), 0.01 sweeps/s, 2:30:00 left" in stream.getvalue()
+    assert "chain 1: 10/100  draws  0.01 sweeps/s a chain  2:30:00 left in all" in stream.getvalue()
+
+
+def test_time_left_is_that_of_all_chains(clock):
+    """Four chains, two at a time: those that wait take as long again."""
+    stream = io.StringIO()
+    progress = Progress(4, 100, 50, 1, stream)
+    run(progress, clock, chains=(0, 1))
+    first = next(
+        line for line in stream.getvalue().splitlines() if ": 50/100" in line or "51" in line
+    )
+    left = re.search(r"(\d+):(\d+) left", first)
+    # at sweep 50 or 51 half of the first two chains is left, and all of the two others
+    assert 149 <= 60 * int(left[1]) + int(left[2]) <= 150
+    assert "(2 waiting)" in first
+    assert "0:00 left" not in stream.getvalue()
+    run(progress, clock, chains=(2, 3))
+    assert stream.getvalue().splitlines()[-1].endswith("0:00 left in all")
+
+
+def test_time_left_knows_that_draws_are_not_warm_up(clock):
+    """Warm-up of one second a sweep, draws of three: what is left follows what was seen of each."""
+    stream = io.StringIO()
+    progress = Progress(2, 40, 20, 1, stream)
+    for chain in (0, 1):
+        for done in range(1, 41):
+            progress.update(chain, done)
+            clock.now += 1.0 if done < 20 else 3.0
+    lines = stream.getvalue().splitlines()
+    line = next(line for line in lines if "chain 2: 1/40" in line or "chain 2: 2/40" in line)
+    left = re.search(r"(\d+):(\d+) left", line)
+    # 19 or 18 sweeps of warm-up, 20 of draws
+    assert 18 + 60 <= 60 * int(left[1]) + int(left[2]) <= 19 + 60
 
 
 def test_one_renewing_line(clock):
@@ -91,7 +118,7 @@ def test_one_renewing_line(clock):
     assert len(renewals) > 40
     assert "chain 1: 25/50" in text
     assert "sweeps/s" in renewals[-1]
-    assert re.search(r"chain 1: 50/50  chain 2: 50/50 .* 0:00 left", renewals[-1])
+    assert re.search(r"chain 1: 50/50  chain 2: 50/50 .* 0:00 left in all", renewals[-1])
     widths = [len(line) for line in renewals]
     assert widths == sorted(widths), "a shorter line would leave the rest of the longer one"
 
@@ -119,6 +146,16 @@ def test_pickled_without_its_stream():
     progress.update(0, 1)
 
 
+def test_a_copy_reports_on_its_own_chain(clock, capsys):
+    """In a worker process: it knows nothing of the others, and does not wait for them."""
+    progress = pickle.loads(pickle.dumps(Progress(4, 30, 10, 1)))
+    run(progress, clock, chains=(2,))
+    lines = capsys.readouterr().out.splitlines()
+    assert "waiting" not in lines[0]
+    assert lines[1] == "chain 3: 6/30  warm-up  1 sweeps/s a chain  0:24 left in all"
+    assert lines[-1].startswith("chain 3: 30/30  draws")
+
+
 @pytest.mark.filterwarnings("ignore:The chains have not mixed")
 @pytest.mark.parametrize("verbose", [0, 1, True, False, np.int64(2)])
 def test_through_the_estimator(capsys, verbose):
@@ -128,11 +165,15 @@ def test_through_the_estimator(capsys, verbose):
     )
     model.set_params(random_state=0, prior_precision=0.1).fit(texts)
     out, err = capsys.readouterr()
-    assert err == ""
     if not verbose:
         assert out == ""
+        # where nothing was compiled before
+        assert err == "" or err.startswith("skbayesembed: numba compiles")
         return
-    assert out.startswith("mode: ")
-    for chain in (1, 2):
-        assert f"chain {chain}: 1/20 sweeps (warm-up)" in out
-        assert f"chain {chain}: 20/20 sweeps (draws)" in out
+    assert err == ""
+    cost, fit = out[: out.index("mode: ")], out[out.index("mode: ") :]
+    assert re.search(r"^About .* on \d+ thread.*solver='gibbs'$", cost, re.MULTILINE)
+    assert re.search(r"^draws +[\d.e-]+ +[\d.e-]+$", cost, re.MULTILINE)
+    assert "chain 1: 1/20  " in fit
+    assert "chain 1: 20/20  chain 2: 20/20  draws" in fit
+    assert "0:00 left in all" in fit.splitlines()[-1]

@@ -449,7 +449,7 @@ def test_units_arrive_in_a_pipeline(routing):
 def test_groups_are_the_splitters():
     """Given as ``groups``, speakers never reach the estimator: documents are its units."""
     Spy.seen = []
-    GridSearchCV(Spy(2, solver="map", min_count=1), {}, cv=GroupKFold(2)).fit(
+    GridSearchCV(Spy(2, solver="map", min_count=1, prior_precision=1.0), {}, cv=GroupKFold(2)).fit(
         TEXTS, groups=SPEAKERS
     )
     assert Spy.seen == [None] * 3

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
+from ...common.trial import laps
 from ...common.warnings import warn_user
 from ...inference.ascent import Ascent
 from ...sgns.pairs import PairCounts, RankOne, pooled_counts
@@ -42,6 +43,8 @@ _DIFFUSION_ERROR = 1e-3
 _STIR = 1e-2
 # A learned diffusion changes at most by this factor in a round.
 _MOST_CHANGE = 10.0
+# Steps that an ascent takes: the median of benchmarks/cost.py.
+_TYPICAL = 40
 
 
 class Smoothing:
@@ -184,9 +187,11 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
     interrupted : bool
     """
     elbo, n_iter, converged = [], 1, False
+    counted = laps("ascent", min(max_iter, _TYPICAL), getattr(smoothing.run, "n_threads", 1))
+    cut = False
     try:
         smoothing.value_and_gradient()
-        while not elbo or (not converged and n_iter < max_iter):
+        while not elbo or (not converged and not cut and n_iter < max_iter):
             if elbo and turn is not None:
                 turn(smoothing)
                 smoothing.value_and_gradient()
@@ -201,6 +206,9 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
                     smoothing.value_and_gradient()
                     break
                 steps -= 1
+                cut = counted is not None and counted.enough()
+                if cut:
+                    break
             n_iter += ascent.n_evaluations
             first = 1.0
             elbo.append(ascent.value + smoothing.bound_rest)
@@ -212,6 +220,8 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
         if not elbo:
             raise
         return elbo, n_iter, converged, True
+    if counted is not None:
+        counted.end(ended=not cut)
     return elbo, n_iter, converged, False
 
 

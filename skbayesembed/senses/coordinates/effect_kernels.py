@@ -189,7 +189,7 @@ def narrow_effects(x, narrowing, pull):
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(inline="always")
 def pull_effects(frame, x, gradient, out):
     """Add the prior to the gradient, turn it into coordinates; log density of the prior.
 

@@ -276,7 +276,7 @@ class _Part:
         log_sum, out = np.empty((len(psi), 1)), np.empty((len(psi), self.genres.size))
         kernels.exp_rows(psi, exponents, top)
         kernels.full_sums(exponents, top, sums, log_sum)
-        kernels.snippet_logits(*self.data[:3], psi, None, out)
+        kernels.snippet_logits(*self.data[:3], psi, None, 0, out)
         out -= log_sum * self.data[6]
         return out
 

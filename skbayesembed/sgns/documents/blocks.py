@@ -75,6 +75,11 @@ class DocumentPairs:
         """Number of words."""
         return self.source.n_words
 
+    @property
+    def n_documents(self):
+        """Number of documents."""
+        return self.source.n_documents
+
     def __iter__(self):
         blocks = _of_corpus if isinstance(self.source, CorpusBatches) else _of_matrix
         for block in blocks(self.source, np.random.default_rng(self.seed)):

@@ -39,7 +39,9 @@ def unpack_precision(packed, prior, out):
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def unwhiten(factor, mean, u, x):
     """x = mean + L^-T u."""
-    x[:] = u
+    # a loop: numba compiles messages of errors for an assignment of slices, for a second
+    for i in range(x.size):
+        x[i] = u[i]
     solve_upper(factor, x)
     for i in range(x.size):
         x[i] += mean[i]
@@ -108,7 +110,8 @@ def draw_gaussian(factor, linear, movable, rng, x):
         linear[i] += rng.standard_normal()
     solve_upper(factor, linear)
     if movable:
-        x[:] = linear
+        for i in range(x.size):
+            x[i] = linear[i]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

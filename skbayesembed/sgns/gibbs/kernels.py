@@ -220,7 +220,8 @@ def metropolis_sparse(start, stop, x, given, table, row_prior, movable, move, rn
         rows, weighted, t, r = rows_[:m], weighted_[:m], t_[:m], r_[:m]
         nw, kw = n[lo:hi], kappa[lo:hi]
         gather(indices[lo:hi], y, y32, rows, rows32_)
-        mean[:] = pull[w]
+        for j in range(k):
+            mean[j] = pull[w, j]
         for i in range(m):
             for j in range(k):
                 weighted[i, j] = weight[lo + i] * rows32_[i, j]
@@ -247,7 +248,8 @@ def metropolis_sparse(start, stop, x, given, table, row_prior, movable, move, rn
             energy += log_likelihood(t, nw, kw)
         else:
             energy -= residuals_and_likelihood(t, nw, kw, r)
-            z[:] = x[w]
+            for j in range(k):
+                z[j] = x[w, j]
             for s in range(n_steps):
                 weighted_sum(rows, r, g)
                 step = 0.5 * angle if s == 0 else angle
@@ -263,7 +265,8 @@ def metropolis_sparse(start, stop, x, given, table, row_prior, movable, move, rn
         ratio = energy - end_energy(prior[w], pull[w], z, u, p, n_steps)
         if rng.random() < math.exp(min(ratio, 0.0)) and movable[w]:
             accepted[w] += 1
-            x[w] = z
+            for j in range(k):
+                x[w, j] = z[j]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -293,7 +296,8 @@ def gaussian_sparse(start, stop, indptr, indices, omega, kappa, y, prior, pull, 
         lo, hi = indptr[w], indptr[w + 1]
         m = hi - lo
         rows, weighted = rows_[:m], weighted_[:m]
-        linear[:] = pull[w]
+        for j in range(k):
+            linear[j] = pull[w, j]
         for i in range(m):
             v = indices[lo + i]
             o = omega[lo - base + i]
@@ -354,7 +358,8 @@ def climb(rows, n, kappa, prior, pull, x, t, r, slope, weighted, step, trial, fa
             if gain >= _ARMIJO * size * decrement:
                 break
             size *= 0.5
-        x[:] = trial
+        for j in range(k):
+            x[j] = trial[j]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -374,8 +379,10 @@ def laplace_sparse(start, stop, indptr, indices, x, y, n, kappa, prior, pull, mo
         lo, hi = indptr[w], indptr[w + 1]
         m = hi - lo
         for i in range(m):
-            rows_[i] = y[indices[lo + i]]
-        mode[:] = x[w]
+            for j in range(k):
+                rows_[i, j] = y[indices[lo + i], j]
+        for j in range(k):
+            mode[j] = x[w, j]
         climb(
             rows_[:m], n[lo:hi], kappa[lo:hi], prior[w], pull[w], mode, t_[:m], r_[:m],
             slope_[:m], weighted_[:m], step, trial, factor,
@@ -390,7 +397,8 @@ def laplace_dense(x, y, n, kappa, prior, pull, movable, rng):
     weighted, t, r, slope = np.empty((m, k)), np.empty(m), np.empty(m), np.empty(m)
     factor, mode, step, trial = np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k)
     for w in range(x.shape[0]):
-        mode[:] = x[w]
+        for j in range(k):
+            mode[j] = x[w, j]
         climb(
             y, n[w], kappa[w], prior[w], pull[w], mode, t, r, slope, weighted, step, trial, factor
         )

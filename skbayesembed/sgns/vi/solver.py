@@ -10,7 +10,7 @@ from ...inference.approximations import drawn
 from ...inference.chains import Workers
 from ...inference.contracts import ROWS
 from ...inference.threads import OneBlasThread
-from ...inference.vi import coordinate_ascent, repeat_passes
+from ...inference.vi import batch_laps, coordinate_ascent, repeat_passes
 from ...posterior.running_moments import RunningMoments
 from ..pairs import PairCounts
 from .approximation import GaussianApproximation
@@ -87,14 +87,21 @@ def read_passes(estimator, problem, settings, seed):
     rng = np.random.default_rng(order_seed)
     online = start_online(estimator, problem.words.size, problem.prior, start_seed)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+        counted = batch_laps(
+            problem.source.n_documents or 1, estimator.batch_size, estimator.n_passes, run
+        )
 
         def read():
             for batch in problem.source.batches(estimator.batch_size, rng):
                 learn = online.learn_pairs if isinstance(batch, PairCounts) else online.learn
                 learn(batch, run)
+                if counted is not None and counted.enough():
+                    break
             online.end_pass()
 
-        facts = repeat_passes(online, read, n_passes=estimator.n_passes, verbose=estimator.verbose)
+        facts = repeat_passes(
+            online, read, n_passes=estimator.n_passes, counted=counted, verbose=estimator.verbose
+        )
     if online.n_batches == 0:
         raise ValueError("X has no pair of words: every document has fewer than two.")
     return online_result(estimator, online, settings, draw_seed, facts)

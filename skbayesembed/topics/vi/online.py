@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inference.vi import repeat_passes
+from ...inference.vi import batch_laps, repeat_passes
 from ..data import Documents
 from ..starts import kmeans_assignment
 from .statistics import WordFeatures, posterior
@@ -219,12 +219,15 @@ def learn_passes(online, documents, *, batch_size, n_passes, rng, run, verbose=0
     dict
         As from `repeat_passes`.
     """
+    counted = batch_laps(documents.n_documents, batch_size, n_passes, run)
 
     def read():
         for batch in batches(documents, batch_size, rng):
             online.learn(batch, run)
+            if counted is not None and counted.enough():
+                break
 
-    return repeat_passes(online, read, n_passes=n_passes, verbose=verbose)
+    return repeat_passes(online, read, n_passes=n_passes, counted=counted, verbose=verbose)
 
 
 def batches(documents, size, rng=None):

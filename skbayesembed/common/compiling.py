@@ -1,0 +1,97 @@
+"""Numba's compilations: what time they take, and a word about them to those who wait."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+from numba.core import event
+
+# Without being asked to be verbose, it is said once compilations have taken so many seconds.
+PATIENCE = 2.0
+# Notes of this process; one is enough.
+_told = threading.Event()
+
+
+class Compiling(event.Listener):
+    """Context that listens to numba, and says so while it compiles.
+
+    Code that is loaded from numba's cache is not compiled, so that nothing is said from the second
+    process on.
+
+    Parameters
+    ----------
+    verbose : int or None
+        Above zero, a line is printed at once; at zero, one goes to the standard error stream if
+        compilations take longer than two seconds, once in a process. None says nothing.
+
+    Attributes
+    ----------
+    cpu_seconds : float
+        Spent on compilations so far, in all threads.
+    """
+
+    def __init__(self, verbose: int | None = None) -> None:
+        self.verbose = verbose
+        self.cpu_seconds = 0.0
+        self._seconds = 0.0
+        self._said = False
+        self._lock = threading.Lock()
+        self._depth = threading.local()
+
+    def __enter__(self) -> Self:
+        event.register("numba:compile", self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        event.unregister("numba:compile", self)
+
+    def on_start(self, event: Any) -> None:
+        """Note the start of a compilation; those within it belong to it."""
+        depth = self._depth
+        depth.value = getattr(depth, "value", 0) + 1
+        if depth.value == 1:
+            depth.begun = time.perf_counter(), time.thread_time()
+            self._say()
+
+    def on_end(self, event: Any) -> None:
+        """Note the end of a compilation."""
+        depth = self._depth
+        depth.value = getattr(depth, "value", 1) - 1
+        if depth.value == 0:
+            clock, cpu = depth.begun
+            with self._lock:
+                self._seconds += time.perf_counter() - clock
+                self.cpu_seconds += time.thread_time() - cpu
+            self._say()
+
+    def _say(self):
+        if self._said or self.verbose is None:
+            return
+        if self.verbose:
+            self._said = True
+            print("compiling: numba does so once in an installation, for some seconds", flush=True)
+        elif self._seconds > PATIENCE and not _told.is_set():
+            self._said = True
+            _told.set()
+            print(
+                "skbayesembed: numba compiles this solver, once in an installation; later calls "
+                "will be faster.",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+def told_of_compiling(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a method of an estimator with `Compiling`, as verbose as the estimator."""
+
+    @functools.wraps(method)
+    def telling(self, *args, **kwargs):
+        with Compiling(self.verbose):
+            return method(self, *args, **kwargs)
+
+    return telling

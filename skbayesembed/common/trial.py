@@ -1,0 +1,197 @@
+"""Trials: fits that are cut short, to tell what the whole would cost.
+
+While a `Trial` is active, the loops that a fit is made of (searches, sweeps, chains) run for a
+moment only. They tell the trial what a step took and how many there would be. All other work is
+done as in a fit, on the real data, so that each cost is measured and none is modelled; what cannot
+be known beforehand is how many steps a search will need, for which each search has a typical
+number.
+
+Loops ask with `laps` whether there is a trial; outside of one they get None.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+# CPU seconds that each loop may take, and the steps that it makes at least after the first.
+BUDGET, _FEWEST = 2.0, 3
+# A trial of many loops gives each of them this share of it, once so many seconds have gone.
+_LATE, _LATE_SHARE = 15.0, 0.2
+
+_ACTIVE: ContextVar[Trial | None] = ContextVar("trial", default=None)
+
+
+class Measured(Exception):
+    """Raised where a trial has seen all that costs time; what would follow is not run."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the cost of a fit.
+
+    Attributes
+    ----------
+    name : str
+    cpu_seconds : float
+    seconds : float
+        By the clock, on the threads that the part can use.
+    """
+
+    name: str
+    cpu_seconds: float
+    seconds: float
+
+
+@dataclass
+class Trial:
+    """What was measured.
+
+    Attributes
+    ----------
+    clock : callable
+        CPU seconds so far, without those of compilations.
+    parts : list of Part
+    memory : dict of str to float
+        Bytes by what takes them, noted by `memory.check_memory`.
+    peak : float
+        Most bytes of the stages that have ended.
+    last : dict of str to float
+        The memory of the last of them.
+    solver : str
+        What solved, or was to.
+    looped : float
+        CPU seconds that went into loops of the trial itself.
+    product : float
+        CPU seconds of a product with a Hessian, where a search by them was cut short.
+    times : float
+        Whatever is measured is expected so many times.
+    """
+
+    clock: Callable[[], float] = time.process_time
+    parts: list[Part] = field(default_factory=list)
+    memory: dict[str, float] = field(default_factory=dict)
+    peak: float = 0.0
+    last: dict[str, float] = field(default_factory=dict)
+    looped: float = 0.0
+    solver: str = ""
+    product: float = 0.0
+    times: float = 1.0
+
+    def add(self, name: str, cpu_seconds: float, threads: float = 1) -> None:
+        """Note a part that several threads can share."""
+        cpu_seconds *= self.times
+        self.parts.append(Part(name, cpu_seconds, cpu_seconds / max(threads, 1)))
+
+    @property
+    def budget(self) -> float:
+        """CPU seconds that the next loop may take."""
+        return BUDGET * (_LATE_SHARE if self.looped > _LATE else 1.0)
+
+    def end_stage(self) -> None:
+        """Forget the memory of a stage whose arrays are given back."""
+        self.peak = max(self.peak, sum(self.memory.values()))
+        self.last, self.memory = self.memory, {}
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[Trial]:
+        """Context in which loops of this thread are cut short."""
+        token = _ACTIVE.set(self)
+        try:
+            yield self
+        except Measured:
+            pass
+        finally:
+            _ACTIVE.reset(token)
+
+    @contextlib.contextmanager
+    def repeated(self, times: float) -> Iterator[None]:
+        """Context whose work the fit is expected to do so many times."""
+        before, self.times = self.times, self.times * times
+        try:
+            yield
+        finally:
+            self.times = before
+
+    @contextlib.contextmanager
+    def loop(self) -> Iterator[None]:
+        """Context of work that is a sample of a loop, not to be counted for itself."""
+        begun = self.clock()
+        try:
+            yield
+        finally:
+            self.looped += self.clock() - begun
+
+
+def current() -> Trial | None:
+    """The trial that is active in this thread, or None."""
+    return _ACTIVE.get()
+
+
+class Laps:
+    """Steps of one loop, of which the first is not counted: code may be compiled in it.
+
+    Parameters
+    ----------
+    trial : Trial
+    name : str
+        Of the part.
+    typical : float
+        Steps that such a loop makes.
+    threads : int
+        That share the work of a step.
+    exact : bool
+        Whether the loop makes just ``typical`` steps.
+    """
+
+    def __init__(
+        self, trial: Trial, name: str, typical: float, threads: int = 1, exact: bool = False
+    ) -> None:
+        self.trial, self.name, self.typical, self.threads = trial, name, typical, threads
+        self.exact = exact
+        self.n, self._begun, self._after_first = 0, trial.clock(), 0.0
+        self.cut = False
+
+    def enough(self) -> bool:
+        """Note that a step was made; returns whether the loop is to end here."""
+        self.n += 1
+        now = self.trial.clock()
+        if self.n == 1:
+            self._after_first = now
+        self._last = now
+        self.cut = self.n > _FEWEST and now - self._after_first > self.trial.budget
+        return self.cut
+
+    def end(self, ended: bool) -> float:
+        """Note the part; returns the CPU seconds of a step.
+
+        Parameters
+        ----------
+        ended : bool
+            Whether the loop ended by itself, so that its number of steps is known.
+        """
+        if self.n == 0:
+            return 0.0
+        self.trial.looped += self.trial.clock() - self._begun
+        timed = self.n - 1
+        first = self._after_first - self._begun
+        each = (self._last - self._after_first) / timed if timed else first
+        expected = self.n if ended else self.typical if self.exact else max(self.n, self.typical)
+        self.trial.add(self.name, expected * each, self.threads)
+        return each
+
+
+def laps(name: str, typical: float, threads: int = 1, exact: bool = False) -> Laps | None:
+    """`Laps` of a loop in the active trial; None where there is none."""
+    trial = current()
+    return None if trial is None else Laps(trial, name, typical, threads, exact)
+
+
+def note_memory(n_bytes: float, what: str) -> None:
+    """Tell the active trial, where there is one, that something takes memory."""
+    trial = current()
+    if trial is not None:
+        trial.memory[what] = float(n_bytes)

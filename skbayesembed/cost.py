@@ -1,0 +1,197 @@
+"""What a fit would cost: seconds and bytes, by a trial of it on the real data.
+
+A trial (`common.trial`) goes the way of a fit, from data to posterior, in which every loop makes a
+few steps only. So all rooms and solvers are served by one mechanism, and what is measured is what a
+fit does on this machine.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+
+from . import spine
+from .common.compiling import Compiling
+from .common.memory import readable
+from .common.trial import Part, Trial
+from .posterior.tables import Column, Table
+
+# ``find(estimator, training, seeds)``: the fit of an estimator, from training data on.
+Find = Callable[[Any, Any, Mapping[str, np.random.SeedSequence]], Any]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Cost(Table):
+    """What a fit would cost on this machine; a table with a row for each part.
+
+    Searches for modes and ascents of a bound end when they have converged: their parts are the
+    measured seconds of a step times the steps that such searches usually take, and may be wrong by
+    a factor of 3. Parts of chains are wrong by less than 1.5. The code of solvers that were never
+    used before in an installation is compiled first, for some seconds that are not counted here.
+    Intervals by units are made when they are first asked for, which is no part of a fit.
+
+    Attributes
+    ----------
+    parts : list of Part
+        ``name``, ``cpu_seconds`` and ``seconds``, by the clock on ``n_jobs``, of each part.
+    memory : dict of str to float
+        Bytes by what takes them in the stage in which chains or the approximation are made.
+    bytes : float
+        Most bytes at once.
+    n_jobs : int
+        Threads.
+    solver : str
+        Where ``solver="auto"``, what it stands for.
+    """
+
+    parts: list[Part]
+    memory: dict[str, float]
+    bytes: float
+    n_jobs: int
+    solver: str
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU seconds of all parts."""
+        return sum(part.cpu_seconds for part in self.parts)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds by the clock, on ``n_jobs`` threads that nothing else keeps busy."""
+        return sum(part.seconds for part in self.parts)
+
+    def _columns(self):
+        def figures(name):
+            return np.array([getattr(part, name) for part in self.parts], dtype=float)
+
+        names = np.array([part.name for part in self.parts], dtype=object)
+        return [
+            Column("part", names, ("part",), left=True),
+            Column("CPU seconds", figures("cpu_seconds"), ("cpu_seconds",), ".3g"),
+            Column("seconds", figures("seconds"), ("seconds",), ".3g"),
+        ]
+
+    def _title(self):
+        return (
+            f"About {duration(self.seconds)} on {self.n_jobs} thread(s), "
+            f"{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: solver={self.solver!r}"
+        )
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: ``"0.4 s"``, ``"3.2 min"``, ``"5.6 h"``."""
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{seconds:.2g} s"
+
+
+def estimate(estimator: Any, room: spine.Room, read: Callable, find: Find | None = None) -> Cost:
+    """The `Cost` of a fit, without fitting.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Not changed.
+    room : Room
+    read : callable
+        ``read(estimator, seeds)`` makes training data; it may note the data's columns in the
+        estimator, which is a copy.
+    find : callable, optional
+        The fit from there on; `spine.fit` by default.
+
+    Raises
+    ------
+    ValueError
+        For a parameter or input that ``fit`` would refuse.
+    MemoryError
+        If the fit would not fit in memory; the message says what it would take.
+    """
+    spine.check(estimator, room)
+    tried = copy.copy(estimator)
+    tried.verbose = 0
+    # neither the caller's generator nor NumPy's is advanced
+    state = estimator.random_state
+    tried.random_state = 0 if state is None else copy.deepcopy(state)
+    seeds = spine.seeds_of(tried, room)
+    with Compiling() as compiling:
+        begun = time.process_time()
+        training = read(tried, seeds)
+        spent = time.process_time() - begun - compiling.cpu_seconds
+    return _try(tried, room, training, seeds, find, Part("counting", spent, spent))
+
+
+def announce(
+    estimator: Any,
+    room: spine.Room,
+    training: Any,
+    seeds: Mapping[str, np.random.SeedSequence],
+    find: Find | None = None,
+) -> None:
+    """Print the `Cost` of a fit before it starts, where the estimator is verbose.
+
+    Parameters are those of `spine.fit`, and ``find`` as in `estimate`.
+    """
+    if not estimator.verbose:
+        return
+    tried = copy.copy(estimator)
+    tried.verbose = 0
+    print(_try(tried, room, training, seeds, find), flush=True)
+
+
+def _try(estimator, room, training, seeds, find, *before):
+    """The `Cost` by a trial from training data on."""
+    if find is None:
+
+        def find(estimator, training, seeds):
+            return spine.fit(estimator, room, training, seeds)
+
+    with Compiling() as compiling, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trial = Trial(lambda: time.process_time() - compiling.cpu_seconds)
+        begun = trial.clock()
+        with trial.active():
+            # spawning counts children: those of the fit itself are not to change
+            find(estimator, training, copy.deepcopy(dict(seeds)))
+        rest = max(0.0, trial.clock() - begun - trial.looped)
+    trial.memory["Counts"] = _size(training)
+    trial.end_stage()
+    parts = [*before, Part("preparation", rest, rest), *trial.parts]
+    solver = trial.solver or estimator.solver
+    jobs = effective_n_jobs(estimator.n_jobs)
+    return Cost(_merged(parts), trial.last, trial.peak, jobs, solver)
+
+
+def _merged(parts):
+    """Parts of the same name as one, in the order of the first of them."""
+    sums: dict[str, list[float]] = {}
+    for part in parts:
+        entry = sums.setdefault(part.name, [0.0, 0.0])
+        entry[0] += part.cpu_seconds
+        entry[1] += part.seconds
+    return [Part(name, *entry) for name, entry in sums.items()]
+
+
+def _size(thing, depth=4):
+    """Bytes of the arrays that an object holds."""
+    if isinstance(thing, np.ndarray):
+        return float(thing.nbytes)
+    if sparse.issparse(thing):
+        thing = vars(thing)
+    elif hasattr(thing, "__dict__"):
+        thing = vars(thing)
+    if depth == 0:
+        return 0.0
+    if isinstance(thing, dict):
+        thing = list(thing.values())
+    if isinstance(thing, list | tuple):
+        return sum(_size(part, depth - 1) for part in thing)
+    return 0.0

@@ -1,0 +1,173 @@
+"""What a fit would cost: no fit, the same for all rooms, and about right."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
+from skbayesembed.common import trial
+from skbayesembed.cost import Cost, duration
+
+WORDS = [f"w{i}" for i in range(20)]
+SHORT = {"draws": 4, "warmup": 4, "chains": 2, "random_state": 0}
+
+
+def texts(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return [[WORDS[i] for i in rng.integers(len(WORDS), size=12)] for _ in range(n)]
+
+
+X = texts()
+TIMES = [1900 + i % 3 for i in range(len(X))]
+VECTORS = dict(zip(WORDS, np.random.default_rng(1).standard_normal((len(WORDS), 3)), strict=True))
+
+
+def cases():
+    sgns = [{}] + [{"solver": s} for s in ("gibbs", "hmc", "vi", "laplace", "map")]
+    sgns += [
+        {"solver": "vi", "learning_method": "online"},
+        {"solver": "gibbs", "kernel": "polya-gamma"},
+    ]
+    for more in sgns:
+        yield BayesianSGNS(2, min_count=1, **more, **SHORT), {}
+    for solver in ("vi", "gibbs", "hmc", "laplace", "map"):
+        yield DynamicSGNS(2, min_count=1, solver=solver, **SHORT), {"times": TIMES}
+    yield DynamicSGNS(2, min_count=1, learning_method="filtering", **SHORT), {"times": TIMES}
+    for solver in ("hmc", "gibbs", "vi", "laplace", "map"):
+        yield DiSCSenseModel(2, n_starts=2, solver=solver, **SHORT), {"times": TIMES}
+    for solver in ("gibbs", "vi", "hmc", "laplace", "map"):
+        yield GaussianLDA(2, embedding=VECTORS, solver=solver, token_pattern=r"\w+", **SHORT), {}
+
+
+CASES = list(cases())
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch):
+    """Loops are cut short at once: what is tested is the way, not the figures."""
+    monkeypatch.setattr(trial, "BUDGET", 1e-3)
+
+
+@pytest.mark.parametrize("estimator, given", CASES, ids=lambda x: str(x)[:60])
+def test_every_solver_has_a_cost(estimator, given):
+    before = clone(estimator).get_params()
+    cost = estimator.estimate_cost(X, **given)
+    assert isinstance(cost, Cost)
+    assert np.isfinite(cost.seconds)
+    assert cost.cpu_seconds > 0
+    assert cost.bytes > 0
+    names = [part.name for part in cost.parts]
+    assert names[:2] == ["counting", "preparation"]
+    assert len(names) == len(set(names))
+    chains = cost.solver in ("gibbs", "hmc")
+    assert ("warm-up" in names) == chains
+    assert ("draws" in names) == (cost.solver != "map")
+    # nothing is fitted, noted or changed
+    assert not [name for name in vars(estimator) if name.endswith("_")]
+    after = estimator.get_params()
+    assert all(
+        after[name] is value or after[name] == value
+        for name, value in before.items()
+        if name != "embedding"
+    )
+
+
+@pytest.mark.parametrize("estimator, given", CASES[1::6], ids=lambda x: str(x)[:60])
+@pytest.mark.filterwarnings("ignore")
+def test_verbosity_and_estimates_change_no_draw(estimator, given, capsys):
+    plain = clone(estimator).fit(X, **given)
+    verbose = clone(estimator).set_params(verbose=1)
+    verbose.estimate_cost(X, **given)
+    verbose.fit(X, **given)
+    assert "About " in capsys.readouterr().out
+    for name in plain.posterior_:
+        np.testing.assert_array_equal(plain.posterior_[name], verbose.posterior_[name])
+
+
+def test_a_given_generator_is_not_advanced():
+    state = np.random.RandomState(3)
+    BayesianSGNS(2, solver="map", min_count=1, random_state=state).estimate_cost(X)
+    assert state.randint(1000) == np.random.RandomState(3).randint(1000)
+
+
+def test_parts_scale_with_what_is_asked_for(monkeypatch):
+    """Ten times the draws cost ten times as much: within 4, since figures are timed twice."""
+    monkeypatch.setattr(trial, "BUDGET", 0.1)
+    model = BayesianSGNS(2, solver="gibbs", min_count=1, prior_precision=1.0, **SHORT)
+
+    def draws(n):
+        cost = model.set_params(draws=n).estimate_cost(X)
+        return dict(zip(cost["part"], cost["cpu_seconds"], strict=True))["draws"]
+
+    draws(50)
+    assert 2.5 < draws(500) / draws(50) < 40
+
+
+def test_threads_share_chains():
+    model = BayesianSGNS(2, solver="gibbs", min_count=1, prior_precision=1.0, **SHORT)
+    parts = {p.name: p for p in model.set_params(chains=3, n_jobs=2).estimate_cost(X).parts}
+    # three chains on two threads take two rounds
+    assert parts["draws"].seconds == pytest.approx(parts["draws"].cpu_seconds * 2 / 3)
+
+
+def test_bytes_are_at_least_those_of_the_draws():
+    model = BayesianSGNS(3, solver="gibbs", min_count=1, **SHORT)
+    cost = model.set_params(draws=100).estimate_cost(X)
+    assert cost.memory["The draws"] >= 8 * 2 * 100 * 2 * len(WORDS) * 3
+    assert cost.bytes >= sum(cost.memory.values())
+
+
+def test_errors_are_those_of_fit():
+    with pytest.raises(ValueError, match="n_components=50 is larger than the vocabulary"):
+        BayesianSGNS(50, min_count=1).estimate_cost(X)
+    with pytest.raises(ValueError, match="draws"):
+        BayesianSGNS(2, draws=0).estimate_cost(X)
+
+
+def test_table():
+    cost = BayesianSGNS(2, solver="map", min_count=1, random_state=0).estimate_cost(X)
+    first = repr(cost).splitlines()[0]
+    assert first.startswith("About ")
+    assert first.endswith("solver='map'")
+    frame = pytest.importorskip("pandas") and cost.to_frame()
+    assert list(frame.columns) == ["part", "cpu_seconds", "seconds"]
+    assert frame["cpu_seconds"].sum() == pytest.approx(cost.cpu_seconds)
+
+
+@pytest.mark.parametrize(
+    "seconds, text", [(0.041, "0.041 s"), (90, "90 s"), (192, "3.2 min"), (20000, "5.6 h")]
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_laps_count_what_a_loop_would_make():
+    """A clock of our own: steps of 1 s after a first one of 10 s that compiles."""
+    now = [0.0]
+    found = trial.Trial(lambda: now[0])
+    with found.active():
+        counted = trial.laps("steps", typical=50)
+        now[0] += 10.0
+        assert not counted.enough()
+        while True:
+            now[0] += 1.0
+            if counted.enough():
+                break
+        counted.end(ended=False)
+    assert found.parts == [trial.Part("steps", 50.0, 50.0)]
+    assert found.looped == now[0]
+    assert trial.laps("steps", typical=50) is None
+
+
+def test_a_trial_is_short(monkeypatch):
+    """A loop is left once its share is used up: a twentieth of a fit of many draws at most."""
+    monkeypatch.setattr(trial, "BUDGET", 0.05)
+    model = BayesianSGNS(2, solver="gibbs", min_count=1, prior_precision=1.0, **SHORT)
+    model.set_params(draws=100_000, keep_draws="auto").estimate_cost(X)
+    begun = time.process_time()
+    cost = model.estimate_cost(X)
+    assert time.process_time() - begun < 0.05 * cost.cpu_seconds
