@@ -60,7 +60,7 @@ SHARED = {
     "prior_precision": 1.0,
 }
 OURS = {
-    "map": {**SHARED, "max_iter": 40},
+    "map": {**SHARED, "max_iter": 20},
     "vi": {**SHARED, "covariance": "full", "max_iter": 12, "draws": 10},
 }
 

@@ -43,7 +43,7 @@ def balancing(vectors, reference=None):
     rho, alpha = (np.asarray(x, dtype=np.float64) for x in vectors)
     g, f = rho.mT @ rho, alpha.mT @ alpha
     (root, inverse), k = _roots(g), g.shape[-1]
-    middle, _ = _roots(root @ f @ root)
+    middle, _ = _roots(root @ f @ root, root @ root)
     square = inverse @ middle @ inverse
     m, n = _roots(square)
     if reference is None:
@@ -55,15 +55,19 @@ def balancing(vectors, reference=None):
     return m @ rotation, n @ rotation
 
 
-def _roots(matrix):
+def _roots(matrix, instead=None):
     """Symmetric roots of positive semi-definite matrices (..., K, K), and their inverses.
 
-    Where a matrix is null its root is the identity: components that neither side has stay as they
-    are.
+    Where a matrix is null its root is ``instead``, the identity by default: components that a side
+    has next to nothing of stay as they are.
     """
     values, basis = np.linalg.eigh(matrix)
     top = np.maximum(values[..., -1:], _ZERO)
-    values = np.sqrt(np.where(values > _LEAST * top, values, 1.0))
+    if instead is None:
+        null = np.ones_like(values)
+    else:
+        null = np.einsum("...jk,...jl,...lk->...k", basis, instead, basis)
+    values = np.where(values > _LEAST * top, np.sqrt(np.maximum(values, 0.0)), null)
     return (basis * values[..., None, :]) @ basis.mT, (basis / values[..., None, :]) @ basis.mT
 
 

@@ -68,7 +68,9 @@ class SGNSSurface:
         model = self._model
         if model.anchors is None and model.prior.rotates and not model.prior.coupled:
             # of all vectors with these logits the prior likes the balanced ones best
-            self.point[:] = balanced(self.point)
+            vectors = balanced(self.point)
+            if np.vdot(vectors, vectors) < np.vdot(self.point, self.point):
+                self.point[:] = vectors
         return self._theta()
 
     def _hold(self, x):

@@ -78,3 +78,18 @@ def test_derivatives_are_those_of_balanced_vectors(vectors):
 def test_nearest_rotation(vectors):
     turn = np.linalg.qr(np.random.default_rng(3).normal(size=(K, K)))[0]
     np.testing.assert_allclose(nearest_rotation(vectors @ turn.T, vectors), turn, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-2, 1e-4, 1e-6, 1e-8, 1e-12, 0.0])
+@pytest.mark.parametrize("other", [1.0, 1e-3, 0.0])
+def test_components_of_next_to_nothing_do_not_grow(size, other):
+    """Logits stay, and no side gets more of a component than one had, however small it is."""
+    rng = np.random.default_rng(3)
+    vectors = rng.standard_normal((2, 30, 4))
+    vectors[0, :, 2:] *= size
+    vectors[1, :, 2:] *= size * other
+    vectors = vectors @ np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    found = balanced(vectors)
+    np.testing.assert_allclose(found[0] @ found[1].T, vectors[0] @ vectors[1].T, atol=1e-9)
+    before, after = (np.linalg.svd(v, compute_uv=False)[:, 2].max() for v in (vectors, found))
+    assert after <= 2 * before + 1e-9

@@ -169,3 +169,15 @@ def test_observations_without_end(pairs):
     model.logp_and_grad(theta, gradient)
     # of a value of 1e10, twelve digits
     assert facts["converged"] and np.abs(gradient * model.scale).max() < 10.0
+
+
+@pytest.mark.parametrize("precision", [8.0, 16.0, 32.0])
+def test_modes_that_lack_rank(pairs, precision):
+    """Components that the prior sets to zero weigh nothing, on either side."""
+    model = SGNSModel(DensePairs(pairs), K, precision)
+    theta, facts = find_mode(model, model.pack(model.start(np.random.default_rng(1))), warn=False)
+    _, plain, _ = _minimize(model, start_of(model), 5000, 1e-12, serial)
+    assert facts["lp"] == pytest.approx(plain["lp"], rel=1e-8)
+    rho, alpha = (np.linalg.svd(x, compute_uv=False) for x in model.unpack(theta).values())
+    # a component at zero is a flat minimum: what is left of it is small on both sides
+    np.testing.assert_allclose(rho, alpha, atol=0.05)
