@@ -67,6 +67,7 @@ def _roots(matrix, instead=None):
         null = np.ones_like(values)
     else:
         null = np.einsum("...jk,...jl,...lk->...k", basis, instead, basis)
+        null = np.where(null > _ZERO, null, 1.0)
     values = np.where(values > _LEAST * top, np.sqrt(np.maximum(values, 0.0)), null)
     return (basis * values[..., None, :]) @ basis.mT, (basis / values[..., None, :]) @ basis.mT
 
