@@ -61,9 +61,9 @@ class DynamicSGNS(
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
-        Ends of the periods. Where neither is given, times of documents must be integers, and every
-        integer from the first to the last is a period; of a list of PairCounts, every different
-        time is a period.
+        Ends of the periods. Where neither is given, times of documents must be integers or dates,
+        and every integer or calendar year from the first to the last is a period; of a list of
+        PairCounts, every different time is a period.
     diffusion : float or "learned", default=1e-3
         Variance of a step of an entry of a vector per unit of time (a year for dates).
         ``"learned"`` gives it a prior (not with ``"map"`` and ``"laplace"``, whose joint mode is
@@ -333,8 +333,8 @@ class DynamicSGNS(
         y : None
             Ignored.
         times : array-like of shape (n_documents,)
-            Numbers or dates, in any order; one for each of a list of PairCounts. A period may have
-            no documents.
+            Numbers or dates (also as ISO texts), in any order; one for each of a list of
+            PairCounts. A period may have no documents.
         units : array-like of shape (n_documents,), optional
             What was sampled: a label for each document (speaker, author, work, country), by which
             intervals are made. A unit may have documents in several periods. By default every

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -122,6 +122,9 @@ class GaussianLDA(
         ``min_count`` are of other words.
     max_features : int or None, default=None
         Train on the most frequent words only.
+    feature_names : list of str or None, default=None
+        Words of the columns where X is a count matrix; None takes the names of its columns, where
+        it is a DataFrame.
     draws, warmup, chains, thin : int, default=100, 200, 2, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart. All
         chains start from the same k-means clusters: their agreement says nothing about other modes.
@@ -242,6 +245,7 @@ class GaussianLDA(
         token_pattern: str = r"(?u)\b\w\w+\b",
         min_count: int = 5,
         max_features: int | None = None,
+        feature_names: Sequence[str] | None = None,
         draws: int = 100,
         warmup: int = 200,
         chains: int = 2,
@@ -280,6 +284,7 @@ class GaussianLDA(
         self.token_pattern = token_pattern
         self.min_count = min_count
         self.max_features = max_features
+        self.feature_names = feature_names
         self.draws = draws
         self.warmup = warmup
         self.chains = chains
