@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +19,7 @@ from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, lear
 from ..corpus.text import materialise
 from ..cost import Cost
 from ..sgns.documents.source import warn_of_dispersion
-from ..sgns.vectors import UnitsMixin
+from ..sgns.vectors import UnitsMixin, deviations_of
 from . import inputs, predict
 from .balance import balance_of
 from .checks import check_filter
@@ -561,6 +562,17 @@ class DynamicSGNS(
         else:
             rho, alpha, balance = posterior.mean("rho"), posterior.mean("alpha"), None
         return {"rho_": rho, "alpha_": alpha, "_balanced": balance}
+
+    def _word_facts(self, period):
+        """Standard deviations of target vectors in a period, and pairs of words."""
+        t = self.periods_.find(period, "period")
+        facts = {"pairs": self.observed_[t]}
+        if deviations_of(self) is not None or self.posterior_.attrs["solver"] != "map":
+            every = sparse.eye_array(self.words_.size, format="csr")
+            centres = np.full(self.words_.size, self.periods_.centres[t])
+            features = predict.document_features(self, every, centres, True)
+            facts["spread"] = features[:, self._n_means :]
+        return facts
 
     @property
     def _n_means(self):

@@ -48,11 +48,14 @@ class GaussianLDA(
     ----------
     n_components : int, default=20
         Number of topics K.
-    embedding : mapping, fitted estimator or array
-        Vectors of the words: a dict or gensim's KeyedVectors; a fitted `BayesianSGNS`, wrapped in
-        scikit-learn's FrozenEstimator where this estimator is cloned, which stands for its
-        posterior means ``rho_``; or, for count matrices, an array with a row for each column. A
-        mapping finds the columns of a count matrix by their names (x0, x1, ... without names).
+    embedding : mapping, path, fitted estimator or array
+        Vectors of the words: a dict or gensim's KeyedVectors; the path of a file in word2vec's
+        formats or GloVe's, which is read for the words that are looked up, in ``fit`` and again in
+        ``transform`` where words are new (`io.load_vectors` reads it once); a fitted
+        `BayesianSGNS`, wrapped in scikit-learn's FrozenEstimator where this estimator is cloned,
+        which stands for its posterior means ``rho_``; or, for count matrices, an array with a row
+        for each column. A mapping or file finds the columns of a count matrix by their names (x0,
+        x1, ... without names).
     solver : {"gibbs", "vi", "hmc", "laplace", "map"}, default="gibbs"
         ``"gibbs"`` samples the posterior, ``"vi"`` approximates it by independent factors.
         ``"hmc"``, ``"laplace"`` and ``"map"``, for small data, sum over the topics of tokens.
