@@ -14,6 +14,7 @@ import types
 from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import SeedSequence
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
@@ -133,7 +134,7 @@ class Writer:
             return {"kind": "type", "name": np.dtype(value).name}
         if isinstance(value, np.dtype):
             return {"kind": "dtype", "name": value.str}
-        if isinstance(value, np.random.SeedSequence):
+        if isinstance(value, SeedSequence):
             facts = {key: value.state[key] for key in ("entropy", "spawn_key", "pool_size")}
             facts["n_children_spawned"] = value.n_children_spawned
             return {"kind": "seeds", "facts": self._items(facts, name)}
@@ -270,7 +271,7 @@ class Reader:
                 raise ValueError("a type of objects")
             self._made[place] = found.type if kind == "type" else found
         elif kind == "seeds":
-            self._made[place] = np.random.SeedSequence(**self._items(node["facts"]))
+            self._made[place] = SeedSequence(**self._items(node["facts"]))
         elif kind == "generator":
             generator = np.random.Generator(np.random.PCG64(0))
             generator.bit_generator.state = self.read(node["state"])

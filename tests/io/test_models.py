@@ -11,6 +11,7 @@ import sys
 import threading
 import warnings
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,6 +131,8 @@ def test_streams_go_on(tmp_path):
 
 _IN_ANOTHER_PROCESS = """
 import sys, numpy as np, skbayesembed
+from tests.helpers.seeds import shift_seeds
+shift_seeds(int(sys.argv[3]))
 model = skbayesembed.load(sys.argv[1])
 found = model.similarity("river", ["money", "wet"])
 most = model.most_similar("river", 3)
@@ -139,14 +142,15 @@ np.savez(sys.argv[2], mean=found.mean, interval=found.interval, draws=found.draw
 """
 
 
-def test_another_process(tmp_path):
+def test_another_process(tmp_path, request):
     """Nothing but the file and the package is needed."""
     model = BayesianSGNS(2, solver="gibbs", prior_precision=0.1, **SHORT).fit(TEXTS)
     model.save(tmp_path / "model")
     assert (tmp_path / "model.npz").exists()
-    arguments = [str(tmp_path / "model"), str(tmp_path / "found.npz")]
+    offset = request.config.getoption("--seed-offset")
+    arguments = [str(tmp_path / "model"), str(tmp_path / "found.npz"), str(offset)]
     command = [sys.executable, "-W", "ignore", "-c", _IN_ANOTHER_PROCESS, *arguments]
-    subprocess.run(command, check=True, timeout=120)
+    subprocess.run(command, check=True, timeout=120, cwd=Path(__file__).parents[2])
     found, ours = np.load(tmp_path / "found.npz"), model.similarity("river", ["money", "wet"])
     for name in ("mean", "interval", "draws"):
         np.testing.assert_array_equal(found[name], ours[name])
