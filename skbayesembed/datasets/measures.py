@@ -78,7 +78,9 @@ def fetch_word_similarity(
         With the attributes
 
         pairs : list of (str, str)
+            In the case in which they are published.
         scores : ndarray of shape (n_pairs,)
+            The higher, the more alike.
         DESCR : str
             Source and licence.
 

@@ -456,6 +456,40 @@ def test_damaged_files(file, tmp_path):
         skbayesembed.load(tmp_path / "nowhere")
 
 
+def test_changed_bits(file, tmp_path):
+    """Whatever is changed, the same model is loaded or none."""
+    data, rng = file.read_bytes(), np.random.default_rng(0)
+    expected = answers(skbayesembed.load(file))
+    for _ in range(60):
+        bad = bytearray(data)
+        bad[rng.integers(len(bad))] ^= 1 << int(rng.integers(8))
+        (tmp_path / "bad.npz").write_bytes(bytes(bad))
+        try:
+            found = skbayesembed.load(tmp_path / "bad.npz")
+        except ValueError as error:
+            assert "is no saved model, or is damaged" in str(error)
+        else:
+            same(answers(found), expected)
+
+
+def test_changed_nodes(file, tmp_path):
+    """Nodes that are not what they were are refused, or make other data, and nothing else."""
+    rng = np.random.default_rng(0)
+    others = [None, -1, 10**30, "x", [], {}, {"at": 0}, {"at": -1}, [[1, 2]], float("nan"), True]
+
+    def change(header, arrays):
+        node = header["nodes"][rng.integers(len(header["nodes"]))]
+        key = sorted(node)[rng.integers(len(node))]
+        node[key] = others[rng.integers(len(others))]
+
+    for _ in range(80):
+        path = rewritten(file, tmp_path / "changed.npz", change)
+        try:
+            assert isinstance(skbayesembed.load(path), BayesianSGNS)
+        except ValueError as error:
+            assert "is no saved model, or is damaged" in str(error)
+
+
 def test_versions(file, tmp_path):
     newer = rewritten(file, tmp_path / "newer.npz", lambda h, a: h.update(version=99))
     with pytest.raises(ValueError, match="has format version 99; .* reads version 1: upgrade"):
