@@ -139,8 +139,9 @@ def vectors_of_columns(embedding, names):
         lacking = [str(name) for name in np.asarray(names)[~found][:3]]
         raise ValueError(
             f"embedding has no vector for {int((~found).sum())} of the {len(names)} columns of X, "
-            f"{lacking} among them. Drop these columns; or pass documents, whose words without a "
-            "vector are dropped."
+            f"{lacking} among them. "
+            + ("Name the columns by feature_names=; drop" if "x0" in lacking else "Drop")
+            + " columns without a vector; or pass documents, whose words without one are dropped."
         )
     return vectors
 

@@ -127,6 +127,10 @@ def test_feature_names():
     )
     with pytest.raises(ValueError, match="feature_names must name the 6 columns of X once each"):
         make(feature_names=WORDS[:3]).fit(counts)
+    with pytest.raises(
+        ValueError, match="'x0', .* Name the columns by feature_names=; drop columns"
+    ):
+        make().fit(counts)
     with pytest.raises(ValueError, match="feature_names must be None or a list of words, got 3"):
         make(feature_names=3).fit(counts)
 
