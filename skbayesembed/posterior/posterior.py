@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..common.checks import check_prob
 from . import summary as summaries
+from .datatree import data_tree
 from .running_moments import RunningMoments, check_moments
 from .summary import hdi_interval
 from .tables import Summary, entry_labels
@@ -450,7 +451,10 @@ class Posterior(Mapping[str, np.ndarray]):
         return cls(groups.pop("draws"), **groups, **kept)
 
     def to_datatree(self) -> xr.DataTree:
-        """Convert to an ArviZ data tree, for its plots and comparisons.
+        """Convert to an ArviZ data tree, for its plots.
+
+        The method ``to_datatree`` of an estimator adds log likelihoods and log priors, for its
+        comparisons.
 
         Returns
         -------
@@ -464,27 +468,7 @@ class Posterior(Mapping[str, np.ndarray]):
         ImportError
             If arviz-base, in the extra ``arviz``, is not installed.
         """
-        try:
-            from arviz_base import from_dict
-        except ImportError as error:
-            raise ImportError(
-                "Posterior.to_datatree needs arviz-base: pip install skbayesembed[arviz]"
-            ) from error
-        groups = {"posterior": self._draws}
-        if self.stats:
-            groups["sample_stats"] = self.stats
-        facts = {
-            name: int(value) if isinstance(value, bool) else value
-            for name, value in check_attrs(self.attrs).items()
-            if value is not None
-        }
-        return from_dict(
-            groups,
-            sample_dims=["chain", "draw"],
-            dims={name: list(dims) for name, dims in self.dims.items()},
-            coords=self.coords,
-            attrs={"posterior": facts},
-        )
+        return data_tree(self)
 
     def __repr__(self) -> str:
         counts = ((self.n_chains, "chain"), (self.n_draws, "draw"))

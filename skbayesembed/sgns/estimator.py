@@ -21,6 +21,7 @@ from ..cost import Cost
 from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
+from .datatree import DataTreeMixin
 from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
 from .effects import MeaningMixin
 from .features import document_features, sampled_features
@@ -40,7 +41,13 @@ def _find(estimator, training, seeds):
 
 
 class BayesianSGNS(
-    StreamingMixin, ReadingMixin, MeaningMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator
+    StreamingMixin,
+    ReadingMixin,
+    MeaningMixin,
+    UnitsMixin,
+    DataTreeMixin,
+    DocumentFeaturesMixin,
+    BaseEstimator,
 ):
     r"""Posterior of skip-gram embeddings with negative samples.
 
