@@ -74,6 +74,10 @@ def log_prior(estimator):
 class DataTreeMixin:
     """The method `to_datatree` of an estimator of trajectories."""
 
+    posterior_: Any
+    words_: Any
+    periods_: Any
+
     def to_datatree(
         self,
         X: Any = None,
@@ -121,7 +125,7 @@ class DataTreeMixin:
         check_is_fitted(self, "posterior_")
         check_choice("observations", observations, GROUPINGS)
         posterior = self.posterior_
-        groups = {}
+        groups: dict[str, Any] = {}
         if X is not None:
             check_sampled(posterior.attrs["solver"], spine.CHAINS)
             counts = inputs.training_again(self, X, times, sample_weight)

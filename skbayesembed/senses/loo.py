@@ -151,6 +151,8 @@ def _standard_error(pointwise):
 class ComparisonMixin:
     """Methods that compare models on the snippets they were trained on."""
 
+    posterior_: Any
+
     def loo(
         self,
         X: Any,
@@ -235,7 +237,8 @@ class ComparisonMixin:
             If ``log_likelihood`` would take more than ``max_bytes``.
         """
         check_is_fitted(self, "posterior_")
-        posterior, groups = self.posterior_, {}
+        posterior = self.posterior_
+        groups: dict[str, Any] = {}
         if X is not None:
             check_sampled(posterior.attrs["solver"], CHAINS)
             places, labels = training_again(self, X, y, times, genres)

@@ -108,6 +108,10 @@ def log_prior(estimator):
 class DataTreeMixin:
     """The method `to_datatree` of an estimator of static vectors."""
 
+    posterior_: Any
+    words_: Any
+    _count_seed: Any
+
     def to_datatree(
         self,
         X: Any = None,
@@ -156,7 +160,7 @@ class DataTreeMixin:
         check_choice("observations", observations, GROUPINGS)
         posterior = self.posterior_
         sampled = posterior.attrs["solver"] in spine.CHAINS
-        groups = {}
+        groups: dict[str, Any] = {}
         if X is not None:
             check_sampled(posterior.attrs["solver"], spine.CHAINS)
             training = inputs.training_again(self, X, self._count_seed, sample_weight)

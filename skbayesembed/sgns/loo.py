@@ -148,6 +148,7 @@ def _check(posterior, counts):
 
 
 def n_entries(counts):
+    """Number of pairs observed, positive and negative ones apart."""
     negative = counts.negative
     if isinstance(negative, RankOne):
         return counts.positive.nnz + np.count_nonzero(negative.left) * np.count_nonzero(

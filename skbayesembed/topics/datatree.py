@@ -130,6 +130,9 @@ def log_prior(estimator):
 class DataTreeMixin:
     """The method `to_datatree` of an estimator of topics."""
 
+    posterior_: Any
+    _training: Any
+
     def to_datatree(
         self,
         X: Any = None,
@@ -174,7 +177,7 @@ class DataTreeMixin:
         check_is_fitted(self, "posterior_")
         check_integer("n_points", n_points, 10)
         posterior = self.posterior_
-        groups = {}
+        groups: dict[str, Any] = {}
         if X is not None:
             check_sampled(posterior.attrs["solver"], spine.CHAINS)
             counts = known_counts(self, X)
