@@ -23,7 +23,7 @@ from ..posterior.datatree import (
 from ..posterior.psis import smoothed_weights
 from ..posterior.summary import ess
 from ..spine import CHAINS
-from .inputs import Places, training_again
+from .inputs import training_again
 from .predict import SnippetReader
 
 # Log densities are held for this many snippets and draws at a time.
@@ -108,8 +108,7 @@ def _blocks(estimator, places, labels):
     step = max(1, _CELLS // (posterior.n_chains * posterior.n_draws))
     for start in range(0, places.n_snippets, step):
         block = slice(start, start + step)
-        part = Places(places.counts[block], places.periods[block], places.genres[block])
-        reader = SnippetReader(posterior, part, estimator._cells)
+        reader = SnippetReader(posterior, places.take(block), estimator._cells)
         yield block, reader.log_densities(None if labels is None else labels[block])
 
 
