@@ -28,7 +28,7 @@ from .features import document_features, sampled_features
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
 from .reading import ReadingMixin
-from .settle import settle
+from .settle import resolved, settle
 from .solvers import ROOM
 from .streaming import StreamingMixin
 from .vectors import UnitsMixin
@@ -65,7 +65,8 @@ class BayesianSGNS(
         ``"vi"`` online and with biases; ``"gibbs"`` where all sweeps of its chains, each of
         n_pairs K^2 operations, are 1e12 operations or fewer; beyond, ``"map"`` where intervals are
         those by units, which need the mode alone, and ``"vi"`` otherwise. ``solver_`` says what it
-        took. Set it within a search, whose candidates should not differ in it.
+        took, `resolve` what it would take. Set it within a search, whose candidates should not
+        differ in it: `search.check_search` warns where they do.
     kernel : {"auto", "metropolis", "polya-gamma"}, default="auto"
         How ``"gibbs"`` updates a word given the vectors of the opposite side; both ways are exact.
         ``"polya-gamma"`` draws auxiliary variables. ``"metropolis"`` proposes from a Gaussian
@@ -399,6 +400,43 @@ class BayesianSGNS(
         if self.uncertainty == "model" and self._sampling is not None:
             warn_of_dispersion(self)
         return self
+
+    def resolve(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        precision: bool = False,
+    ) -> Bunch:
+        """What ``"auto"`` stands for in a fit with these data, without fitting.
+
+        Parameters
+        ----------
+        X, y, units, sample_weight
+            As in ``fit``, whose errors it raises.
+        precision : bool, default=False
+            Whether ``prior_precision="auto"`` is searched for, up to three searches for a mode;
+            the rank of the mode that is found then decides on the solver, too.
+
+        Returns
+        -------
+        Bunch
+            ``solver``, ``solver_reason`` (``"given"`` where it was) and ``prior_precision``, which
+            stays ``"auto"`` where it was not searched for.
+
+        See Also
+        --------
+        skbayesembed.search.check_search : The same for all candidates of a search.
+        """
+        check_bool("precision", precision)
+        # a copy, since reading notes the columns of a count matrix
+        e = copy.copy(self)
+        spine.check(e, ROOM)
+        seeds = spine.seeds_of(e, ROOM)
+        training = inputs.training_data(e, X, seeds["counts"], units, sample_weight)
+        return resolved(e, training, seeds["precision"], precision)
 
     @told_of_compiling
     def estimate_cost(
