@@ -63,8 +63,11 @@ class Draws:
 
     def ess_quantile(self, prob):
         """Effective sample size of a quantile; ``prob`` a number or one for each entry."""
-        quantile = quantiles(self.ordered, prob)
-        return effective(halves((self.x <= quantile[:, None, None]).astype(float)))
+        return self.ess_below(quantiles(self.ordered, prob))
+
+    def ess_below(self, values):
+        """Effective sample size of the shares of draws up to ``values`` (entries,)."""
+        return effective(halves((self.x <= values[:, None, None]).astype(float)))
 
     def ess_mean(self):
         """Effective sample size of the mean."""

@@ -149,9 +149,9 @@ class BayesianSGNS(
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
     keep_draws : {"auto", "all"} or list of words, default="auto"
-        ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
-        and covariances over all. For the words of a list every draw is recorded besides, in
-        ``posterior_.stats``.
+        ``"auto"`` records all draws up to 1 GiB, or 200 up to 4 GiB; beyond, evenly spaced ones and
+        running means and covariances over all. For the words of a list every draw is recorded
+        besides, in ``posterior_.stats``.
     max_iter : int, default=2000
         Most iterations of the search for the mode, most sweeps of ``"vi"``.
     tol : float, default=1e-8

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..common.checks import check_prob
 from ..posterior.tables import Column, Table, false_shares
-from .neighbours import units_columns, units_notes
+from .neighbours import units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
@@ -61,6 +61,9 @@ class AssociationTests(Table):
         Draws behind the figures; 1 for a point estimate.
     n_units : ndarray of shape (n_tests,) or None
         Effective units of sampling behind an effect; None where intervals are the model's.
+    interval_mcse : ndarray of shape (n_tests, 2) or None
+        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
+        ``high_mcse``; None where intervals are by units, and for a point estimate.
     answers : dict of str to Answer
         What `weat` gives for each test, by its name.
     """
@@ -77,6 +80,7 @@ class AssociationTests(Table):
     prob: float
     n_draws: int
     n_units: np.ndarray | None = None
+    interval_mcse: np.ndarray | None = None
 
     @property
     def words(self):
@@ -103,7 +107,8 @@ class AssociationTests(Table):
 
     def _series(self):
         series = super()._series()
-        return {"test": series.pop("test"), "mean": series.pop("mean"), "sd": self.sd, **series}
+        lead = {"test": series.pop("test"), "mean": series.pop("mean"), "sd": self.sd}
+        return with_errors(self, lead | series)
 
 
 def weats(estimator, tests, prob, shift=0):
@@ -131,6 +136,7 @@ def weats(estimator, tests, prob, shift=0):
     low = np.array([one.interval[0] for one in found.values()])
     order = np.lexsort((-low, -positive))
     ordered = [list(found.values())[i] for i in order]
+    by_draws = all("interval_mcse" in one for one in ordered)
     by_units = all("n_units" in one for one in ordered)
     mean, sd, p_value = (
         np.array([float(one[name]) for one in ordered]) for name in ("mean", "sd", "p_value")
@@ -141,6 +147,7 @@ def weats(estimator, tests, prob, shift=0):
         false_shares(positive[order]), p_value, np.array([one.words.size for one in ordered]),
         found, prob, len(ordered[0].draws),
         np.array([float(one.n_units) for one in ordered]) if by_units else None,
+        np.array([one.interval_mcse for one in ordered]) if by_draws else None,
     )  # fmt: skip
 
 
