@@ -19,7 +19,7 @@ from sklearn.utils import Bunch
 
 from .common.checks import check_bool
 from .common.warnings import warn_user
-from .corpus.text import materialise
+from .corpus.text import materialise, take_documents
 from .posterior.tables import Column, Table
 
 
@@ -168,9 +168,7 @@ def _smallest_part(search, X, y, groups):
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     folds = check_cv(search.cv, y, classifier=False).split(np.zeros(n), y, groups)
     rows = min((train for train, _ in folds), key=len)
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
+    return take_documents(X, rows)
 
 
 def _resolved(estimator, X, precision) -> Bunch:
