@@ -50,7 +50,7 @@ def main():
     grid = [
         {"n_components": k, "prior_precision": precision}
         for k in (5, 20, 50)
-        for precision in (1, 4, 16)
+        for precision in (1, 4, 16, 64)
     ]
     best = compared("components and precision", grid, texts, presidents)
     windows = [best | {"window": window} for window in (2, 5, 10, 20)]

@@ -37,14 +37,19 @@ class Comparison(Table):
     def _columns(self):
         # sums over observations, or means of log probabilities
         digits = ".1f" if np.abs(self.elpd).max() >= 10 else ".4f"
-        return [
+        columns = [
             Column("model", list(self.names), ("model",), left=True),
             Column("elpd", self.elpd, ("elpd",), digits),
             Column("se", self.se, ("se",), digits),
             Column("difference", self.difference, ("difference",), digits),
             Column("se", self.se_difference, ("se_difference",), digits),
-            Column("bad k", self.bad_share, ("bad_share",), ".2f"),
         ]
+        if not np.isnan(self.bad_share).all():
+            columns.append(Column("bad k", self.bad_share, (), ".2f"))
+        return columns
+
+    def _series(self):
+        return super()._series() | {"bad_share": self.bad_share}
 
 
 def compare_models(found: Mapping[str, Any]) -> Comparison:

@@ -162,7 +162,9 @@ class ReadingMixin(AskingMixin):
     With ``uncertainty="documents"`` an answer also has ``sd_sampling`` and ``sd_prior``, the parts
     of ``sd`` by the units that were sampled and by the prior, and ``n_units``, the fewest effective
     units of the words it is about; of a list, the harmonic mean by what each word has of its
-    variance. The interval has as much probability on either side.
+    variance. The interval has as much probability on either side. Answers from draws of the
+    posterior have ``interval_mcse`` instead, the Monte Carlo standard errors of the ends of
+    ``interval`` (where there are no more than 200 at once): more draws make them smaller.
 
     Draws of all answers belong together: see `contrast`.
     """
