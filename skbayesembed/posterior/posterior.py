@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from ..common.checks import check_prob
 from . import summary as summaries
 from .running_moments import RunningMoments, check_moments
+from .sources import source_of_posterior
 from .summary import hdi_interval
 from .tables import Summary, entry_labels
 from .validation import check_arrays, check_attrs, check_coords, check_dims, check_lengths
@@ -337,7 +338,8 @@ class Posterior(Mapping[str, np.ndarray]):
         for name in names:
             dims, shape = self.dims[name], self._shapes[name]
             labels += entry_labels(name, dims, shape, self.coords)
-        return Summary(labels=np.array(labels, dtype=str), prob=float(prob), **columns)
+        table = Summary(labels=np.array(labels, dtype=str), prob=float(prob), **columns)
+        return table._resting_on(source_of_posterior(self))
 
     def _summary_of(self, name, prob):
         """Columns of the summary of one parameter, a dict of flat arrays."""
