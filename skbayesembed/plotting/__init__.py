@@ -1,8 +1,9 @@
 """Figures of answers with their intervals, in scikit-learn's manner; they need matplotlib.
 
-A display has a class method ``from_estimator``, which asks and draws, often one that takes an answer
-(``from_result``, ``from_answers``), and ``plot(ax=None)``, which draws again. What was drawn is in
-attributes: ``figure_``, ``ax_``, and the artists. New figures have the width of a paper's column.
+A display has a class method ``from_estimator``, which asks and draws, often one that takes an
+answer (``from_result``, ``from_answers``), and ``plot(ax=None)``, which draws again. What was drawn
+is in attributes: ``figure_``, ``ax_``, and the artists. New figures have the width of a paper's
+column.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ TEXT, SMALL = 8.0, 7.0
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY, LIGHT = "0.45", "0.85"
 LINES = ("-", "--", ":")
+# Letters of a label that has room beside another.
+_SHORT = 18
 
 
 def styles():
@@ -108,7 +110,8 @@ class Display:
             if text.get_gid() != "small":
                 text.set_fontsize(TEXT)
         for axes in self.axes_:
-            axes.tick_params(labelsize=SMALL, length=2.5)
+            axes.tick_params(labelsize=SMALL)
+            axes.tick_params(axis="x", length=2.5)
             axes.spines[["top", "right"]].set_visible(False)
         return self
 
@@ -117,8 +120,10 @@ class Display:
         return {k: v for k, v in self.__dict__.items() if not k.endswith("_") and k != "_made"}
 
 
-def legend_above(axes, title=None, n_columns=2):
-    """The legend of some axes above them, where it covers nothing; with the size of the text."""
+def legend_above(axes, title=None):
+    """The legend of some axes above them, where it covers nothing; short labels in two columns."""
+    labels = axes.get_legend_handles_labels()[1]
+    n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SHORT else 1
     return axes.legend(
         title=title,
         ncols=n_columns,

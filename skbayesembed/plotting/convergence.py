@@ -13,10 +13,10 @@ from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
 from .canvas import COLORS, GREY, LIGHT, Display, can, styles
 
-_HEIGHT, _PANEL, _BELOW = 2.0, 1.05, 0.35
+_HEIGHT, _PANEL, _BELOW = 2.0, 1.05, 0.55
 # What is looked at unless it is named: the first of all chains, then the entries that mix worst of
 # what the models watch themselves.
-_WATCHED = ("logit", "prevalence", "diffusion", "alpha")
+_WATCHED = ("logit", "prevalence", "diffusion")
 _BINS = 20
 
 
@@ -211,6 +211,8 @@ def _entries(posterior, names, n):
         # what is named first, and scalars such as the log density, go first
         found += [(flat.shape[2] > 1, -w, i, label, flat[:, :, i])
                   for i, (w, label) in enumerate(zip(worst, labels, strict=True))]  # fmt: skip
+    # what never changes has no R-hat, and nothing to show
+    found = [entry for entry in found if entry[1] < 1.0] or found
     found.sort(key=lambda entry: entry[:2])
     return {label: draws for *_, label, draws in found[:n]}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .canvas import COLORS, SMALL, Display, can
 from .labels import label_points
-from .marks import reference
+from .marks import plain_log, reference
 
 _HEIGHT = 2.6
 # Words that are labelled unless some are named.
@@ -121,8 +121,8 @@ class DispersionDisplay(Display):
         (axes,) = self._open(ax, _HEIGHT)
         x, y = self.frequency[drawn], self.dispersion[drawn]
         (self.points_,) = axes.plot(x, y, "o", ms=2, color=COLORS[0], alpha=0.4, mew=0)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        plain_log(axes.xaxis)
+        plain_log(axes.yaxis)
         axes.set_xlabel(self.quantity)
         axes.set_ylabel("dispersion")
         reference(axes, 1.0, axis="y")

@@ -6,11 +6,12 @@ import numpy as np
 
 # Of a letter, relative to the size of the text; of a line.
 _LETTER, _LINE = 0.58, 1.25
-# Where a label may lie, in widths and heights of it from the point: right, left, above and below.
-_PLACES = ((0.5, 0.0), (-0.5, 0.0), (0.0, 0.7), (0.0, -0.7), (0.45, 0.6), (-0.45, 0.6),
-           (0.45, -0.6), (-0.45, -0.6))  # fmt: skip
-# Points between a label and its point.
-_GAP = 3.0
+# Where a label may lie: on the right or left of its point, above or below, and between these; so
+# many points from it.
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+_GAPS = (3.0, 9.0)
+# What a label that is not next to its point costs, in square points.
+_APART = 20.0
 
 
 def called(what):
@@ -45,26 +46,32 @@ def label_points(axes, positions, labels, size):
     frame = scale * axes.get_window_extent().get_points()
     taken = [np.array([p - 2.0, p + 2.0]) for p in points]
     texts = []
-    for point, label in zip(points, labels, strict=True):
+    for i, (point, label) in enumerate(zip(points, labels, strict=True)):
         extent = np.array([_LETTER * size * len(label), _LINE * size])
-        boxes = [_box(point, extent, place) for place in _PLACES]
-        costs = [sum(_shared(box, other) for other in taken) + _outside(box, frame)
-                 for box in boxes]  # fmt: skip
-        best = int(np.argmin(costs))
-        taken.append(boxes[best])
-        middle = boxes[best].mean(axis=0) - point
+        best, cost = None, np.inf
+        for gap in _GAPS:
+            for side in _SIDES:
+                box = _box(point, extent, side, gap)
+                new = sum(_shared(box, other) for other in taken) + _outside(box, frame)
+                new += _APART * (gap > _GAPS[0])
+                if new < cost:
+                    best, cost = (box, side, gap), new
+        box, side, gap = best
+        taken.append(box)
         texts.append(
             axes.annotate(
-                label, positions[len(texts)], xytext=middle, textcoords="offset points",
-                ha="center", va="center", fontsize=size, gid="small", zorder=4,
+                label, positions[i], xytext=gap * np.array(side), textcoords="offset points",
+                ha=("center", "left", "right")[side[0]], va=("center", "bottom", "top")[side[1]],
+                fontsize=size, gid="small", zorder=4,
             )
         )  # fmt: skip
     return texts
 
 
-def _box(point, extent, place):
-    """Corners (2, 2) of a label of some extent at a place beside a point."""
-    middle = point + np.array(place) * extent + _GAP * np.sign(place)
+def _box(point, extent, side, gap):
+    """Corners (2, 2) of a label of some extent on a side of a point."""
+    side = np.array(side)
+    middle = point + side * (gap + extent / 2)
     return np.array([middle - extent / 2, middle + extent / 2])
 
 

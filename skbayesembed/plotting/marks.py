@@ -52,6 +52,7 @@ def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4
     axes.set_yticks(rows, [wrapped(label) for label in labels])
     axes.set_ylim(len(mean) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
+    axes.locator_params(axis="x", nbins=5)
     return Marks(points, lines)
 
 
@@ -85,6 +86,16 @@ def density(axes, row, draws, *, height=0.8, color=COLORS[0]):
     x = np.linspace(draws.min(), draws.max(), _GRID)
     y = gaussian_kde(draws)(x)
     return axes.fill_between(x, row - height * y / y.max(), row, color=color, alpha=0.3, lw=0)
+
+
+def plain_log(axis):
+    """Make an axis logarithmic, with plain numbers at 1, 2 and 5 times powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def reference(axes, value, *, axis="x"):

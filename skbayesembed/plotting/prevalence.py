@@ -11,10 +11,10 @@ from ..posterior.sources import interval_label
 from .canvas import Display, can, legend_above, styles
 from .marks import band
 
-# Height of a panel, and of what is above them, in inches.
-_PANEL, _ABOVE = 1.4, 0.7
+# Height of a panel, of what is around them, and of a line of the legend, in inches.
+_PANEL, _ABOVE, _LINE = 1.25, 0.5, 0.13
 # Most words that a sense is called by, and letters of them.
-_WORDS, _LETTERS = 3, 26
+_WORDS, _LETTERS = 4, 34
 
 
 class PrevalenceDisplay(Display):
@@ -139,7 +139,7 @@ class PrevalenceDisplay(Display):
         """
         found = self.result
         chosen, names = self._chosen(genres), self._names()
-        height = _PANEL * len(chosen) + _ABOVE
+        height = _PANEL * len(chosen) + _LINE * len(names) + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
         self.lines_, self.bands_ = [], []
         for axes, genre in zip(panels, chosen, strict=True):
@@ -148,9 +148,8 @@ class PrevalenceDisplay(Display):
             self.lines_.append([m.points for m in made])
             self.bands_.append([m.intervals for m in made if m.intervals is not None])
             axes.set_ylim(0.0, 1.0)
-            axes.set_ylabel("prevalence")
-            if len(found.genres) > 1:
-                axes.set_title(str(found.genres[genre]), loc="right", y=0.98)
+            several = len(found.genres) > 1
+            axes.set_ylabel(f"prevalence,\n{found.genres[genre]}" if several else "prevalence")
         if np.any(found.n_snippets[chosen] == 0):
             panels[0].plot([], [], "o", ms=2.8, color="0.3", mfc="white", label="no snippets")
         legend_above(panels[0], interval_label(found.prob, found.source, "band"))

@@ -17,7 +17,7 @@ _HEIGHT = 2.0
 
 
 class ComponentScaleDisplay(Display):
-    """Scales of components with ``prior="ard"``: standard deviations of their prior, with intervals.
+    """Scales of components with ``prior="ard"``: standard deviations of their prior.
 
     Components near zero are switched off: the data did not need them.
 

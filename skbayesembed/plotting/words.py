@@ -14,7 +14,7 @@ from .marks import ROW, forest
 # Height of what is around the rows of a panel, and below all panels, in inches.
 _AROUND, _BELOW = 0.42, 0.3
 # Panels side by side in a column, and most of them unless more are asked for.
-_SIDE_BY_SIDE, _PANELS = 2, 12
+_SIDE_BY_SIDE, _PANELS = 2, 10
 
 
 class WordsDisplay(Display):
@@ -44,7 +44,7 @@ class WordsDisplay(Display):
         n_rows = -(-len(chosen) // n_columns)
         height = n_rows * (ROW * 0.8 * found.words.shape[1] + _AROUND) + _BELOW
         if ax is None:
-            panels = self._open(None, height, n_rows, n_columns, width=WIDTH, sharex=True)
+            panels = self._open(None, height, n_rows, n_columns, width=WIDTH)
             for axes in panels[len(chosen) :]:
                 axes.set_visible(False)
             panels = panels[: len(chosen)]
@@ -60,7 +60,6 @@ class WordsDisplay(Display):
             axes.set_title(names[k], loc="left", pad=2)
             axes.set_xlim(left=0.0)
             axes.locator_params(axis="x", nbins=3)
-            axes.tick_params(axis="x", labelbottom=True)
         label = f"probability of the word, {interval_label(found.prob, found.source)}"
         if self._owned:
             self.figure_.supxlabel(label, fontsize=SMALL)
@@ -151,7 +150,7 @@ class SenseWordsDisplay(WordsDisplay):
         names : list of str of shape (n_senses,), optional
             What senses are called.
         senses : list of int, optional
-            Those that are shown; the first twelve by default.
+            Those that are shown; the first ten by default.
         ax : list of matplotlib.axes.Axes, optional
             One for each sense; new ones by default.
 
@@ -171,7 +170,7 @@ class SenseWordsDisplay(WordsDisplay):
         ax : list of matplotlib.axes.Axes, optional
             One for each sense.
         senses : list of int, optional
-            Those that are shown; the first twelve by default.
+            Those that are shown; the first ten by default.
 
         Returns
         -------
@@ -242,7 +241,7 @@ class TopicWordsDisplay(WordsDisplay):
         names : list of str of shape (n_topics,), optional
             What topics are called.
         topics : list of int, optional
-            Those that are shown; the twelve largest by default.
+            Those that are shown; the ten largest by default.
         ax : list of matplotlib.axes.Axes, optional
             One for each topic; new ones by default.
 
@@ -261,7 +260,7 @@ class TopicWordsDisplay(WordsDisplay):
         ax : list of matplotlib.axes.Axes, optional
             One for each topic.
         topics : list of int, optional
-            Those that are shown; the twelve largest by default.
+            Those that are shown; the ten largest by default.
 
         Returns
         -------

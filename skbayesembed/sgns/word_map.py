@@ -16,28 +16,34 @@ from .questions.asking import ask
 from .questions.kinds import Question
 from .questions.operands import of_places
 from .questions.phrases import is_list, list_index, word_index
+from .questions.scales import COSINE
 
 
 class Coordinates(Question):
     """Coordinates of unit vectors on a plane: all of the first axis, then all of the second.
+
+    They are cosines with the axes, and have the scale of cosines.
 
     Parameters
     ----------
     operands : Operands
         Of single words.
     axes : ndarray of shape (2, n_components)
-    centre : ndarray of shape (n_components,)
+        Of unit length.
     """
 
-    def __init__(self, operands, axes, centre):
+    def __init__(self, operands, axes):
         n = len(operands)
         super().__init__(operands, np.tile(np.arange(n), 2)[:, None])
-        self._axes, self._centre = np.repeat(axes, n, axis=0), centre
+        self._axes = np.repeat(axes, n, axis=0)
 
     def of(self, picked, part):
         """Answers of operands."""
-        moved = picked[..., 0, :] - self._centre
-        return np.einsum("...ik,ik->...i", moved, self._axes[part])
+        return np.einsum("...ik,ik->...i", picked[..., 0, :], self._axes[part])
+
+    def scale(self, mean):
+        """The inverse hyperbolic tangent."""
+        return COSINE
 
     def gradient(self, x, draws=None):
         """Derivatives of answers by the operands that they take."""
@@ -52,7 +58,8 @@ class WordMap(Table):
     ----------
     words : ndarray of str of shape (n,)
     position : ndarray of shape (n, 2)
-        Posterior means of their coordinates.
+        Posterior means of their coordinates: their cosines with the directions, less those of
+        the mean of the vectors.
     covariance : ndarray of shape (n, 2, 2)
         Of their coordinates.
     half_axes : ndarray of shape (n, 2)
@@ -134,13 +141,13 @@ def word_map(estimator, words, n, prob, shift=0):
     vectors = estimator.rho_.reshape(-1, estimator.rho_.shape[-1])[index + shift]
     centre, axes, share = _plane(unit_vectors(vectors))
     operands = of_places(index + shift, estimator._n_places)
-    found = ask(estimator, Coordinates(operands, axes, centre), prob, (2, index.size))
-    draws = np.moveaxis(found.draws, 1, 2)
-    covariance, half_axes, angle = _ellipses(draws, found.mean.T, prob)
+    found = ask(estimator, Coordinates(operands, axes), prob, (2, index.size))
+    draws, position = np.moveaxis(found.draws, 1, 2), found.mean.T
+    covariance, half_axes, angle = _ellipses(draws, position, prob)
     units = found.n_units[0] if "n_units" in found else None
     table = WordMap(
-        estimator.words_[index], found.mean.T, covariance, half_axes, angle, share, prob,
-        len(draws), units,
+        estimator.words_[index], position - axes @ centre, covariance, half_axes, angle, share,
+        prob, len(draws), units,
     )  # fmt: skip
     return table._resting_on(source_of(estimator, units is not None))
 
