@@ -83,8 +83,10 @@ def density(axes, row, draws, *, height=0.8, color=COLORS[0]):
     draws = np.asarray(draws, dtype=float)
     if draws.size < 3 or np.ptp(draws) <= 1e-12 * (1.0 + np.abs(draws).max()):
         return None
-    x = np.linspace(draws.min(), draws.max(), _GRID)
-    y = gaussian_kde(draws)(x)
+    low, high = draws.min(), draws.max()
+    x, smooth = np.linspace(low, high, _GRID), gaussian_kde(draws)
+    # mirrored at the ends, so that draws that pile up at a bound are not smoothed across it
+    y = smooth(x) + smooth(2 * low - x) + smooth(2 * high - x)
     return axes.fill_between(x, row - height * y / y.max(), row, color=color, alpha=0.3, lw=0)
 
 
