@@ -35,8 +35,8 @@ def texts():
 
 
 def sgns(texts, solver, **options):
-    options = {"n_components": 3, "min_count": 1, "random_state": 0, "n_jobs": 1, **options}
-    return quietly(BayesianSGNS(solver=solver, **options).fit, texts)
+    options = {"min_count": 1, "prior_precision": 1.0, "random_state": 0, "n_jobs": 1, **options}
+    return quietly(BayesianSGNS(3, solver=solver, **options).fit, texts)
 
 
 def quietly(fit, *data, **covariates):
@@ -68,9 +68,7 @@ def ard(texts):
 
 @pytest.fixture(scope="package")
 def sampled(texts):
-    return sgns(
-        texts, "gibbs", uncertainty="model", draws=200, warmup=100, chains=2, prior_precision=1.0
-    )
+    return sgns(texts, "gibbs", uncertainty="model", draws=200, warmup=100, chains=2)
 
 
 @pytest.fixture(scope="package")

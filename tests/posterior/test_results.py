@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -18,13 +19,22 @@ TEXTS = ["ant bee cat ant bee", "elk fox gnu elk fox", "ant elk bee fox cat gnu"
 
 @pytest.fixture(scope="module")
 def fits():
-    common = {"min_count": 1, "random_state": 0}
-    return {
-        "units": BayesianSGNS(2, solver="map", **common).fit(TEXTS),
-        "point": BayesianSGNS(2, solver="map", uncertainty="model", **common).fit(TEXTS),
-        "vi": BayesianSGNS(2, solver="vi", uncertainty="model", draws=100, **common).fit(TEXTS),
-        "laplace": BayesianSGNS(2, solver="laplace", uncertainty="model", **common).fit(TEXTS),
+    common = {"min_count": 1, "prior_precision": 1.0, "random_state": 0}
+    model = {"uncertainty": "model", **common}
+    fits = {
+        "units": BayesianSGNS(2, solver="map", **common),
+        "point": BayesianSGNS(2, solver="map", **model),
+        "vi": BayesianSGNS(2, solver="vi", draws=100, **model),
+        "laplace": BayesianSGNS(2, solver="laplace", **model),
     }
+    return {name: quietly(fit.fit, TEXTS) for name, fit in fits.items()}
+
+
+def quietly(fit, *data, **covariates):
+    """A fit whose warnings, of a toy posterior, are of no account here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fit(*data, **covariates)
 
 
 def two_axes():
@@ -149,7 +159,7 @@ def senses():
     snippets = ["river water flood", "money loan account"] * 20
     years = [1810, 1810, 1811, 1811] * 10
     model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=50, random_state=0)
-    return model.fit(snippets, times=years, genres=["verse", "prose"] * 20)
+    return quietly(model.fit, snippets, times=years, genres=["verse", "prose"] * 20)
 
 
 def test_modes_print_as_a_table(senses):
