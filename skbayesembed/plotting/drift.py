@@ -12,7 +12,8 @@ from .canvas import Display, can, legend_above, styles
 from .labels import called
 from .marks import band
 
-_HEIGHT = 2.2
+# Inches, without and for each line of the legend.
+_HEIGHT, _LINE = 2.0, 0.1
 
 
 class DriftDisplay(Display):
@@ -141,7 +142,7 @@ class DriftDisplay(Display):
                     f"answers[{label!r}] must be about periods, as those of similarity of a "
                     f"DynamicSGNS, got {type(answer).__name__} about {list(answer.axes)}."
                 )
-        (axes,) = self._open(ax, _HEIGHT)
+        (axes,) = self._open(ax, _HEIGHT + _LINE * len(self.answers))
         self.lines_, self.bands_ = [], []
         for (label, found), (color, line) in zip(self.answers.items(), styles(), strict=False):
             look = {"source": found.source, "color": color, "line": line, "label": label}

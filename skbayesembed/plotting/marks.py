@@ -75,6 +75,7 @@ def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", lab
     if source != "point":
         filled = axes.fill_between(x, interval[:, 0], interval[:, 1], color=color, alpha=0.2, lw=0)
     (points,) = axes.plot(x, mean, line, marker="o", ms=2.5, lw=1.2, color=color, label=label)
+    axes.locator_params(axis="x", nbins=6)
     return Marks(points, filled)
 
 
