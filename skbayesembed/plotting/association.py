@@ -140,7 +140,7 @@ class WEATDisplay(Display):
             self.density_ = density(axes, 0.0, np.ravel(found.draws))
         axes.axvline(float(found.mean), color=COLORS[0], lw=0.6, ls="--", zorder=0)
         axes.set_ylim(1.1, -1.0)
-        axes.set_yticks([0.0, 1.0], ["these words", "words dealt\nout anew"])
+        axes.set_yticks([0.0, 0.7], ["these words", "words dealt\nout anew"])
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel(f"effect size\n{interval_label(found.prob, found.source)}")
         axes.set_title(f"p = {found.p_value:.3g} over {found.n_splits:,} splits", loc="left")

@@ -9,7 +9,9 @@ _LETTER, _LINE = 0.58, 1.25
 # Where a label may lie: on the right or left of its point, above or below, and between these; so
 # many points from it.
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
-_GAPS = (3.0, 9.0)
+_GAPS = (4.0, 10.0)
+# Half the width of what a point takes, so that labels of others keep away from it.
+_POINT = 4.0
 # What a label that is not next to its point costs, in square points.
 _APART = 20.0
 
@@ -44,7 +46,7 @@ def label_points(axes, positions, labels, size):
     scale = 72.0 / figure.dpi
     points = scale * axes.transData.transform(positions)
     frame = scale * axes.get_window_extent().get_points()
-    taken = [np.array([p - 2.0, p + 2.0]) for p in points]
+    taken = [np.array([p - _POINT, p + _POINT]) for p in points]
     texts = []
     for i, (point, label) in enumerate(zip(points, labels, strict=True)):
         extent = np.array([_LETTER * size * len(label), _LINE * size])
