@@ -348,7 +348,7 @@ def test_html_repr(estimator):
 
 
 def test_set_params_takes_effect(estimator):
-    estimator.set_params(prior_precision=1.0).fit(TEXTS)
+    estimator.fit(TEXTS)
     estimator.set_params(n_components=3).fit(TEXTS)
     assert estimator.rho_.shape[1] == 3
     with pytest.raises(ValueError, match="Invalid parameter 'components'"):

@@ -13,15 +13,17 @@ from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from ..common.memory import check_memory
 from ..common.trial import current
-from ..inference.chains import serial
+from ..inference.chains import Workers
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
-from .counting import RankOne, expected_negatives, sampled_negatives
+from .counting import RankOne
 from .data import pair_table, table_bytes
 from .documents.blocks import DocumentPairs
+from .inputs import finish_counts
 from .model import SGNSModel
 from .pairs import PairCounts, pooled_counts
 from .priors import build_prior
@@ -73,11 +75,12 @@ def choose_precision(estimator, training, seed):
     )
     rng = np.random.default_rng(seed)
     train, held = split_counts(estimator, training, rng)
-    if train is None or held is None or train.total == 0 or held.total == 0:
+    if train is None or train.total == 0 or held.total == 0:
         return Chosen(1.0, [], None)
-    path = _Path(estimator, training.vocabulary, pair_table(train), pair_table(held), rng)
     trial = current()
-    with OneBlasThread():
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+        tables = pair_table(train), pair_table(held)
+        path = _Path(estimator, training.vocabulary, *tables, rng, run)
         if trial is None:
             best = _climb(path)
         else:
@@ -103,9 +106,9 @@ def _climb(path):
 class _Path:
     """Scores of precisions; each search for a mode begins where the nearest one ended."""
 
-    def __init__(self, estimator, vocabulary, train, held, rng):
+    def __init__(self, estimator, vocabulary, train, held, rng, run):
         self.estimator, self.vocabulary, self.train = copy.copy(estimator), vocabulary, train
-        self.rng, self.scores, self.modes = rng, {}, {}
+        self.rng, self.run, self.scores, self.modes = rng, run, {}, {}
         self.total = float(held.n[0].sum())
         # next to no prior: its log density is that of the observations
         self.held = SGNSModel(held, estimator.n_components, 1e-300)
@@ -122,10 +125,11 @@ class _Path:
         model = SGNSModel(self.train, self.estimator.n_components, prior)
         near = min(self.modes, key=lambda p: abs(np.log(p / precision)), default=None)
         if near is None:
-            start = model.pack(spectral_start(model, self.rng, serial))
+            start = model.pack(spectral_start(model, self.rng, self.run))
         else:
             start = self.modes[near]
-        theta, _ = find_mode(model, start, max_iter=_ITERATIONS, tol=_TOL, warn=False)
+        limits = {"max_iter": _ITERATIONS, "tol": _TOL, "warn": False}
+        theta, _ = find_mode(model, start, **limits, run=self.run)
         self.modes[precision] = theta
         return self.held.logp_and_grad(theta, self.gradient) / self.total
 
@@ -148,7 +152,10 @@ def split_counts(estimator, training, rng):
         return _thinned(training.counts, rng)
     if isinstance(pairs, DocumentPairs):
         held = _held_documents(training, rng)
-        return tuple(_finished(estimator, _some(pairs, chosen), rng) for chosen in (~held, held))
+        both = [pairs.reweighted(chosen.astype(float)).total() for chosen in (~held, held)]
+        if not all(positive.sum() for positive in both):
+            return None, None
+        return tuple(finish_counts(estimator, positive, training.words, rng) for positive in both)
     n_held = max(1, round(_SHARE * units.n_units))
     held = np.isin(units.index, rng.permutation(units.n_units)[:n_held])
     parts = [[], []]
@@ -196,23 +203,6 @@ def _mixed(x):
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
-
-
-def _some(pairs, chosen):
-    weights = chosen.astype(float)
-    if pairs.weights is not None:
-        weights *= pairs.weights
-    return DocumentPairs(pairs.source, weights, pairs.seed).total()
-
-
-def _finished(estimator, positive, rng):
-    """Counts with negative pairs made as those of the fit; None where there are no pairs."""
-    if positive.sum() == 0:
-        return None
-    options = {"negative": float(estimator.negative), "ns_exponent": float(estimator.ns_exponent)}
-    if estimator.negative_sampling == "sampled":
-        return PairCounts(positive, sampled_negatives(positive, rng=rng, **options))
-    return PairCounts(positive, expected_negatives(positive, **options))
 
 
 def _thinned(counts, rng):

@@ -51,13 +51,12 @@ def settle(estimator, training, seed):
         If tables or draws would not fit, before any search.
     """
     e, facts = copy.copy(estimator), {}
-    automatic = isinstance(e.solver, str) and e.solver == AUTO
+    automatic = e.solver == AUTO
     if automatic:
         e.solver, facts["solver_reason"] = choose_solver(e, training)
     # what does not fit in memory is said before the search for a precision
     spine.plan(e, ROOM, training)
-    ard = isinstance(e.prior, str) and e.prior == "ard"
-    if isinstance(e.prior_precision, str) and e.prior_precision == AUTO and not ard:
+    if e.prior_precision == AUTO and e.prior != "ard":
         chosen = Chosen(1.0, [], None)
         if training.counts is not None:
             chosen = choose_precision(e, training, seed)
@@ -101,8 +100,7 @@ def choose_solver(estimator, training, rank=None):
     if work <= _CHAIN_WORK:
         return "gibbs", f"{sweeps} sweeps of its chains are cheap at this size"
     dear = f"{sweeps} sweeps of chains are dear at {training.counts.n_words} words"
-    learned = isinstance(e.prior_precision, str) and e.prior_precision == LEARNED
-    if learned or (isinstance(e.prior, str) and e.prior == "ard"):
+    if e.prior_precision == LEARNED or e.prior == "ard":
         return "vi", f"{dear}, and a precision that is learned has no mode"
     without = "uncertainty='model'" if e.uncertainty == "model" else why_not(e, training)
     if without is None and rank is not None and rank < min(2, e.n_components):

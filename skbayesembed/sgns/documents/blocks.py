@@ -70,6 +70,12 @@ class DocumentPairs:
     def __init__(self, source, weights, seed):
         self.source, self.weights, self.seed = source, weights, seed
 
+    def reweighted(self, weights):
+        """With documents' pairs times ``weights`` (n_documents,), besides their own."""
+        if self.weights is not None:
+            weights = weights * self.weights
+        return DocumentPairs(self.source, weights, self.seed)
+
     @property
     def n_words(self):
         """Number of words."""

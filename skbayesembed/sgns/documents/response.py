@@ -50,7 +50,7 @@ def half_weights(n_units, n_entries, rng):
     return out
 
 
-def response_of(deviations, predicted, build, halves, balance, rng):
+def response_of(deviations, predicted, build, halves, balance, rng, run):
     """Movement of answers over what first order says; 1 where nothing tells.
 
     Parameters
@@ -65,12 +65,14 @@ def response_of(deviations, predicted, build, halves, balance, rng):
     balance : bool
         Whether deviations are those of balanced vectors.
     rng : numpy.random.Generator
+    run : callable
+        Maps a function over blocks of rows.
     """
     words, found = np.flatnonzero(deviations.n_units >= _UNITS), []
     if words.size < _FEWEST_WORDS:
         return 1.0
     for both, first_order in zip(halves, predicted, strict=True):
-        ends = [_mode_of(deviations, build, weights, balance) for weights in both]
+        ends = [_mode_of(deviations, build, weights, balance, run) for weights in both]
         seen = words[np.all([np.any(end[:, words], axis=(0, 2)) for end in ends], axis=0)]
         if seen.size >= _FEWEST_WORDS:
             shifts = np.stack([0.5 * (ends[0] - ends[1]), first_order])
@@ -78,7 +80,7 @@ def response_of(deviations, predicted, build, halves, balance, rng):
     return float(min(np.exp(np.median(found)), _MOST)) if found else 1.0
 
 
-def _mode_of(deviations, build, weights, balance):
+def _mode_of(deviations, build, weights, balance, run):
     """The mode with units of these weights, in the frame of the whole."""
     model = build.reweighted(weights)
     theta, _ = find_mode(
@@ -87,6 +89,7 @@ def _mode_of(deviations, build, weights, balance):
         max_iter=_SEARCH_ITERATIONS,
         tol=_SEARCH_TOL,
         warn=False,
+        run=run,
     )
     arrays = model.unpack(theta)
     vectors = np.stack([arrays[name] for name in NAMES])

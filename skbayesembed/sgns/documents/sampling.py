@@ -227,9 +227,9 @@ class Sampling:
         by_unit = self._number <= most
         shifts, predicted = np.split(shifts, [len(weights) + n_prior])
         found = Deviations(vectors, shifts, len(weights), by_unit, n_units, own, draws)
-        with OneBlasThread():
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
             self.response = response_of(
-                found, predicted, self._build, halves, self._balance, of_halves
+                found, predicted, self._build, halves, self._balance, of_halves, run
             )
         shifts[: len(weights)] *= self.response
         self._build = None

@@ -13,7 +13,6 @@ from ..data import pair_table
 from ..model import SGNSModel
 from ..pairs import PairCounts, pooled_counts, times
 from ..priors import InformativePrior, Prior, build_prior
-from .blocks import DocumentPairs
 from .sampling import Sampling
 from .scores import ExpectedScores, GivenScores
 
@@ -53,10 +52,7 @@ class TextSource:
 
     def reweighted(self, weights):
         """The posterior with units' pairs times ``weights`` (n_units,)."""
-        mine = weights[self.units.index]
-        if self.pairs.weights is not None:
-            mine = mine * self.pairs.weights
-        return self._model(DocumentPairs(self.pairs.source, mine, self.pairs.seed))
+        return self._model(self.pairs.reweighted(weights[self.units.index]))
 
     @property
     def _negatives(self):
