@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 # Of a letter, relative to the size of the text; of a line.
-_LETTER, _LINE = 0.58, 1.25
+_LETTER, _LINE = 0.62, 1.25
 # Where a label may lie: on the right or left of its point, above or below, and between these; so
 # many points from it.
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
 
@@ -188,8 +189,13 @@ class ResultTable(Table):
         }
 
     def _columns(self):
+        return self._found
+
+    @cached_property
+    def _found(self):
+        # texts of labels are made of the rows that are printed
         columns = [
-            Column(name, _texts(labels), (name,), left=not _numbers(labels))
+            Column(name, labels, (name,), _texts, left=not _numbers(self._about.axes[name]))
             for name, labels in self._labels().items()
         ]
         for name, values, varies in self._values():

@@ -204,3 +204,12 @@ def test_dots_stand_where_rows_are_left_out():
     after = [line for line in lines[cut:] if line.startswith("  ")]
     assert len(rows) == len(after) == 20
     assert rows[-1].split()[0] == "19" and after[0].split()[0] == "10"
+
+
+def test_pairs_that_words_were_the_target_of():
+    model = BayesianSGNS(2, solver="map", window=1, min_count=1, random_state=0)
+    model = quietly(model.fit, ["ant bee cat", "ant bee"] * 5)
+    # at a window of one: ant has one neighbour in each document, bee two and one, cat one
+    expected = {"ant": 10.0, "bee": 15.0, "cat": 5.0}
+    found = dict(zip(model.words_.tolist(), model.observed_.tolist(), strict=True))
+    assert found == pytest.approx(expected)
