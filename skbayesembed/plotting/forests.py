@@ -67,6 +67,25 @@ def _changes(table):
     return f"{table.distance} distance", title, above, table.threshold
 
 
+def _topic_effects(table):
+    labels = [f"{term}: {words}" for term in table.terms for words in table.words]
+    return labels, table.mean.ravel(), "effect on the share of the topic", _p_values(table), 0.0
+
+
+def _meaning_effects(table):
+    labels = [f"{term}: {axis}" for term in table.terms for axis in table.axes]
+    return labels, table.mean.ravel(), "effect on the word's vector", _p_values(table), 0.0
+
+
+def _p_values(table):
+    return "p", [f"{value:.2f}" for value in table.p_value.ravel()]
+
+
+def _topic_sizes(table):
+    labels = [f"{k}: {' '.join(words[:_FIRST])}" for k, words in enumerate(table.words)]
+    return labels, table.share, "share of tokens", None, None
+
+
 # By the name of the class, so that no model needs to be imported for its figure.
 _KINDS = {
     "Neighbours": _neighbours,
@@ -75,10 +94,18 @@ _KINDS = {
     "Projections": _projections,
     "Changes": _changes,
 }
+# Tables that are not about words alone.
+_OTHERS = {
+    "TopicEffects": _topic_effects,
+    "MeaningEffects": _meaning_effects,
+    "TopicTable": _topic_sizes,
+}
+# First words of a topic that it is called by.
+_FIRST = 3
 
 
 def rows_of(result: Any) -> Rows:
-    """The `Rows` of a table of words, or of a `Result` with at most one axis.
+    """The `Rows` of a table of words, effects or topics, or of a `Result` with at most one axis.
 
     Raises
     ------
@@ -90,6 +117,10 @@ def rows_of(result: Any) -> Rows:
         quantity, title, more, zero = kind(result)
         words = [str(word) for word in result.words]
         return Rows(words, result.mean, result.interval, quantity, title, more, zero)
+    kind = _OTHERS.get(type(result).__name__)
+    if kind is not None:
+        labels, mean, quantity, more, zero = kind(result)
+        return Rows(labels, mean, result.interval.reshape(-1, 2), quantity, None, more, zero)
     if isinstance(result, Result) and {"mean", "interval"} <= set(result) and len(result.axes) < 2:
         labels = next(iter(result.axes.values()), [""])
         mean = np.reshape(result["mean"], -1)
@@ -98,8 +129,8 @@ def rows_of(result: Any) -> Rows:
             return Rows([str(label) for label in labels], mean, interval, result.title or "", None)
     raise TypeError(
         "result must be a table of words (most_similar, nearer, project, analogy, most_changed), "
-        "or an answer with one row for each of some words or periods, got "
-        f"{type(result).__name__}."
+        "of effects or of topics (effects, topic_info), or an answer with one row for each of some "
+        f"words or periods, got {type(result).__name__}."
     )
 
 
@@ -109,8 +140,8 @@ class ForestDisplay(Display):
     Parameters
     ----------
     result : table or Result
-        What `most_similar`, `nearer`, `project`, `analogy`, `most_changed`, or a method that
-        answers with a `Result`, has returned.
+        What `most_similar`, `nearer`, `project`, `analogy`, `most_changed`, `effects`,
+        `topic_info`, or a method that answers with a `Result`, has returned.
 
     Attributes
     ----------

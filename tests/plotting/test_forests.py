@@ -107,6 +107,27 @@ def test_answers_with_rows_are_a_forest(by_units, dynamic):
         check(display, labels, np.ravel(found.mean), interval)
 
 
+def test_effects_have_a_line_at_zero(by_units, topics, texts):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.5, (30, topics.n_features_in_))
+    for table in (
+        topics.effects(counts, np.arange(30) > 14, n_draws=5),
+        by_units.effects(texts, np.arange(len(texts)) % 3 == 0, word="ant", n_permutations=20),
+    ):
+        display = plotting.ForestDisplay.from_result(table)
+        _, means, intervals = drawn(display)
+        np.testing.assert_array_equal(means, table.mean.ravel())
+        np.testing.assert_array_equal(intervals, table.interval.reshape(-1, 2))
+        assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.ax_.lines]
+        assert [t.get_text() for t in display.ax_.texts][1] == f"{table.p_value.ravel()[0]:.2f}"
+
+
+def test_sizes_of_topics(topics):
+    table = topics.topic_info(3)
+    labels = [f"{k}: {' '.join(words)}" for k, words in enumerate(table.words)]
+    check(plotting.ForestDisplay.from_result(table), labels, table.share, table.interval)
+
+
 @pytest.mark.parametrize("what", ["matrix", "text"])
 def test_what_has_no_rows_is_refused(what, by_units, texts):
     result = by_units.document_similarity(texts[:2]) if what == "matrix" else "ant"
