@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..metrics.words import unit_vectors
+from ..posterior.sources import source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, false_shares
 from ..sgns.documents import answers
@@ -234,7 +235,7 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
         estimator.words_[words], mean, sd, interval, above, false_shares(above), known,
         *(estimator.observed_[t, words] for t in at),
         tuple(labels[t] for t in at), distance, threshold, prob, parts[0].n_draws, *n_units,
-    )  # fmt: skip
+    )._resting_on(source_of(estimator, deviations is not None))  # fmt: skip
 
 
 def _seen_enough(estimator, at, min_pairs):

@@ -57,7 +57,7 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
 
     Parameters
     ----------
-    found : mapping of str to Bunch
+    found : mapping of str to Result
         Two or more, by the names of the models. All of one kind of model, fitted to the same data;
         those of ``waic`` will do, but not side by side with others. Or what `score_units` returned
         for each, of the same units and folds.

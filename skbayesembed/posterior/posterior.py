@@ -16,6 +16,7 @@ from ..common.files import complete_file, npz_path
 from . import summary as summaries
 from .datatree import data_tree
 from .running_moments import RunningMoments, check_moments
+from .sources import source_of_posterior
 from .summary import hdi_interval
 from .tables import Summary, entry_labels
 from .validation import check_arrays, check_attrs, check_coords, check_dims, check_lengths
@@ -361,7 +362,8 @@ class Posterior(Mapping[str, np.ndarray]):
         if chosen is not None and not parts:
             raise ValueError(f"words must be None: {', '.join(names)} have no dimension {_WORD!r}.")
         columns = {c: np.concatenate([[], *(p[c] for p in parts)]) for c in Summary.columns}
-        return Summary(labels=np.array(labels, dtype=str), prob=float(prob), **columns)
+        table = Summary(labels=np.array(labels, dtype=str), prob=float(prob), **columns)
+        return table._resting_on(source_of_posterior(self))
 
     def _places_of(self, words):
         """Places of words along their dimension, ndarray of int."""

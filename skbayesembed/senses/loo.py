@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_bool
@@ -21,6 +20,7 @@ from ..posterior.datatree import (
     log_prior_of_stats,
 )
 from ..posterior.psis import smoothed_weights
+from ..posterior.results import Result, titled
 from ..posterior.summary import ess
 from ..spine import CHAINS
 from .inputs import training_again
@@ -53,7 +53,8 @@ def loo(estimator, places, labels):
             "use score.",
             UserWarning,
         )
-    return Bunch(
+    return titled(
+        "PSIS-LOO",
         elpd=float(elpd.sum()),
         se=_standard_error(elpd),
         p_loo=float(np.sum(lpd - elpd)),
@@ -80,7 +81,8 @@ def waic(estimator, places, labels):
             UserWarning,
         )
     elpd = lpd - variance
-    return Bunch(
+    return titled(
+        "WAIC",
         elpd=float(elpd.sum()),
         se=_standard_error(elpd),
         p_waic=float(variance.sum()),
@@ -160,7 +162,7 @@ class ComparisonMixin:
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
         pointwise: bool = True,
-    ) -> Bunch:
+    ) -> Result:
         """Expected log predictive density of left-out snippets, by PSIS-LOO.
 
         To choose ``n_senses`` or ``model``. A few milliseconds a snippet with 4000 draws.
@@ -174,7 +176,7 @@ class ComparisonMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
             ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``. Snippets of known sense count
             with their sense.
@@ -259,7 +261,7 @@ class ComparisonMixin:
         *,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
-    ) -> Bunch:
+    ) -> Result:
         """Widely applicable information criterion, as an expected log predictive density.
 
         Parameters
@@ -269,7 +271,7 @@ class ComparisonMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``elpd`` (a sum over snippets; -2 times it is WAIC on the deviance scale), its ``se``,
             ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..common.checks import check_prob
+from ..posterior.results import About
 from ..posterior.tables import Column, Table
 from .neighbours import units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
@@ -193,7 +194,8 @@ def _cosines_with(estimator, phrase, others, prob, shift):
         name: value[:, order] if name == "draws" else value[order] for name, value in found.items()
     }
     labels = np.array([others[i].label for i in order])
-    found = Answer(entries, question(order), estimator.posterior_)
+    about = About("cosines", {"word": labels}, prob, found.source)
+    found = Answer(entries, question(order), estimator.posterior_, about)
     return labels, found, lambda rows: question(order[rows])
 
 
@@ -212,7 +214,7 @@ def nearer(estimator, word, others, prob, shift=0):
         phrase.label, labels, found.mean, found.sd, found.interval, nearest, apart.mean,
         apart.interval, found, prob, len(found.draws), found.get("n_units"),
         found.get("interval_mcse"),
-    )  # fmt: skip
+    )._resting_on(found.source)  # fmt: skip
 
 
 def project(estimator, axis, words, prob, shift=0):
@@ -227,4 +229,4 @@ def project(estimator, axis, words, prob, shift=0):
         axis.label, labels, found.mean, found.sd, found.interval,
         np.mean(found.draws > 0, axis=0), found, prob, len(found.draws), found.get("n_units"),
         found.get("interval_mcse"),
-    )  # fmt: skip
+    )._resting_on(found.source)  # fmt: skip

@@ -19,6 +19,7 @@ from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
 from ..cost import Cost
+from ..posterior.results import Result
 from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
@@ -203,6 +204,8 @@ class BayesianSGNS(
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict of str to int
         Row of each word in ``rho_``.
+    observed_ : ndarray of shape (n_words,) or None
+        Positive pairs that each word was the target of; None where learned online.
     anchors_ : ndarray of int of shape (n_components,) or None
         Rows of the contexts that were held fixed; None where there were none.
     n_iter_ : int
@@ -552,7 +555,7 @@ class BayesianSGNS(
         sample_weight: ArrayLike | None = None,
         max_pairs: int = 2000,
         pointwise: bool = False,
-    ) -> Bunch:
+    ) -> Result:
         """Expected log predictive density of left-out observations, by PSIS-LOO.
 
         Parameters
@@ -569,7 +572,7 @@ class BayesianSGNS(
 
         Returns
         -------
-        Bunch
+        Result
             ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
             ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``; where
             asked for ``pointwise``, ``weight`` (observations that an entry stands for), ``pairs``
@@ -611,6 +614,8 @@ class BayesianSGNS(
         """Keep what later input is read by."""
         self.words_ = training.words
         self.vocabulary_ = training.vocabulary
+        counts = training.counts
+        self.observed_ = None if counts is None else np.ravel(counts.positive.sum(axis=1))
         self._columns = training.columns
 
     def _learned_from(self, posterior):

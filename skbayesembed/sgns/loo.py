@@ -21,6 +21,7 @@ from sklearn.utils import Bunch
 
 from ..common.warnings import warn_user
 from ..posterior.psis import smoothed_weights
+from ..posterior.results import titled
 from ..posterior.summary import ess
 from .counting import RankOne
 from .predict import logit_draws, predictive
@@ -51,7 +52,7 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
 
     Returns
     -------
-    Bunch
+    Result
         elpd : float
             Sum over the observations of their log predictive densities.
         se : float
@@ -120,6 +121,7 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
     details = ("pointwise", "proxy", "weight", "pairs", "n_drawn")
     if not pointwise:
         found = Bunch(**{name: value for name, value in found.items() if name not in details})
+    found = titled("PSIS-LOO", **found)
     if bad.any():
         warn_user(
             f"{100 * found.bad_share:.2g} % of the observations have a Pareto k above "

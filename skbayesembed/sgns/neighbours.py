@@ -8,6 +8,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
+from ..posterior.sources import source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table
 from .documents import answers
@@ -176,7 +177,8 @@ def most_similar(estimator, word, n, prob, shift=0):
     check_prob(prob)
     check_integer("n", n, 1)
     phrase = phrase_of(estimator, word, "word")
-    return Neighbours(phrase.label, *ranked(estimator, phrase, n, n, prob, shift))
+    found = Neighbours(phrase.label, *ranked(estimator, phrase, n, n, prob, shift))
+    return found._resting_on(source_of(estimator, found.n_units is not None))
 
 
 def analogy(estimator, a, b, c, n, prob, shift=0):
@@ -186,7 +188,8 @@ def analogy(estimator, a, b, c, n, prob, shift=0):
     a, b, c = (phrase_of(estimator, x, name) for x, name in ((a, "a"), (b, "b"), (c, "c")))
     phrase = b.less(a, "").plus(c, "")
     labels = a.label, b.label, c.label
-    return Analogies(labels, *ranked(estimator, phrase, n, 1, prob, shift))
+    found = Analogies(labels, *ranked(estimator, phrase, n, 1, prob, shift))
+    return found._resting_on(source_of(estimator, found.n_units is not None))
 
 
 def ranked(estimator, phrase, n, top, prob, shift):

@@ -26,7 +26,12 @@ def similarity(estimator, a, b, prob):
     check_prob(prob)
     phrases = [phrase_of(estimator, a, "a"), phrase_of(estimator, b, "b")]
     question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
-    return ask(estimator, question, prob, ())
+    return ask(estimator, question, prob, (), title=similarity_title(*phrases))
+
+
+def similarity_title(a, b):
+    """What the similarity of two phrases is called."""
+    return f"similarity of {a.label!r} and {b.label!r}"
 
 
 def similarity_difference(estimator, first, second, prob):
@@ -39,14 +44,23 @@ def similarity_difference(estimator, first, second, prob):
         found.append([phrase_of(estimator, word, name) for word in pair])
     operands = operands_of(found[0] + found[1], estimator._n_places)
     pairs = Cosines(operands, np.array([[0, 1]])), Cosines(operands, np.array([[2, 3]]))
-    return difference(estimator, *pairs, prob)
+    title = ", less ".join(similarity_title(*pair) for pair in found)
+    return difference(estimator, *pairs, prob, title=title)
 
 
 def cooccurrence(estimator, pairs, prob):
     """Posterior of sigma(rho_w . alpha_v) for pairs (target word, context word)."""
     check_prob(prob)
     targets, contexts = pair_places(estimator, pairs)
-    return ask(estimator, pairs_at(estimator, targets, contexts), prob)
+    title, axes = "probability that a pair is positive", pair_axis(estimator, targets, contexts)
+    return ask(estimator, pairs_at(estimator, targets, contexts), prob, title=title, axes=axes)
+
+
+def pair_axis(estimator, targets, contexts):
+    """The axis of answers about pairs of words."""
+    words = estimator.words_
+    pairs = zip(words[targets], words[contexts], strict=True)
+    return {"pair": [f"{target}, {context}" for target, context in pairs]}
 
 
 def pairs_at(estimator, targets, contexts):

@@ -172,15 +172,18 @@ def weat(estimator, X, Y, A, B, prob, shift=0):
     )
     n = targets.size
     each = np.column_stack([np.arange(n), np.full(n, n)])
-    s = ask(estimator, Associations(operands, each), prob)
+    axes = {"word": estimator.words_[targets]}
+    s = ask(estimator, Associations(operands, each), prob, title="associations", axes=axes)
     p_value, n_splits = permutation_test(s.mean, x.size)
     more = {
         "p_value": p_value,
         "n_splits": n_splits,
+        "n_first": x.size,
         "words": estimator.words_[targets],
         "association": s,
     }
-    return ask(estimator, Effects(operands, np.arange(n + 1)[None], x.size), prob, (), **more)
+    question, title = Effects(operands, np.arange(n + 1)[None], x.size), "effect size (WEAT)"
+    return ask(estimator, question, prob, (), title=title, **more)
 
 
 def _check_targets(estimator, x, y):
@@ -214,18 +217,40 @@ def permutation_test(s, n_first):
         included: exact where there are at most 100,000 splits, else of as many random ones.
     n_splits : int
     """
-    n = s.size
     # the sum of one group decides the difference of the means of both
     observed = s[:n_first].sum() - _EQUAL * np.abs(s).sum()
-    n_splits = comb(n, n_first)
+    hits = [int(np.sum(s[chosen].sum(axis=1) >= observed)) for chosen in _splits(s.size, n_first)]
+    n_splits = comb(s.size, n_first)
     if n_splits <= _MOST_SPLITS:
-        chosen = np.fromiter(
-            (i for split in combinations(range(n), n_first) for i in split), np.intp
-        ).reshape(n_splits, n_first)
-        return float(np.mean(s[chosen].sum(axis=1) >= observed)), n_splits
+        return sum(hits) / n_splits, n_splits
+    return (sum(hits) + 1) / (_MOST_SPLITS + 1), _MOST_SPLITS + 1
+
+
+def permutation_effects(s, n_first):
+    """Effect sizes of the splits of `permutation_test`, (n_splits,), the observed one included.
+
+    Parameters
+    ----------
+    s : ndarray of shape (n,)
+    n_first : int
+        As of `permutation_test`.
+    """
+    n, spread = s.size, s.std()
+    sums = [s[chosen].sum(axis=1) for chosen in _splits(n, n_first)]
+    if comb(n, n_first) > _MOST_SPLITS:
+        sums.append(s[:n_first].sum(keepdims=True))
+    first = np.concatenate(sums)
+    difference = first / n_first - (s.sum() - first) / (n - n_first)
+    return difference / spread if spread > 0 else np.zeros(first.size)
+
+
+def _splits(n, n_first):
+    """First groups of splits of n words, in arrays (some, n_first): all, or the random ones."""
+    if comb(n, n_first) <= _MOST_SPLITS:
+        every = (i for split in combinations(range(n), n_first) for i in split)
+        yield np.fromiter(every, np.intp).reshape(-1, n_first)
+        return
     # always the same splits: what is asked twice has one answer
-    rng, hits = np.random.default_rng(0), 1
+    rng = np.random.default_rng(0)
     for _ in range(_MOST_SPLITS // _TOGETHER):
-        order = np.argsort(rng.random((_TOGETHER, n)), axis=1)[:, :n_first]
-        hits += int(np.sum(s[order].sum(axis=1) >= observed))
-    return hits / (_MOST_SPLITS + 1), _MOST_SPLITS + 1
+        yield np.argsort(rng.random((_TOGETHER, n)), axis=1)[:, :n_first]

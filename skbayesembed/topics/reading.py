@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_bool, check_choice, check_integer, check_prob
@@ -15,6 +14,8 @@ from ..corpus.known import known_counts
 from ..corpus.text import input_kind, materialise
 from ..metrics.topics import coherence
 from ..posterior.representatives import Representatives, largest, texts_of
+from ..posterior.results import About, Result
+from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import WORD_MODELS, check_topic
@@ -124,7 +125,7 @@ class TopicTable(Table):
         ]
 
     def _notes(self):
-        return [f"(intervals hold {100 * self.prob:g} % of the posterior of the share)"]
+        return [f"({100 * self.prob:g} % intervals of the share)", *super()._notes()]
 
 
 def _first(texts):
@@ -159,7 +160,7 @@ def top_words(estimator, n, by, prob):
         by,
         prob,
         len(draws),
-    )
+    )._resting_on(source_of(estimator))
 
 
 def mean_word_proba(estimator, by):
@@ -198,7 +199,7 @@ def topic_table(estimator, n, prob):
         coherent,
         words.words,
         prob,
-    )
+    )._resting_on(source_of(estimator))
 
 
 def _coherence(estimator, words, counts, measure):
@@ -400,7 +401,7 @@ class TopicReadingMixin:
         check_is_fitted(self, "posterior_")
         return topic_effects(self, X, design, units, shares=shares, n_draws=n_draws, prob=prob)
 
-    def topic_interval(self, *, prob: float = 0.9) -> Bunch:
+    def topic_interval(self, *, prob: float = 0.9) -> Result:
         """Highest density intervals of the topics' Gaussians.
 
         Parameters
@@ -410,17 +411,21 @@ class TopicReadingMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``mean`` (n_topics, n_dims, 2), of the means; ``sd`` (n_topics, n_dims, 2), of the
             standard deviations, the roots of the diagonals of the covariances.
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         variances = np.diagonal(self.posterior_.flat("covariance"), axis1=-2, axis2=-1)
-        return Bunch(
-            mean=hdi_interval(self.posterior_.flat("mean"), prob=prob),
-            sd=hdi_interval(np.sqrt(variances), prob=prob),
-        )
+        entries = {
+            "mean": hdi_interval(self.posterior_.flat("mean"), prob=prob),
+            "sd": hdi_interval(np.sqrt(variances), prob=prob),
+        }
+        n_topics, n_dims = variances.shape[1:]
+        axes = {"topic": range(n_topics), "dim": range(n_dims)}
+        title = f"{100 * prob:g} % intervals of the topics' Gaussians"
+        return Result(entries, About(title, axes, prob, source_of(self), ("mean", "sd")))
 
     def coherence(
         self,
