@@ -6,7 +6,7 @@ imports nothing of the package, so that every other module may use it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -76,6 +76,12 @@ def check_word_filters(estimator: Any) -> None:
         check_integer("max_features", estimator.max_features, 1)
 
 
+def check_feature_names(names: Any) -> None:
+    """Raise a ValueError unless these are None or a list."""
+    if names is not None and listed(names) is None:
+        raise ValueError(f"feature_names must be None or a list of words, got {names!r}.")
+
+
 def check_chain_length(estimator: Any) -> None:
     """Check ``draws``, ``warmup``, ``chains`` and ``thin`` of an estimator."""
     check_integer("draws", estimator.draws, 1)
@@ -131,6 +137,15 @@ def check_no_weights(estimator: Any, sample_weight: Any) -> None:
             f"sample_weight is not supported by {type(estimator).__name__}.score: got an array, "
             "allowed is None."
         )
+
+
+def listed(value: Any) -> list | None:
+    """The entries of a list, tuple or 1-D array; None for anything else."""
+    if isinstance(value, str | bytes | dict) or not isinstance(value, Iterable):
+        return None
+    if isinstance(value, np.ndarray) and value.ndim != 1:
+        return None
+    return list(value)
 
 
 def _is_number(value):

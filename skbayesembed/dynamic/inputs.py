@@ -264,17 +264,18 @@ def matrix_counts(estimator, matrix, index, periods, rng):
 
 def learn_periods(estimator, times, n, kind="text"):
     """`Periods` of the times, at least two, and the period of each."""
-    times = check_line(times, n, kind)
+    numbers = check_line(times, n, kind)
     if kind == "pairs" and estimator.n_periods is None and estimator.bins is None:
-        periods = Periods.of_times(times)
+        periods = Periods.of_times(numbers)
     else:
+        # of the times themselves, as dates and numbers are cut into different periods
         periods = Periods.learn(times, estimator.n_periods, estimator.bins)
     if periods.n_periods < 2:
         raise ValueError(
             f"The times of {n} sample(s) make one period, {periods.labels[0]}: "
             f"{type(estimator).__name__} needs two or more. Use BayesianSGNS for one period."
         )
-    return periods, periods.index(times)
+    return periods, periods.index(numbers)
 
 
 def _no_counts(n_words):

@@ -25,6 +25,8 @@ _TOL_SINGLE, _TOL_DOUBLE = 1e-4, 1e-10
 # Sums of unit vectors whose squared length is below this share of the largest are rounding; Ritz
 # values below this bound belong to soft directions.
 _TOLD_APART, _SOFT = 1e-4, 0.7
+# The same share for the directions of a block, by their type: less would be noise.
+_APART = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
 # What is left to solve for once these are known is stiff, so that residuals may be larger.
 _LOOSER = 5.0
 # A refinement that leaves more than this share of the residual before it is going nowhere.
@@ -191,7 +193,6 @@ def conjugate_gradients(
     tol: float,
     max_iter: int,
     precondition: Product | None = None,
-    seen: list[tuple[np.ndarray, np.ndarray]] | None = None,
 ) -> np.ndarray:
     """``A^-1`` times each row of ``b``.
 
@@ -207,8 +208,6 @@ def conjugate_gradients(
         Most products.
     precondition : callable, optional
         M times rows (m, n); symmetric, positive definite and near ``A^-1``.
-    seen : list, optional
-        Directions and A times these, both (m, n), are added to it for each product.
 
     Returns
     -------
@@ -234,8 +233,6 @@ def conjugate_gradients(
         bend = _products(direction, image)
         if np.any(bend[active] <= 0.0):
             raise not_a_mode()
-        if seen is not None:
-            seen.append((direction.copy(), image.copy()))
         size = np.divide(rr, bend, out=np.zeros(len(b)), where=active)
         x += _column(size, b) * direction
         residual -= _column(size, b) * image
@@ -245,10 +242,76 @@ def conjugate_gradients(
         direction += better
     if np.all(rr <= aim):
         return x
-    raise RuntimeError(
-        f"Conjugate gradients left a residual of {np.sqrt(np.max(rr)):.3g} after {max_iter} "
+    raise _unfinished(rr, max_iter)
+
+
+def _unfinished(squares, max_iter):
+    return RuntimeError(
+        f"Conjugate gradients left a residual of {np.sqrt(np.max(squares)):.3g} after {max_iter} "
         "products."
     )
+
+
+def block_conjugate_gradients(
+    product: Product, b: np.ndarray, *, tol: float, max_iter: int
+) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    """``A^-1`` times each row of ``b``, each sought along the directions of all of them.
+
+    Where A is soft in a few directions that all rows have a part in, half the products of
+    `conjugate_gradients` are enough (O'Leary 1980, Linear Algebra and its Applications 29). The
+    directions of a step are made orthonormal, and those that tell nothing of their own are left
+    out.
+
+    Parameters
+    ----------
+    product, b, tol, max_iter
+        As of `conjugate_gradients`; a product takes as many rows as there are directions.
+
+    Returns
+    -------
+    x : ndarray of shape (m, n)
+    seen : list of (ndarray, ndarray)
+        Directions of each step and A times these.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If A turns out not to be positive definite.
+    RuntimeError
+        If ``max_iter`` products are not enough.
+    """
+    x, residual = np.zeros_like(b), b.copy()
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
+    rr = _squares(residual)
+    aim, directions = tol * tol * rr, residual
+    for _ in range(max_iter):
+        if np.all(rr <= aim):
+            return x, seen
+        directions = _orthonormal(directions)
+        images = product(directions)
+        seen.append((directions, images))
+        bend = (directions @ images.T).astype(np.float64)
+        try:
+            factor = linalg.cho_factor(0.5 * (bend + bend.T))
+        except np.linalg.LinAlgError:
+            raise not_a_mode() from None
+        sizes = linalg.cho_solve(factor, directions @ residual.T).T.astype(b.dtype)
+        x += sizes @ directions
+        residual -= sizes @ images
+        rr = _squares(residual)
+        overlap = linalg.cho_solve(factor, images @ residual.T).T.astype(b.dtype)
+        directions = residual - overlap @ directions
+    if np.all(rr <= aim):
+        return x, seen
+    raise _unfinished(rr, max_iter)
+
+
+def _orthonormal(rows):
+    """Orthonormal rows that span the given ones, as far as these can be told apart."""
+    scale = _inverted(np.linalg.norm(rows, axis=1))
+    values, basis = np.linalg.eigh((rows @ rows.T).astype(np.float64) * scale * scale[:, None])
+    told = values > _APART[rows.dtype] * values[-1]
+    return (scale[:, None] * basis[:, told] / np.sqrt(values[told])).T.astype(rows.dtype) @ rows
 
 
 def _products(first, second):
@@ -262,13 +325,13 @@ def _squares(rows):
 class SoftInverse:
     """``M = I + Z (Lambda^-1 - I) Z'``: near ``A^-1`` where A is near I but along few directions.
 
-    Z and Lambda are the softest Ritz vectors and values of A in the space of the directions that
-    conjugate gradients went, whose images under A are known.
+    Z and Lambda are the softest Ritz vectors and values of A in the space of directions whose
+    images under A are known.
 
     Parameters
     ----------
     seen : list of (ndarray, ndarray) of shape (m, n)
-        As `conjugate_gradients` gathers them; emptied.
+        As of `block_conjugate_gradients`; emptied.
     most : int
         Most directions.
     """
@@ -369,15 +432,14 @@ class KrylovRoot:
         b = b.astype(self.dtype, copy=False)
         tol = self.solution_tol if tol is None else tol
         b = b if self.factor is None else self.factor.transpose(b)
-        learn = self.recycle > 0 and self.soft is None
-        seen: list[tuple[np.ndarray, np.ndarray]] | None = [] if learn else None
-        if self.soft is not None:
-            tol *= _LOOSER
-        x = conjugate_gradients(
-            self._inner, b, tol=tol, max_iter=self.max_iter, precondition=self.soft, seen=seen
-        )
-        if seen:
-            self.soft = SoftInverse(seen, self.recycle)
+        most, soft = self.max_iter, self.soft
+        if self.recycle > 0 and soft is None:
+            x, seen = block_conjugate_gradients(self._inner, b, tol=tol, max_iter=most)
+            if seen:
+                self.soft = SoftInverse(seen, self.recycle)
+        else:
+            tol = tol if soft is None else _LOOSER * tol
+            x = conjugate_gradients(self._inner, b, tol=tol, max_iter=most, precondition=soft)
         return x if self.factor is None else self.factor.apply(x)
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..common.checks import check_prob
+from ..common.checks import check_integer, check_prob
+from ..common.files import complete_file, npz_path
 from . import summary as summaries
 from .running_moments import RunningMoments, check_moments
 from .sources import source_of_posterior
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _FORMAT = "skbayesembed.Posterior"
 _VERSION = 1
+# What the names of rows that were recorded at every draw end in.
+_ROWS = "_rows"
 
 
 class Posterior(Mapping[str, np.ndarray]):
@@ -354,6 +357,61 @@ class Posterior(Mapping[str, np.ndarray]):
         nothing = np.full(mean.shape, np.nan)
         return {c: np.ravel(columns.get(c, nothing)) for c in Summary.columns}
 
+    def thinned(self, n_draws: int) -> Self:
+        """The posterior with fewer draws; means and standard deviations stay those of all.
+
+        Parameters
+        ----------
+        n_draws : int
+            Draws to keep in all chains together, as many of each, evenly spaced; no fewer than one
+            of each, except that 0 keeps none.
+
+        Returns
+        -------
+        Posterior
+            Itself if it has no more draws than that. Statistics of draws stay, but for rows that
+            were recorded by name.
+
+        Raises
+        ------
+        ValueError
+            If ``n_draws`` is not an integer of at least 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import Posterior
+        >>> draws = np.random.default_rng(0).normal(size=(4, 250))
+        >>> posterior = Posterior({"rho": draws})
+        >>> few = posterior.thinned(100)
+        >>> few
+        Posterior: 4 chains of 25 draws
+          rho () float64
+          moments rho of 1000 draws
+        >>> bool(np.isclose(few.mean("rho"), draws.mean()))
+        True
+        """
+        check_integer("n_draws", n_draws, 0)
+        if self.n_chains * self.n_draws <= n_draws:
+            return self
+        each = max(1, n_draws // self.n_chains) if n_draws else 0
+        kept = (np.arange(each) * self.n_draws) // max(each, 1)
+        moments = {
+            name: self._moments_of(name) or self._moments_from_draws(name, covariance=False)
+            for name in self
+        }
+        stats = {name: x for name, x in self.stats.items() if not name.endswith(_ROWS)}
+        found = type(self)(
+            {name: draws[:, kept] for name, draws in self.items()} if each else {},
+            stats=stats,
+            moments=self.moments | moments,
+            dims={name: dims for name, dims in self.dims.items() if name in {*self, *stats}},
+            coords=self.coords,
+            attrs=self.attrs,
+        )
+        found.approximation = self.approximation
+        return found
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one ``.npz`` file that `load` reads back exactly, without pickle.
 
@@ -371,14 +429,8 @@ class Posterior(Mapping[str, np.ndarray]):
             If the file cannot be written.
         """
         header, arrays = self._pack()
-        path = _npz_path(path)
-        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            with open(partial, "wb") as file:
-                np.savez(file, header=np.array(json.dumps(header)), **arrays)
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        with complete_file(npz_path(path)) as part, open(part, "wb") as file:
+            np.savez(file, header=np.array(json.dumps(header)), **arrays)
 
     def _pack(self):
         """The header for JSON, which holds all names, and the arrays under numbered names."""
@@ -419,7 +471,7 @@ class Posterior(Mapping[str, np.ndarray]):
         ValueError
             If the file was not written by `save`, is damaged, or has a newer format.
         """
-        path, given = _npz_path(path), Path(path)
+        path, given = npz_path(path), Path(path)
         path = path if path.exists() or not given.is_file() else given
         with open(path, "rb") as file:
             try:
@@ -504,7 +556,12 @@ class Posterior(Mapping[str, np.ndarray]):
         """Raise a KeyError unless the name is among those available."""
         if name not in available:
             known = ", ".join(repr(n) for n in available) or "nothing"
-            raise KeyError(f"no draws named {name!r}; available: {known}")
+            alone = (
+                "; its mean and standard deviation were kept without draws, which this needs"
+                if name in self.moments
+                else ""
+            )
+            raise KeyError(f"no draws named {name!r}; available: {known}{alone}")
 
     def _names(self, names, moments=False):
         """List of the names asked for; all where None."""
@@ -529,9 +586,3 @@ class Posterior(Mapping[str, np.ndarray]):
         moments = RunningMoments(draws.shape[1:], covariance=covariance)
         moments.update_many(draws)
         return moments
-
-
-def _npz_path(path):
-    """The path, with ``.npz`` at its end."""
-    path = Path(path)
-    return path if path.name.endswith(".npz") else path.with_name(f"{path.name}.npz")

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,7 +31,7 @@ from .reading import ReadingMixin
 from .settle import settle
 from .solvers import ROOM
 from .streaming import StreamingMixin
-from .vectors import UnitsMixin
+from .vectors import UnitsMixin, deviations_of
 
 
 def _find(estimator, training, seeds):
@@ -579,6 +580,17 @@ class BayesianSGNS(
             found = balanced(found)
             draws = BalancedDraws(posterior, found)
         return {"rho_": found[0], "alpha_": found[1], "_balanced": draws}
+
+    def _word_facts(self, period=None):
+        """Standard deviations of target vectors, and units of words, where they are known."""
+        facts = {}
+        deviations = deviations_of(self)
+        if deviations is not None or self.posterior_.attrs["solver"] != "map":
+            every = sparse.eye_array(self.words_.size, format="csr")
+            facts["spread"] = document_features(self, every, True)[:, self._n_means :]
+        if deviations is not None:
+            facts["n_units"] = self.n_units_
+        return facts
 
     @property
     def _n_means(self):

@@ -108,13 +108,9 @@ def test_product_and_block_kernels():
         expected = product_twin(x, y, slope, residual, 0 * dx[:, i], dy[:, i])
         assert_allclose(out[:, i], expected)
     blocks = np.einsum("wv,vi,vj->wij", slope, y, y)
-    for kernel, arguments in (
-        (hk.blocks_dense, (y, slope)),
-        (hk.blocks_sparse, (0, 7, indptr, indices, y, s)),
-    ):
-        got = np.full((7, 3, 3), np.nan)
-        kernel(*arguments, got)
-        assert_allclose(got, blocks, atol=1e-13)
+    got = np.full((7, 3, 3), np.nan)
+    hk.blocks_sparse(0, 7, indptr, indices, y, s, got)
+    assert_allclose(got, blocks, atol=1e-13)
 
 
 def test_blocks_of_words_without_pairs():
@@ -123,6 +119,19 @@ def test_blocks_of_words_without_pairs():
     none = np.zeros(0)
     hk.blocks_sparse(0, 2, np.zeros(3, int), none.astype(np.int32), y, none, out)
     assert_allclose(out, 0.0)
+
+
+def test_blocks_of_dense_tables(monkeypatch):
+    """Products of components in runs of several, the last one shorter."""
+    monkeypatch.setattr("skbayesembed.sgns.laplace.hessian._PRODUCTS", 4)
+    data = make_sgns(V, K, 400, random_state=1)
+    x, y = np.random.default_rng(4).standard_normal((2, V, K))
+    hessian = Hessian(SGNSModel(DensePairs(data.pairs), K, 1.0), [x, y])
+    for side, (mine, other) in enumerate(((x, y), (y, x))):
+        pairs = hessian.model.pairs
+        slope, _ = curvature_twin(mine, other, pairs.n[side], pairs.kappa[side])
+        expected = np.einsum("wv,vi,vj->wij", slope, other, other)
+        assert_allclose(hessian.pair_blocks(side, other), expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.fixture(params=["normal", "graph", "grouped", "informative"])

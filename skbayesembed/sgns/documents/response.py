@@ -31,7 +31,8 @@ _UNITS, _PAIRS, _FEWEST_WORDS = 5.0, 2000, 20
 _SPLITS = ((4_000, 4), (40_000, 2), (np.inf, 1))
 # Median of the absolute value of a standard normal number.
 _MEDIAN = 0.6744897501960817
-_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-6
+# The searches for the modes of halves: the response to within .015 of where they would end.
+_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-4
 # Where halves end near modes of their own, the response is what it is up to this.
 _MOST = 2.0
 

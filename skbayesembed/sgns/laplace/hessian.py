@@ -17,15 +17,16 @@ import numpy as np
 
 from ...inference.chains import serial
 from .hessian_kernels import (
-    blocks_dense,
     blocks_sparse,
     curvature_rows_dense,
     curvature_rows_sparse,
     product_sparse,
 )
 
+# Products of two components that blocks are summed for at a time.
+_PRODUCTS = 1024
 # Rows of a dense table that a product takes at a time: long enough for BLAS, short enough for cache
-_DENSE_ROWS = 128
+_DENSE_ROWS = 256
 
 
 def free_entries(model):
@@ -124,15 +125,14 @@ class Hessian:
         x, y, pairs = self.x[side], self.x[1 - side], self.model.pairs
         if pairs.dense:
             out = np.empty(dy.shape, x.dtype)
-            s, r = self._slope[0], self._residual[0]
-            for i, mine in enumerate(_lanes(out)):
-                d, e = _lanes(dy)[i], None if dx is None else _lanes(dx)[i]
-                tasks = [
-                    (x[c], y, *((s[c], r[c]) if side == 0 else (s[:, c].T, r[:, c].T)),
-                     None if e is None else e[c], d, mine[c])
-                    for c in self._row_blocks()
-                ]  # fmt: skip
-                self.run(_product_dense, tasks)
+            s, r = (t[0] if side == 0 else t[0].T for t in (self._slope, self._residual))
+            dx, lanes, side_by_side = _lanes(dx), _lanes(dy), _by_word(dy)
+            tasks = [
+                (x[c], y, s[c], r[c], None if dx is None else dx[:, c], lanes, side_by_side,
+                 _lanes(out)[:, c])
+                for c in self._row_blocks()
+            ]  # fmt: skip
+            self.run(_products_dense, tasks)
             return out
         table = pairs.indptr[side], pairs.indices[side]
         curvature = self._slope[side], self._residual[side]
@@ -149,8 +149,11 @@ class Hessian:
         out = np.empty((*y.shape, y.shape[1]))
         if pairs.dense:
             s = self._slope[0] if side == 0 else self._slope[0].T
-            tasks = [(y, np.ascontiguousarray(s[c]), out[c]) for c in self._row_blocks()]
-            self.run(blocks_dense, tasks)
+            rows, columns = np.tril_indices(y.shape[1])
+            for first in range(0, rows.size, _PRODUCTS):
+                i, j = rows[first : first + _PRODUCTS], columns[first : first + _PRODUCTS]
+                outer = y[:, i] * y[:, j]
+                self.run(_blocks_dense, [(s[c], outer, i, j, out[c]) for c in self._row_blocks()])
         else:
             table = pairs.indptr[side], pairs.indices[side]
             blocks = self.model.blocks[side]
@@ -225,8 +228,8 @@ class Hessian:
 
 
 def _lanes(x):
-    """Arrays (..., n_words, K) in a row, (n, n_words, K), without a copy."""
-    return x[None] if x.ndim == 2 else x
+    """Arrays (..., n_words, K) in a row, (n, n_words, K), without a copy; None as it is."""
+    return x[None] if x is not None and x.ndim == 2 else x
 
 
 def _by_word(x):
@@ -234,11 +237,23 @@ def _by_word(x):
     return np.ascontiguousarray(np.moveaxis(_lanes(x), 0, 1))
 
 
-def _product_dense(x, y, slope, residual, dx, dy, out):
-    """out = (slope * (x dy' + dx y')) y - residual dy for a block of rows."""
-    t = x @ dy.T
-    if dx is not None:
-        t += dx @ y.T
-    t *= slope
-    np.matmul(t, y, out=out)
-    out -= residual @ dy
+def _products_dense(x, y, slope, residual, dx, dy, side_by_side, out):
+    """out = (slope * (x dy' + dx y')) y - residual dy for a block of rows, lane by lane.
+
+    ``side_by_side`` is dy word by word: one product with the residuals is quicker than many.
+    """
+    slope = np.ascontiguousarray(slope)
+    pull = residual @ side_by_side.reshape(len(y), -1)
+    t = np.empty_like(slope)
+    for i, mine in enumerate(out):
+        np.matmul(x, dy[i].T, out=t)
+        if dx is not None:
+            t += dx[i] @ y.T
+        t *= slope
+        np.matmul(t, y, out=mine)
+        mine -= pull[:, i * y.shape[1] : (i + 1) * y.shape[1]]
+
+
+def _blocks_dense(slope, outer, i, j, out):
+    """Entries (i, j) and (j, i) of ``sum_v slope_wv y_v y_v'``, of ``outer`` the products."""
+    out[:, i, j] = out[:, j, i] = slope @ outer

@@ -46,20 +46,8 @@ def curvature_rows_sparse(start, stop, indptr, indices, x, y, n, kappa, slope, r
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def blocks_dense(y, slope, out):
-    """out_w = sum_v slope_wv y_v y_v'."""
-    weighted = np.empty_like(y)
-    for w in range(slope.shape[0]):
-        for v in range(y.shape[0]):
-            s = slope[w, v]
-            for j in range(y.shape[1]):
-                weighted[v, j] = s * y[v, j]
-        np.dot(weighted.T, y, out[w])
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
 def blocks_sparse(start, stop, indptr, indices, y, slope, out):
-    """`blocks_dense` for words ``start:stop`` of a table in compressed rows."""
+    """out_w = sum_v slope_wv y_v y_v' for words ``start:stop`` of a table in compressed rows."""
     k = y.shape[1]
     m = 1
     for w in range(start, stop):
