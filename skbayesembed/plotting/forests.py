@@ -78,7 +78,7 @@ def _meaning_effects(table):
 
 
 def _p_values(table):
-    return "p", [f"{value:.2f}" for value in table.p_value.ravel()]
+    return "p", [f"{value:.3f}" for value in table.p_value.ravel()]
 
 
 def _topic_sizes(table):

@@ -138,7 +138,7 @@ class DiSCSenseModel(
         One period where ``fit`` got no times.
     genres_ : ndarray of shape (n_genres,) or None
         Labels of the genres; None where ``fit`` got none, or merged them.
-    modes_ : list of Mode
+    modes_ : sequence of Mode
         Modes of the posterior that were found, the heaviest first, with their ``share`` of it and
         ``log_likelihood``; empty for ``"map"``.
     n_iter_ : int

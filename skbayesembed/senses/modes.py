@@ -1,8 +1,9 @@
-"""The modes of a posterior as a list that prints as a table."""
+"""The modes of a posterior, which print as a table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Modes(list):
-    """Modes of a posterior, the heaviest first: a list of `Mode` that prints as a table.
+class Modes(Sequence):
+    """Modes of a posterior, the heaviest first: a sequence of `Mode` that prints as a table.
+
+    Parameters
+    ----------
+    modes : iterable of Mode
 
     Examples
     --------
@@ -26,6 +31,15 @@ class Modes(list):
     >>> list(modes.to_frame().columns)
     ['share', 'n_starts', 'log_likelihood', 'log_mass', 'error']
     """
+
+    def __init__(self, modes: Iterable[Any] = ()) -> None:
+        self._modes = list(modes)
+
+    def __len__(self) -> int:
+        return len(self._modes)
+
+    def __getitem__(self, place):
+        return self._modes[place]
 
     def __repr__(self) -> str:
         return repr(_ModeTable(self)) if self else "[]"

@@ -119,7 +119,7 @@ def test_effects_have_a_line_at_zero(by_units, topics, texts):
         np.testing.assert_array_equal(means, table.mean.ravel())
         np.testing.assert_array_equal(intervals, table.interval.reshape(-1, 2))
         assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.ax_.lines]
-        assert [t.get_text() for t in display.ax_.texts][1] == f"{table.p_value.ravel()[0]:.2f}"
+        assert [t.get_text() for t in display.ax_.texts][1] == f"{table.p_value.ravel()[0]:.3f}"
 
 
 def test_sizes_of_topics(topics):

@@ -164,7 +164,7 @@ def senses():
 
 def test_modes_print_as_a_table(senses):
     modes = senses.modes_
-    assert isinstance(modes, list) and modes[0].share == 1.0
+    assert list(modes) == [modes[i] for i in range(len(modes))] and modes[0].share == 1.0
     assert repr(modes).split()[:3] == ["mode", "share", "starts"]
     assert len(repr(modes)) < 1000 and repr(Modes()) == "[]"
     assert len(modes.to_frame()) == len(modes)
