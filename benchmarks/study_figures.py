@@ -108,12 +108,11 @@ def similarity():
     _, _, header, rows = tables("similarity")[0]
     methods = {"map, rho": "MAP of this package", "ppmi, power 0.5": "PPMI", "gensim": "gensim"}
     rows = [row for row in rows if row[header.index("K")] == "100" and row[0] in methods]
-    shifts = (-0.2, 0, 0.2)
     names = ["ws353", "simlex999", "rg65", "mturk287", "analogies"]
     figure, axis = plt.subplots(figsize=(7, 2.6), layout="constrained")
-    for shift, (row, colour) in zip(shifts, zip(rows, ("C0", "C7", "C1"), strict=True), strict=True):
+    for i, (row, colour) in enumerate(zip(rows, ("C0", "C7", "C1"), strict=True)):
         values = [number(row[header.index(name)]) for name in names]
-        axis.plot(values, np.arange(5) + shift, "o", color=colour, label=methods[row[0]])
+        axis.plot(values, np.arange(5) + 0.2 * (i - 1), "o", color=colour, label=methods[row[0]])
     axis.set(yticks=np.arange(5), yticklabels=names, xlim=(0, 100), xlabel="score, times 100")
     axis.grid(axis="x", lw=0.3)
     axis.invert_yaxis()
