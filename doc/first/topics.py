@@ -3,32 +3,31 @@
 # ruff: noqa: E402, I001
 
 # %% ask
+import pandas as pd
+
 from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.datasets import fetch_state_of_the_union
-from skbayesembed.plotting import TopicWordsDisplay
+from skbayesembed.plotting import ForestDisplay, TopicWordsDisplay
 
 addresses = fetch_state_of_the_union()
 vectors = BayesianSGNS(30, solver="map", max_features=5000, random_state=0).fit(addresses.data)
+
+table = pd.DataFrame({"text": addresses.data, "year": addresses.year}).query("year >= 1945")
+table = table.assign(text=table["text"].str.split("\n")).explode("text")  # a row a paragraph
+
 model = GaussianLDA(
-    8,
-    embedding=vectors,
-    likelihood_power=0.1,
-    stop_words="english",
-    min_count=50,
-    warmup=300,
-    draws=200,
-    chains=2,
-    random_state=0,
-)
-model.fit(addresses.data)
+    6, embedding=vectors, likelihood_power=0.2, stop_words="english", min_count=20,
+    chains=1, warmup=1000, draws=200, thin=10, random_state=0,
+)  # fmt: skip
+model.fit(table["text"])
 
 print(model.topic_info(6))
-TopicWordsDisplay.from_estimator(model, 6, topics=[0, 1, 2, 3])
+decades = (table[["year"]] - 1980) / 10
+ForestDisplay.from_result(model.effects(table["text"], decades, units=table["year"]))
+
+# %% words
+TopicWordsDisplay.from_estimator(model, 5, by="density")
 
 # %% documents
-print(model.representative_documents(addresses.data, 0, n=4))
-
-# %% years
-effects = model.topic_effects(addresses.data, (addresses.year - 1900) / 100)
-print(effects)
+print(model.representative_documents(table["text"], 0, n=4))
 # %% end
