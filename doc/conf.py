@@ -67,14 +67,14 @@ rst_prolog = f"""
 """
 
 html_theme = "pydata_sphinx_theme"
-html_title = f"skbayesembed {release}"
+html_title = "skbayesembed"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "navbar_align": "left",
 }
 if repository():
@@ -104,7 +104,8 @@ warnings.filterwarnings("ignore", message=".*non-interactive.*", category=UserWa
 
 def choose_examples(app, config):
     """Run those examples whose data are there; the gallery says what is left out and why."""
-    if str(config.plot_gallery) in ("0", "False"):
+    config.plot_gallery = str(config.plot_gallery) not in ("0", "False")  # a text if from -D
+    if not config.plot_gallery:
         said = "The examples were not run for these pages."
     else:
         pattern, said = gallery_data.gallery(HERE.parent / "examples")
