@@ -215,6 +215,6 @@ def threshold():
 
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
-    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+    plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
     for draw in (simulation, heldout, similarity, ard, senses, topics, dynamic):
         draw()

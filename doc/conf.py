@@ -74,7 +74,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "studies/*": []},
     "navbar_align": "left",
 }
 if repository():
