@@ -23,6 +23,7 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import DiSCSenseModel
@@ -36,12 +37,18 @@ if FAST:  # chains of 40 draws have not mixed, as fit would say
 
 kosmos = load_snippets("kosmos_collocates")
 genres = [kosmos.genre_names[genre] for genre in kosmos.genres]
-length = {"draws": 40, "warmup": 40} if FAST else {"draws": 300, "warmup": 120}
 model = DiSCSenseModel(
-    3, chains=2, n_starts=2 if FAST else 8, min_count=1, n_jobs=2, random_state=0, **length
+    3,
+    draws=40 if FAST else 300,
+    warmup=40 if FAST else 120,
+    chains=2,
+    n_starts=2 if FAST else 8,
+    min_count=1,
+    n_jobs=2,
+    random_state=0,
 )
 model.fit(kosmos.data, times=kosmos.times, genres=genres)
-labelled = DiSCSenseModel(3, chains=2, n_starts=1, min_count=1, random_state=0, **length)
+labelled = clone(model).set_params(n_starts=1)
 labelled.fit(kosmos.data, kosmos.senses, times=kosmos.times, genres=genres)
 
 # %%

@@ -31,10 +31,12 @@ def prepared_file(name: str, data_home: Any = None) -> Path | None:
 def columns_of(path: Path, delimiter: str = ",") -> dict[str, list[str]]:
     """Columns of a table of texts with a header, packed by gzip or not."""
     csv.field_size_limit(sys.maxsize)  # a text is one field
-    quoting = csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE
     unpack = gzip.open if path.suffix == ".gz" else open
     with unpack(path, "rt", encoding="utf-8", newline="") as lines:
-        reader = csv.reader(lines, delimiter=delimiter, quoting=quoting)
+        if delimiter == ",":
+            reader = csv.reader(lines)
+        else:  # quotation marks are text
+            reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
         header = next(reader)
         rows = [row for row in reader if row]
     return {name: [row[i] for row in rows] for i, name in enumerate(header)}
