@@ -23,6 +23,7 @@ from ..sgns.vectors import UnitsMixin, deviations_of
 from . import inputs, predict
 from .balance import balance_of
 from .checks import check_filter
+from .datatree import DataTreeMixin
 from .documents.sampling import DriftSampling
 from .documents.source import source_of, why_not
 from .features import sampled_features
@@ -35,7 +36,12 @@ _TIMES = {"times": True}
 
 
 class DynamicSGNS(
-    DynamicReadingMixin, UnitsMixin, DocumentFeaturesMixin, FittedMixin, BaseEstimator
+    DynamicReadingMixin,
+    UnitsMixin,
+    DataTreeMixin,
+    DocumentFeaturesMixin,
+    FittedMixin,
+    BaseEstimator,
 ):
     r"""Posterior of skip-gram embeddings that drift over time.
 
@@ -367,6 +373,7 @@ class DynamicSGNS(
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
+        self._count_seed = seeds["counts"]
         self._no_units, self._sampling = why_not(self, training), None
         self._set_fitted(found)
         if self._no_units is None:

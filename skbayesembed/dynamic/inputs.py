@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -164,6 +165,29 @@ def training_data(estimator, X, times, seed, units=None, sample_weight=None):
     )
     check_known("keep_draws", estimator.keep_draws, training.vocabulary)
     return training
+
+
+def training_again(estimator, X, times, sample_weight=None):
+    """Counts of the periods that a fitted estimator was trained on, from the same data.
+
+    Raises
+    ------
+    ValueError
+        If they are other words, periods or numbers of pairs.
+    """
+    # a copy, since reading notes the columns of a count matrix
+    again = copy.copy(estimator)
+    seed = estimator._count_seed
+    training = training_data(again, X, times, seed, None, sample_weight)
+    same = np.array_equal(training.words, estimator.words_)
+    same = same and training.observed.shape == estimator.observed_.shape
+    if not (same and np.allclose(training.observed, estimator.observed_)):
+        raise ValueError(
+            "X, times and sample_weight must be the data that fit was given, with its vocabulary "
+            f"of {estimator.words_.size} words in {estimator.periods_.n_periods} periods; got "
+            f"{training.words.size} words in {training.periods.n_periods} periods, or other pairs."
+        )
+    return training.counts
 
 
 # Words, their columns, periods, the period of each document, and sources of each period's counts.

@@ -32,6 +32,22 @@ def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
     return pd.DataFrame(columns, index=index)
 
 
+def false_shares(probability: np.ndarray) -> np.ndarray:
+    """Expected share of false discoveries down to each row, where a table is cut below it.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n_rows,)
+        That what a row claims is true, in the order of the table.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Mean of what is missing to one over this row and those above it.
+    """
+    return np.cumsum(1.0 - probability) / np.arange(1, probability.size + 1)
+
+
 class Column(NamedTuple):
     """One column of a `Table`.
 

@@ -67,6 +67,11 @@ class Places:
         """Words of each snippet, ndarray of shape (n_snippets,)."""
         return np.asarray(self.counts.sum(axis=1), dtype=float).ravel()
 
+    def take(self, chosen):
+        """Some of the snippets, an index or a slice."""
+        periods, genres = (None if x is None else x[chosen] for x in (self.periods, self.genres))
+        return Places(self.counts[chosen], periods, genres)
+
 
 def training_data(estimator, X, y, times, genres):
     """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""

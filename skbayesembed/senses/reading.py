@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob, check_real
+from ..corpus.text import input_kind, materialise
+from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.results import About, Result
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval, summarise
 from ..posterior.tables import Column, Table
 from .checks import sense_index, word_index
-from .inputs import genre_index
-from .predict import WordDraws
+from .inputs import genre_index, places
+from .predict import SnippetReader, WordDraws
 from .prevalences import Prevalences, prevalence_info
 
 
@@ -119,6 +123,31 @@ def word_draws(estimator, word):
     return out
 
 
+def representative_snippets(estimator, X, sense, n, times, genres, texts, prob):
+    """`Representatives` of one sense, or of all."""
+    check_prob(prob)
+    check_integer("n", n, 1)
+    n_senses = estimator.posterior_["prevalence"].shape[-1]
+    senses = range(n_senses) if sense is None else [sense_index(estimator, sense)]
+    X = materialise(X)
+    there = places(estimator, X, times, genres)
+    texts = texts_of(X, input_kind(X), texts, there.n_snippets, "snippets")
+    usable = there.lengths > 0
+    if not usable.any():
+        raise ValueError("X has no snippet with a word of the vocabulary.")
+    posterior, cells = estimator.posterior_, estimator._cells
+    mean = SnippetReader(posterior, there, cells).sense_proba()
+    rows = largest(mean, senses, usable, n)
+    flat, groups = rows.ravel(), np.repeat(np.asarray(senses), rows.shape[1])
+    reader = SnippetReader(posterior, there.take(flat), cells)
+    draws = reader.sense_proba_draws(np.arange(len(reader)))
+    draws = draws[:, np.arange(flat.size), groups]
+    return Representatives(
+        "sense", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
+        None if texts is None else texts[flat], prob, len(draws),
+    )  # fmt: skip
+
+
 class SenseReadingMixin:
     """Methods of estimators whose posterior has senses with prevalences and words."""
 
@@ -196,6 +225,48 @@ class SenseReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         return sense_words(self, n, period, prob)
+
+    def representative_snippets(
+        self,
+        X: Any,
+        sense: int | None = None,
+        *,
+        n: int = 5,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+        texts: Sequence[str] | None = None,
+        prob: float = 0.9,
+    ) -> Representatives:
+        """The snippets that most probably have a sense, with intervals, to be read.
+
+        Parameters
+        ----------
+        X, times, genres
+            Snippets and what is known of them, as in ``predict_proba``: those of training, or
+            others.
+        sense : int, optional
+            All senses by default.
+        n : int, default=5
+            Snippets of each sense; fewer where there are fewer with a known word.
+        texts : sequence of str of shape (n_snippets,), optional
+            What to show of each. By default X, where it holds strings or tokens.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        Representatives
+            A table: ``index`` in X, ``mean`` and ``interval`` of the probability of the sense given
+            the snippet, over draws, and ``texts``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such sense, texts are not one for each snippet, or no snippet has a known
+            word.
+        """
+        check_is_fitted(self, "posterior_")
+        return representative_snippets(self, X, sense, n, times, genres, texts, prob)
 
     def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Result:
         """Probability of a word under each sense over time (the paper's Figure 2).

@@ -9,13 +9,17 @@ differ or whether any two lists of such words would (the permutation test).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from ..common.checks import check_prob
-from .questions.asking import ask
+from ..posterior.tables import Column, Table, false_shares
+from .neighbours import units_columns, units_notes, with_errors
+from .questions.asking import Answer, ask
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
 from .questions.phrases import is_list, list_index, operands_of, phrase_of
@@ -27,6 +31,124 @@ _MOST_SPLITS = 100_000
 _TOGETHER = 10_000
 # Sums that differ by rounding alone count as equal, relative to the size of associations.
 _EQUAL = 1e-9
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AssociationTests(Table):
+    """Word embedding association tests by how surely their effects are positive.
+
+    Attributes
+    ----------
+    names : ndarray of str of shape (n_tests,)
+        By the probability of a positive effect, largest first; those that share it by the lower end
+        of the interval.
+    mean, sd : ndarray of shape (n_tests,)
+        Of the effect size.
+    interval : ndarray of shape (n_tests, 2)
+        Of the effect size.
+    prob_positive : ndarray of shape (n_tests,)
+        Posterior probability that the effect is above zero, for these words.
+    false_share : ndarray of shape (n_tests,)
+        Expected share, among the tests down to this row, of those whose effect is not positive: of
+        false discoveries, where the table is cut below it.
+    p_value : ndarray of shape (n_tests,)
+        Of the permutation test over words, one-sided; not corrected for the number of tests.
+    n_words : ndarray of int of shape (n_tests,)
+        Target words that are known.
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
+    n_units : ndarray of shape (n_tests,) or None
+        Effective units of sampling behind an effect; None where intervals are the model's.
+    interval_mcse : ndarray of shape (n_tests, 2) or None
+        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
+        ``high_mcse``; None where intervals are by units, and for a point estimate.
+    answers : dict of str to Answer
+        What `weat` gives for each test, by its name.
+    """
+
+    names: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    prob_positive: np.ndarray
+    false_share: np.ndarray
+    p_value: np.ndarray
+    n_words: np.ndarray
+    answers: dict[str, Answer]
+    prob: float
+    n_draws: int
+    n_units: np.ndarray | None = None
+    interval_mcse: np.ndarray | None = None
+
+    @property
+    def words(self):
+        """The names, as notes on units take them."""
+        return self.names
+
+    def _title(self):
+        return "association tests, effect sizes"
+
+    def _notes(self):
+        return super()._notes() + units_notes(self)
+
+    def _columns(self):
+        columns = [
+            Column("test", self.names, ("test",), left=True),
+            Column("effect", self.mean, ("mean",), "6.3f"),
+            Column(f"{100 * self.prob:g} % interval", self.interval, ("low", "high"), "6.3f"),
+            Column("P(> 0)", self.prob_positive, ("prob_positive",), ".3f"),
+            Column("false", self.false_share, ("false_share",), ".3f"),
+            Column("p", self.p_value, ("p_value",), ".4f"),
+            Column("words", self.n_words, ("n_words",), "d"),
+        ]
+        return columns + units_columns(self, ("n_units",))
+
+    def _series(self):
+        series = super()._series()
+        lead = {"test": series.pop("test"), "mean": series.pop("mean"), "sd": self.sd}
+        return with_errors(self, lead | series)
+
+
+def weats(estimator, tests, prob, shift=0):
+    """`AssociationTests` of several tests.
+
+    Raises
+    ------
+    ValueError
+        Where tests are no mapping to four lists, or one of them is refused by `weat`.
+    """
+    check_prob(prob)
+    if not isinstance(tests, Mapping) or not tests:
+        raise ValueError(f"tests must map names to lists (X, Y, A, B), got {tests!r}.")
+    for name, lists in tests.items():
+        if is_list(lists) and len(lists) == 4:
+            continue
+        raise ValueError(f"tests[{name!r}] must be four lists of words, (X, Y, A, B).")
+    found = {}
+    for name, lists in tests.items():
+        try:
+            found[name] = weat(estimator, *lists, prob, shift)
+        except (KeyError, ValueError) as error:
+            raise type(error)(f"tests[{name!r}]: {error.args[0]}") from None
+    positive = np.array([np.mean(one.draws > 0) for one in found.values()])
+    low = np.array([one.interval[0] for one in found.values()])
+    order = np.lexsort((-low, -positive))
+    ordered = [list(found.values())[i] for i in order]
+    by_draws = all("interval_mcse" in one for one in ordered)
+    by_units = all("n_units" in one for one in ordered)
+    mean, sd, p_value = (
+        np.array([float(one[name]) for one in ordered]) for name in ("mean", "sd", "p_value")
+    )
+    return AssociationTests(
+        np.array([str(list(found)[i]) for i in order]), mean, sd,
+        np.array([one.interval for one in ordered]), positive[order],
+        false_shares(positive[order]), p_value, np.array([one.words.size for one in ordered]),
+        found, prob, len(ordered[0].draws),
+        np.array([float(one.n_units) for one in ordered]) if by_units else None,
+        np.array([one.interval_mcse for one in ordered]) if by_draws else None,
+    )  # fmt: skip
 
 
 def weat(estimator, X, Y, A, B, prob, shift=0):

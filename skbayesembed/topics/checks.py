@@ -174,3 +174,10 @@ def document_weights(sample_weight, n_documents):
             f"sample_weight must hold finite numbers >= 0, not all of them 0, got {weights!r}."
         )
     return weights
+
+
+def check_topic(topic, n_topics):
+    """Raise a ValueError unless it is the number of a topic."""
+    check_integer("topic", topic, 0)
+    if topic >= n_topics:
+        raise ValueError(f"topic must be from 0 to {n_topics - 1}, got {topic!r}.")

@@ -19,6 +19,7 @@ from ..corpus.text import materialise
 from ..cost import Cost
 from . import inputs
 from .checks import WORD_MODELS, document_weights
+from .datatree import DataTreeMixin
 from .predict import FoldIn, TopicDraws, completion, topic_features
 from .reading import TopicReadingMixin
 from .solvers import ROOM
@@ -29,6 +30,7 @@ from .theta import theta_draws
 class GaussianLDA(
     TopicStreamingMixin,
     TopicReadingMixin,
+    DataTreeMixin,
     DocumentFeaturesMixin,
     BaseEstimator,
 ):

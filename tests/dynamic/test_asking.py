@@ -144,6 +144,8 @@ def test_tables_of_a_period(fitted):
     assert not set(LIST) & set(others.words)
     lists = ["w00", "w02"], ["w03", "w05"], LIST, ["w07"]
     effects = [fitted.weat(*lists, period=year) for year in (1900, 1902)]
+    table = fitted.weats({"one": lists}, period=1902)
+    assert table.mean[0] == effects[1].mean and table.p_value[0] == effects[1].p_value
     assert effects[0].mean != effects[1].mean and effects[0].n_splits == 6
     change = fitted.contrast(*effects)
     assert change.mean == pytest.approx(effects[0].mean - effects[1].mean)

@@ -11,10 +11,14 @@ from sklearn.utils import Bunch
 from ...common.checks import check_prob
 from ...posterior.results import About, Result
 from ...posterior.sources import source_of
-from ...posterior.summary import summarise
+from ...posterior.summary import interval_errors, summarise
+from ...spine import CHAINS
 from ..documents import answers
 from .kinds import Differences
 from .operands import values
+
+# Answers whose intervals' Monte Carlo errors are worked out with them, at about 2 ms each.
+_MOST_ERRORS = 200
 
 
 class Vectors:
@@ -113,13 +117,16 @@ def ask(
     -------
     Answer
         ``mean`` and ``sd`` (*shape), ``interval`` (*shape, 2), ``draws`` (n_draws, *shape); by
-        units also ``sd_sampling``, ``sd_prior`` and ``n_units`` (*shape).
+        units also ``sd_sampling``, ``sd_prior`` and ``n_units`` (*shape); by draws of the posterior
+        also ``interval_mcse`` (*shape, 2), for up to 200 answers at once.
     """
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
     draws = question.value(operands)
     deviations = estimator._deviations()
     if deviations is None:
         found = summarise(draws, prob)
+        if 1 < len(draws) and len(question) <= _MOST_ERRORS:
+            found.interval_mcse = errors_of(estimator.posterior_, draws, prob)
     else:
         found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
     if shape is not None:
@@ -128,11 +135,19 @@ def ask(
     return Answer(found | more, question, estimator.posterior_, about)
 
 
+def errors_of(posterior, draws, prob):
+    """Monte Carlo standard errors of the ends of intervals of answers (n_draws, n): (n, 2)."""
+    n_chains = posterior.n_chains if posterior.attrs.get("solver") in CHAINS else None
+    if n_chains is not None and len(draws) % n_chains:
+        n_chains = 1
+    return interval_errors(draws, prob, n_chains)
+
+
 def _shaped(found, shape):
     """Answers in a row, in another shape."""
     out = {}
     for name, value in found.items():
-        end = (2,) if name == "interval" else ()
+        end = (2,) if name.startswith("interval") else ()
         ahead = value.shape[:1] if name == "draws" else ()
         out[name] = value.reshape((*ahead, *shape, *end))
         if out[name].ndim == 0:
