@@ -25,7 +25,7 @@ from .soft import SoftMaps, worthwhile
 # Bytes of matrices up to which the Hessian is factorised; beyond, it is seen through products.
 FACTOR_BYTES = 2**30
 # Estimated relative error of draws. Standard deviations of logits and cosines of 2,000 pairs were
-# within 1.7 % of those of exact draws for nine of ten, .1 % in the median (1,000 words of Wikipedia,
+# within 1.7 % of those of exact draws for nine of ten, .1 % in the median (1,000 words, English,
 # 50 components), for a fourth of the products that an error of 1e-3 takes.
 _DRAW_TOL = 1e-2
 # Bytes of Lanczos vectors that a batch of draws keeps.
