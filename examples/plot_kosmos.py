@@ -13,8 +13,8 @@ are from.
 """
 
 # %%
-# Two fits
-# --------
+# A fit without labels
+# --------------------
 # Nine centuries, of which the second has no snippets at all: it is a period nevertheless, and its
 # prevalences are what the neighbours say of it.
 
@@ -48,8 +48,6 @@ model = DiSCSenseModel(
     random_state=0,
 )
 model.fit(kosmos.data, times=kosmos.times, genres=genres)
-labelled = clone(model).set_params(n_starts=1)
-labelled.fit(kosmos.data, kosmos.senses, times=kosmos.times, genres=genres)
 
 # %%
 # How well are single uses told?
@@ -68,12 +66,15 @@ for name, words in zip(kosmos.sense_names, model.sense_words(8).words[order], st
 # -------------------------------
 # Above without labels, below with them. Centuries count from the seventh before the common era.
 
-names = np.empty(3, dtype=object)
-names[order] = kosmos.sense_names
-figure, axes = plt.subplots(2, 2, figsize=(8, 6), layout="constrained")
-PrevalenceDisplay.from_estimator(model, names=list(names), ax=axes[0])
-PrevalenceDisplay.from_estimator(labelled, names=kosmos.sense_names, ax=axes[1])
+labelled = clone(model).set_params(n_starts=1)
+labelled.fit(kosmos.data, order[kosmos.senses], times=kosmos.times, genres=genres)
 
-bands = model.prevalence_interval(prob=0.95)[order]
-overlap = interval_overlap(bands, labelled.prevalence_interval(prob=0.95))
+names = [kosmos.sense_names[label] for label in np.argsort(order)]
+figure, axes = plt.subplots(2, 2, figsize=(8, 6), layout="constrained")
+for fitted, row in zip((model, labelled), axes, strict=True):
+    PrevalenceDisplay.from_estimator(fitted, names=names, ax=row)
+
+overlap = interval_overlap(
+    model.prevalence_interval(prob=0.95), labelled.prevalence_interval(prob=0.95)
+)
 print(f"bands of 95 % overlap in {overlap:.0%} of the cells")
