@@ -74,7 +74,8 @@ html_show_sourcelink = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "studies/*": []},
+    # studies have wide tables; patterns must not overlap
+    "secondary_sidebar_items": {"[!s]*": ["page-toc"], "studies/*": [], "index": []},
     "navbar_align": "left",
 }
 if repository():
