@@ -75,7 +75,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
     # studies have wide tables; patterns must not overlap
-    "secondary_sidebar_items": {"[!s]*": ["page-toc"], "studies/*": [], "index": []},
+    "secondary_sidebar_items": {"[!s]**": ["page-toc"], "studies/*": [], "index": []},
     "navbar_align": "left",
 }
 if repository():

@@ -26,7 +26,6 @@ print(model.prevalence_change(0, 1800, 2000))
 print()
 print(model.emergence(2, 0.3))
 # %% read
-
 print(
     model.representative_snippets(
         uses.counts, 2, n=4, times=uses.times, texts=uses.snippets
