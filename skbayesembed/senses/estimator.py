@@ -139,8 +139,9 @@ class DiSCSenseModel(
     genres_ : ndarray of shape (n_genres,) or None
         Labels of the genres; None where ``fit`` got none, or merged them.
     modes_ : sequence of Mode
-        Modes of the posterior that were found, the heaviest first, with their ``share`` of it and
-        ``log_likelihood``; empty for ``"map"``.
+        Modes of the posterior that were found, the heaviest first, with their ``share`` of it,
+        ``log_likelihood``, ``n_starts`` that ended in each, and log ``mass``, which is None where
+        a single mode was found; empty for ``"map"``.
     n_iter_ : int
         Iterations of ``"map"``, ``"laplace"`` and ``"vi"``; 1 for samplers.
     approximation_ : ReadApproximation
