@@ -70,13 +70,18 @@ def row(name, counts, times, genres, senses, options):
     found, cells = held(model.prevalence_interval(prob=0.9), order, *given)
     same, _ = held(informed.prevalence_interval(prob=0.9), np.arange(n_senses), *given)
     brier = brier_score(proba[:, order], senses)
-    print(f"| {name} | {senses.size} | {brier:.3f} | {found} of {cells} | {same} of {cells} |", flush=True)
+    print(
+        f"| {name} | {senses.size} | {brier:.3f} | {found} of {cells} | {same} of {cells} |",
+        flush=True,
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument("--least", type=int, default=10, help="fewest snippets of a genre and period")
+    parser.add_argument(
+        "--least", type=int, default=10, help="fewest snippets of a genre and period"
+    )
     parser.add_argument("--n-jobs", type=int, default=2)
     options = parser.parse_args()
     print("| set | snippets | Brier | bands that hold the share | learned from the labels |")
