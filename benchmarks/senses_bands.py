@@ -84,7 +84,7 @@ def main():
     )
     parser.add_argument("--n-jobs", type=int, default=2)
     options = parser.parse_args()
-    print("| set | snippets | Brier | bands that hold the share | learned from the labels |")
+    print("| set | snippets | Brier | hold the share | learned from the labels |")
     print("|---|---|---|---|---|")
     for name in ("kosmos_collocates", "harmonia"):
         row(name, *real(name), options)

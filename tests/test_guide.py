@@ -10,7 +10,7 @@ import pytest
 GUIDE = Path(__file__).parents[1] / "doc" / "user_guide"
 
 
-@pytest.mark.parametrize("page", ["data", "persistence"])
+@pytest.mark.parametrize("page", ["data", "persistence", "recipes"])
 def test_code_of_the_guide(page):
     pytest.importorskip("pandas")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
