@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 GUIDE = Path(__file__).parents[1] / "doc" / "user_guide"
-PAGES = ("data", "persistence", "recipes", "tutorial")
+PAGES = ("data", "faq", "how_sure", "moving", "persistence", "recipes", "tutorial")
 
 _DECIMAL = re.compile(r"-?\d+\.\d+")
 
