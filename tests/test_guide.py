@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 GUIDE = Path(__file__).parents[1] / "doc" / "user_guide"
-PAGES = ("data", "faq", "how_sure", "moving", "persistence", "recipes", "tutorial")
+# Pages, and what they need besides pandas and matplotlib.
+NEEDS = {"arviz": ("arviz_base", "xarray_einstats")}
+PAGES = ("arviz", "data", "faq", "how_sure", "moving", "persistence", "recipes", "tutorial")
 
 _DECIMAL = re.compile(r"-?\d+\.\d+")
 
@@ -31,8 +33,9 @@ class Nearly(doctest.OutputChecker):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_code_of_the_guide(page, monkeypatch):
-    pytest.importorskip("pandas")
+def test_code_of_the_guide(page):
+    for package in ("pandas", *NEEDS.get(page, ())):
+        pytest.importorskip(package)
     pytest.importorskip("matplotlib").use("Agg")
     path = GUIDE / f"{page}.rst"
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
