@@ -39,8 +39,8 @@ class DiSCSenseModel(
 ):
     r"""Posterior of the senses of one word over time and genre.
 
-    A snippet, the words around one use of the word, has one sense z. Senses have prevalences that
-    depend on genre g and period t, and words have probabilities that depend on sense and period:
+    A snippet consists of the words around one use of the word, and has one sense z. Prevalences
+    of senses depend on genre g and period t, probabilities of words on sense k and period t:
 
         p(z = k) = softmax_k(phi[g, t]),   p(word v | z = k) = softmax_v(psi[k, t])
 
