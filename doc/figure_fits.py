@@ -19,7 +19,7 @@ SAYS = (
     else "made-up texts, since this page was built without the inaugural addresses"
 )
 _WORDS = """freedom liberty god people government war peace constitution union states nation law
-power hope duty world force fear danger justice congress country public citizens bless""".split()
+power hope duty world force fear danger justice congress country bless citizens""".split()
 
 
 def inaugural():

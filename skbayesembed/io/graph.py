@@ -187,8 +187,6 @@ class Writer:
                 state.pop(key, None)
         if isinstance(value, dict):
             node["mapping"] = self._items(dict(value), name)
-        if isinstance(value, list):
-            node["entries"] = [self.write(x, f"{name}[{i}]") for i, x in enumerate(value)]
         return node | {"state": self._state(state, name)}
 
     def _state(self, state, name):
@@ -298,13 +296,10 @@ class Reader:
         if node["class"] in _OTHERS:
             made = cls.__new__(cls)
         else:
-            base = next(b for b in (dict, list, object) if issubclass(cls, b))
-            made = base.__new__(cls)
+            made = dict.__new__(cls) if issubclass(cls, dict) else object.__new__(cls)
         self._made[place] = made
         if isinstance(made, dict):
             dict.update(made, self._items(node["mapping"]))
-        if isinstance(made, list):
-            made.extend(self.read(x) for x in node["entries"])
         # set past what classes do when they are set: some are frozen, others take no attributes
         vars(made).update({str(key): self.read(x) for key, x in node["state"]})
 

@@ -216,6 +216,10 @@ class ResultTable(Table):
                 series |= {f"{ahead}{end}": values[:, i] for i, end in enumerate(("low", "high"))}
             else:
                 series[name] = values
+        errors = self._result.get("interval_mcse")
+        if errors is not None:
+            low, high = np.reshape(errors, (-1, 2)).T
+            series |= {"low_mcse": low, "high_mcse": high}
         return series
 
     def to_frame(self) -> pd.DataFrame:

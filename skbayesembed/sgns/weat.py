@@ -148,7 +148,7 @@ def weats(estimator, tests, prob, shift=0):
         found, prob, len(ordered[0].draws),
         np.array([float(one.n_units) for one in ordered]) if by_units else None,
         np.array([one.interval_mcse for one in ordered]) if by_draws else None,
-    )  # fmt: skip
+    )._resting_on(ordered[0].source)  # fmt: skip
 
 
 def weat(estimator, X, Y, A, B, prob, shift=0):

@@ -43,8 +43,8 @@ class GaussianLDA(
         theta_d ~ Dirichlet(alpha),   z ~ theta_d,   p(w | z = k) ~ N(v_w; mu_k, Sigma_k)^tau
 
     with normal-inverse-Wishart priors of the topics. In many dimensions the likelihood of a single
-    word outweighs all the rest of its document. Raised to a ``likelihood_power`` tau below 1, it lets
-    the rest of the document matter.
+    word outweighs all the rest of its document. Raised to a ``likelihood_power`` tau below 1, it
+    lets the rest of the document matter.
 
     Parameters
     ----------

@@ -93,7 +93,10 @@ def test_draws_of_two_calls_are_joint(by_model):
 def test_a_word_has_the_same_draws_in_every_answer():
     """Of an approximation that is drawn from for every answer: the target of a word, as it is read,
     is in its trajectory as it is in a cosine with a word of a smaller, or of a larger, index."""
-    model = fit(solver="vi", draws=5, uncertainty="model")
+    with warnings.catch_warnings():
+        # few documents may vary more than the model says
+        warnings.simplefilter("ignore", UserWarning)
+        model = fit(solver="vi", draws=5, uncertainty="model")
     of = {w: model.trajectory(w).draws for w in ("w00", "w04", "w09")}
     for a, b in (("w00", "w04"), ("w04", "w09"), ("w09", "w00")):
         expected = np.sum(unit(of[a]) * unit(of[b]), axis=-1)
@@ -236,7 +239,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     for i in range(90):
         pairs = ["sun", "moon"], ["sea", "ship"]
         ours, theirs = pairs if i % 2 else pairs[::-1]
-        text = list(rng.choice([*ours, *ours, *ours, *theirs], 60))
+        text = list(rng.choice([*ours, *ours, *ours, *theirs], 200))
         if i % 3 == 0:
             text += ["gone", *ours]
         texts.append(text)
