@@ -11,7 +11,9 @@ import pytest
 GUIDE = Path(__file__).parents[1] / "doc" / "user_guide"
 # Pages, and what they need besides pandas and matplotlib.
 NEEDS = {"arviz": ("arviz_base", "xarray_einstats")}
-PAGES = ("arviz", "data", "faq", "how_sure", "moving", "persistence", "recipes", "tutorial")
+PAGES = (
+    "arviz", "choosing", "data", "faq", "how_sure", "moving", "persistence", "recipes", "tutorial",
+)  # fmt: skip
 
 _DECIMAL = re.compile(r"-?\d+\.\d+")
 
