@@ -33,7 +33,7 @@ print(model.nearer("freedom", others))
 NearerDisplay.from_estimator(model, "freedom", others)
 
 # %%
-# Any two answers of a fit can be held against each other. Within a tenth of each other the two
+# Any two answers of a fit can be compared. Within a tenth of each other the two
 # cosines would be as good as equal:
 
 god, law = model.similarity("freedom", "god"), model.similarity("freedom", "law")
