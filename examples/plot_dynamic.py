@@ -48,7 +48,8 @@ DriftDisplay.from_estimator(model, "peace", "freedom", "war")
 # The company that a word kept at either time says what kind of change it was.
 
 for year in (first, last):
-    NeighborsDisplay.from_estimator(model, "peace", 6, period=year)
+    display = NeighborsDisplay.from_estimator(model, "peace", 6, period=year)
+    display.ax_.set_title(f"nearest to 'peace', {year}", loc="left")
 
 # %%
 # Which words have changed?

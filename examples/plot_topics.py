@@ -21,7 +21,6 @@ import warnings
 
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.datasets import fetch_state_of_the_union
@@ -85,19 +84,3 @@ decades = (table[["year"]] - 1980) / 10
 effects = model.effects(table["text"], decades, units=table["year"])
 print(effects)
 ForestDisplay.from_result(effects)
-
-# %%
-# Words that the topics have never seen
-# -------------------------------------
-# The vectors are of words seen 5 times, too. Such a word is in no topic's list; its vector places
-# it all the same. Here are the eight whose topic is surest, each taken as a document of its own in
-# which it stands twenty times.
-
-known = set(ENGLISH_STOP_WORDS) | set(model.vocabulary_)
-unseen = [word for word in vectors.words_ if word not in known]
-theta = model.transform([" ".join([word] * 20) for word in unseen])
-first = model.top_words(3, by="density").words
-print("not seen in training  topic  share of it")
-for i in (-theta.max(axis=1)).argsort()[:8]:
-    k = theta[i].argmax()
-    print(f"{unseen[i]:20}  {k:5d}  {theta[i, k]:11.2f}  ({', '.join(first[k])}, ...)")
