@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..common.trial import Measured, Part, Trial, current
@@ -223,6 +224,16 @@ def _work(chain, model, settings, record, seed, control, index):
     return record
 
 
+def _return_as():
+    """``"generator"``, so that an interruption keeps chains that have ended, where joblib has it.
+
+    Ray and multiprocessing return all chains together.
+    """
+    backend, _ = get_active_backend(prefer="threads")
+    offered = getattr(backend, "supports_return_generator", False)
+    return "generator" if offered else "list"
+
+
 def _wait(records):
     while any(record.running for record in records):
         time.sleep(_LOOK)
@@ -290,7 +301,7 @@ def run_chains(
             # no memory-mapping of arrays: it makes them read-only, and kernels would be compiled
             # once more for that
             parallel = Parallel(
-                n_jobs=outer, prefer="threads", max_nbytes=None, return_as="generator"
+                n_jobs=outer, prefer="threads", max_nbytes=None, return_as=_return_as()
             )
             for i, record in enumerate(parallel(tasks)):
                 records[i] = record
