@@ -1,4 +1,4 @@
-"""Draws depend on the seed and the data alone: not on jobs, backend, or the process that drew them."""
+"""Draws depend on the seed and the data alone: not on jobs, backends, or processes."""
 
 from __future__ import annotations
 
