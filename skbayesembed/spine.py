@@ -15,6 +15,7 @@ What differs from room to room is in its `Room`, a table of functions.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from .common.checks import check_solver
+from .common.checks import all_finite, check_solver
 from .common.memory import check_memory
 from .common.random import named_seeds
 from .common.trial import Measured, Trial, current, note_memory
@@ -36,6 +37,11 @@ DRAW_BUDGET = 2**30
 CHAINS = ("gibbs", "hmc")
 # Solvers that draw from one approximation; the draws are independent and make one chain.
 APPROXIMATE = ("vi", "laplace")
+# What ends messages about numbers that are not finite.
+_EXTREME = (
+    "Some number is too large or too small to compute with: look for one among the priors, the "
+    "options of the solver, the counts and their weights."
+)
 
 
 @dataclass(frozen=True)
@@ -169,15 +175,39 @@ def fit(
     ------
     MemoryError
         If the draws would not fit in memory. Raised before any work.
+    ValueError, numpy.linalg.LinAlgError
+        If numbers are too extreme to compute with; the posterior is finite otherwise.
     """
     settings, trial = plan(estimator, room, training), current()
-    problem = room.pose(estimator, training, seeds)
-    solve = room.solvers[estimator.solver]
-    if trial is not None:
-        _try_solver(trial, solve, estimator, problem, settings, seeds["solve"])
-        raise Measured
-    result = solve(estimator, problem, settings, seeds["solve"])
+    with _numbers_explained(estimator):
+        problem = room.pose(estimator, training, seeds)
+        solve = room.solvers[estimator.solver]
+        if trial is not None:
+            _try_solver(trial, solve, estimator, problem, settings, seeds["solve"])
+            raise Measured
+        result = solve(estimator, problem, settings, seeds["solve"])
     return conclude(estimator, room, training, settings, result)
+
+
+@contextlib.contextmanager
+def _numbers_explained(estimator):
+    """Context in which errors of NumPy's and SciPy's own name the estimator and what to look for.
+
+    All input has been checked before, so that only extreme numbers can cause them.
+    """
+    try:
+        yield
+    except (np.linalg.LinAlgError, ValueError) as error:
+        frame = error.__traceback__
+        while frame.tb_next is not None:
+            frame = frame.tb_next
+        if frame.tb_frame.f_globals.get("__name__", "").split(".")[0] not in ("numpy", "scipy"):
+            raise
+        message = str(error).rstrip(".")
+        raise type(error)(
+            f"{type(estimator).__name__}(solver={estimator.solver!r}) met numbers that it cannot "
+            f"compute with ({message}). {_EXTREME}"
+        ) from error
 
 
 # Draws of an approximation that are made in a trial; products with the Hessian that one takes.
@@ -284,6 +314,11 @@ def conclude(
     Returns
     -------
     Fitted
+
+    Raises
+    ------
+    ValueError
+        If anything of the posterior is not finite.
     """
     # rows recorded at every draw join the statistics, since there may be more of them than of draws
     rows = {n: result.draws.pop(n) for n in list(result.draws) if n.endswith(ROWS)}
@@ -297,8 +332,29 @@ def conclude(
         attrs=_facts(estimator, settings, result),
     )
     posterior.approximation = result.approximation
+    _check_finite(estimator, posterior, result)
     room.diagnose(estimator, training, posterior)
     return Fitted(posterior, max(1, int(posterior.attrs["n_iter"])), dict(result.learned))
+
+
+def _check_finite(estimator, posterior, result):
+    """Raise a ValueError unless all that was learned is finite."""
+    known = {name: posterior[name] for name in posterior}
+    known |= {f"stats[{name!r}]": values for name, values in posterior.stats.items()}
+    for name, moments in posterior.moments.items():
+        known[f"moments[{name!r}].mean"] = moments.mean
+        if moments.count > 1:
+            known[f"moments[{name!r}].variance"] = moments.variance
+    approximation = result.approximation
+    if approximation is not None:
+        known |= {f"approximation.mean[{n!r}]": v for n, v in approximation.mean.items()}
+        known["elbo"] = np.asarray(getattr(approximation, "elbo", ()), dtype=float)
+    wrong = [name for name, values in known.items() if not all_finite(values)]
+    if wrong:
+        raise ValueError(
+            f"{type(estimator).__name__}(solver={estimator.solver!r}) found no finite posterior: "
+            f"there is NaN or infinity in {', '.join(wrong)}. {_EXTREME}"
+        )
 
 
 def _facts(estimator, settings, result):

@@ -133,6 +133,12 @@ def check_no_weights(estimator: Any, sample_weight: Any) -> None:
         )
 
 
+def all_finite(values: np.ndarray) -> bool:
+    """Whether no entry is NaN or infinite; without a copy where the sum tells."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(np.sum(values)) or np.isfinite(values).all())
+
+
 def _is_number(value):
     """Whether a value is a real number, which a bool is not meant to be."""
     return isinstance(value, Real) and not isinstance(value, bool)
