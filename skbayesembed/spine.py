@@ -24,9 +24,9 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .common.checks import all_finite, check_solver
-from .common.memory import check_memory
+from .common.memory import check_memory, one_account
 from .common.random import named_seeds
-from .common.trial import Measured, Trial, current, note_memory
+from .common.trial import Measured, Trial, current
 from .inference.chains import Settings
 from .inference.contracts import ROWS, Result
 from .posterior import Posterior
@@ -178,8 +178,8 @@ def fit(
     ValueError, numpy.linalg.LinAlgError
         If numbers are too extreme to compute with; the posterior is finite otherwise.
     """
-    settings, trial = plan(estimator, room, training), current()
-    with _numbers_explained(estimator):
+    with one_account(), _numbers_explained(estimator):
+        settings, trial = plan(estimator, room, training), current()
         problem = room.pose(estimator, training, seeds)
         solve = room.solvers[estimator.solver]
         if trial is not None:
@@ -279,9 +279,6 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
     needed = every // stride + size.trace * e.draws * chains
     needed += 0 if moments is None else moments * chains
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
-    if e.solver in CHAINS:
-        # those of a chain are kept until all are joined
-        note_memory(every // stride, "The draws, joined")
     return Settings(
         draws=e.draws,
         warmup=e.warmup,

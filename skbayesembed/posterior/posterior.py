@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -370,7 +371,7 @@ class Posterior(Mapping[str, np.ndarray]):
         """
         header, arrays = self._pack()
         path = _npz_path(path)
-        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+        partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
         try:
             with open(partial, "wb") as file:
                 np.savez(file, header=np.array(json.dumps(header)), **arrays)
