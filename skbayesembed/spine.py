@@ -64,6 +64,9 @@ class Footprint:
         recorded whole.
     budget : int
         Bytes up to which all draws are recorded whole without a user asking for it.
+    work : int
+        Bytes that the estimator's solver works with besides draws, at most at a time; 0 where the
+        room tells `memory.check_memory` of them itself, when it makes them.
     """
 
     draw: int
@@ -72,6 +75,7 @@ class Footprint:
     covariance: bool = True
     rows: dict[str, Any] | None = None
     budget: int = DRAW_BUDGET
+    work: int = 0
 
 
 @dataclass(frozen=True)
@@ -263,9 +267,15 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
         If what is asked for does not fit in memory.
     """
     e = estimator
+    size = room.footprint(e, training)
+    if size.work:
+        check_memory(
+            size.work,
+            f"What solver={e.solver!r} works with",
+            "Use a smaller model, or fewer words (max_features, min_count).",
+        )
     if e.solver == "map":
         return Settings(draws=1, warmup=0)
-    size = room.footprint(e, training)
     # counted in Python integers, since NumPy's may overflow
     chains = 1 if e.solver in APPROXIMATE else int(e.chains)
     every = int(size.draw) * int(e.draws) * chains

@@ -251,7 +251,6 @@ class Trajectories:
         integrator = options.integrator or _DEFAULTS[options.method]
         self._kicks, self._drifts = _INTEGRATORS[integrator]
         self._gaussian = integrator.startswith("gaussian")
-        self._move = {"nuts": self._nuts, "hmc": self._fixed, "mala": self._fixed}[options.method]
 
     def state_at(self, theta: np.ndarray) -> State:
         """The state at ``theta``, without momentum."""
@@ -330,7 +329,7 @@ class Trajectories:
         """One transition from ``state``, which leaves the posterior invariant."""
         self.refresh(state)
         with np.errstate(all="ignore"):
-            return self._move(state)
+            return self._nuts(state) if self.options.method == "nuts" else self._fixed(state)
 
     def _fixed(self, start):
         options = self.options
