@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+sys.path.insert(0, str(Path(__file__).parent))
+import figure_fits  # noqa: E402
 
 project = "skbayesembed"
 author = "skbayesembed developers"
@@ -21,6 +26,7 @@ extensions = [
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
+    "matplotlib.sphinxext.plot_directive",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "**.ipynb"]
@@ -29,6 +35,12 @@ default_role = "literal"
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+
+plot_include_source = True
+plot_html_show_source_link = False
+plot_html_show_formats = False
+plot_formats = [("png", 200)]
+rst_prolog = f".. |texts of figures| replace:: {figure_fits.SAYS}"
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"skbayesembed {release}"

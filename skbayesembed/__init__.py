@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 
 from .dynamic.estimator import DynamicSGNS
+from .io.models import load
 from .posterior.posterior import Posterior
 from .senses.estimator import DiSCSenseModel
 from .senses.priors import SensePrior
@@ -30,4 +31,5 @@ __all__ = [
     "Posterior",
     "SensePrior",
     "__version__",
+    "load",
 ]

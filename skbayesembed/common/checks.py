@@ -7,7 +7,7 @@ imports nothing of the package, so that every other module may use it.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -40,11 +40,10 @@ def check_real(
 
 def check_list(name: str, values: Any, of: str) -> list[Any]:
     """List of ``values``; a ValueError unless they are several of what ``of`` says."""
-    try:
-        if not isinstance(values, str | bytes):
-            return list(values)
-    except TypeError:
-        pass
+    table = isinstance(values, np.ndarray) and values.ndim > 1
+    found = list(values) if table else listed(values)
+    if found is not None:
+        return found
     raise ValueError(f"{name} must be a list of {of}, got {values!r}.")
 
 
@@ -89,6 +88,12 @@ def check_word_filters(estimator: Any) -> None:
     check_integer("min_count", estimator.min_count, 1)
     if estimator.max_features is not None:
         check_integer("max_features", estimator.max_features, 1)
+
+
+def check_feature_names(names: Any) -> None:
+    """Raise a ValueError unless these are None or a list."""
+    if names is not None and listed(names) is None:
+        raise ValueError(f"feature_names must be None or a list of words, got {names!r}.")
 
 
 def check_chain_length(estimator: Any) -> None:
@@ -152,6 +157,15 @@ def all_finite(values: np.ndarray) -> bool:
     """Whether no entry is NaN or infinite; without a copy where the sum tells."""
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.isfinite(np.sum(values)) or np.isfinite(values).all())
+
+
+def listed(value: Any) -> list | None:
+    """The entries of a list, tuple or 1-D array; None for anything else."""
+    if isinstance(value, str | bytes | dict) or not isinstance(value, Iterable):
+        return None
+    if isinstance(value, np.ndarray) and value.ndim != 1:
+        return None
+    return list(value)
 
 
 def _is_number(value):

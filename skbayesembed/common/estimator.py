@@ -13,6 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..io.models import SaveMixin
 from .checks import check_integer
 from .memory import check_memory
 
@@ -44,7 +45,7 @@ class Learned:
         raise AttributeError(f"{self.name} is learned by fit and cannot be set")
 
 
-class FittedMixin:
+class FittedMixin(SaveMixin):
     """Attributes that every estimator learns, and their renewal after ``partial_fit``.
 
     ``fit`` passes what it leaves to `_set_fitted`. ``partial_fit`` keeps a stream, an object that

@@ -72,18 +72,31 @@ def named_matrix(
         As `count_matrix`, or if the names are not one for each column, all different.
     """
     counts = count_matrix(estimator, X, reset=reset)
+    return counts, matrix_names(estimator, X, counts.shape[1])
+
+
+def matrix_names(estimator: Any, X: Any, n_columns: int) -> np.ndarray:
+    """Names of the columns of a count matrix, ndarray of str of shape (n_columns,).
+
+    Those of the estimator's ``feature_names``, else the columns' own, else x0, x1, ...
+
+    Raises
+    ------
+    ValueError
+        If the names are not one for each column, all different.
+    """
     names, title = estimator.feature_names, "feature_names"
     if names is None:
         names, title = getattr(X, "columns", None), "the columns of X"
     if names is None:
-        return counts, column_names(counts.shape[1], None)
+        return column_names(n_columns, None)
     names = [str(name) for name in names]
-    if len(names) != counts.shape[1] or len(set(names)) != len(names):
+    if len(names) != n_columns or len(set(names)) != len(names):
         raise ValueError(
-            f"{title} must name the {counts.shape[1]} columns of X once each, got "
+            f"{title} must name the {n_columns} columns of X once each, got "
             f"{len(names)} names, {len(set(names))} different."
         )
-    return counts, np.array(names, dtype=str)
+    return np.array(names, dtype=str)
 
 
 def most_frequent(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,13 +13,16 @@ from numpy.typing import ArrayLike
 
 from ..common.checks import check_integer
 
-# Times as a user gives them: numbers, dates as NumPy's or pandas' arrays, or a list of dates.
-Times = ArrayLike | Sequence[datetime.date]
+# Times as a user gives them: numbers, dates as NumPy's or pandas' arrays, lists of dates or texts.
+Times = ArrayLike | Sequence[datetime.date] | Sequence[str]
 
-# More periods than this are taken for a mistake where each integer is one (time stamps, say).
 # Times that are larger have no whole numbers; shorter gaps have no precision of their own.
 _LARGEST_TIME, _LEAST_GAP = 2.0**63, 1e-100
+# More periods than this are taken for a mistake where each integer is one (time stamps, say).
 _MOST_PERIODS = 1000
+
+# Dates as texts: year, month and perhaps day, and perhaps a time of the day.
+_ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ].+)?)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +37,17 @@ class Periods:
     n_periods : int
     edges : ndarray of shape (n_periods + 1,) or None
         Period ``t`` is ``edges[t] <= time < edges[t + 1]``; the last one includes its end. None
-        if every integer, or every time given, is a period.
+        if every integer, calendar year, or time given is a period.
     labels : list of int or of str
         Names of the periods: integers, times, or bins such as ``"[1810, 1830)"``.
     centres : ndarray of shape (n_periods,), dtype float64
-        The integers or times, or the midpoints of the periods; of dates, in years.
+        The integers, years or times, or the midpoints of the periods; of dates, in years.
     gaps : ndarray of shape (n_periods - 1,), dtype float64
         Distances between the centres of consecutive periods.
     exact : bool
         Whether every period is a single time, at any distance from the next.
+    years : bool
+        Whether every period is a calendar year of dates; a time in it belongs to it.
 
     Examples
     --------
@@ -52,6 +58,9 @@ class Periods:
     >>> periods = Periods.learn([1812, 1850, 1871], bins=[1800, 1850, 1900])
     >>> periods.labels, periods.index([1812, 1850, 1900]).tolist()
     (['[1800, 1850)', '[1850, 1900]'], [0, 1, 1])
+    >>> periods = Periods.learn(["1999-05-03", "2001-01-20"])
+    >>> periods.labels, periods.index(["1999-12-31", "2001-01-01"]).tolist()
+    ([1999, 2000, 2001], [0, 2])
     """
 
     n_periods: int
@@ -60,6 +69,7 @@ class Periods:
     centres: np.ndarray
     gaps: np.ndarray
     exact: bool = False
+    years: bool = False
 
     @classmethod
     def learn(cls, times: Times, n_periods: int | None = None, bins: Times | None = None) -> Self:
@@ -79,16 +89,16 @@ class Periods:
         -------
         periods : Periods
             With neither ``n_periods`` nor ``bins``, one period for each integer from the first to
-            the last time. A period may hold no time.
+            the last time, or, of dates, for each calendar year. A period may hold no time.
 
         Raises
         ------
         ValueError
             If ``times`` cannot be read or are none, ``n_periods`` and ``bins`` are both given or
-            one is out of range, a time is outside of ``bins``, or times without ``n_periods`` or
-            ``bins`` are not integers or span more than 1000 of them.
+            one is out of range, a time is outside of ``bins``, or numbers without ``n_periods`` or
+            ``bins`` are not integers, or span more than 1000 of them, as dates may not years.
         """
-        times = check_times(times)
+        times, dates = _read_line(times, "times")
         if not times.size:
             raise ValueError("times must hold at least one time, got none.")
         if n_periods is not None and bins is not None:
@@ -100,7 +110,7 @@ class Periods:
         low, high = times.min(), times.max()
         if n_periods is not None:
             return cls._of_edges(_equal_widths(low, high, n_periods))
-        return cls._of_integers(times, low, high)
+        return cls._of_years(times) if dates else cls._of_integers(times, low, high)
 
     @classmethod
     def of_times(cls, times: Times) -> Self:
@@ -146,6 +156,11 @@ class Periods:
         return cls(len(centres), edges, _edge_labels(edges), centres, np.diff(centres))
 
     @classmethod
+    def _of_years(cls, times):
+        years = np.floor(times)
+        return replace(cls._of_integers(years, years.min(), years.max()), years=True)
+
+    @classmethod
     def _of_integers(cls, times, low, high):
         fraction = times != np.round(times)
         if fraction.any():
@@ -161,6 +176,32 @@ class Periods:
         labels = list(range(int(low), int(high) + 1))
         centres = np.array(labels, dtype=np.float64)
         return cls(len(labels), None, labels, centres, np.diff(centres))
+
+    def extended(self, times: Times) -> Self:
+        """The same single integers or years as periods, continued up to further times.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Numbers or dates, as `check_times` reads them.
+
+        Returns
+        -------
+        periods : Periods
+
+        Raises
+        ------
+        ValueError
+            If ``times`` cannot be read, or one is not an integer where the periods are.
+
+        Examples
+        --------
+        >>> from skbayesembed.corpus.periods import Periods
+        >>> Periods.learn([1850, 1851]).extended([1853]).labels
+        [1850, 1851, 1852, 1853]
+        """
+        line = np.append(self.centres, self._read(times))
+        return replace(self._of_integers(line, line.min(), line.max()), years=self.years)
 
     def index(self, times: Times) -> np.ndarray:
         """Find the period of each time.
@@ -181,7 +222,7 @@ class Periods:
             If ``times`` cannot be read, a time is before the first or after the last period, or
             one is not an integer where the periods are.
         """
-        times = check_times(times)
+        times = self._read(times)
         if self.exact:
             return self._index_of_times(times)
         ends = self.centres if self.edges is None else self.edges
@@ -195,6 +236,11 @@ class Periods:
             found = np.searchsorted(self.edges, times, side="right") - 1
             return np.minimum(found, self.n_periods - 1).astype(np.int64, copy=False)
         return (_whole(times) - self.centres[0]).astype(np.int64)
+
+    def _read(self, times):
+        """Times as numbers, those of a year as the year where years are periods."""
+        times = check_times(times)
+        return np.floor(times) if self.years else times
 
     def _index_of_times(self, times):
         """The period of each time where every period is a single time."""
@@ -230,7 +276,8 @@ class Periods:
         if isinstance(time, str):
             if time in self.labels:
                 return self.labels.index(time)
-            raise ValueError(f"{name} must be a time or one of {self.labels}, got {time!r}.")
+            if not _ISO_DATE.fullmatch(time):
+                raise ValueError(f"{name} must be a time or one of {self.labels}, got {time!r}.")
         try:
             return int(self.index([time])[0])
         except ValueError as error:
@@ -248,7 +295,7 @@ class Periods:
         -------
         centres : ndarray of shape (n,)
             Bins are continued by bins of the width of the first and of the last, integers by
-            integers; where periods are single times, each time is its own centre.
+            integers, years by years; where periods are single times, each time is its own centre.
 
         Raises
         ------
@@ -262,7 +309,7 @@ class Periods:
         >>> periods.centre_of([1812, 1900, 1901, 1799]).tolist()
         [1825.0, 1875.0, 1925.0, 1775.0]
         """
-        times = check_times(times)
+        times = self._read(times)
         if self.exact:
             return times
         if self.edges is None:
@@ -284,7 +331,8 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
     ----------
     times : array-like of shape (n,)
         Numbers, or dates (NumPy's, pandas' or of ``datetime``; those with a time zone are taken
-        in UTC). A date becomes its year and the share of it that has passed:
+        in UTC), also as texts in the ISO format, such as ``"1999-05"``, ``"1999-05-03"`` or
+        ``"1999-05-03T18:30"``. A date becomes its year and the share of it that has passed:
         2001-07-02 12:00 is 2001.5.
     n : int or None, default=None
         The number of times there must be, one for each document.
@@ -297,7 +345,7 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
     ------
     ValueError
         If ``times`` is not one-dimensional, has another length than ``n``, or holds anything but
-        finite numbers and dates: numbers as strings, booleans, NaN, NaT, None.
+        finite numbers and dates: numbers and other dates as strings, booleans, NaN, NaT, None.
 
     Examples
     --------
@@ -307,15 +355,17 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
     [1850.0, 1900.5]
     >>> check_times(np.array(["1999-01-01", "2001-07-02T12"], dtype="datetime64[h]")).tolist()
     [1999.0, 2001.5]
+    >>> check_times(["1999-01-01", "2001-07-02 12:00"]).tolist()
+    [1999.0, 2001.5]
     """
-    return _check_line(times, "times", n)
+    return _read_line(times, "times", n)[0]
 
 
 # ---------------------------------------------------------------------------------------------
 
 
-def _check_line(values, name, n=None):
-    """Numbers or dates as an array of finite numbers, dates in years."""
+def _read_line(values, name, n=None):
+    """Finite numbers, of dates in years, as an array; and whether they were dates."""
     try:
         values = np.asarray(values)
     except ValueError as error:
@@ -326,9 +376,10 @@ def _check_line(values, name, n=None):
         raise ValueError(
             f"{name} must have one entry for each of the {n} documents, got {len(values)}."
         )
-    if values.dtype.kind == "O":
-        values = _read_objects(values, name)
-    if values.dtype.kind == "M":
+    if values.dtype.kind in "OUT":
+        values = _read_objects(values.astype(object), name)
+    dates = values.dtype.kind == "M"
+    if dates:
         line = _years(values)
     elif values.dtype.kind in "iuf" or not values.size:
         line = values.astype(np.float64)
@@ -342,11 +393,13 @@ def _check_line(values, name, n=None):
         raise ValueError(
             f"{name} must be between -2**63 and 2**63 (scale them to years, say), got {bad}."
         )
-    return line
+    return line, dates
 
 
 def _read_objects(values, name):
     """Python objects as datetime64 if all are dates, or as numbers."""
+    if values.size and all(isinstance(value, str) for value in values):
+        values = _read_texts(values, name)
     dates = [isinstance(value, datetime.date) for value in values]
     if all(dates):
         return np.array([_plain_date(value) for value in values], dtype="datetime64[us]")
@@ -365,8 +418,33 @@ def _refuse(value, name):
     """Raise a ValueError for an entry that is neither number nor date."""
     advice = ""
     if isinstance(value, str | bytes):
-        advice = f"; convert texts first, as by np.asarray({name}, dtype=float)"
+        advice = "; convert texts first, " + (
+            f"as by np.asarray({name}, dtype=float)"
+            if _is_number(value)
+            else f"dates as by pandas.to_datetime({name}), or write them as in '1999-05-03'"
+        )
     raise ValueError(f"{name} must be numbers or dates, got {value!r}{advice}.")
+
+
+def _read_texts(values, name):
+    """Texts as dates; a ValueError for the first that is none in the ISO format."""
+    dates = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        if not _ISO_DATE.fullmatch(value):
+            _refuse(value, name)
+        try:
+            dates[i] = datetime.datetime.fromisoformat(value if len(value) > 7 else f"{value}-01")
+        except ValueError as error:
+            raise ValueError(f"{name}[{i}] must be a date, got {value!r}: {error}.") from None
+    return dates
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _plain_date(value):
@@ -386,11 +464,13 @@ def _years(dates):
     share = (dates.astype(unit) - start) / (end - start)
     missing = np.isnat(dates)
     number = np.where(missing, 0, year.astype(np.int64)) + 1970.0
-    return np.where(missing, np.nan, number + share)
+    # the last microseconds of a year are rounded to the next one otherwise
+    line = np.minimum(number + share, np.nextafter(number + 1, -np.inf))
+    return np.where(missing, np.nan, line)
 
 
 def _check_bins(bins):
-    edges = _check_line(bins, "bins")
+    edges, _ = _read_line(bins, "bins")
     if len(edges) < 2 or np.any(np.diff(edges) <= 0):
         raise ValueError(
             f"bins must be two or more increasing ends of periods, got {edges.tolist()}."

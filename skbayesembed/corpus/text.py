@@ -552,3 +552,20 @@ def _refuse_missing(value, name):
     missing = value is None or (isinstance(value, float) and value != value)
     if missing or type(value).__name__ in ("NAType", "NaTType"):
         raise ValueError(f"{name} is missing ({value!r}): drop it or make it an empty str.")
+
+
+def take_documents(X: Any, rows: np.ndarray) -> Any:
+    """Some of the documents or rows of counts, by their places.
+
+    Parameters
+    ----------
+    X : list, array, sparse matrix, Series or DataFrame
+    rows : ndarray of int
+
+    Returns
+    -------
+    X : of the same kind
+    """
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..sgns.questions.operands import Operands
 from ..sgns.questions.phrases import Axis, operands_of, phrase_of
 from ..sgns.reading import AskingMixin, check_one_of
 from ..sgns.similar_documents import document_similarity
-from ..sgns.weat import weat
+from ..sgns.weat import AssociationTests, weat, weats
 from . import inputs
 from .predict import as_read, period_draws
 from .vectors import n_drawn, vectors_of
@@ -120,6 +120,27 @@ class DynamicAskingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         return weat(self, X, Y, A, B, prob, self._shift(period))
+
+    def weats(
+        self, tests: Mapping[str, tuple[Sequence, Sequence, Sequence, Sequence]],
+        *, period: Any, prob: float = 0.9,
+    ) -> AssociationTests:  # fmt: skip
+        """Several association tests in a period, with the share of false discoveries among them.
+
+        Parameters
+        ----------
+        tests, prob
+            As of `BayesianSGNS.weats`.
+        period : time or label of a period
+            A time in a period names it.
+
+        Returns
+        -------
+        AssociationTests
+            As of `BayesianSGNS.weats`.
+        """
+        check_is_fitted(self, "posterior_")
+        return weats(self, tests, prob, self._shift(period))
 
     def document_similarity(
         self,

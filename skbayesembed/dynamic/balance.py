@@ -47,7 +47,16 @@ class _Places:
 
     def __init__(self, posterior):
         self.posterior = posterior
-        self.n_chains, self.n_draws = posterior.n_chains, posterior.n_draws
+
+    @property
+    def n_chains(self):
+        """Number of chains."""
+        return self.posterior.n_chains
+
+    @property
+    def n_draws(self):
+        """Number of draws of each."""
+        return self.posterior.n_draws
 
     def flat(self, name):
         """Draws, (n_draws, n_periods * n_words, n_components)."""

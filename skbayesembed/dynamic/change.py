@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..metrics.words import unit_vectors
+from ..posterior.sources import source_of
 from ..posterior.summary import summarise
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, false_shares
 from ..sgns.documents import answers
 from ..sgns.neighbours import units_columns, units_notes
 from ..sgns.questions.kinds import CosineDistances, Distances
@@ -229,13 +230,12 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     order = np.lexsort((-columns["interval"][:, 0], -columns["above"]))[:n]
     labels = estimator.periods_.labels
     mean, sd, interval, above, known, *n_units = (columns[name][order] for name in columns)
-    false = np.cumsum(1.0 - above) / np.arange(1, above.size + 1)
     words = seen[order]
     return Changes(
-        estimator.words_[words], mean, sd, interval, above, false, known,
+        estimator.words_[words], mean, sd, interval, above, false_shares(above), known,
         *(estimator.observed_[t, words] for t in at),
         tuple(labels[t] for t in at), distance, threshold, prob, parts[0].n_draws, *n_units,
-    )  # fmt: skip
+    )._resting_on(source_of(estimator, deviations is not None))  # fmt: skip
 
 
 def _seen_enough(estimator, at, min_pairs):

@@ -6,13 +6,14 @@ from ..common.checks import (
     check_bool,
     check_chain_length,
     check_choice,
+    check_feature_names,
     check_integer,
     check_iterations,
     check_learning_method,
     check_real,
     check_word_filters,
 )
-from ..sgns.checks import check_feature_names, check_kept
+from ..sgns.checks import check_kept
 from .priors import LEARNED, check_drift
 
 

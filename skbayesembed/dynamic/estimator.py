@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -18,10 +19,11 @@ from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, lear
 from ..corpus.text import materialise
 from ..cost import Cost
 from ..sgns.documents.source import warn_of_dispersion
-from ..sgns.vectors import UnitsMixin
+from ..sgns.vectors import UnitsMixin, deviations_of
 from . import inputs, predict
 from .balance import balance_of
 from .checks import check_filter
+from .datatree import DataTreeMixin
 from .documents.sampling import DriftSampling
 from .documents.source import source_of, why_not
 from .features import sampled_features
@@ -34,7 +36,12 @@ _TIMES = {"times": True}
 
 
 class DynamicSGNS(
-    DynamicReadingMixin, UnitsMixin, DocumentFeaturesMixin, FittedMixin, BaseEstimator
+    DynamicReadingMixin,
+    UnitsMixin,
+    DataTreeMixin,
+    DocumentFeaturesMixin,
+    FittedMixin,
+    BaseEstimator,
 ):
     r"""Posterior of skip-gram embeddings that drift over time.
 
@@ -61,9 +68,9 @@ class DynamicSGNS(
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
-        Ends of the periods. Where neither is given, times of documents must be integers, and every
-        integer from the first to the last is a period; of a list of PairCounts, every different
-        time is a period.
+        Ends of the periods. Where neither is given, times of documents must be integers or dates,
+        and every integer or calendar year from the first to the last is a period; of a list of
+        PairCounts, every different time is a period.
     diffusion : float or "learned", default=1e-3
         Variance of a step of an entry of a vector per unit of time (a year for dates).
         ``"learned"`` gives it a prior (not with ``"map"`` and ``"laplace"``, whose joint mode is
@@ -333,8 +340,8 @@ class DynamicSGNS(
         y : None
             Ignored.
         times : array-like of shape (n_documents,)
-            Numbers or dates, in any order; one for each of a list of PairCounts. A period may have
-            no documents.
+            Numbers or dates (also as ISO texts), in any order; one for each of a list of
+            PairCounts. A period may have no documents.
         units : array-like of shape (n_documents,), optional
             What was sampled: a label for each document (speaker, author, work, country), by which
             intervals are made. A unit may have documents in several periods. By default every
@@ -366,6 +373,7 @@ class DynamicSGNS(
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
+        self._count_seed = seeds["counts"]
         self._no_units, self._sampling = why_not(self, training), None
         self._set_fitted(found)
         if self._no_units is None:
@@ -561,6 +569,17 @@ class DynamicSGNS(
         else:
             rho, alpha, balance = posterior.mean("rho"), posterior.mean("alpha"), None
         return {"rho_": rho, "alpha_": alpha, "_balanced": balance}
+
+    def _word_facts(self, period):
+        """Standard deviations of target vectors in a period, and pairs of words."""
+        t = self.periods_.find(period, "period")
+        facts = {"pairs": self.observed_[t]}
+        if deviations_of(self) is not None or self.posterior_.attrs["solver"] != "map":
+            every = sparse.eye_array(self.words_.size, format="csr")
+            centres = np.full(self.words_.size, self.periods_.centres[t])
+            features = predict.document_features(self, every, centres, True)
+            facts["spread"] = features[:, self._n_means :]
+        return facts
 
     @property
     def _n_means(self):

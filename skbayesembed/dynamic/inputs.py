@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -166,6 +167,29 @@ def training_data(estimator, X, times, seed, units=None, sample_weight=None):
     return training
 
 
+def training_again(estimator, X, times, sample_weight=None):
+    """Counts of the periods that a fitted estimator was trained on, from the same data.
+
+    Raises
+    ------
+    ValueError
+        If they are other words, periods or numbers of pairs.
+    """
+    # a copy, since reading notes the columns of a count matrix
+    again = copy.copy(estimator)
+    seed = estimator._count_seed
+    training = training_data(again, X, times, seed, None, sample_weight)
+    same = np.array_equal(training.words, estimator.words_)
+    same = same and training.observed.shape == estimator.observed_.shape
+    if not (same and np.allclose(training.observed, estimator.observed_)):
+        raise ValueError(
+            "X, times and sample_weight must be the data that fit was given, with its vocabulary "
+            f"of {estimator.words_.size} words in {estimator.periods_.n_periods} periods; got "
+            f"{training.words.size} words in {training.periods.n_periods} periods, or other pairs."
+        )
+    return training.counts
+
+
 # Words, their columns, periods, the period of each document, and sources of each period's counts.
 
 
@@ -264,17 +288,18 @@ def matrix_counts(estimator, matrix, index, periods, rng):
 
 def learn_periods(estimator, times, n, kind="text"):
     """`Periods` of the times, at least two, and the period of each."""
-    times = check_line(times, n, kind)
+    numbers = check_line(times, n, kind)
     if kind == "pairs" and estimator.n_periods is None and estimator.bins is None:
-        periods = Periods.of_times(times)
+        periods = Periods.of_times(numbers)
     else:
+        # of the times themselves, as dates and numbers are cut into different periods
         periods = Periods.learn(times, estimator.n_periods, estimator.bins)
     if periods.n_periods < 2:
         raise ValueError(
             f"The times of {n} sample(s) make one period, {periods.labels[0]}: "
             f"{type(estimator).__name__} needs two or more. Use BayesianSGNS for one period."
         )
-    return periods, periods.index(times)
+    return periods, periods.index(numbers)
 
 
 def _no_counts(n_words):

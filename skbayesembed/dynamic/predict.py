@@ -128,7 +128,7 @@ def sweep_chunk(estimator, n_periods):
     n_draws = posterior.n_chains * posterior.n_draws
     if not enough_recorded(estimator, SWEEP_DRAWS):
         n_draws = SWEEP_DRAWS
-    return max(1, _NUMBERS // (n_draws * n_periods * estimator.rho_.shape[-1]))
+    return max(1, _NUMBERS // (max(1, n_draws) * n_periods * estimator.rho_.shape[-1]))
 
 
 def as_read(estimator, name, draws):

@@ -15,7 +15,7 @@ from ..sgns.questions.asking import Answer, ask, difference
 from ..sgns.questions.kinds import Cosines, Entries
 from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
-from ..sgns.reading import pair_places, pairs_at
+from ..sgns.reading import pair_axis, pair_places, pairs_at, similarity_title
 from .asking import DynamicAskingMixin
 from .change import Changes, distance_question, known_share, most_changed, prior_distance
 from .vectors import places_of
@@ -124,7 +124,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
         chosen, where = _chosen_periods(self)
         side, k = _WHICH.index(which), self.rho_.shape[-1]
         places = of_places(places_of(self, chosen, index), self._n_places, side, unit=False)
-        found = ask(self, Entries(places, k), prob, (len(chosen), k), **where)
+        title = f"{which} vector of {str(self.words_[index])!r}"
+        axes = {"period": where["periods"], "component": range(k)}
+        shape = len(chosen), k
+        found = ask(self, Entries(places, k), prob, shape, title=title, axes=axes, **where)
         if "n_units" in found:
             found.n_units = found.n_units[:, 0]
         return found
@@ -166,7 +169,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         chosen, where = _chosen_periods(self, periods)
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         question = cosines_at(self, *([(x, t) for t in chosen] for x in (a, b)))
-        return ask(self, question, prob, **where)
+        return ask(self, question, prob, title=similarity_title(a, b), axes=_over(where), **where)
 
     def self_similarity(
         self,
@@ -204,7 +207,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         where["reference"] = self.periods_.labels[at]
         phrase = phrase_of(self, word, "word")
         now, then = [(phrase, t) for t in chosen], [(phrase, at)] * len(chosen)
-        return ask(self, cosines_at(self, now, then), prob, **where)
+        title = f"similarity of {phrase.label!r} to itself in {where['reference']}"
+        question = cosines_at(self, now, then)
+        return ask(self, question, prob, title=title, axes=_over(where), **where)
 
     def similarity_change(
         self, a: str | int, b: str | int, start: Any = None, end: Any = None, *, prob: float = 0.9
@@ -232,7 +237,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         before, after = _two_periods(self, start, end)
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         later, former = (cosines_at(self, [(a, t)], [(b, t)]) for t in (after, before))
-        found = difference(self, later, former, prob)
+        start, end = (self.periods_.labels[t] for t in (before, after))
+        title = f"change of the {similarity_title(a, b)} from {start} to {end}"
+        found = difference(self, later, former, prob, title=title)
         found.prob_increase = found.pop("prob_positive")
         return found
 
@@ -283,7 +290,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         index = word_index(self, word, "word")
         first, last = (np.array([places_of(self, t, index)]) for t in at)
         question = distance_question(self, distance, first, last)
-        found = ask(self, question, prob, ())
+        start, end = (self.periods_.labels[t] for t in at)
+        title = f"{distance} distance of {str(self.words_[index])!r}, {start} to {end}"
+        found = ask(self, question, prob, (), title=title)
         found.pairs = tuple(float(self.observed_[t, index]) for t in at)
         draws = question.draws(self._vectors(question.operands, False))
         found.known = float(known_share(self, at, np.array([index]), draws[:, :, None])[0])
@@ -400,7 +409,14 @@ class DynamicReadingMixin(DynamicAskingMixin):
         chosen, where = _chosen_periods(self, periods)
         rows, columns = (places_of(self, np.array(chosen)[:, None], w) for w in (targets, contexts))
         question = pairs_at(self, rows.ravel(), columns.ravel())
-        return ask(self, question, prob, rows.shape, **where)
+        title = "probability that a pair is positive"
+        axes = _over(where) | pair_axis(self, targets, contexts)
+        return ask(self, question, prob, rows.shape, title=title, axes=axes, **where)
+
+
+def _over(where):
+    """The axis of answers in several periods."""
+    return {"period": where["periods"]}
 
 
 def _check_distance(distance, threshold):

@@ -55,9 +55,9 @@ class Stream:
         kind, X = inputs.kind_of(materialise(X))
         self._check_same(estimator, kind)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        times = inputs.check_line(times, n, kind)
-        periods = extended_periods(estimator, self.known.periods, times, kind)
-        index = periods.index(times)
+        numbers = inputs.check_line(times, n, kind)
+        periods = extended_periods(estimator, self.known.periods, times, numbers, kind)
+        index = periods.index(numbers)
         self._check_later(periods, index)
         count = {"pairs": self._given, "counts": self._matrix}.get(kind, self._corpus)
         words, columns, counts = count(estimator, X, kind, index)
@@ -174,18 +174,19 @@ def _kind_of_stream(kind):
     return kinds.get(kind, "text or tokens")
 
 
-def extended_periods(estimator, known, times, kind):
+def extended_periods(estimator, known, times, numbers, kind):
     """`Periods` from the first known, or the first time, up to the last time.
 
     With ``bins`` they are what they are; otherwise more of the width of the last are added.
+    ``numbers`` are the times as `check_times` reads them.
     """
     if kind == "pairs" and estimator.n_periods is None and estimator.bins is None:
-        return Periods.of_times(times if known is None else np.append(known.centres, times))
+        return Periods.of_times(numbers if known is None else np.append(known.centres, numbers))
     if known is None or estimator.bins is not None:
         return Periods.learn(times, estimator.n_periods, estimator.bins)
     if known.edges is None:
-        return Periods.learn(np.append(known.centres, times))
+        return known.extended(numbers)
     width = known.edges[-1] - known.edges[-2]
-    more = max(0, int(np.ceil((times.max() - known.edges[-1]) / width)))
+    more = max(0, int(np.ceil((numbers.max() - known.edges[-1]) / width)))
     later = known.edges[-1] + width * np.arange(1, more + 1)
     return Periods.learn(times, bins=np.append(known.edges, later))

@@ -23,8 +23,7 @@ def places_of(estimator, periods, word):
 
 def n_drawn(estimator):
     """Draws behind an answer."""
-    posterior = estimator.posterior_
-    return DRAWN if can_draw(estimator) else posterior.n_chains * posterior.n_draws
+    return DRAWN if can_draw(estimator) else len(estimator.posterior_.flat("rho"))
 
 
 def vectors_of(estimator, operands, invariant):

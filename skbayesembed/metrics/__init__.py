@@ -6,6 +6,7 @@ from .comparison import Comparison, compare_models
 from .intervals import coverage, interval_overlap
 from .senses import brier_score, interaction_level, match_senses
 from .topics import coherence
+from .units import score_units
 from .words import analogies, rmse_cooccurrence, word_similarity
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "interval_overlap",
     "match_senses",
     "rmse_cooccurrence",
+    "score_units",
     "word_similarity",
 ]

@@ -35,14 +35,21 @@ class Comparison(Table):
     bad_share: np.ndarray
 
     def _columns(self):
-        return [
+        # sums over observations, or means of log probabilities
+        digits = ".1f" if np.abs(self.elpd).max() >= 10 else ".4f"
+        columns = [
             Column("model", list(self.names), ("model",), left=True),
-            Column("elpd", self.elpd, ("elpd",), ".1f"),
-            Column("se", self.se, ("se",), ".1f"),
-            Column("difference", self.difference, ("difference",), ".1f"),
-            Column("se", self.se_difference, ("se_difference",), ".1f"),
-            Column("bad k", self.bad_share, ("bad_share",), ".2f"),
+            Column("elpd", self.elpd, ("elpd",), digits),
+            Column("se", self.se, ("se",), digits),
+            Column("difference", self.difference, ("difference",), digits),
+            Column("se", self.se_difference, ("se_difference",), digits),
         ]
+        if not np.isnan(self.bad_share).all():
+            columns.append(Column("bad k", self.bad_share, (), ".2f"))
+        return columns
+
+    def _series(self):
+        return super()._series() | {"bad_share": self.bad_share}
 
 
 def compare_models(found: Mapping[str, Any]) -> Comparison:
@@ -50,9 +57,10 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
 
     Parameters
     ----------
-    found : mapping of str to Bunch
+    found : mapping of str to Result
         Two or more, by the names of the models. All of one kind of model, fitted to the same data;
-        those of ``waic`` will do, but not side by side with others.
+        those of ``waic`` will do, but not side by side with others. Or what `score_units` returned
+        for each, of the same units and folds.
 
     Returns
     -------
@@ -60,7 +68,7 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
         A table, the best model first. A difference of a few standard errors is one; with a
         difference below four, whatever its standard error, models predict alike (Sivula et al.
         2020). Observations are taken as independent, which pairs of words of one text are not: for
-        text, differences of ``score`` over folds of documents are the safer guide.
+        text, differences of `score_units` are the safer guide.
 
     Raises
     ------

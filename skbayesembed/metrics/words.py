@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import rankdata
-from sklearn.utils import Bunch
 
 from ..common.checks import check_list, check_prob
+from ..posterior.results import About, Result, titled
 from ..posterior.summary import hdi_interval
 from .checks import check_numbers
 
@@ -79,7 +79,7 @@ def word_similarity(
     *,
     words: Iterable[str] | None = None,
     prob: float = 0.9,
-) -> Bunch:
+) -> Result:
     """Spearman correlation of cosines with people's scores of word pairs.
 
     Parameters
@@ -97,7 +97,7 @@ def word_similarity(
 
     Returns
     -------
-    Bunch
+    Result
         With the attributes ``correlation``, ``n_covered`` (pairs whose words have vectors) and
         ``n_pairs``. For an estimator with draws, ``correlation`` is that of the posterior mean
         cosines, and there are also ``draws`` (n_draws,) of the correlation, with their ``mean``,
@@ -139,7 +139,8 @@ def word_similarity(
     first, second = ([index[pair[side]] for pair in known] for side in (0, 1))
     cosines = np.array([_row_cosines(v[first], v[second]) for v in draws])
     scores = scores[covered]
-    out = Bunch(
+    out = Result(about=About("Spearman correlation with scores", prob=prob))
+    out.update(
         correlation=float(_spearman(cosines.mean(axis=0), scores)),
         n_covered=int(covered.sum()),
         n_pairs=len(pairs),
@@ -157,7 +158,7 @@ def analogies(
     *,
     words: Iterable[str] | None = None,
     categories: Iterable[str] | None = None,
-) -> Bunch:
+) -> Result:
     """Share of analogies a : b :: c : d that vector arithmetic completes.
 
     The answer is the word whose vector has the largest cosine with ``b - a + c``, where a, b and c
@@ -176,11 +177,11 @@ def analogies(
 
     Returns
     -------
-    Bunch
+    Result
         With the attributes ``accuracy`` (over the questions covered; NaN if there are none),
         ``n_covered``, ``n_questions``, and the boolean arrays ``correct`` and ``covered``
         (n_questions,). With ``categories`` also ``by_category``, a dict from the name of a category
-        to a Bunch of its ``accuracy``, ``n_covered`` and ``n_questions``.
+        to a Result of its ``accuracy``, ``n_covered`` and ``n_questions``.
 
     Raises
     ------
@@ -336,4 +337,9 @@ def _share(correct, covered, chosen):
     """Accuracy over the chosen questions that are covered."""
     known = covered & chosen
     accuracy = float(correct[known].mean()) if known.any() else float("nan")
-    return Bunch(accuracy=accuracy, n_covered=int(known.sum()), n_questions=int(chosen.sum()))
+    return titled(
+        "analogies completed",
+        accuracy=accuracy,
+        n_covered=int(known.sum()),
+        n_questions=int(chosen.sum()),
+    )

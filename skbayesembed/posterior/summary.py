@@ -7,19 +7,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
-from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
 from ..common.checks import check_prob
-from .arviz import array_stats
+from .mixing import Draws
 
 # Entries are worked on in blocks of about this size, which bounds the memory of the copies.
 _BLOCK_BYTES = 2**23
 
-ESS_METHODS = ("bulk", "tail", "mean", "sd", "median", "mad")
 # Quantiles whose effective sample size is that of the tails.
 _TAILS = (0.05, 0.95)
+_ESS = {
+    "bulk": Draws.ess_bulk,
+    "tail": lambda x: x.ess_tail(_TAILS),
+    "mean": Draws.ess_mean,
+    "sd": Draws.ess_sd,
+    "median": lambda x: x.ess_quantile(0.5),
+    "mad": Draws.ess_mad,
+}
+# Resamples behind the error of an end, which they tell to 7 %, and the fewest draws resampled.
+_RESAMPLES, _FEWEST_RESAMPLED = 100, 20
 # With fewer draws in a chain there are no diagnostics.
 _FEWEST_DRAWS = 4
 
@@ -117,34 +124,93 @@ def summarise(draws: np.ndarray, prob: float, **more: Any) -> Bunch:
     )
 
 
+def interval_errors(draws: np.ndarray, prob: float, n_chains: int | None = None) -> np.ndarray:
+    """Monte Carlo standard errors of the ends of highest density intervals.
+
+    By a bootstrap of as many independent draws as the draws are worth at the ends. The error of a
+    quantile would be half of it: the narrowest of all windows varies more than its ends do as
+    quantiles. Right to a tenth for independent draws, up to half too large where chains are
+    strongly autocorrelated.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n_draws, ...)
+        Those of one chain after those of another.
+    prob : float
+        Probability in the interval.
+    n_chains : int, optional
+        Chains they are from; None for independent draws.
+
+    Returns
+    -------
+    ndarray of shape (..., 2)
+        Of ``(low, high)``. NaN where there are fewer than 20 draws, or an entry is constant.
+    """
+    n, *shape = draws.shape
+    out = np.full((int(np.prod(shape)), 2), np.nan)
+    if n < _FEWEST_RESAMPLED or (n_chains and n // n_chains < _FEWEST_DRAWS):
+        return out.reshape(*shape, 2)
+    entries = np.ascontiguousarray(draws.reshape(n, -1).T, dtype=np.float64)
+    moving = np.ptp(entries, axis=1) > 0
+    sizes = np.full(len(entries), n)
+    if n_chains is not None and moving.any():
+        sizes[moving] = _worth(entries[moving], prob, n_chains)
+    # always the same resamples: what is asked twice has one answer
+    rng = np.random.default_rng(0)
+    for i in np.flatnonzero(moving & np.isfinite(entries).all(axis=1)):
+        chosen = rng.integers(n, size=(_RESAMPLES, sizes[i]))
+        out[i] = hdi_interval(entries[i][chosen], prob=prob, axis=1).std(axis=0, ddof=1)
+    return out.reshape(*shape, 2)
+
+
+def _worth(entries, prob, n_chains):
+    """Independent draws that those of each entry are worth at the ends of its interval."""
+    n = entries.shape[1]
+    ends = hdi_interval(entries, prob=prob, axis=1)
+    x = Draws(entries.reshape(len(entries), n_chains, -1))
+    with np.errstate(all="ignore"):
+        found = [x.ess_below(end) for end in ends.T]
+    worth = np.nan_to_num(np.min(found, axis=0), nan=_FEWEST_RESAMPLED)
+    return np.clip(np.round(worth), _FEWEST_RESAMPLED, n).astype(int)
+
+
 def rhat(draws: np.ndarray) -> np.ndarray:
     """Rank-normalised split R-hat of draws (chain, draw, ...); see `Posterior.rhat`."""
-    return _by_entry(draws, _rhat)
+    return _by_entry(draws, lambda x: (x.rhat(),))[0]
 
 
 def ess(draws: np.ndarray, method: str = "bulk") -> np.ndarray:
     """Effective sample size of draws (chain, draw, ...); see `Posterior.ess`."""
-    if method not in ESS_METHODS:
-        allowed = ", ".join(repr(m) for m in ESS_METHODS)
+    if method not in _ESS:
+        allowed = ", ".join(repr(m) for m in _ESS)
         raise ValueError(f"method must be one of {allowed}, got {method!r}.")
-    prob = _TAILS if method == "tail" else None
-    return _by_entry(draws, lambda x: array_stats().ess(x, method=method, prob=prob))
+    return _by_entry(draws, lambda x: (_ESS[method](x),))[0]
 
 
 def mcse(draws: np.ndarray) -> np.ndarray:
     """Monte Carlo standard error of the posterior mean, of draws (chain, draw, ...)."""
-    return _by_entry(draws, lambda x: array_stats().mcse(x, method="mean"))
+    return _by_entry(draws, lambda x: (x.mcse_mean(),))[0]
 
 
-def _by_entry(draws, statistic):
-    """Apply a statistic to each entry of draws (chain, draw, ...); NaN where it is undefined.
+def diagnostics(draws: np.ndarray) -> dict[str, np.ndarray]:
+    """`mcse`, `ess` of bulk and tails, and `rhat`, of draws (chain, draw, ...): dict of arrays."""
+    names = ("mcse", "ess_bulk", "ess_tail", "rhat")
 
-    ``statistic`` takes an array (entries, chain, draw) and returns one (entries,).
+    def all_of(x):
+        return x.mcse_mean(), x.ess_bulk(), x.ess_tail(_TAILS), x.rhat()
+
+    return dict(zip(names, _by_entry(draws, all_of, len(names)), strict=True))
+
+
+def _by_entry(draws, statistics, n_statistics=1):
+    """Apply statistics to each entry of draws (chain, draw, ...); NaN where they are undefined.
+
+    ``statistics`` takes `Draws` and returns a tuple of arrays (entries,).
     """
     n_chains, n_draws, *shape = draws.shape
-    out = np.full(int(np.prod(shape)), np.nan)
+    out = np.full((n_statistics, int(np.prod(shape))), np.nan)
     if n_draws < _FEWEST_DRAWS:
-        return out.reshape(shape)
+        return out.reshape(n_statistics, *shape)
     columns = draws.reshape(n_chains * n_draws, -1)
     step = max(1, _BLOCK_BYTES // (8 * len(columns)))
     with np.errstate(all="ignore"):  # chains stuck at different values divide by zero
@@ -153,26 +219,7 @@ def _by_entry(draws, statistic):
             low, high = block.min(axis=1), block.max(axis=1)
             good = np.isfinite(low) & np.isfinite(high) & (low < high)
             if good.any():
-                values = statistic(block[good].reshape(-1, n_chains, n_draws))
-                out[start : start + step][good] = values
-    return out.reshape(shape)
-
-
-def _rhat(x):
-    """R-hat of draws (entries, chain, draw), (entries,)."""
-    if x.shape[1] > 1:
-        return array_stats().rhat(x)
-    # arviz-stats takes no fewer than two chains: this is its formula for the halves of one
-    half = x.shape[2] // 2
-    halves = np.concatenate([x[:, :, :half], x[:, :, -half:]], axis=1)
-    folded = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
-    bulk, tail = (
-        array_stats().rhat(_normal_scores(h), method="identity") for h in (halves, folded)
-    )
-    return np.fmax(bulk, tail)
-
-
-def _normal_scores(x):
-    """Normal quantiles of the ranks within each entry (Vehtari et al. 2021, eq. 14)."""
-    rank = rankdata(x.reshape(len(x), -1), axis=1)
-    return ndtri((rank - 0.375) / (rank.shape[1] + 0.25)).reshape(x.shape)
+                found = statistics(Draws(block[good].reshape(-1, n_chains, n_draws)))
+                for row, values in zip(out, found, strict=True):
+                    row[start : start + step][good] = values
+    return out.reshape(n_statistics, *shape)

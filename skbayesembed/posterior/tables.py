@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from html import escape
 from itertools import product
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from .sources import notes_on
+
 if TYPE_CHECKING:
     import pandas as pd
-
-_POINT = "(a point estimate: one draw, intervals without width)"
 
 
 def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
@@ -30,6 +30,22 @@ def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
     except ImportError as error:
         raise ImportError("to_frame needs pandas: pip install pandas") from error
     return pd.DataFrame(columns, index=index)
+
+
+def false_shares(probability: np.ndarray) -> np.ndarray:
+    """Expected share of false discoveries down to each row, where a table is cut below it.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n_rows,)
+        That what a row claims is true, in the order of the table.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Mean of what is missing to one over this row and those above it.
+    """
+    return np.cumsum(1.0 - probability) / np.arange(1, probability.size + 1)
 
 
 class Column(NamedTuple):
@@ -88,9 +104,14 @@ class Table:
         Probability of the intervals.
     n_draws : int or None
         Number of draws behind the figures: 1 for a point estimate, None if it is not known.
+    source : str or None
+        What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
+        ``"model"`` or ``"posterior"`` (draws of chains), ``"vi"`` and ``"laplace"``
+        (approximations), ``"point"`` (one draw, no interval); None if it is not known.
     """
 
     n_draws: int | None = None
+    source: str | None = None
     # Tables with more rows are cut when they are printed; None cuts none.
     _max_rows: int | None = None
 
@@ -111,7 +132,12 @@ class Table:
 
     def _notes(self):
         """Lines to print below the table."""
-        return [_POINT] if self.n_draws == 1 else []
+        return notes_on("point" if self.n_draws == 1 else self.source)
+
+    def _resting_on(self, source: str) -> Self:
+        """Note what intervals rest on, as of `sources.source_of`; returns the table."""
+        object.__setattr__(self, "source", source)
+        return self
 
     def _index(self):
         """Labels of the rows in a data frame, or None for their numbers."""
@@ -176,9 +202,7 @@ class Table:
             for column, texts, width in zip(self._columns(), grid, widths, strict=True)
         ]
         head, *lines = ("  ".join(row).rstrip() for row in zip(*aligned, strict=True))
-        lines = self._under_headings(lines, shown)
-        if cut is not None:
-            lines.insert(cut, "...")
+        lines = self._under_headings(lines, shown, cut)
         top = [] if self._title() is None else [self._title()]
         return "\n".join([*top, *([head] if head else []), *lines, *self._notes()])
 
@@ -194,13 +218,16 @@ class Table:
         """Head and cells of every column."""
         return [[c.head, *c.cells(rows)] for c in self._columns()]
 
-    def _under_headings(self, lines, rows):
-        """Lines of rows, with a heading before each group."""
-        groups = self._groups()
-        if groups is None:
-            return lines
-        (name, labels), out, last = groups, [], None
-        for i, line in zip(rows, lines, strict=True):
+    def _under_headings(self, lines, rows, cut):
+        """Lines of rows, a heading before each group, and dots where rows are left out."""
+        name, labels = self._groups() or ("", None)
+        out, last = [], None
+        for place, (i, line) in enumerate(zip(rows, lines, strict=True)):
+            if place == cut:
+                out.append("...")
+            if labels is None:
+                out.append(line)
+                continue
             if last is None or labels[i] != last:
                 last = labels[i]
                 out.append(f"{name} {last}")
@@ -281,7 +308,7 @@ class Summary(Table):
         shows = {"ess_bulk": ".0f", "ess_tail": ".0f", "rhat": ".3f"}
         labels = [_shorten(str(label)) for label in self.labels]
         return [Column("", labels, (), left=True)] + [
-            Column(name, getattr(self, name), (name,), shows.get(name, _readable_numbers))
+            Column(name, getattr(self, name), (name,), shows.get(name, readable_numbers))
             for name in self.columns
         ]
 
@@ -295,14 +322,15 @@ class Summary(Table):
         ess = self.ess_bulk[~np.isnan(self.ess_bulk)]
         if rhat.size and ess.size:
             notes.append(f"largest rhat {rhat.max():.3f}, smallest ess_bulk {ess.min():.0f}")
-        return notes
+        return notes + notes_on(self.source)
 
 
 def _shorten(label, length=40):
     return label if len(label) <= length else f"{label[: length - 3]}..."
 
 
-def _readable_numbers(values):
+def readable_numbers(values: np.ndarray) -> list[str]:
+    """Texts of numbers, in fixed point where that shows all of them."""
     size = np.abs(values[np.isfinite(values) & (values != 0)])
     # fixed point where it shows every entry, otherwise significant digits
     plain = not size.size or (size.max() < 1e6 and size.max() >= 1e-2)

@@ -7,6 +7,7 @@ import numpy as np
 from ..common.checks import (
     check_chain_length,
     check_choice,
+    check_feature_names,
     check_integer,
     check_iterations,
     check_keep_draws,
@@ -41,6 +42,7 @@ def check_parameters(estimator):
     _check_kernel(e)
     check_integer("n_starts", e.n_starts, 1)
     check_word_filters(e)
+    check_feature_names(e.feature_names)
     check_chain_length(e)
     check_keep_draws(e.keep_draws)
     if e.target_accept is not None:
@@ -87,9 +89,11 @@ def word_index(estimator, word):
         return int(word)
     found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
     if found is None:
+        nameless = "x0" in estimator.vocabulary_ and estimator.feature_names is None
         raise KeyError(
             f"word={word!r} is not in the vocabulary of {n_words} words (min_count="
             f"{estimator.min_count} and max_features={estimator.max_features} drop rare words); "
             "allowed is a word of vocabulary_ as a str, or its index as an int."
+            + (" Name the columns of X by feature_names=." if nameless else "")
         )
     return found

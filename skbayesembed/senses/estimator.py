@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -71,8 +71,8 @@ class DiSCSenseModel(
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
-        Ends of the periods. With neither, times are integers, and each from the first to the last
-        is a period.
+        Ends of the periods. With neither, times are integers or dates, and each integer or calendar
+        year from the first to the last is a period.
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values.
@@ -93,6 +93,9 @@ class DiSCSenseModel(
         not, so that folds of the data have the same words.
     max_features : int or None, default=None
         Keep only the most frequent words.
+    feature_names : list of str or None, default=None
+        Words of the columns where X is a count matrix; None takes the names of its columns, where
+        it is a DataFrame.
     draws, warmup, chains, thin : int, default=1000, 200, 4, 2
         Each of ``chains`` chains makes ``warmup`` transitions that are discarded, and then
         ``draws`` draws that are ``thin`` transitions apart.
@@ -135,7 +138,7 @@ class DiSCSenseModel(
         One period where ``fit`` got no times.
     genres_ : ndarray of shape (n_genres,) or None
         Labels of the genres; None where ``fit`` got none, or merged them.
-    modes_ : list of Mode
+    modes_ : sequence of Mode
         Modes of the posterior that were found, the heaviest first, with their ``share`` of it and
         ``log_likelihood``; empty for ``"map"``.
     n_iter_ : int
@@ -213,6 +216,7 @@ class DiSCSenseModel(
         token_pattern: str = r"(?u)\b\w\w+\b",
         min_count: int = 1,
         max_features: int | None = None,
+        feature_names: Sequence[str] | None = None,
         draws: int = 1000,
         warmup: int = 200,
         chains: int = 4,
@@ -239,6 +243,7 @@ class DiSCSenseModel(
         self.token_pattern = token_pattern
         self.min_count = min_count
         self.max_features = max_features
+        self.feature_names = feature_names
         self.draws = draws
         self.warmup = warmup
         self.chains = chains
@@ -271,7 +276,7 @@ class DiSCSenseModel(
             Senses that are known, integers from 0 to ``n_senses - 1``; -1 or NaN where not. In a
             `Pipeline` that ends in a classifier, its ``y`` is what comes here.
         times : array-like of shape (n_snippets,), optional
-            Numbers or dates. A period may have no snippets.
+            Numbers or dates (also as ISO texts). A period may have no snippets.
         genres : array-like of shape (n_snippets,), optional
             Labels. ``model="scan"`` takes them all as one genre.
 

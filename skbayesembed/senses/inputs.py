@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..corpus.count_matrix import column_names, count_matrix, forget_columns, frequent_columns
+from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times
 from ..corpus.text import document_counts, frequent_corpus, input_kind, materialise
@@ -66,6 +66,11 @@ class Places:
     def lengths(self):
         """Words of each snippet, ndarray of shape (n_snippets,)."""
         return np.asarray(self.counts.sum(axis=1), dtype=float).ravel()
+
+    def take(self, chosen):
+        """Some of the snippets, an index or a slice."""
+        periods, genres = (None if x is None else x[chosen] for x in (self.periods, self.genres))
+        return Places(self.counts[chosen], periods, genres)
 
 
 def training_data(estimator, X, y, times, genres):
@@ -129,10 +134,9 @@ def _read(estimator, X):
     X = materialise(X)
     kind = input_kind(X)
     if kind == "counts":
-        counts = count_matrix(estimator, X, reset=True)
+        counts, names = named_matrix(estimator, X)
         columns = frequent_columns(estimator, counts)
-        words = column_names(counts.shape[1], getattr(X, "columns", None))[columns]
-        return counts[:, columns], words, columns
+        return counts[:, columns], names[columns], columns
     forget_columns(estimator)
     corpus = frequent_corpus(estimator, X, kind)
     counts = document_counts(corpus.ids, corpus.offsets, corpus.words.size)
@@ -149,9 +153,10 @@ def _learn_periods(estimator, times, n):
             if getattr(estimator, name) is not None:
                 raise ValueError(f"{name} was given, but fit got no times: pass times=.")
         return Periods.learn(np.zeros(1)), np.zeros(n, dtype=np.int64)
-    times = _line(times, n)
+    numbers = _line(times, n)
+    # of the times themselves, as dates and numbers are cut into different periods
     periods = Periods.learn(times, estimator.n_periods, estimator.bins)
-    return periods, periods.index(times)
+    return periods, periods.index(numbers)
 
 
 def _line(times, n):

@@ -7,15 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_bool
 from ..common.warnings import warn_user
+from ..posterior.datatree import (
+    LOG_LIKELIHOOD_BYTES,
+    Observations,
+    check_log_likelihood,
+    check_sampled,
+    data_tree,
+    log_prior_of_stats,
+)
 from ..posterior.psis import smoothed_weights
+from ..posterior.results import Result, titled
 from ..posterior.summary import ess
 from ..spine import CHAINS
-from .inputs import Places, training_again
+from .inputs import training_again
 from .predict import SnippetReader
 
 # Log densities are held for this many snippets and draws at a time.
@@ -45,7 +53,8 @@ def loo(estimator, places, labels):
             "use score.",
             UserWarning,
         )
-    return Bunch(
+    return titled(
+        "PSIS-LOO",
         elpd=float(elpd.sum()),
         se=_standard_error(elpd),
         p_loo=float(np.sum(lpd - elpd)),
@@ -72,7 +81,8 @@ def waic(estimator, places, labels):
             UserWarning,
         )
     elpd = lpd - variance
-    return Bunch(
+    return titled(
+        "WAIC",
         elpd=float(elpd.sum()),
         se=_standard_error(elpd),
         p_waic=float(variance.sum()),
@@ -100,8 +110,7 @@ def _blocks(estimator, places, labels):
     step = max(1, _CELLS // (posterior.n_chains * posterior.n_draws))
     for start in range(0, places.n_snippets, step):
         block = slice(start, start + step)
-        part = Places(places.counts[block], places.periods[block], places.genres[block])
-        reader = SnippetReader(posterior, part, estimator._cells)
+        reader = SnippetReader(posterior, places.take(block), estimator._cells)
         yield block, reader.log_densities(None if labels is None else labels[block])
 
 
@@ -143,6 +152,8 @@ def _standard_error(pointwise):
 class ComparisonMixin:
     """Methods that compare models on the snippets they were trained on."""
 
+    posterior_: Any
+
     def loo(
         self,
         X: Any,
@@ -151,7 +162,7 @@ class ComparisonMixin:
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
         pointwise: bool = True,
-    ) -> Bunch:
+    ) -> Result:
         """Expected log predictive density of left-out snippets, by PSIS-LOO.
 
         To choose ``n_senses`` or ``model``. A few milliseconds a snippet with 4000 draws.
@@ -165,7 +176,7 @@ class ComparisonMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
             ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``. Snippets of known sense count
             with their sense.
@@ -191,6 +202,58 @@ class ComparisonMixin:
             del found["pointwise"]
         return found
 
+    def to_datatree(
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+        max_bytes: int = LOG_LIKELIHOOD_BYTES,
+    ) -> Any:
+        """Convert the posterior to an ArviZ data tree, for its plots, ``loo`` and ``psense``.
+
+        Parameters
+        ----------
+        X, y, times, genres : optional
+            What ``fit`` was given: adds the group ``log_likelihood``, an entry for each snippet,
+            which `loo` takes too.
+        max_bytes : int, default=2**30
+            Most bytes of ``log_likelihood``, which takes 8 a draw and snippet.
+
+        Returns
+        -------
+        xarray.DataTree
+            Groups ``posterior``, ``sample_stats``, and, of the draws of chains, ``log_prior``
+            (``parameters``, up to a constant, of the coordinates that the chains move in) and
+            ``log_likelihood``.
+
+        Raises
+        ------
+        ImportError
+            If arviz-base, in the extra ``arviz``, is not installed.
+        ValueError
+            If X is not the training data, or the solver is not ``"gibbs"`` or ``"hmc"``.
+        MemoryError
+            If ``log_likelihood`` would take more than ``max_bytes``.
+        """
+        check_is_fitted(self, "posterior_")
+        posterior = self.posterior_
+        groups: dict[str, Any] = {}
+        if X is not None:
+            check_sampled(posterior.attrs["solver"], CHAINS)
+            places, labels = training_again(self, X, y, times, genres)
+            check_log_likelihood(posterior, places.n_snippets, max_bytes, "snippets", "draw less.")
+            values = np.empty((posterior.n_chains * posterior.n_draws, places.n_snippets))
+            for block, density in _blocks(self, places, labels):
+                values[:, block] = density.T
+            values = values.reshape(posterior.n_chains, posterior.n_draws, -1)
+            groups["log_likelihood"] = {"snippets": Observations(values, "snippet")}
+        prior = log_prior_of_stats(posterior) if posterior.attrs["solver"] in CHAINS else None
+        if prior is not None:
+            groups["log_prior"] = {"parameters": prior}
+        return data_tree(posterior, **groups)
+
     def waic(
         self,
         X: Any,
@@ -198,7 +261,7 @@ class ComparisonMixin:
         *,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
-    ) -> Bunch:
+    ) -> Result:
         """Widely applicable information criterion, as an expected log predictive density.
 
         Parameters
@@ -208,7 +271,7 @@ class ComparisonMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``elpd`` (a sum over snippets; -2 times it is WAIC on the deviance scale), its ``se``,
             ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``.
 

@@ -12,6 +12,7 @@ from ..inference.contracts import Result
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
 from .model import SenseModel, permuted
+from .modes import Modes
 from .starts import order_of_labels
 
 
@@ -41,7 +42,7 @@ def solve(estimator, problem, settings, seed):
         order = np.argsort(-model.sense_proba(model.unpack(theta)).sum(axis=0), kind="stable")
     values = permuted(model.observe(theta), order)
     draws = {name: value[None, None] for name, value in values.items()}
-    return Result(draws, facts=facts, learned={"modes_": []})
+    return Result(draws, facts=facts, learned={"modes_": Modes()})
 
 
 def _search(estimator, model, start):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_prob, check_real
+from ..corpus.text import input_kind, materialise
+from ..posterior.representatives import Representatives, largest, texts_of
+from ..posterior.results import About, Result
+from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval, summarise
 from ..posterior.tables import Column, Table
 from .checks import sense_index, word_index
-from .inputs import genre_index
-from .predict import WordDraws
+from .inputs import genre_index, places
+from .predict import SnippetReader, WordDraws
+from .prevalences import Prevalences, prevalence_info
 
 
 def prevalence_draws(estimator, sense, genre):
@@ -101,7 +107,8 @@ def sense_words(estimator, n, period, prob):
         total = sum(draws.probabilities(k, t, order[k], log_sums) for t in chosen)
         interval[k] = hdi_interval(total / len(chosen), prob=prob, axis=0)
     words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
-    return SenseWords(words, mean, interval, label, prob, len(draws))
+    found = SenseWords(words, mean, interval, label, prob, len(draws))
+    return found._resting_on(source_of(estimator))
 
 
 def word_draws(estimator, word):
@@ -114,6 +121,31 @@ def word_draws(estimator, word):
         for t in range(out.shape[2]):
             out[:, k, t] = draws.probabilities(k, t, index, log_sums)[:, 0]
     return out
+
+
+def representative_snippets(estimator, X, sense, n, times, genres, texts, prob):
+    """`Representatives` of one sense, or of all."""
+    check_prob(prob)
+    check_integer("n", n, 1)
+    n_senses = estimator.posterior_["prevalence"].shape[-1]
+    senses = range(n_senses) if sense is None else [sense_index(estimator, sense)]
+    X = materialise(X)
+    there = places(estimator, X, times, genres)
+    texts = texts_of(X, input_kind(X), texts, there.n_snippets, "snippets")
+    usable = there.lengths > 0
+    if not usable.any():
+        raise ValueError("X has no snippet with a word of the vocabulary.")
+    posterior, cells = estimator.posterior_, estimator._cells
+    mean = SnippetReader(posterior, there, cells).sense_proba()
+    rows = largest(mean, senses, usable, n)
+    flat, groups = rows.ravel(), np.repeat(np.asarray(senses), rows.shape[1])
+    reader = SnippetReader(posterior, there.take(flat), cells)
+    draws = reader.sense_proba_draws(np.arange(len(reader)))
+    draws = draws[:, np.arange(flat.size), groups]
+    return Representatives(
+        "sense", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
+        None if texts is None else texts[flat], prob, len(draws),
+    )  # fmt: skip
 
 
 class SenseReadingMixin:
@@ -140,6 +172,35 @@ class SenseReadingMixin:
             2, 0, 1, 3
         )
 
+    def prevalence_info(self, *, prob: float = 0.9) -> Prevalences:
+        """A table of the prevalences of senses in all genres and periods, with intervals.
+
+        Parameters
+        ----------
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        Prevalences
+            ``mean`` (n_senses, n_genres, n_periods), ``interval`` (n_senses, n_genres, n_periods,
+            2) and ``n_snippets`` (n_genres, n_periods); prints as a table.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> table = model.prevalence_info()
+        >>> table.n_snippets
+        array([[20, 20]])
+        >>> list(table.to_frame().columns)
+        ['sense', 'genre', 'period', 'time', 'mean', 'low', 'high', 'n_snippets']
+        """
+        check_is_fitted(self, "posterior_")
+        return prevalence_info(self, prob)
+
     def sense_words(self, n: int = 10, *, period: Any = None, prob: float = 0.9) -> SenseWords:
         """The most probable words under each sense, with intervals.
 
@@ -165,7 +226,49 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         return sense_words(self, n, period, prob)
 
-    def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Bunch:
+    def representative_snippets(
+        self,
+        X: Any,
+        sense: int | None = None,
+        *,
+        n: int = 5,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+        texts: Sequence[str] | None = None,
+        prob: float = 0.9,
+    ) -> Representatives:
+        """The snippets that most probably have a sense, with intervals, to be read.
+
+        Parameters
+        ----------
+        X, times, genres
+            Snippets and what is known of them, as in ``predict_proba``: those of training, or
+            others.
+        sense : int, optional
+            All senses by default.
+        n : int, default=5
+            Snippets of each sense; fewer where there are fewer with a known word.
+        texts : sequence of str of shape (n_snippets,), optional
+            What to show of each. By default X, where it holds strings or tokens.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        Representatives
+            A table: ``index`` in X, ``mean`` and ``interval`` of the probability of the sense given
+            the snippet, over draws, and ``texts``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such sense, texts are not one for each snippet, or no snippet has a known
+            word.
+        """
+        check_is_fitted(self, "posterior_")
+        return representative_snippets(self, X, sense, n, times, genres, texts, prob)
+
+    def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Result:
         """Probability of a word under each sense over time (the paper's Figure 2).
 
         Parameters
@@ -177,7 +280,7 @@ class SenseReadingMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``mean`` and ``sd`` (n_senses, n_periods), ``interval`` (n_senses, n_periods, 2),
             ``draws`` (n_draws, n_senses, n_periods) and the ``periods``, their labels.
 
@@ -188,9 +291,12 @@ class SenseReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        return summarise(word_draws(self, word), prob, periods=list(self.periods_.labels))
+        periods = list(self.periods_.labels)
+        found = summarise(word_draws(self, word), prob, periods=periods)
+        axes = {"sense": range(found.mean.shape[0]), "period": periods}
+        return self._result(found, f"probability of {_name(self, word)!r}", axes, prob)
 
-    def sense_given_word(self, word: str | int, *, prob: float = 0.9) -> Bunch:
+    def sense_given_word(self, word: str | int, *, prob: float = 0.9) -> Result:
         """Probabilities of senses given that a word is in the snippet.
 
         Those of senses that are equally frequent, in a period taken at random (section 9 of the
@@ -206,7 +312,7 @@ class SenseReadingMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``mean`` and ``sd`` (n_senses,), ``interval`` (n_senses, 2) and ``draws`` (n_draws,
             n_senses); the shares are taken draw by draw.
 
@@ -218,11 +324,13 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         share = word_draws(self, word).sum(axis=2)
-        return summarise(share / share.sum(axis=1, keepdims=True), prob)
+        found = summarise(share / share.sum(axis=1, keepdims=True), prob)
+        title, axes = f"senses given {_name(self, word)!r}", {"sense": range(found.mean.size)}
+        return self._result(found, title, axes, prob)
 
     def prevalence_change(
         self, sense: int, start: Any, end: Any, *, genre: Any = None, prob: float = 0.9
-    ) -> Bunch:
+    ) -> Result:
         """How much the prevalence of a sense differs between two periods.
 
         Parameters
@@ -238,7 +346,7 @@ class SenseReadingMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``end`` less that at
             ``start``, ``prob_increase``, the probability that this is above zero, and all
             ``draws``.
@@ -254,9 +362,12 @@ class SenseReadingMixin:
         at = [self.periods_.find(t, name) for t, name in ((start, "start"), (end, "end"))]
         draws = prevalence_draws(self, sense, genre)
         change = draws[:, at[1]] - draws[:, at[0]]
-        return summarise(change, prob, prob_increase=float(np.mean(change > 0)))
+        found = summarise(change, prob, prob_increase=float(np.mean(change > 0)))
+        before, after = (self.periods_.labels[t] for t in at)
+        title = f"change of the prevalence of sense {sense} from {before} to {after}"
+        return self._result(found, title, {}, prob)
 
-    def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Bunch:
+    def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Result:
         """Posterior of the period in which the prevalence of a sense first exceeds a threshold.
 
         Parameters
@@ -269,7 +380,7 @@ class SenseReadingMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``proba`` (n_periods,): for each period, the probability that it is the first;
             ``never``: that there is none; together they sum to one. ``periods``: the labels.
             ``draws`` (n_draws,): index of the first period, -1 where there is none.
@@ -285,9 +396,15 @@ class SenseReadingMixin:
         above = prevalence_draws(self, sense, genre) > threshold
         first = np.where(above.any(axis=1), above.argmax(axis=1), -1)
         proba = np.bincount(first + 1, minlength=above.shape[1] + 1) / len(first)
-        return Bunch(
-            proba=proba[1:],
-            never=float(proba[0]),
-            periods=list(self.periods_.labels),
-            draws=first,
-        )
+        periods = list(self.periods_.labels)
+        entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
+        title = f"first period in which the prevalence of sense {sense} is above {threshold:g}"
+        return self._result(entries | {"draws": first}, title, {"period": periods})
+
+    def _result(self, entries, title, axes, prob=None):
+        return Result(entries, About(title, axes, prob, source_of(self)))
+
+
+def _name(estimator, word):
+    """A word, given as itself or as its index."""
+    return str(estimator.words_[word_index(estimator, word)])

@@ -14,6 +14,7 @@ from ..inference.matching import mean_of_aligned, similarities
 from ..posterior.summary import rhat
 from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import SenseModel
+from .modes import Modes
 from .priors import prior_of
 from .starts import SAME
 
@@ -72,7 +73,7 @@ def with_modes(result, modes):
     result.facts |= {
         "n_modes": len(modes), "mode_share": first.share, "mode_starts": first.n_starts,
     }  # fmt: skip
-    result.learned["modes_"] = modes
+    result.learned["modes_"] = Modes(modes)
     return result
 
 

@@ -49,8 +49,9 @@ class Mode:
         Of the logits; what its frame is made of.
     states : list of dict of ndarray
         Some of the states that they were taken from.
-    mass : Mass
-        Logarithm of the posterior mass of the mode, up to a constant common to all modes.
+    mass : Mass or None
+        Logarithm of the posterior mass of the mode, up to a constant common to all modes; None
+        where it was not weighed, as where there is one mode alone.
     n_starts : int
         How many starts ended in it.
     log_likelihood : float

@@ -139,6 +139,8 @@ class BalancedDraws:
 
     # Bytes of draws that are worked on at a time.
     _CHUNK = 2**26
+    # Attributes with something for each draw, which a copy with fewer draws works out anew.
+    OF_DRAWS = ("maps",)
 
     def __init__(self, posterior, reference):
         self._posterior, self._reference = posterior, reference

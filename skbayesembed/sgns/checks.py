@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from numbers import Integral, Real
 
 import numpy as np
@@ -11,11 +10,13 @@ from ..common.checks import (
     check_bool,
     check_chain_length,
     check_choice,
+    check_feature_names,
     check_integer,
     check_iterations,
     check_learning,
     check_real,
     check_word_filters,
+    listed,
 )
 from .priors import AUTO, LEARNED, SPECIFICATIONS, InformativePrior
 
@@ -104,7 +105,7 @@ def _check_anchors(anchors, n_components):
     if anchors is None or (isinstance(anchors, str) and anchors in ("pivot", "last")):
         return
     allowed = "'pivot', 'last', None or a list of words"
-    words = _listed(anchors)
+    words = listed(anchors)
     if words is None or not all(isinstance(w, str) or _is_index(w) for w in words):
         raise ValueError(f"anchors must be {allowed}, got {anchors!r}.")
     if len(words) != n_components:
@@ -113,17 +114,11 @@ def _check_anchors(anchors, n_components):
         )
 
 
-def check_feature_names(names):
-    """Raise a ValueError unless these are None or a list."""
-    if names is not None and _listed(names) is None:
-        raise ValueError(f"feature_names must be None or a list of words, got {names!r}.")
-
-
 def check_kept(keep_draws):
     """Raise a ValueError unless ``keep_draws`` is ``"auto"``, ``"all"`` or a list of words."""
     if isinstance(keep_draws, str) and keep_draws in ("auto", "all"):
         return
-    words = _listed(keep_draws)
+    words = listed(keep_draws)
     if not words or not all(isinstance(w, str) for w in words):
         raise ValueError(
             f"keep_draws must be 'auto', 'all' or a list of words, got {keep_draws!r}."
@@ -151,15 +146,6 @@ def check_known(name, value, vocabulary):
         )
     if len(set(index)) != len(index):
         raise ValueError(f"{name} must name different words, got {value!r}.")
-
-
-def _listed(value):
-    """The entries of a list, tuple or 1-D array; None for anything else."""
-    if isinstance(value, str | bytes | dict) or not isinstance(value, Iterable):
-        return None
-    if isinstance(value, np.ndarray) and value.ndim != 1:
-        return None
-    return list(value)
 
 
 def _is_index(value):

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..common.checks import check_prob
+from ..posterior.results import About
 from ..posterior.tables import Column, Table
-from .neighbours import units_columns, units_notes
+from .neighbours import units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
 from .questions.kinds import Cosines, Differences
 from .questions.phrases import Axis, operands_of, phrase_of
@@ -39,6 +40,9 @@ class Nearer(Table):
         Draws behind the figures; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
         Effective units of sampling behind a cosine; None where intervals are the model's.
+    interval_mcse : ndarray of shape (n, 2) or None
+        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
+        ``high_mcse``; None where intervals are by units, and for a point estimate.
     answer : Answer
         All cosines, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
     """
@@ -55,6 +59,7 @@ class Nearer(Table):
     prob: float
     n_draws: int
     n_units: np.ndarray | None = None
+    interval_mcse: np.ndarray | None = None
 
     def _title(self):
         return f"nearest to {self.word!r}, of these"
@@ -84,7 +89,7 @@ class Nearer(Table):
         ends = {f"difference_{end}": self.difference_interval[:, i] for i, end in enumerate(
             ("low", "high"))}  # fmt: skip
         units = {"n_units": series.pop("n_units")} if "n_units" in series else {}
-        return {**lead, **series, **ends, **units}
+        return with_errors(self, {**lead, **series, **ends, **units})
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -109,6 +114,9 @@ class Projections(Table):
         Draws behind the figures; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
         Effective units of sampling behind a projection; None where intervals are the model's.
+    interval_mcse : ndarray of shape (n, 2) or None
+        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
+        ``high_mcse``; None where intervals are by units, and for a point estimate.
     answer : Answer
         All projections, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
     """
@@ -123,6 +131,7 @@ class Projections(Table):
     prob: float
     n_draws: int
     n_units: np.ndarray | None = None
+    interval_mcse: np.ndarray | None = None
 
     def _title(self):
         return f"on the axis {self.axis}"
@@ -142,7 +151,8 @@ class Projections(Table):
 
     def _series(self):
         series = super()._series()
-        return {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd, **series}
+        lead = {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd}
+        return with_errors(self, lead | series)
 
 
 def several(words, name):
@@ -184,7 +194,8 @@ def _cosines_with(estimator, phrase, others, prob, shift):
         name: value[:, order] if name == "draws" else value[order] for name, value in found.items()
     }
     labels = np.array([others[i].label for i in order])
-    found = Answer(entries, question(order), estimator.posterior_)
+    about = About("cosines", {"word": labels}, prob, found.source)
+    found = Answer(entries, question(order), estimator.posterior_, about)
     return labels, found, lambda rows: question(order[rows])
 
 
@@ -202,7 +213,8 @@ def nearer(estimator, word, others, prob, shift=0):
     return Nearer(
         phrase.label, labels, found.mean, found.sd, found.interval, nearest, apart.mean,
         apart.interval, found, prob, len(found.draws), found.get("n_units"),
-    )  # fmt: skip
+        found.get("interval_mcse"),
+    )._resting_on(found.source)  # fmt: skip
 
 
 def project(estimator, axis, words, prob, shift=0):
@@ -216,4 +228,5 @@ def project(estimator, axis, words, prob, shift=0):
     return Projections(
         axis.label, labels, found.mean, found.sd, found.interval,
         np.mean(found.draws > 0, axis=0), found, prob, len(found.draws), found.get("n_units"),
-    )  # fmt: skip
+        found.get("interval_mcse"),
+    )._resting_on(found.source)  # fmt: skip

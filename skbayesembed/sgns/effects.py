@@ -160,7 +160,7 @@ def meaning_effects(
         documents.size,
         regression.n_units,
         prob,
-    )
+    )._resting_on("units")
 
 
 def _listed(words):

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -18,19 +19,21 @@ from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
 from ..cost import Cost
+from ..posterior.results import Result
 from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
+from .datatree import DataTreeMixin
 from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
 from .effects import MeaningMixin
 from .features import document_features, sampled_features
 from .loo import loo
 from .priors import GraphPrior, GroupedPrior, InformativePrior
 from .reading import ReadingMixin
-from .settle import settle
+from .settle import resolved, settle
 from .solvers import ROOM
 from .streaming import StreamingMixin
-from .vectors import UnitsMixin
+from .vectors import UnitsMixin, deviations_of
 
 
 def _find(estimator, training, seeds):
@@ -40,7 +43,13 @@ def _find(estimator, training, seeds):
 
 
 class BayesianSGNS(
-    StreamingMixin, ReadingMixin, MeaningMixin, UnitsMixin, DocumentFeaturesMixin, BaseEstimator
+    StreamingMixin,
+    ReadingMixin,
+    MeaningMixin,
+    UnitsMixin,
+    DataTreeMixin,
+    DocumentFeaturesMixin,
+    BaseEstimator,
 ):
     r"""Posterior of skip-gram embeddings with negative samples.
 
@@ -58,7 +67,8 @@ class BayesianSGNS(
         ``"vi"`` online and with biases; ``"gibbs"`` where all sweeps of its chains, each of
         n_pairs K^2 operations, are 1e12 operations or fewer; beyond, ``"map"`` where intervals are
         those by units, which need the mode alone, and ``"vi"`` otherwise. ``solver_`` says what it
-        took. Set it within a search, whose candidates should not differ in it.
+        took, `resolve` what it would take. Set it within a search, whose candidates should not
+        differ in it: `search.check_search` warns where they do.
     kernel : {"auto", "metropolis", "polya-gamma"}, default="auto"
         How ``"gibbs"`` updates a word given the vectors of the opposite side; both ways are exact.
         ``"polya-gamma"`` draws auxiliary variables. ``"metropolis"`` proposes from a Gaussian
@@ -141,9 +151,9 @@ class BayesianSGNS(
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
     keep_draws : {"auto", "all"} or list of words, default="auto"
-        ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
-        and covariances over all. For the words of a list every draw is recorded besides, in
-        ``posterior_.stats``.
+        ``"auto"`` records all draws up to 1 GiB, or 200 up to 4 GiB; beyond, evenly spaced ones and
+        running means and covariances over all. For the words of a list every draw is recorded
+        besides, in ``posterior_.stats``.
     max_iter : int, default=2000
         Most iterations of the search for the mode, most sweeps of ``"vi"``.
     tol : float, default=1e-8
@@ -194,6 +204,8 @@ class BayesianSGNS(
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict of str to int
         Row of each word in ``rho_``.
+    observed_ : ndarray of shape (n_words,) or None
+        Positive pairs that each word was the target of; None where learned online.
     anchors_ : ndarray of int of shape (n_components,) or None
         Rows of the contexts that were held fixed; None where there were none.
     n_iter_ : int
@@ -393,6 +405,43 @@ class BayesianSGNS(
             warn_of_dispersion(self)
         return self
 
+    def resolve(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        units: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        precision: bool = False,
+    ) -> Bunch:
+        """What ``"auto"`` stands for in a fit with these data, without fitting.
+
+        Parameters
+        ----------
+        X, y, units, sample_weight
+            As in ``fit``, whose errors it raises.
+        precision : bool, default=False
+            Whether ``prior_precision="auto"`` is searched for, up to three searches for a mode;
+            the rank of the mode that is found then decides on the solver, too.
+
+        Returns
+        -------
+        Bunch
+            ``solver``, ``solver_reason`` (``"given"`` where it was) and ``prior_precision``, which
+            stays ``"auto"`` where it was not searched for.
+
+        See Also
+        --------
+        skbayesembed.search.check_search : The same for all candidates of a search.
+        """
+        check_bool("precision", precision)
+        # a copy, since reading notes the columns of a count matrix
+        e = copy.copy(self)
+        spine.check(e, ROOM)
+        seeds = spine.seeds_of(e, ROOM)
+        training = inputs.training_data(e, X, seeds["counts"], units, sample_weight)
+        return resolved(e, training, seeds["precision"], precision)
+
     @told_of_compiling
     def estimate_cost(
         self,
@@ -506,7 +555,7 @@ class BayesianSGNS(
         sample_weight: ArrayLike | None = None,
         max_pairs: int = 2000,
         pointwise: bool = False,
-    ) -> Bunch:
+    ) -> Result:
         """Expected log predictive density of left-out observations, by PSIS-LOO.
 
         Parameters
@@ -523,7 +572,7 @@ class BayesianSGNS(
 
         Returns
         -------
-        Bunch
+        Result
             ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
             ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``; where
             asked for ``pointwise``, ``weight`` (observations that an entry stands for), ``pairs``
@@ -565,6 +614,8 @@ class BayesianSGNS(
         """Keep what later input is read by."""
         self.words_ = training.words
         self.vocabulary_ = training.vocabulary
+        counts = training.counts
+        self.observed_ = None if counts is None else np.ravel(counts.positive.sum(axis=1))
         self._columns = training.columns
 
     def _learned_from(self, posterior):
@@ -575,6 +626,17 @@ class BayesianSGNS(
             found = balanced(found)
             draws = BalancedDraws(posterior, found)
         return {"rho_": found[0], "alpha_": found[1], "_balanced": draws}
+
+    def _word_facts(self, period=None):
+        """Standard deviations of target vectors, and units of words, where they are known."""
+        facts = {}
+        deviations = deviations_of(self)
+        if deviations is not None or self.posterior_.attrs["solver"] != "map":
+            every = sparse.eye_array(self.words_.size, format="csr")
+            facts["spread"] = document_features(self, every, True)[:, self._n_means :]
+        if deviations is not None:
+            facts["n_units"] = self.n_units_
+        return facts
 
     @property
     def _n_means(self):

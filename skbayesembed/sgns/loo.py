@@ -21,6 +21,7 @@ from sklearn.utils import Bunch
 
 from ..common.warnings import warn_user
 from ..posterior.psis import smoothed_weights
+from ..posterior.results import titled
 from ..posterior.summary import ess
 from .counting import RankOne
 from .predict import logit_draws, predictive
@@ -51,7 +52,7 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
 
     Returns
     -------
-    Bunch
+    Result
         elpd : float
             Sum over the observations of their log predictive densities.
         se : float
@@ -103,7 +104,7 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
     """
     _check(posterior, counts)
     total = counts.total
-    if _n_entries(counts) <= max_pairs:
+    if n_entries(counts) <= max_pairs:
         found = _all_entries(posterior, counts)
     else:
         found = _sampled_entries(posterior, counts, max_pairs, np.random.default_rng(rng))
@@ -120,6 +121,7 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
     details = ("pointwise", "proxy", "weight", "pairs", "n_drawn")
     if not pointwise:
         found = Bunch(**{name: value for name, value in found.items() if name not in details})
+    found = titled("PSIS-LOO", **found)
     if bad.any():
         warn_user(
             f"{100 * found.bad_share:.2g} % of the observations have a Pareto k above "
@@ -147,7 +149,8 @@ def _check(posterior, counts):
         raise ValueError("counts must hold at least one observation, got none.")
 
 
-def _n_entries(counts):
+def n_entries(counts):
+    """Number of pairs observed, positive and negative ones apart."""
     negative = counts.negative
     if isinstance(negative, RankOne):
         return counts.positive.nnz + np.count_nonzero(negative.left) * np.count_nonzero(
@@ -156,8 +159,8 @@ def _n_entries(counts):
     return counts.positive.nnz + negative.nnz
 
 
-def _entries(counts):
-    """Rows, columns, sign (+1, -1) and count of every pair observed."""
+def observed_entries(counts):
+    """Targets, contexts, sign (+1, -1) and count of every pair observed, a list of arrays."""
     negative = counts.negative
     if isinstance(negative, RankOne):
         negative = sparse.csr_array(negative.toarray())
@@ -171,7 +174,7 @@ def _entries(counts):
 
 
 def _all_entries(posterior, counts):
-    rows, columns, sign, n = _entries(counts)
+    rows, columns, sign, n = observed_entries(counts)
     elpd, lpd, pareto_k = estimates(posterior, rows, columns, sign, n)
     mean = np.sum(n * elpd) / n.sum()
     return Bunch(
@@ -317,7 +320,7 @@ def _proxy_total(rho, alpha, counts):
     """Sum over all observations of their cheap log predictive density."""
     if isinstance(counts.negative, RankOne):
         return _proxy_total_dense(rho, alpha, counts)
-    rows, columns, sign, n = _entries(counts)
+    rows, columns, sign, n = observed_entries(counts)
     total = 0.0
     step = max(1, _CELLS // rho.shape[2])
     for start in range(0, rows.size, step):

@@ -8,9 +8,11 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
+from ..posterior.sources import source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table
 from .documents import answers
+from .questions.asking import errors_of
 from .questions.kinds import Cosines
 from .questions.operands import of_places, together
 from .questions.phrases import operands_of, phrase_of
@@ -32,6 +34,19 @@ def units_columns(table, names):
     if table.n_units is None:
         return []
     return [Column(f"{'units':>7}", table.n_units, names, ".1f")]
+
+
+def with_errors(table, series):
+    """Columns of a data frame, with the Monte Carlo errors of ends of intervals after these."""
+    if table.interval_mcse is None:
+        return series
+    errors = {f"{end}_mcse": table.interval_mcse[:, i] for i, end in enumerate(("low", "high"))}
+    out = {}
+    for name, values in series.items():
+        out[name] = values
+        if name == "high":
+            out |= errors
+    return out
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -57,6 +72,9 @@ class Neighbours(Table):
     n_units : ndarray of shape (n,) or None
         Effective units of sampling that each neighbour, or the word if it has fewer, was seen in;
         None where intervals are the model's.
+    interval_mcse : ndarray of shape (n, 2) or None
+        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
+        ``high_mcse``; None where intervals are by units, and for a point estimate.
     """
 
     word: str
@@ -68,6 +86,7 @@ class Neighbours(Table):
     prob: float
     n_draws: int
     n_units: np.ndarray | None = None
+    interval_mcse: np.ndarray | None = None
 
     def _title(self):
         return f"nearest to {self.word!r}"
@@ -88,7 +107,8 @@ class Neighbours(Table):
 
     def _series(self):
         series = super()._series()
-        return {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd, **series}
+        lead = {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd}
+        return with_errors(self, lead | series)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -113,6 +133,9 @@ class Analogies(Table):
         Draws behind the figures; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
         As of `Neighbours`.
+    interval_mcse : ndarray of shape (n, 2) or None
+        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
+        ``high_mcse``; None where intervals are by units, and for a point estimate.
     """
 
     question: tuple
@@ -124,6 +147,7 @@ class Analogies(Table):
     prob: float
     n_draws: int
     n_units: np.ndarray | None = None
+    interval_mcse: np.ndarray | None = None
 
     def _title(self):
         a, b, c = self.question
@@ -144,7 +168,8 @@ class Analogies(Table):
 
     def _series(self):
         series = super()._series()
-        return {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd, **series}
+        lead = {"word": series.pop("word"), "mean": series.pop("mean"), "sd": self.sd}
+        return with_errors(self, lead | series)
 
 
 def most_similar(estimator, word, n, prob, shift=0):
@@ -152,7 +177,8 @@ def most_similar(estimator, word, n, prob, shift=0):
     check_prob(prob)
     check_integer("n", n, 1)
     phrase = phrase_of(estimator, word, "word")
-    return Neighbours(phrase.label, *ranked(estimator, phrase, n, n, prob, shift))
+    found = Neighbours(phrase.label, *ranked(estimator, phrase, n, n, prob, shift))
+    return found._resting_on(source_of(estimator, found.n_units is not None))
 
 
 def analogy(estimator, a, b, c, n, prob, shift=0):
@@ -162,7 +188,8 @@ def analogy(estimator, a, b, c, n, prob, shift=0):
     a, b, c = (phrase_of(estimator, x, name) for x, name in ((a, "a"), (b, "b"), (c, "c")))
     phrase = b.less(a, "").plus(c, "")
     labels = a.label, b.label, c.label
-    return Analogies(labels, *ranked(estimator, phrase, n, 1, prob, shift))
+    found = Analogies(labels, *ranked(estimator, phrase, n, 1, prob, shift))
+    return found._resting_on(source_of(estimator, found.n_units is not None))
 
 
 def ranked(estimator, phrase, n, top, prob, shift):
@@ -172,7 +199,7 @@ def ranked(estimator, phrase, n, top, prob, shift):
     -------
     tuple
         Words, mean, sd, interval, probability of being among the ``top`` nearest, ``prob``, number
-        of draws, and effective units or None.
+        of draws, and effective units or None; of draws also the errors of intervals.
     """
     deviations = estimator._deviations()
     others = np.delete(np.arange(estimator.words_.size), phrase.index)
@@ -215,7 +242,8 @@ def _ranked_by_draws(estimator, phrase, others, n, top, prob, shift):
     found = summarise(cosines, prob)
     words = estimator.words_[chosen]
     of = found.mean, found.sd, found.interval
-    return words, *of, rank[order] / len(draws), prob, len(draws), None
+    errors = None if len(draws) == 1 else errors_of(estimator.posterior_, cosines, prob)
+    return words, *of, rank[order] / len(draws), prob, len(draws), None, errors
 
 
 def _pass(draws, phrase, others, top):

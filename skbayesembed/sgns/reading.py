@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from .questions.operands import of_places, together
 from .questions.phrases import Axis, known_axis, operands_of, phrase_of, word_index
 from .similar_documents import document_operands, document_similarity, word_operands
 from .vectors import deviations_of, target_draws, vectors_of
-from .weat import weat
+from .weat import AssociationTests, weat, weats
 
 
 def similarity(estimator, a, b, prob):
@@ -26,7 +26,12 @@ def similarity(estimator, a, b, prob):
     check_prob(prob)
     phrases = [phrase_of(estimator, a, "a"), phrase_of(estimator, b, "b")]
     question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
-    return ask(estimator, question, prob, ())
+    return ask(estimator, question, prob, (), title=similarity_title(*phrases))
+
+
+def similarity_title(a, b):
+    """What the similarity of two phrases is called."""
+    return f"similarity of {a.label!r} and {b.label!r}"
 
 
 def similarity_difference(estimator, first, second, prob):
@@ -39,14 +44,23 @@ def similarity_difference(estimator, first, second, prob):
         found.append([phrase_of(estimator, word, name) for word in pair])
     operands = operands_of(found[0] + found[1], estimator._n_places)
     pairs = Cosines(operands, np.array([[0, 1]])), Cosines(operands, np.array([[2, 3]]))
-    return difference(estimator, *pairs, prob)
+    title = ", less ".join(similarity_title(*pair) for pair in found)
+    return difference(estimator, *pairs, prob, title=title)
 
 
 def cooccurrence(estimator, pairs, prob):
     """Posterior of sigma(rho_w . alpha_v) for pairs (target word, context word)."""
     check_prob(prob)
     targets, contexts = pair_places(estimator, pairs)
-    return ask(estimator, pairs_at(estimator, targets, contexts), prob)
+    title, axes = "probability that a pair is positive", pair_axis(estimator, targets, contexts)
+    return ask(estimator, pairs_at(estimator, targets, contexts), prob, title=title, axes=axes)
+
+
+def pair_axis(estimator, targets, contexts):
+    """The axis of answers about pairs of words."""
+    words = estimator.words_
+    pairs = zip(words[targets], words[contexts], strict=True)
+    return {"pair": [f"{target}, {context}" for target, context in pairs]}
 
 
 def pairs_at(estimator, targets, contexts):
@@ -162,7 +176,9 @@ class ReadingMixin(AskingMixin):
     With ``uncertainty="documents"`` an answer also has ``sd_sampling`` and ``sd_prior``, the parts
     of ``sd`` by the units that were sampled and by the prior, and ``n_units``, the fewest effective
     units of the words it is about; of a list, the harmonic mean by what each word has of its
-    variance. The interval has as much probability on either side.
+    variance. The interval has as much probability on either side. Answers from draws of the
+    posterior have ``interval_mcse`` instead, the Monte Carlo standard errors of the ends of
+    ``interval`` (where there are no more than 200 at once): more draws make them smaller.
 
     Draws of all answers belong together: see `contrast`.
     """
@@ -390,6 +406,47 @@ class ReadingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         return weat(self, X, Y, A, B, prob)
+
+    def weats(
+        self, tests: Mapping[str, tuple[Sequence, Sequence, Sequence, Sequence]],
+        *, prob: float = 0.9,
+    ) -> AssociationTests:  # fmt: skip
+        """Several word embedding association tests, with the share of false discoveries among them.
+
+        Parameters
+        ----------
+        tests : mapping of str to (X, Y, A, B)
+            By their names, each the lists of `weat`.
+        prob : float, default=0.9
+            Probability of the intervals.
+
+        Returns
+        -------
+        AssociationTests
+            A table, the surest effect first: ``mean``, ``sd``, ``interval``, ``prob_positive``, the
+            posterior probability that the effect is above zero, ``false_share`` and ``p_value``;
+            ``answers`` has what `weat` returns for each.
+
+        Raises
+        ------
+        KeyError, ValueError
+            As `weat`, naming the test; for tests that are no mapping to four lists.
+
+        Notes
+        -----
+        ``false_share`` is the mean, over a row and those above, of the posterior probability that
+        the effect is not positive: of the tests that are called positive down to there, the share
+        that is expected not to be. It needs no correction for their number and holds however the
+        answers depend on each other, as far as the posterior holds. It is about the effect for
+        these words; the p-values are about words as a sample, and are as they are.
+
+        References
+        ----------
+        Müller, Parmigiani, Robert & Rousseau (2004). Optimal Sample Size for Multiple Testing: the
+        Case of Gene Expression Microarrays. Journal of the American Statistical Association 99.
+        """
+        check_is_fitted(self, "posterior_")
+        return weats(self, tests, prob)
 
     def document_similarity(
         self, X: Any, other: Any = None, *, words: Sequence | None = None, prob: float = 0.9

@@ -12,6 +12,8 @@ from ..spine import CHAINS, DRAW_BUDGET, Footprint
 
 # Pairs whose logits are recorded at every draw, at most.
 _MONITORED = 100
+# Draws that are recorded whole if they take no more than so many times the budget.
+_FEWEST_DRAWS, _MOST_BUDGETS = 200, 4
 
 
 def monitored_pairs(model):
@@ -34,7 +36,9 @@ def footprint(estimator, training):
         rows = {"rho": index, "alpha": index}
         trace += 16 * k * index.size
     moments = 16 * size * k
-    return Footprint(16 * size, trace, moments, rows=rows, budget=DRAW_BUDGET)
+    # a few draws more than fit, since intervals need them
+    budget = max(DRAW_BUDGET, min(_FEWEST_DRAWS * 16 * size, _MOST_BUDGETS * DRAW_BUDGET))
+    return Footprint(16 * size, trace, moments, rows=rows, budget=budget)
 
 
 def labels(estimator, training, draws):

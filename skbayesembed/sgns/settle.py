@@ -6,6 +6,8 @@ import copy
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.utils import Bunch
+
 from .. import spine
 from .data import is_dense
 from .documents.source import why_not
@@ -69,6 +71,21 @@ def settle(estimator, training, seed):
     if automatic:
         _tell(e, f"solver='auto': {e.solver!r}, since {facts['solver_reason']}")
     return Settled(e, facts)
+
+
+def resolved(estimator, training, seed, precision):
+    """What ``"auto"`` stands for, by sizes alone or after the search for a ``precision``: Bunch."""
+    e = estimator
+    reason = "given"
+    if precision:
+        settled = settle(e, training, seed)
+        e, reason = settled.estimator, settled.facts.get("solver_reason", reason)
+        solver = e.solver
+    elif isinstance(e.solver, str) and e.solver == AUTO:
+        solver, reason = choose_solver(e, training)
+    else:
+        solver = e.solver
+    return Bunch(solver=solver, solver_reason=reason, prior_precision=e.prior_precision)
 
 
 def _tell(estimator, message):

@@ -54,4 +54,5 @@ def document_similarity(estimator, documents, other, prob):
     operands = documents if other is None else together(documents, other)
     rows, columns = np.indices((n, m)).reshape(2, -1)
     index = np.column_stack([rows, columns + (0 if other is None else n)])
-    return ask(estimator, Cosines(operands, index), prob, (n, m))
+    title, axes = "similarity of documents", {"document": range(n), "other": range(m)}
+    return ask(estimator, Cosines(operands, index), prob, (n, m), title=title, axes=axes)

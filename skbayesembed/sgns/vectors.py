@@ -34,7 +34,7 @@ def vectors_of(estimator, operands, invariant):
                 found = _with_bias(found, posterior.flat(f"{name}_bias")[:, places], side)
             return found
 
-        n_draws = posterior.n_chains * posterior.n_draws
+        n_draws = len(posterior.flat("rho"))
     else:
 
         def read(side, places, invariant):

@@ -9,13 +9,17 @@ differ or whether any two lists of such words would (the permutation test).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from ..common.checks import check_prob
-from .questions.asking import ask
+from ..posterior.tables import Column, Table, false_shares
+from .neighbours import units_columns, units_notes, with_errors
+from .questions.asking import Answer, ask
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
 from .questions.phrases import is_list, list_index, operands_of, phrase_of
@@ -27,6 +31,124 @@ _MOST_SPLITS = 100_000
 _TOGETHER = 10_000
 # Sums that differ by rounding alone count as equal, relative to the size of associations.
 _EQUAL = 1e-9
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AssociationTests(Table):
+    """Word embedding association tests by how surely their effects are positive.
+
+    Attributes
+    ----------
+    names : ndarray of str of shape (n_tests,)
+        By the probability of a positive effect, largest first; those that share it by the lower end
+        of the interval.
+    mean, sd : ndarray of shape (n_tests,)
+        Of the effect size.
+    interval : ndarray of shape (n_tests, 2)
+        Of the effect size.
+    prob_positive : ndarray of shape (n_tests,)
+        Posterior probability that the effect is above zero, for these words.
+    false_share : ndarray of shape (n_tests,)
+        Expected share, among the tests down to this row, of those whose effect is not positive: of
+        false discoveries, where the table is cut below it.
+    p_value : ndarray of shape (n_tests,)
+        Of the permutation test over words, one-sided; not corrected for the number of tests.
+    n_words : ndarray of int of shape (n_tests,)
+        Target words that are known.
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
+    n_units : ndarray of shape (n_tests,) or None
+        Effective units of sampling behind an effect; None where intervals are the model's.
+    interval_mcse : ndarray of shape (n_tests, 2) or None
+        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
+        ``high_mcse``; None where intervals are by units, and for a point estimate.
+    answers : dict of str to Answer
+        What `weat` gives for each test, by its name.
+    """
+
+    names: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    interval: np.ndarray
+    prob_positive: np.ndarray
+    false_share: np.ndarray
+    p_value: np.ndarray
+    n_words: np.ndarray
+    answers: dict[str, Answer]
+    prob: float
+    n_draws: int
+    n_units: np.ndarray | None = None
+    interval_mcse: np.ndarray | None = None
+
+    @property
+    def words(self):
+        """The names, as notes on units take them."""
+        return self.names
+
+    def _title(self):
+        return "association tests, effect sizes"
+
+    def _notes(self):
+        return super()._notes() + units_notes(self)
+
+    def _columns(self):
+        columns = [
+            Column("test", self.names, ("test",), left=True),
+            Column("effect", self.mean, ("mean",), "6.3f"),
+            Column(f"{100 * self.prob:g} % interval", self.interval, ("low", "high"), "6.3f"),
+            Column("P(> 0)", self.prob_positive, ("prob_positive",), ".3f"),
+            Column("false", self.false_share, ("false_share",), ".3f"),
+            Column("p", self.p_value, ("p_value",), ".4f"),
+            Column("words", self.n_words, ("n_words",), "d"),
+        ]
+        return columns + units_columns(self, ("n_units",))
+
+    def _series(self):
+        series = super()._series()
+        lead = {"test": series.pop("test"), "mean": series.pop("mean"), "sd": self.sd}
+        return with_errors(self, lead | series)
+
+
+def weats(estimator, tests, prob, shift=0):
+    """`AssociationTests` of several tests.
+
+    Raises
+    ------
+    ValueError
+        Where tests are no mapping to four lists, or one of them is refused by `weat`.
+    """
+    check_prob(prob)
+    if not isinstance(tests, Mapping) or not tests:
+        raise ValueError(f"tests must map names to lists (X, Y, A, B), got {tests!r}.")
+    for name, lists in tests.items():
+        if is_list(lists) and len(lists) == 4:
+            continue
+        raise ValueError(f"tests[{name!r}] must be four lists of words, (X, Y, A, B).")
+    found = {}
+    for name, lists in tests.items():
+        try:
+            found[name] = weat(estimator, *lists, prob, shift)
+        except (KeyError, ValueError) as error:
+            raise type(error)(f"tests[{name!r}]: {error.args[0]}") from None
+    positive = np.array([np.mean(one.draws > 0) for one in found.values()])
+    low = np.array([one.interval[0] for one in found.values()])
+    order = np.lexsort((-low, -positive))
+    ordered = [list(found.values())[i] for i in order]
+    by_draws = all("interval_mcse" in one for one in ordered)
+    by_units = all("n_units" in one for one in ordered)
+    mean, sd, p_value = (
+        np.array([float(one[name]) for one in ordered]) for name in ("mean", "sd", "p_value")
+    )
+    return AssociationTests(
+        np.array([str(list(found)[i]) for i in order]), mean, sd,
+        np.array([one.interval for one in ordered]), positive[order],
+        false_shares(positive[order]), p_value, np.array([one.words.size for one in ordered]),
+        found, prob, len(ordered[0].draws),
+        np.array([float(one.n_units) for one in ordered]) if by_units else None,
+        np.array([one.interval_mcse for one in ordered]) if by_draws else None,
+    )._resting_on(ordered[0].source)  # fmt: skip
 
 
 def weat(estimator, X, Y, A, B, prob, shift=0):
@@ -50,15 +172,18 @@ def weat(estimator, X, Y, A, B, prob, shift=0):
     )
     n = targets.size
     each = np.column_stack([np.arange(n), np.full(n, n)])
-    s = ask(estimator, Associations(operands, each), prob)
+    axes = {"word": estimator.words_[targets]}
+    s = ask(estimator, Associations(operands, each), prob, title="associations", axes=axes)
     p_value, n_splits = permutation_test(s.mean, x.size)
     more = {
         "p_value": p_value,
         "n_splits": n_splits,
+        "n_first": x.size,
         "words": estimator.words_[targets],
         "association": s,
     }
-    return ask(estimator, Effects(operands, np.arange(n + 1)[None], x.size), prob, (), **more)
+    question, title = Effects(operands, np.arange(n + 1)[None], x.size), "effect size (WEAT)"
+    return ask(estimator, question, prob, (), title=title, **more)
 
 
 def _check_targets(estimator, x, y):
@@ -92,18 +217,40 @@ def permutation_test(s, n_first):
         included: exact where there are at most 100,000 splits, else of as many random ones.
     n_splits : int
     """
-    n = s.size
     # the sum of one group decides the difference of the means of both
     observed = s[:n_first].sum() - _EQUAL * np.abs(s).sum()
-    n_splits = comb(n, n_first)
+    hits = [int(np.sum(s[chosen].sum(axis=1) >= observed)) for chosen in _splits(s.size, n_first)]
+    n_splits = comb(s.size, n_first)
     if n_splits <= _MOST_SPLITS:
-        chosen = np.fromiter(
-            (i for split in combinations(range(n), n_first) for i in split), np.intp
-        ).reshape(n_splits, n_first)
-        return float(np.mean(s[chosen].sum(axis=1) >= observed)), n_splits
+        return sum(hits) / n_splits, n_splits
+    return (sum(hits) + 1) / (_MOST_SPLITS + 1), _MOST_SPLITS + 1
+
+
+def permutation_effects(s, n_first):
+    """Effect sizes of the splits of `permutation_test`, (n_splits,), the observed one included.
+
+    Parameters
+    ----------
+    s : ndarray of shape (n,)
+    n_first : int
+        As of `permutation_test`.
+    """
+    n, spread = s.size, s.std()
+    sums = [s[chosen].sum(axis=1) for chosen in _splits(n, n_first)]
+    if comb(n, n_first) > _MOST_SPLITS:
+        sums.append(s[:n_first].sum(keepdims=True))
+    first = np.concatenate(sums)
+    difference = first / n_first - (s.sum() - first) / (n - n_first)
+    return difference / spread if spread > 0 else np.zeros(first.size)
+
+
+def _splits(n, n_first):
+    """First groups of splits of n words, in arrays (some, n_first): all, or the random ones."""
+    if comb(n, n_first) <= _MOST_SPLITS:
+        every = (i for split in combinations(range(n), n_first) for i in split)
+        yield np.fromiter(every, np.intp).reshape(-1, n_first)
+        return
     # always the same splits: what is asked twice has one answer
-    rng, hits = np.random.default_rng(0), 1
+    rng = np.random.default_rng(0)
     for _ in range(_MOST_SPLITS // _TOGETHER):
-        order = np.argsort(rng.random((_TOGETHER, n)), axis=1)[:, :n_first]
-        hits += int(np.sum(s[order].sum(axis=1) >= observed))
-    return hits / (_MOST_SPLITS + 1), _MOST_SPLITS + 1
+        yield np.argsort(rng.random((_TOGETHER, n)), axis=1)[:, :n_first]

@@ -9,6 +9,7 @@ import numpy as np
 from ..common.checks import (
     check_chain_length,
     check_choice,
+    check_feature_names,
     check_integer,
     check_iterations,
     check_keep_draws,
@@ -42,6 +43,7 @@ def check_parameters(estimator):
     check_real("learning_decay", e.learning_decay, 0.5, high=1.0)
     check_choice("features", e.features, ("mean", "mean_std"))
     check_word_filters(e)
+    check_feature_names(e.feature_names)
     check_chain_length(e)
     check_keep_draws(e.keep_draws)
     check_real("target_accept", e.target_accept, 0, high=0.999)
@@ -173,3 +175,10 @@ def document_weights(sample_weight, n_documents):
             f"sample_weight must hold finite numbers >= 0, not all of them 0, got {weights!r}."
         )
     return weights
+
+
+def check_topic(topic, n_topics):
+    """Raise a ValueError unless it is the number of a topic."""
+    check_integer("topic", topic, 0)
+    if topic >= n_topics:
+        raise ValueError(f"topic must be from 0 to {n_topics - 1}, got {topic!r}.")

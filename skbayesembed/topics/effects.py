@@ -142,7 +142,7 @@ def _pooled(estimator, design, regression, found, variances, draws, prob):
         regression.n_units,
         len(design.matrix),
         prob,
-    )
+    )._resting_on("units")
 
 
 def _freedom(within, between, of_units, n_draws):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..corpus.text import materialise
 from ..cost import Cost
 from . import inputs
 from .checks import WORD_MODELS, document_weights
+from .datatree import DataTreeMixin
 from .predict import FoldIn, TopicDraws, completion, topic_features
 from .reading import TopicReadingMixin
 from .solvers import ROOM
@@ -29,6 +30,7 @@ from .theta import theta_draws
 class GaussianLDA(
     TopicStreamingMixin,
     TopicReadingMixin,
+    DataTreeMixin,
     DocumentFeaturesMixin,
     BaseEstimator,
 ):
@@ -48,11 +50,14 @@ class GaussianLDA(
     ----------
     n_components : int, default=20
         Number of topics K.
-    embedding : mapping, fitted estimator or array
-        Vectors of the words: a dict or gensim's KeyedVectors; a fitted `BayesianSGNS`, wrapped in
-        scikit-learn's FrozenEstimator where this estimator is cloned, which stands for its
-        posterior means ``rho_``; or, for count matrices, an array with a row for each column. A
-        mapping finds the columns of a count matrix by their names (x0, x1, ... without names).
+    embedding : mapping, path, fitted estimator or array
+        Vectors of the words: a dict or gensim's KeyedVectors; the path of a file in word2vec's
+        formats or GloVe's, which is read for the words that are looked up, in ``fit`` and again in
+        ``transform`` where words are new (`io.load_vectors` reads it once); a fitted
+        `BayesianSGNS`, wrapped in scikit-learn's FrozenEstimator where this estimator is cloned,
+        which stands for its posterior means ``rho_``; or, for count matrices, an array with a row
+        for each column. A mapping or file finds the columns of a count matrix by their names (x0,
+        x1, ... without names).
     solver : {"gibbs", "vi", "hmc", "laplace", "map"}, default="gibbs"
         ``"gibbs"`` samples the posterior, ``"vi"`` approximates it by independent factors.
         ``"hmc"``, ``"laplace"`` and ``"map"``, for small data, sum over the topics of tokens.
@@ -122,6 +127,9 @@ class GaussianLDA(
         ``min_count`` are of other words.
     max_features : int or None, default=None
         Train on the most frequent words only.
+    feature_names : list of str or None, default=None
+        Words of the columns where X is a count matrix; None takes the names of its columns, where
+        it is a DataFrame.
     draws, warmup, chains, thin : int, default=100, 200, 2, 1
         ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart. All
         chains start from the same k-means clusters: their agreement says nothing about other modes.
@@ -242,6 +250,7 @@ class GaussianLDA(
         token_pattern: str = r"(?u)\b\w\w+\b",
         min_count: int = 5,
         max_features: int | None = None,
+        feature_names: Sequence[str] | None = None,
         draws: int = 100,
         warmup: int = 200,
         chains: int = 2,
@@ -280,6 +289,7 @@ class GaussianLDA(
         self.token_pattern = token_pattern
         self.min_count = min_count
         self.max_features = max_features
+        self.feature_names = feature_names
         self.draws = draws
         self.warmup = warmup
         self.chains = chains

@@ -8,7 +8,14 @@ import numpy as np
 from scipy import sparse
 
 from ..common.warnings import warn_user
-from ..corpus.count_matrix import column_names, count_matrix, forget_columns, frequent_columns
+from ..corpus.count_matrix import (
+    column_names,
+    count_matrix,
+    forget_columns,
+    frequent_columns,
+    matrix_names,
+    named_matrix,
+)
 from ..corpus.known import check_kind
 from ..corpus.text import (
     analyzer_of,
@@ -104,8 +111,7 @@ def _read(estimator, X, vocabulary, stream):
     if kind == "counts":
         if vocabulary is not None:
             raise ValueError("vocabulary is for text: the words of a count matrix are its columns.")
-        counts = count_matrix(estimator, X, reset=True)
-        names = column_names(counts.shape[1], getattr(X, "columns", None))
+        counts, names = named_matrix(estimator, X)
         vectors = vectors_of_columns(estimator.embedding, names)
         columns = np.arange(len(names))
         if counts.nnz and not stream:  # where there is none, that is said of all columns
@@ -181,13 +187,24 @@ def reading(estimator, X, embedding=None):
     kind = input_kind(X)
     if kind == "counts" and embedding is not None:
         counts = count_matrix(estimator, X, reset=None)
-        names = column_names(counts.shape[1], getattr(X, "columns", None))
+        names = _names_of_other(estimator, X, counts.shape[1])
         vectors = estimator._normaliser(vectors_of_columns(embedding, names))
         return _occurring(counts, vectors, np.full(len(names), -1))
     check_kind(estimator, kind)
     if kind == "counts":
         return _column_reading(estimator, count_matrix(estimator, X), X)
     return _text_reading(estimator, X, kind, embedding)
+
+
+def _names_of_other(estimator, X, n_columns):
+    """Names of the columns of a matrix that need not be those of ``fit``.
+
+    Where it has none of its own, ``feature_names`` stand for as many columns.
+    """
+    columns, names = getattr(X, "columns", None), estimator.feature_names
+    if columns is None and names is not None and len(names) == n_columns:
+        return matrix_names(estimator, X, n_columns)
+    return column_names(n_columns, columns)
 
 
 def vocabulary_reading(estimator, counts):
@@ -201,7 +218,7 @@ def _column_reading(estimator, counts, X):
     places[estimator._columns] = np.arange(estimator._columns.size)
     if np.all(places[counts.indices] >= 0):
         return vocabulary_reading(estimator, counts[:, estimator._columns])
-    names = column_names(counts.shape[1], getattr(X, "columns", None))
+    names = matrix_names(estimator, X, counts.shape[1])
     vectors = estimator._normaliser(vectors_of_columns(estimator.embedding, names))
     return _occurring(counts, vectors, places)
 

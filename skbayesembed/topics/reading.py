@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_bool, check_choice, check_integer, check_prob
 from ..corpus.known import known_counts
+from ..corpus.text import input_kind, materialise
 from ..metrics.topics import coherence
+from ..posterior.representatives import Representatives, largest, texts_of
+from ..posterior.results import About, Result
+from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
-from .checks import WORD_MODELS
+from .checks import WORD_MODELS, check_topic
 from .effects import TopicEffects, topic_effects
 from .inputs import vocabulary_reading
 from .predict import FoldIn, TopicDraws, counted_proba, topic_features
+from .theta import theta_draws
 
 # Word probabilities of a topic are summarised over at most this many draws.
 _MOST_DRAWS = 200
@@ -120,7 +125,7 @@ class TopicTable(Table):
         ]
 
     def _notes(self):
-        return [f"(intervals hold {100 * self.prob:g} % of the posterior of the share)"]
+        return [f"({100 * self.prob:g} % intervals of the share)", *super()._notes()]
 
 
 def _first(texts):
@@ -155,7 +160,7 @@ def top_words(estimator, n, by, prob):
         by,
         prob,
         len(draws),
-    )
+    )._resting_on(source_of(estimator))
 
 
 def mean_word_proba(estimator, by):
@@ -194,13 +199,46 @@ def topic_table(estimator, n, prob):
         coherent,
         words.words,
         prob,
-    )
+    )._resting_on(source_of(estimator))
 
 
 def _coherence(estimator, words, counts, measure):
     return coherence(
         words, counts, measure=measure, n=max(2, words.shape[1]), vocabulary=estimator.vocabulary_
     )
+
+
+def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
+    """`Representatives` of one topic, or of all."""
+    check_prob(prob)
+    check_integer("n", n, 1)
+    check_integer("n_draws", n_draws, 1)
+    k = len(estimator.components_)
+    if topic is not None:
+        check_topic(topic, k)
+    topics = range(k) if topic is None else [int(topic)]
+    X = None if X is None else materialise(X)
+    counts = estimator._documents(X, "X")
+    kind = "counts" if X is None else input_kind(X)
+    texts = texts_of(X, kind, texts, counts.shape[0], "documents")
+    usable = np.asarray(counts.sum(axis=1)).ravel() > 0
+    if not usable.any():
+        raise ValueError("X has no document with a word of the vocabulary.")
+    posterior, power = estimator.posterior_, estimator.likelihood_power_
+    options = estimator.word_model, estimator.n_jobs
+    fold = FoldIn(vocabulary_reading(estimator, counts), TopicDraws(posterior, power), *options)
+    mean = topic_features(fold, False)
+    rows = largest(mean, topics, usable, n)
+    flat, groups = rows.ravel(), np.repeat(np.asarray(topics), rows.shape[1])
+    some, place = np.unique(flat, return_inverse=True)
+    draws = theta_draws(
+        vocabulary_reading(estimator, counts[some]), posterior, power, estimator.word_model,
+        n_draws=n_draws, seed=estimator._reading_seed, n_jobs=estimator.n_jobs,
+    )[:, place, groups]  # fmt: skip
+    return Representatives(
+        "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
+        None if texts is None else texts[flat], prob, n_draws,
+    )  # fmt: skip
 
 
 class TopicReadingMixin:
@@ -258,6 +296,48 @@ class TopicReadingMixin:
         check_is_fitted(self, "posterior_")
         check_integer("n", n, 1)
         return topic_table(self, n, prob)
+
+    def representative_documents(
+        self,
+        X: Any = None,
+        topic: int | None = None,
+        *,
+        n: int = 5,
+        texts: Sequence[str] | None = None,
+        n_draws: int = 200,
+        prob: float = 0.9,
+    ) -> Representatives:
+        """The documents with the largest shares of a topic, with intervals, to be read.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit``, optional
+            The training documents by default.
+        topic : int, optional
+            All topics by default.
+        n : int, default=5
+            Documents of each topic; fewer where there are fewer with a known word.
+        texts : sequence of str of shape (n_documents,), optional
+            What to show of each. By default X, where it holds strings or tokens.
+        n_draws : int, default=200
+            Draws of the shares that intervals are of.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        Representatives
+            A table: ``index`` in X, ``mean`` (that of ``transform``) and ``interval`` of the share,
+            and ``texts``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such topic, texts are not one for each document, no document has a known
+            word, or X is needed: ``partial_fit`` keeps no documents.
+        """
+        check_is_fitted(self, "posterior_")
+        return representative_documents(self, X, topic, n, texts, n_draws, prob)
 
     def effects(
         self,
@@ -321,7 +401,7 @@ class TopicReadingMixin:
         check_is_fitted(self, "posterior_")
         return topic_effects(self, X, design, units, shares=shares, n_draws=n_draws, prob=prob)
 
-    def topic_interval(self, *, prob: float = 0.9) -> Bunch:
+    def topic_interval(self, *, prob: float = 0.9) -> Result:
         """Highest density intervals of the topics' Gaussians.
 
         Parameters
@@ -331,17 +411,21 @@ class TopicReadingMixin:
 
         Returns
         -------
-        Bunch
+        Result
             ``mean`` (n_topics, n_dims, 2), of the means; ``sd`` (n_topics, n_dims, 2), of the
             standard deviations, the roots of the diagonals of the covariances.
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         variances = np.diagonal(self.posterior_.flat("covariance"), axis1=-2, axis2=-1)
-        return Bunch(
-            mean=hdi_interval(self.posterior_.flat("mean"), prob=prob),
-            sd=hdi_interval(np.sqrt(variances), prob=prob),
-        )
+        entries = {
+            "mean": hdi_interval(self.posterior_.flat("mean"), prob=prob),
+            "sd": hdi_interval(np.sqrt(variances), prob=prob),
+        }
+        n_topics, n_dims = variances.shape[1:]
+        axes = {"topic": range(n_topics), "dim": range(n_dims)}
+        title = f"{100 * prob:g} % intervals of the topics' Gaussians"
+        return Result(entries, About(title, axes, prob, source_of(self), ("mean", "sd")))
 
     def coherence(
         self,

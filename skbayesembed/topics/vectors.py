@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..io.vectors import find_vectors
+
 _ALLOWED = (
-    "a mapping from words to vectors (a dict or gensim's KeyedVectors), a fitted BayesianSGNS "
+    "a mapping from words to vectors (a dict or gensim's KeyedVectors), the path of a file of "
+    "vectors (word2vec's formats or GloVe's), a fitted BayesianSGNS "
     "(wrapped in scikit-learn's FrozenEstimator where the estimator is cloned) or an array with "
     "a row for each column of X"
 )
@@ -51,6 +55,22 @@ class WordVectors:
         return check_vectors(np.stack(vectors), names), found
 
 
+class FileVectors(WordVectors):
+    """Vectors of a file, which is read anew for the words that are looked up."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def find(self, words):
+        """As of `WordVectors`."""
+        found = np.zeros(len(words), dtype=bool)
+        there = find_vectors(self.path, words) if len(words) else None
+        if there is None:
+            return None, found
+        found[:] = [word in there for word in words]
+        return check_vectors([there[word] for word in words if word in there]), found
+
+
 def source_of(embedding):
     """What users call an embedding: `WordVectors`, or an array (n_columns, n_dims).
 
@@ -63,6 +83,10 @@ def source_of(embedding):
     """
     if embedding is None:
         raise ValueError(f"embedding must be given: {_ALLOWED}.")
+    if isinstance(embedding, str | os.PathLike):
+        if not os.path.isfile(embedding):
+            raise ValueError(f"embedding must be {_ALLOWED}; there is no file {str(embedding)!r}.")
+        return FileVectors(embedding)
     # scikit-learn's FrozenEstimator
     inner = getattr(embedding, "estimator", embedding)
     if hasattr(type(inner), "rho_") or hasattr(inner, "rho_"):
@@ -115,8 +139,9 @@ def vectors_of_columns(embedding, names):
         lacking = [str(name) for name in np.asarray(names)[~found][:3]]
         raise ValueError(
             f"embedding has no vector for {int((~found).sum())} of the {len(names)} columns of X, "
-            f"{lacking} among them. Drop these columns; or pass documents, whose words without a "
-            "vector are dropped."
+            f"{lacking} among them. "
+            + ("Name the columns by feature_names=; drop" if "x0" in lacking else "Drop")
+            + " columns without a vector; or pass documents, whose words without one are dropped."
         )
     return vectors
 

@@ -91,6 +91,60 @@ def test_dates_in_bins_of_dates():
     assert periods.centres == pytest.approx([2020.25, 2020.75], abs=0.01)
 
 
+def test_texts_of_dates():
+    texts = ["1999-05-03", "2001-01-20T18:30", "2001-02"]
+    dates = np.array(texts, dtype="datetime64[m]")
+    for times in (texts, np.array(texts), np.array(texts, dtype=object), tuple(texts)):
+        np.testing.assert_array_equal(check_times(times), check_times(dates))
+    zoned = ["1999-12-31T19:00-05:00", "2000-01-01 00:00Z"]
+    assert check_times(zoned).tolist() == [2000.0, 2000.0]
+    bins = ["1999-01-01", "2000-01-01", "2002-01-01"]
+    assert Periods.learn(texts, bins=bins).index(texts).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("times", "match"),
+    [
+        (["03.05.1999"], "got '03.05.1999'; convert texts first, dates as by pandas.to_datetime"),
+        (["1999-05-03", "spring"], "got 'spring'; convert texts first, dates as by pandas"),
+        (["1999-05-03", "1999-13-01"], r"times\[1\] must be a date, got '1999-13-01': month"),
+        (np.array(["1999-05-03", 1999], dtype=object), "got '1999-05-03'"),
+        (["1999-05-03", "1999"], "got '1999'; convert texts first, as by np.asarray"),
+    ],
+)
+def test_texts_that_are_no_dates(times, match):
+    with pytest.raises(ValueError, match=match):
+        check_times(times)
+
+
+def test_advice_works():
+    years, days = ["1850", "1900"], ["03.05.1999", "20.01.2001"]
+    assert check_times(np.asarray(years, dtype=float)).tolist() == [1850.0, 1900.0]
+    pandas = pytest.importorskip("pandas")
+    assert Periods.learn(pandas.to_datetime(days, dayfirst=True)).labels == [1999, 2000, 2001]
+
+
+def test_dates_without_periods_are_cut_into_years():
+    last = "1999-12-31T23:59:59.999999"
+    days = np.array(["1999-05-03", last, "2001-01-20"], dtype="datetime64[us]")
+    periods = Periods.learn(days)
+    assert (periods.labels, periods.gaps.tolist()) == ([1999, 2000, 2001], [1.0, 1.0])
+    assert periods.index(days).tolist() == [0, 0, 2]
+    # the first moment of a year is of that year, also after the last period
+    assert periods.index(["2000-01-01", "2001-12-31"]).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="times must be from 1999 to 2001, .* got 2002"):
+        periods.index(["2002-01-01"])
+    assert periods.centre_of(["1998-07-02", "2002-01-01"]).tolist() == [1998.0, 2002.0]
+    assert [periods.find(time) for time in (1999, 2000.5, "2001-01-20")] == [0, 1, 2]
+    with pytest.raises(ValueError, match="start='1888-01-01' is in no period"):
+        periods.find("1888-01-01", "start")
+    more = periods.extended(["2003-03-01"])
+    assert more.labels == [1999, 2000, 2001, 2002, 2003] and more.years
+    # numbers are periods as they stand
+    with pytest.raises(ValueError, match="times must be integers"):
+        Periods.learn(check_times(days))
+
+
 def test_pandas():
     pandas = pytest.importorskip("pandas")
     stamps = pandas.Series(pandas.to_datetime(["2000-01-01", "2000-07-02"]))
@@ -183,6 +237,13 @@ def test_fractions_are_refused_where_periods_are_integers():
 def test_no_times_have_no_periods_to_find():
     assert Periods.learn([1, 2]).index([]).tolist() == []
     assert Periods.learn([1, 2], n_periods=2).index([]).tolist() == []
+
+
+def test_integers_go_on():
+    more = Periods.learn([3, 4]).extended([6])
+    assert more.labels == [3, 4, 5, 6] and not more.years
+    with pytest.raises(ValueError, match="times must be integers"):
+        more.extended([7.5])
 
 
 def test_frozen_and_pickled():

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from skbayesembed import DiSCSenseModel
+from skbayesembed.datasets import extract_snippets
 from skbayesembed.senses import inputs
 
 COUNTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0]])
@@ -48,6 +49,36 @@ def test_count_matrices(kind):
     assert training.words.tolist() == names
     assert training.columns.tolist() == [0, 1, 2, 3], "also the column that nothing was counted in"
     assert training.data.lengths.tolist() == [3, 0, 1, 2]
+
+
+@pytest.mark.parametrize("names", [list, tuple, np.array, pd.Index], ids=lambda f: f.__name__)
+def test_feature_names(names):
+    words = ["river", "money", "bank", "loan"]
+    training = read(sparse.csr_array(COUNTS), feature_names=names(words), max_features=2)
+    assert training.words.tolist() == ["river", "bank"] and training.columns.tolist() == [0, 2]
+    # they come before names of the columns, as of the other estimators
+    assert read(MATRICES["frame"], feature_names=list("abcd")).words.tolist() == list("abcd")
+    for wrong, match in (
+        (["a", "b"], "feature_names must name the 4 columns of X once each, got 2 names"),
+        (list("aabc"), "once each, got 4 names, 3 different"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            read(COUNTS, feature_names=names(wrong))
+    with pytest.raises(ValueError, match="feature_names must be None or a list of words, got 'ab"):
+        DiSCSenseModel(feature_names="abcd").fit(COUNTS)
+
+
+def test_snippets_have_words():
+    texts = ["the river bank flooded by the river", "money in the bank, a loan and money"] * 4
+    found = extract_snippets(texts, "bank", times=["1999-05-03", "2001-01-20"] * 4)
+    model = fitted(found.counts, times=found.times)
+    with pytest.raises(KeyError, match="Name the columns of X by feature_names="):
+        model.word_trajectory("river")
+    model = DiSCSenseModel(2, solver="map", n_starts=1, feature_names=found.words, random_state=0)
+    model.fit(found.counts, times=found.times)
+    assert {"river", "money"} < set(model.sense_words(8).words.ravel().tolist())
+    assert model.periods_.labels == [1999, 2000, 2001]
+    assert np.shape(model.word_trajectory("river").mean) == (2, 3)
 
 
 @pytest.mark.parametrize("kind", ["text", "tokens", "series", "iterator"])

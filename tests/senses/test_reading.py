@@ -333,3 +333,36 @@ def test_a_tail_that_cannot_be_smoothed_is_taken_as_it_is(monkeypatch):
     found = smoothed_weights(density, 1.0)[0]
     np.testing.assert_array_equal(found[[0, 2]], expected[[0, 2]])
     np.testing.assert_allclose(found[1], -density[1] - logsumexp(-density[1]))
+
+
+def test_representative_snippets(fitted, snippets):
+    given = {"times": snippets.years, "genres": snippets.styles}
+    proba = fitted.predict_proba(snippets.counts, **given)
+    texts = [f"snippet {i}" for i in range(N)]
+    found = fitted.representative_snippets(snippets.counts, n=3, texts=texts, **given)
+    assert list(found.groups) == [k for k in range(K) for _ in range(3)]
+    for k in range(K):
+        rows = found.index[found.groups == k]
+        np.testing.assert_array_equal(rows, np.argsort(-proba[:, k], kind="stable")[:3])
+        np.testing.assert_allclose(found.mean[found.groups == k], proba[rows, k])
+        draws = fitted.sample_transform(
+            snippets.counts, fitted.posterior_.n_draws * fitted.posterior_.n_chains, **given
+        )
+        wanted = hdi_interval(draws[:, rows, k], prob=0.9)
+        np.testing.assert_allclose(found.interval[found.groups == k], wanted)
+    assert list(found.texts) == [texts[i] for i in found.index]
+    assert found.to_frame().columns.tolist() == ["sense", "snippet", "mean", "low", "high", "text"]
+    assert f"snippet {found.index[0]}" in repr(found)
+    one = fitted.representative_snippets(snippets.counts, 1, n=2, **given)
+    assert len(one) == 2 and set(one.groups) == {1} and one.texts is None
+
+
+def test_representative_snippets_refuse(fitted, snippets):
+    with pytest.raises(
+        ValueError, match=f"texts must be one for each of the {N} snippets of X, got 1"
+    ):
+        fitted.representative_snippets(snippets.counts, texts=["one"])
+    with pytest.raises(ValueError, match=f"sense must be from 0 to {K - 1}"):
+        fitted.representative_snippets(snippets.counts, K)
+    with pytest.raises(ValueError, match="no snippet with a word"):
+        fitted.representative_snippets(snippets.counts * 0)

@@ -323,6 +323,7 @@ def test_contrasts_by_units_are_joint(mode):
 def test_rows_kept_by_name_are_joint_with_whole_draws(monkeypatch):
     """Where all draws of a few words were recorded, a contrast goes by those of all words."""
     monkeypatch.setattr("skbayesembed.sgns.recording.DRAW_BUDGET", 20_000)
+    monkeypatch.setattr("skbayesembed.sgns.recording._FEWEST_DRAWS", 1)
     options = {"draws": 60, "warmup": 30, "chains": 2, "keep_draws": ["w00", "w01"]}
     model = fit(**options, balance=False).set_params(uncertainty="model")
     assert "rho_rows" in model.posterior_.stats

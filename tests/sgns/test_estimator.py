@@ -348,6 +348,7 @@ class TestKeptDraws:
 
     def few(self, monkeypatch, **parameters):
         monkeypatch.setattr(recording, "DRAW_BUDGET", 10 * self.draw)
+        monkeypatch.setattr(recording, "_FEWEST_DRAWS", 1)
         return make(draws=30, kernel="polya-gamma", **RAW, **parameters).fit(TEXTS)
 
     def test_auto(self, monkeypatch, every):
@@ -442,6 +443,7 @@ def test_interrupted_fit_is_usable(interrupted_after, kernel, draws, n_jobs):
 def test_interrupted_with_a_stride(interrupted_after, monkeypatch):
     """Interrupted before the second recorded draw: predictions use the first."""
     monkeypatch.setattr(recording, "DRAW_BUDGET", 2 * 16 * 10 * 2)
+    monkeypatch.setattr(recording, "_FEWEST_DRAWS", 1)
     interrupted_after(13)
     with pytest.warns(RuntimeWarning, match="the 3 draws"):
         model = make(draws=500, chains=1).fit(TEXTS)

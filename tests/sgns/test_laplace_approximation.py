@@ -289,7 +289,7 @@ def test_estimator_without_factors_agrees(monkeypatch):
     monkeypatch.setattr(curvature, "FACTOR_BYTES", 0)
     found = fit(draws=400).posterior_
     assert found.attrs["moments"] == "estimated"
-    assert found.attrs["draw_error"] <= 1e-3
+    assert found.attrs["draw_error"] <= 1e-2
     assert 1 <= found.attrs["products"] <= V * K
     assert_allclose(found.std("rho"), exact.std("rho"), rtol=5 * 0.035)
     assert_allclose(found.mean("rho"), exact.mean("rho"))

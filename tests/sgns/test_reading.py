@@ -8,6 +8,7 @@ import pytest
 from scipy.special import expit
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.posterior.summary import interval_errors
 from skbayesembed.sgns.reading import Neighbours
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
@@ -137,9 +138,39 @@ def test_frame(model):
     table = model.most_similar("oak", 3)
     frame = table.to_frame()
     assert isinstance(frame, pd.DataFrame)
-    assert list(frame.columns) == ["word", "mean", "sd", "low", "high", "prob_top"]
+    drawn = len(model.posterior_.flat("rho")) > 1
+    errors = ["low_mcse", "high_mcse"] if drawn else []
+    assert list(frame.columns) == ["word", "mean", "sd", "low", "high", *errors, "prob_top"]
     assert list(frame["word"]) == list(table.words)
     np.testing.assert_array_equal(frame[["low", "high"]], table.interval)
+    if drawn:
+        np.testing.assert_array_equal(frame[errors], table.interval_mcse)
+
+
+def test_monte_carlo_errors_of_intervals(model):
+    """The same in every answer and table, from the draws of the answer and its chains."""
+    found = model.similarity("oak", "elm")
+    posterior = model.posterior_
+    if len(posterior.flat("rho")) == 1:
+        assert "interval_mcse" not in found
+        assert model.project(["yew"], model.axis("oak", "elm")).interval_mcse is None
+        return
+    chains = posterior.n_chains if posterior.attrs["solver"] in ("gibbs", "hmc") else None
+    expected = interval_errors(found.draws[:, None], 0.9, chains)[0]
+    np.testing.assert_allclose(found.interval_mcse, expected)
+    near = model.most_similar("oak", 20)
+    at = list(near.words).index("elm")
+    # another stream for a row further down: alike as two estimates by 100 resamples are, to 10 %
+    np.testing.assert_allclose(near.interval_mcse[at], expected, rtol=0.6)
+    for table in (
+        model.nearer("oak", ["elm", "yew"]),
+        model.project(["yew", "ash"], model.axis("oak", "elm")),
+        model.analogy("oak", "elm", "yew", 2),
+    ):
+        assert table.interval_mcse.shape == (2, 2) and np.all(table.interval_mcse > 0)
+        assert np.all(table.interval_mcse < np.ptp(table.interval, axis=1)[:, None])
+        frame = table.to_frame()
+        assert list(frame.columns).index("low_mcse") == list(frame.columns).index("high") + 1
 
 
 def test_zero_vectors_have_no_direction():
@@ -218,6 +249,7 @@ def test_wrong_pairs(model, pairs):
 def test_kept_rows_keep_their_order(monkeypatch):
     """Rows kept by name are read in the order asked for, not in theirs."""
     monkeypatch.setattr("skbayesembed.sgns.recording.DRAW_BUDGET", 20_000)
+    monkeypatch.setattr("skbayesembed.sgns.recording._FEWEST_DRAWS", 1)
     model = BayesianSGNS(
         3,
         min_count=1,

@@ -149,3 +149,38 @@ def test_missing_words(model):
 def test_errors(model, lists, error, message):
     with pytest.raises(error, match=message):
         model.weat(*lists)
+
+
+TESTS = {"backwards": (Y, X, A, B), "trees": (X, Y, A, B), "halves": (X[:2], [X[2], Y[0]], A, B)}
+
+
+def test_several_at_once(model):
+    table = model.weats(TESTS)
+    single = {name: model.weat(*lists) for name, lists in TESTS.items()}
+    positive = {name: np.mean(found.draws > 0) for name, found in single.items()}
+    assert set(table.names) == set(TESTS) and table.names[-1] == "backwards"
+    assert np.all(np.diff(table.prob_positive) <= 0)
+    for i, name in enumerate(table.names):
+        assert table.mean[i] == pytest.approx(single[name].mean)
+        assert table.prob_positive[i] == pytest.approx(positive[name])
+        assert table.p_value[i] == single[name].p_value
+        assert table.false_share[i] == pytest.approx(1 - table.prob_positive[: i + 1].mean())
+        assert model.contrast(table.answers[name], single[name]).mean == pytest.approx(0, abs=1e-12)
+    assert table.n_words.tolist() == [single[name].words.size for name in table.names]
+    names = ["test", "mean", "sd", "low", "high", "prob_positive", "false_share", "p_value"]
+    assert table.to_frame().columns.tolist() == [*names, "n_words", "n_units"]
+    assert as_the_model(model).weats(TESTS).n_units is None
+    assert "trees" in repr(table) and "false" in repr(table)
+
+
+@pytest.mark.parametrize("tests", [{}, [X, Y, A, B], {"one": (X, Y, A)}, {"one": "oak"}])
+def test_several_are_named(model, tests):
+    with pytest.raises(ValueError, match="must map names to lists|must be four lists"):
+        model.weats(tests)
+
+
+def test_errors_name_the_test(model):
+    with pytest.raises(ValueError, match=r"tests\['b'\]: X and Y must have no word in common"):
+        model.weats({"a": (X, Y, A, B), "b": (X, X, A, B)})
+    with pytest.raises(KeyError, match=r"tests\['c'\]: B: 1 of 1 words are not in"):
+        model.weats({"c": (X, Y, A, ["zzz"])})

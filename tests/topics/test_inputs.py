@@ -108,6 +108,33 @@ def test_bad_embeddings_for_counts(embedding, error, message):
         make(embedding=embedding).fit(frame)
 
 
+def test_feature_names():
+    model = make(feature_names=WORDS).fit(counts_of())
+    named = make().fit(pd.DataFrame(counts_of(), columns=WORDS))
+    assert model.words_.tolist() == named.words_.tolist() == WORDS
+    assert model.top_words(2).words.tolist() == named.top_words(2).words.tolist()
+    np.testing.assert_array_equal(model.components_, named.components_)
+    counts = counts_of()
+    np.testing.assert_array_equal(
+        model.transform(counts), named.transform(pd.DataFrame(counts, columns=WORDS))
+    )
+    # columns that fit has dropped are read by their names, and so are vectors given later
+    some = make(feature_names=WORDS, max_features=4).fit(counts)
+    assert some.words_.size == 4
+    assert some.transform(counts).shape == (5, 2)
+    np.testing.assert_array_equal(
+        model.transform(counts, embedding=TABLE), model.transform(counts, embedding=VECTORS)
+    )
+    with pytest.raises(ValueError, match="feature_names must name the 6 columns of X once each"):
+        make(feature_names=WORDS[:3]).fit(counts)
+    with pytest.raises(
+        ValueError, match="'x0', .* Name the columns by feature_names=; drop columns"
+    ):
+        make().fit(counts)
+    with pytest.raises(ValueError, match="feature_names must be None or a list of words, got 3"):
+        make(feature_names=3).fit(counts)
+
+
 def test_bad_embeddings_for_text():
     with pytest.raises(ValueError, match="must be a mapping from words .* where X holds documents"):
         make(embedding=VECTORS).fit(TEXTS)

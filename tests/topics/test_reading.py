@@ -195,3 +195,46 @@ def test_refusals(model):
             getattr(model, name)(**arguments)
         with pytest.raises(NotFittedError):
             getattr(GaussianLDA(), name)()
+
+
+def test_representative_documents(model, data):
+    shares = model.transform(data.counts)
+    texts = [f"document {i}" for i in range(120)]
+    found = model.representative_documents(n=4, texts=texts)
+    assert list(found.groups) == [k for k in range(K) for _ in range(4)]
+    rows = np.argsort(-shares, axis=0, kind="stable")[:4]
+    np.testing.assert_array_equal(found.index, rows.T.ravel())
+    np.testing.assert_allclose(found.mean, shares[found.index, found.groups])
+    assert np.all(found.interval[:, 0] < found.interval[:, 1])
+    # variational means and Gibbs draws differ by less than the intervals of such shares
+    assert np.all(found.mean > found.interval[:, 0] - 0.05)
+    assert list(found.texts) == [texts[i] for i in found.index]
+    names = ["topic", "document", "mean", "low", "high", "text"]
+    assert found.to_frame().columns.tolist() == names
+    one = model.representative_documents(data.counts, 1, n=4)
+    assert one.texts is None and "text" not in one.to_frame()
+    np.testing.assert_array_equal(one.index, found.index[found.groups == 1])
+
+
+def test_texts_are_shown_as_they_were_given(data):
+    words = [f"w{i}" for i in range(V)]
+    rows = data.counts.toarray().astype(int)
+    tokens = [[words[i] for i in np.repeat(np.arange(V), row)] for row in rows]
+    X = [" ".join(document) + "\n!" for document in tokens]
+    vectors = dict(zip(words, data.vectors, strict=True))
+    model = GaussianLDA(K, embedding=vectors, draws=5, warmup=5, chains=1, min_count=1)
+    model.fit(X)
+    found = model.representative_documents(X, n=2)
+    assert list(found.texts) == [X[i] for i in found.index]
+    assert "\n!" not in repr(found) and "..." in repr(found)
+    joined = model.set_params(analyzer="word").representative_documents(tokens, n=2)
+    assert list(joined.texts) == [" ".join(tokens[i]) for i in joined.index]
+
+
+def test_representative_documents_refuse(model, data):
+    with pytest.raises(ValueError, match=f"topic must be from 0 to {K - 1}, got {K}"):
+        model.representative_documents(topic=K)
+    with pytest.raises(ValueError, match="texts must be one for each of the 120 documents"):
+        model.representative_documents(texts="one text")
+    with pytest.raises(ValueError, match="no document with a word"):
+        model.representative_documents(data.counts * 0)

@@ -9,10 +9,16 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ...common.checks import check_prob
-from ...posterior.summary import summarise
+from ...posterior.results import About, Result
+from ...posterior.sources import source_of
+from ...posterior.summary import interval_errors, summarise
+from ...spine import CHAINS
 from ..documents import answers
 from .kinds import Differences
 from .operands import values
+
+# Answers whose intervals' Monte Carlo errors are worked out with them, at about 2 ms each.
+_MOST_ERRORS = 200
 
 
 class Vectors:
@@ -42,20 +48,53 @@ class Vectors:
         return values(operands, read, (self._n, self._k(invariant)), self._each)
 
 
-class Answer(Bunch):
-    """A `Bunch` that knows what was asked, so that it can be held against another answer."""
+class Answer(Result):
+    """A `Result` that knows what was asked, so that it can be held against another answer.
 
-    def __init__(self, entries, question, posterior):
-        super().__init__(**entries)
-        # in the dict of the object, beside the entries
+    It prints as a table, shows as HTML in notebooks, and becomes a pandas DataFrame. Its entries
+    are attributes: ``mean``, ``sd``, ``interval``, ``draws`` and what the method says besides. A
+    copy has the entries alone.
+
+    Attributes
+    ----------
+    title : str or None
+        What was asked.
+    axes : dict of str to list
+        Names of the axes of the entries, and the labels along them.
+    prob : float
+        Probability of the interval.
+    source : str
+        What the interval rests on: ``"units"`` (another sample of documents, speakers, works),
+        ``"model"`` (draws of chains), ``"vi"`` and ``"laplace"`` (approximations), ``"point"``
+        (one draw, no interval).
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+    >>> answer = model.similarity("cat", "mat")
+    >>> answer.title, answer.source, answer.draws.shape
+    ("similarity of 'cat' and 'mat'", 'units', (1000,))
+    >>> list(answer.to_frame().columns)
+    ['mean', 'sd', 'low', 'high', 'sd_sampling', 'sd_prior', 'n_units']
+    """
+
+    def __init__(self, entries, question, posterior, about=None):
+        super().__init__(entries, about)
         object.__setattr__(self, "_asked", (question, weakref.ref(posterior)))
 
-    def __reduce__(self):
-        # of a copy that is kept elsewhere the entries are enough
-        return Bunch, (), None, None, iter(self.items())
 
-
-def ask(estimator: Any, question: Any, prob: float, shape: Any = None, **more: Any) -> Answer:
+def ask(
+    estimator: Any,
+    question: Any,
+    prob: float,
+    shape: Any = None,
+    *,
+    title: str | None = None,
+    axes: Any = None,
+    **more: Any,
+) -> Answer:
     """The `Answer` to a question.
 
     Parameters
@@ -67,6 +106,10 @@ def ask(estimator: Any, question: Any, prob: float, shape: Any = None, **more: A
         Probability of intervals.
     shape : tuple of int, optional
         Of the answers; by default all in a row.
+    title : str, optional
+        What the answers are called.
+    axes : mapping of str to sequence, optional
+        Names and labels of the axes of ``shape``.
     **more
         Further entries.
 
@@ -74,25 +117,37 @@ def ask(estimator: Any, question: Any, prob: float, shape: Any = None, **more: A
     -------
     Answer
         ``mean`` and ``sd`` (*shape), ``interval`` (*shape, 2), ``draws`` (n_draws, *shape); by
-        units also ``sd_sampling``, ``sd_prior`` and ``n_units`` (*shape).
+        units also ``sd_sampling``, ``sd_prior`` and ``n_units`` (*shape); by draws of the posterior
+        also ``interval_mcse`` (*shape, 2), for up to 200 answers at once.
     """
     operands = question.draws(estimator._vectors(question.operands, question.invariant))
     draws = question.value(operands)
     deviations = estimator._deviations()
     if deviations is None:
         found = summarise(draws, prob)
+        if 1 < len(draws) and len(question) <= _MOST_ERRORS:
+            found.interval_mcse = errors_of(estimator.posterior_, draws, prob)
     else:
         found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
     if shape is not None:
         found = _shaped(found, shape)
-    return Answer(found | more, question, estimator.posterior_)
+    about = About(title, axes or {}, prob, source_of(estimator, deviations is not None))
+    return Answer(found | more, question, estimator.posterior_, about)
+
+
+def errors_of(posterior, draws, prob):
+    """Monte Carlo standard errors of the ends of intervals of answers (n_draws, n): (n, 2)."""
+    n_chains = posterior.n_chains if posterior.attrs.get("solver") in CHAINS else None
+    if n_chains is not None and len(draws) % n_chains:
+        n_chains = 1
+    return interval_errors(draws, prob, n_chains)
 
 
 def _shaped(found, shape):
     """Answers in a row, in another shape."""
     out = {}
     for name, value in found.items():
-        end = (2,) if name == "interval" else ()
+        end = (2,) if name.startswith("interval") else ()
         ahead = value.shape[:1] if name == "draws" else ()
         out[name] = value.reshape((*ahead, *shape, *end))
         if out[name].ndim == 0:
@@ -100,9 +155,9 @@ def _shaped(found, shape):
     return Bunch(**out)
 
 
-def difference(estimator, first, second, prob, shape=()):
+def difference(estimator, first, second, prob, shape=(), *, title=None, axes=None):
     """The `Answer` of one question less that of another, and how probably it is positive."""
-    found = ask(estimator, Differences(first, second), prob, shape)
+    found = ask(estimator, Differences(first, second), prob, shape, title=title, axes=axes)
     found.prob_positive = _share(found.draws > 0)
     return found
 
@@ -119,11 +174,19 @@ def contrast(estimator, a, b, low, high, prob):
         )
     shape = max(shapes, key=lambda s: (np.prod(s), len(s)))
     ends = _ends(low, high)
-    found = difference(estimator, first, second, prob, shape)
+    axes = max((a.axes, b.axes), key=lambda axes: np.prod([len(x) for x in axes.values()]))
+    axes = axes if tuple(len(x) for x in axes.values()) == shape else unnamed(shape)
+    title = f"{a.title}, less {b.title}" if a.title and b.title else None
+    found = difference(estimator, first, second, prob, shape, title=title, axes=axes)
     if ends is not None:
         low, high = ends
         found.prob_inside = _share((found.draws > low) & (found.draws < high))
     return found
+
+
+def unnamed(shape):
+    """Numbered axes of a shape, for answers whose rows have no names."""
+    return {f"axis_{i}": range(n) for i, n in enumerate(shape)}
 
 
 def _share(true):

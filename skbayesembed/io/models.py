@@ -1,0 +1,251 @@
+"""Fitted estimators in files, without pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import types
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..common.checks import check_integer
+from ..common.files import complete_file, npz_path
+from ..common.warnings import warn_user
+from .graph import Reader, Writer
+from .word_vectors import WordVectors
+
+_FORMAT, _VERSION = "skbayesembed.model", 1
+# Intervals of fewer draws than this are not worth their name.
+_FEWEST_DRAWS = 100
+_PACKAGE = __name__.split(".")[0]
+
+
+def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None) -> None:
+    """Write a fitted estimator to a file; see `SaveMixin.save`."""
+    check_is_fitted(estimator, "posterior_")
+    if draws is not None:
+        check_integer("draws", draws, 0)
+        if 0 < draws < _FEWEST_DRAWS:
+            raise ValueError(f"draws must be None, 0 or at least {_FEWEST_DRAWS}, got {draws}.")
+    instead: dict[int, Any] = {}
+    fewer = False
+    if draws is not None and estimator.posterior_.attrs["solver"] != "map":
+        thinned = estimator.posterior_.thinned(draws)
+        fewer = thinned is not estimator.posterior_
+        instead[id(estimator.posterior_)] = thinned
+    writer = Writer(instead, fewer)
+    parameters, left_out = _parameters(estimator)
+    state = {name: value for name, value in vars(estimator).items() if name not in parameters}
+    header = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "package": _package_version(),
+        "class": type(estimator).__name__,
+        "parameters": {k: writer.write(v, k) for k, v in parameters.items() if k not in left_out},
+        "left_out": {name: repr(parameters[name]) for name in left_out},
+        "state": {name: writer.write(value, name) for name, value in state.items()},
+        "nodes": writer.nodes,
+    }
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    arrays = {f"array_{i}": array for i, array in enumerate(writer.arrays)}
+    with complete_file(npz_path(path)) as part, open(part, "wb") as file:
+        np.savez(file, header=text, **arrays)
+
+
+def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
+    """Read a fitted estimator that its ``save`` has written.
+
+    Nothing in the file is executed, whoever has written it: it holds numbers, texts and the names
+    of classes of this package, and no others are taken.
+
+    Parameters
+    ----------
+    path : str or path-like
+        With or without ``.npz``.
+    **parameters
+        Parameters of the estimator that are not stored, functions such as ``analyzer=``. Others
+        replace those that were stored.
+
+    Returns
+    -------
+    estimator
+        It answers as the one that was saved, to the last bit.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is no saved model or is damaged, holds a class that models are not made of, has
+        a newer format, or needs a parameter that is not given.
+
+    Warns
+    -----
+    UserWarning
+        If the model was saved by another version of the package.
+
+    See Also
+    --------
+    Posterior.load : For a posterior alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import skbayesembed
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug"] * 5
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, prior_precision=0.1, random_state=0)
+    >>> path = f"{tempfile.mkdtemp()}/model.npz"
+    >>> model.fit(texts).save(path)
+    >>> again = skbayesembed.load(path)
+    >>> bool((again.transform(texts) == model.transform(texts)).all())
+    True
+    """
+    path, given = npz_path(path), Path(path)
+    path = path if path.exists() or not given.is_file() else given
+    with open(path, "rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                header = json.loads(bytes(_array_of(archive, "header")))
+                version = {_FORMAT: header["version"]}[header["format"]]
+                if version == _VERSION:
+                    return _made(header, archive, parameters, path)
+        except _UserError as error:
+            raise ValueError(str(error)) from None
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise ValueError(f"path {str(path)!r} is no saved model, or is damaged.") from error
+    raise ValueError(
+        f"path {str(path)!r} has format version {version!r}; this version of skbayesembed reads "
+        f"version {_VERSION}: upgrade it."
+    )
+
+
+class _UserError(Exception):
+    """What a user can do something about."""
+
+
+class SaveMixin:
+    """``save``, of every estimator."""
+
+    def save(self, path: str | os.PathLike[str], *, draws: int | None = None) -> None:
+        """Write the fitted estimator to one file, which `skbayesembed.load` reads, without pickle.
+
+        Parameters
+        ----------
+        path : str or path-like
+            ``.npz`` is appended if it is missing. A file of that name is replaced only when the new
+            one is complete.
+        draws : int, optional
+            Keep about this many draws of the posterior, evenly spaced, at least 100; all by
+            default. Posterior means and standard deviations stay those of all draws. With 0 none
+            are kept: what needs draws then raises an error that says so. A point estimate
+            (``solver="map"``) is kept as it is.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        TypeError
+            If a parameter is an object that cannot be stored.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Parameters that are functions (``analyzer=``) are code and not stored: `skbayesembed.load`
+        asks for them. Vectors of an ``embedding`` are stored; of one that is a path, the path. A
+        model that answers about the sampling of documents, and was not asked yet, is stored with
+        the numbers of their words, from which it works its intervals out when it is asked.
+        """
+        save(self, path, draws)
+
+
+def _parameters(estimator):
+    """Parameters as they are stored, and the names of those that are not."""
+    parameters = estimator.get_params(deep=False)
+    left_out = [name for name, value in parameters.items() if _is_code(value)]
+    embedding = parameters.get("embedding")
+    if _is_foreign(embedding):
+        # of the type that its vectors have, so that look-ups find the same numbers
+        parameters["embedding"] = WordVectors.of(embedding)
+    return parameters, left_out
+
+
+def _is_code(value):
+    kinds = types.FunctionType, types.BuiltinFunctionType, types.MethodType
+    known = callable(value) and type(value).__module__.split(".")[0] == _PACKAGE
+    return isinstance(value, kinds) or (
+        callable(value) and not known and not isinstance(value, BaseEstimator)
+    )
+
+
+def _is_foreign(embedding):
+    """Whether an embedding is a mapping, or gensim's, rather than ours or an array."""
+    keyed = getattr(embedding, "wv", embedding)
+    if hasattr(keyed, "index_to_key"):
+        return True
+    return isinstance(embedding, Mapping) and not isinstance(embedding, WordVectors)
+
+
+def _made(header, archive, parameters, path):
+    """The estimator of a file."""
+    cls = getattr(sys.modules[_PACKAGE], header["class"])
+    if not (issubclass(cls, SaveMixin) and issubclass(cls, BaseEstimator)):
+        raise ValueError("not an estimator")
+    reader = Reader(header["nodes"], lambda i: _array_of(archive, f"array_{int(i)}"))
+    stored = {name: reader.read(value) for name, value in header["parameters"].items()}
+    missing = [name for name in header["left_out"] if name not in parameters]
+    if missing:
+        raise _UserError(
+            f"{missing[0]} must be given: it was {header['left_out'][missing[0]]}, and code is "
+            f"not stored. Pass it: load({str(path)!r}, {missing[0]}=...)."
+        )
+    known = set(cls._get_param_names())
+    unknown = [name for name in parameters if name not in known]
+    if unknown:
+        raise _UserError(f"{unknown[0]} is no parameter of {cls.__name__}.")
+    if header["package"] != _package_version():
+        warn_user(
+            f"{str(path)!r} was saved by skbayesembed {header['package']}, this is "
+            f"{_package_version()}: answers may differ.",
+            UserWarning,
+        )
+    estimator = cls(**(stored | parameters))
+    vars(estimator).update({name: reader.read(v) for name, v in header["state"].items()})
+    check_is_fitted(estimator, "posterior_")
+    return estimator
+
+
+def _array_of(archive, name):
+    """An array of a file, of which no more memory is taken than the file is long."""
+    info = archive.getinfo(f"{name}.npy")
+    if info.compress_type != zipfile.ZIP_STORED:
+        raise ValueError("arrays are not compressed")
+    with archive.open(info) as member:
+        shape, _, dtype = _array_header(member)
+    if dtype.hasobject or dtype.itemsize * int(np.prod(shape, dtype=object)) > info.file_size:
+        raise ValueError("an array that is not in the file")
+    with archive.open(info) as member:
+        return np.lib.format.read_array(member, allow_pickle=False)
+
+
+def _array_header(member):
+    version = np.lib.format.read_magic(member)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    return read[version](member)
+
+
+def _package_version():
+    return sys.modules[_PACKAGE].__version__

@@ -1,0 +1,221 @@
+"""Words with their vectors: the one form that all files are read into and written from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from ..common.checks import check_choice
+
+SIDES = {"target": "rho_", "context": "alpha_"}
+_ALLOWED = (
+    "a fitted BayesianSGNS or DynamicSGNS, gensim's KeyedVectors or a model that has them, "
+    "WordVectors, or another mapping from words to vectors"
+)
+
+
+class WordVectors(Mapping[str, np.ndarray]):
+    """Words with their vectors, a mapping from word to vector.
+
+    Parameters
+    ----------
+    words : sequence of str of shape (n_words,)
+    vectors : array-like of shape (n_words, n_dims)
+        Kept in the type given where that is float32 or float64.
+
+    Attributes
+    ----------
+    words : ndarray of str of shape (n_words,), dtype object
+    vectors : ndarray of shape (n_words, n_dims)
+
+    Raises
+    ------
+    ValueError
+        If the words are not different strings, or are not one for each row of ``vectors``, or the
+        vectors are not finite numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.io import WordVectors
+    >>> vectors = WordVectors(["tree", "forest"], np.eye(2))
+    >>> vectors
+    WordVectors: 2 words, 2 dimensions, float64
+    >>> vectors["forest"].tolist(), "river" in vectors
+    ([0.0, 1.0], False)
+    """
+
+    def __init__(self, words: Iterable[str], vectors: ArrayLike) -> None:
+        self.words = _words(words)
+        self.vectors = _vectors(vectors, self.words)
+        self._place = {word: i for i, word in enumerate(self.words.tolist())}
+        if len(self._place) != self.words.size:
+            twice = next(w for i, w in enumerate(self.words.tolist()) if self._place[w] != i)
+            raise ValueError(f"words must be different, got {twice!r} twice.")
+
+    @classmethod
+    def of(cls, source: Any, *, side: str = "target", period: Any = None) -> Self:
+        """The vectors of whatever has some.
+
+        Parameters
+        ----------
+        source : fitted estimator, KeyedVectors or mapping
+            A fitted `BayesianSGNS` or `DynamicSGNS`, whose posterior means are taken; gensim's
+            KeyedVectors or a model that has them as ``wv``; a mapping from words to vectors.
+        side : {"target", "context"}, default="target"
+            Of an estimator: ``rho_`` or ``alpha_``.
+        period : number, date or str, optional
+            Of a `DynamicSGNS`: a time in the period, or its label.
+
+        Returns
+        -------
+        WordVectors
+
+        Raises
+        ------
+        TypeError
+            If there are no vectors in ``source``.
+        ValueError
+            If a period is needed and missing, or the other way round.
+
+        Examples
+        --------
+        >>> from skbayesembed.io import WordVectors
+        >>> WordVectors.of({"tree": [1.0, 0.5], "forest": [0.9, 0.6]})["forest"].tolist()
+        [0.9, 0.6]
+        """
+        if isinstance(source, cls):
+            return source
+        if hasattr(type(source), "rho_"):
+            return cls(*_of_estimator(source, side, period))
+        if period is not None:
+            raise ValueError(f"period is for a DynamicSGNS, got {type(source).__name__}.")
+        keyed = getattr(source, "wv", source)
+        if hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors"):
+            return cls(keyed.index_to_key, keyed.vectors)
+        if not isinstance(keyed, Mapping) or not keyed:
+            raise TypeError(f"source must be {_ALLOWED}, got {type(source).__name__}.")
+        return cls(keyed, _stacked(keyed))
+
+    def __getitem__(self, word: str) -> np.ndarray:
+        return self.vectors[self._place[word]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._place)
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._place
+
+    # equality of mappings would compare arrays, and that has no single truth value
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        n, k = self.vectors.shape
+        return f"WordVectors: {n} words, {k} dimensions, {self.vectors.dtype}"
+
+
+def to_keyed_vectors(source: Any, *, side: str = "target", period: Any = None) -> Any:
+    """gensim's KeyedVectors of whatever has vectors.
+
+    Parameters
+    ----------
+    source, side, period
+        As of `WordVectors.of`.
+
+    Returns
+    -------
+    gensim.models.KeyedVectors
+        In the order of the words, of the type of the vectors.
+
+    Raises
+    ------
+    ImportError
+        If gensim is not installed.
+    TypeError, ValueError
+        As `WordVectors.of`.
+
+    Examples
+    --------
+    >>> from skbayesembed.io import WordVectors, to_keyed_vectors
+    >>> vectors = WordVectors(["tree", "forest"], [[1.0, 0.5], [0.9, 0.6]])
+    >>> keyed = to_keyed_vectors(vectors)  # doctest: +SKIP
+    >>> keyed.most_similar("tree")  # doctest: +SKIP
+    [('forest', 0.9908...)]
+    """
+    vectors = WordVectors.of(source, side=side, period=period)
+    try:
+        from gensim.models import KeyedVectors
+    except ImportError as error:
+        raise ImportError("to_keyed_vectors needs gensim: pip install gensim") from error
+    keyed = KeyedVectors(vectors.vectors.shape[1], dtype=vectors.vectors.dtype)
+    keyed.add_vectors(vectors.words.tolist(), vectors.vectors)
+    return keyed
+
+
+def _of_estimator(estimator, side, period):
+    """Words and vectors of a fitted estimator."""
+    check_choice("side", side, tuple(SIDES))
+    check_is_fitted(estimator, "posterior_")
+    vectors, name = getattr(estimator, SIDES[side]), type(estimator).__name__
+    if vectors.ndim == 2:
+        if period is not None:
+            raise ValueError(f"period is for a DynamicSGNS, got {name}.")
+        return estimator.words_, vectors
+    if period is None:
+        raise ValueError(
+            f"period must be given for {name}, whose vectors are those of a period: one of "
+            f"{estimator.periods_.labels}, or a time in it."
+        )
+    return estimator.words_, vectors[estimator.periods_.find(period, "period")]
+
+
+def _stacked(mapping):
+    """Vectors of a mapping as rows."""
+    rows = [np.asarray(vector) for vector in mapping.values()]
+    shapes = {row.shape for row in rows}
+    if len(shapes) > 1:
+        raise ValueError(f"vectors must have one length, got shapes {sorted(shapes)[:3]}.")
+    return np.stack(rows)
+
+
+def _words(words):
+    """Words as an array of objects: a fixed width would cost each that of the longest."""
+    if isinstance(words, str):
+        raise ValueError(f"words must be a list of str, got the str {words!r}.")
+    words = list(words)
+    for i, word in enumerate(words):
+        if not isinstance(word, str):
+            raise ValueError(f"words must be str, got words[{i}] = {word!r}.")
+    out = np.empty(len(words), dtype=object)
+    out[:] = [str(word) for word in words]
+    return out
+
+
+def _vectors(vectors, words):
+    """Vectors as a table of finite floats."""
+    try:
+        vectors = np.asarray(vectors)
+        if vectors.dtype not in (np.float32, np.float64):
+            vectors = vectors.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"vectors must hold numbers: {error}") from error
+    if vectors.ndim != 2 or len(vectors) != words.size or not vectors.shape[1]:
+        raise ValueError(
+            f"vectors must have a row for each of the {words.size} words and at least one column, "
+            f"got shape {vectors.shape}."
+        )
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if bad.size:
+        raise ValueError(
+            f"vectors must be finite, got NaN or infinity for {bad.size} word(s), the first "
+            f"{words[bad[0]]!r}."
+        )
+    return vectors

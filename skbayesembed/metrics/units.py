@@ -1,0 +1,132 @@
+"""Held-out scores of the units of sampling, by which settings are chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold
+from sklearn.utils import Bunch
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+
+from ..common.checks import check_integer
+from ..corpus.text import take_documents
+
+
+def score_units(
+    estimator: Any,
+    X: Any,
+    units: ArrayLike,
+    *,
+    cv: int = 5,
+    n_jobs: int | None = None,
+    **covariates: Any,
+) -> Bunch:
+    """Score every unit of sampling by a fit that has not seen it.
+
+    Units are dealt out to folds (`sklearn.model_selection.GroupKFold`), the estimator is fitted to
+    all but one fold, and scores each unit of that fold by itself.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS, DynamicSGNS, DiSCSenseModel or GaussianLDA
+        Is cloned.
+    X : list of documents or counts of shape (n_documents, n_words)
+    units : array-like of shape (n_documents,)
+        The unit of each document: speaker, author, work. Passed on to ``fit`` where it takes units.
+    cv : int, default=5
+        Number of folds.
+    n_jobs : int or None
+        Folds at a time.
+    **covariates : array-like of shape (n_documents,)
+        What ``fit`` and ``score`` take besides: times, genres.
+
+    Returns
+    -------
+    Bunch
+        ``scores`` (n_units,), the mean log predictive probability of each; ``labels`` of the units;
+        ``elpd``, the mean over units, every one of which has the same say; ``se``, its standard
+        error; ``pointwise``, each unit's part of the mean: what `compare_models` takes. Results for
+        the same X, units and ``cv`` are of the same folds.
+
+    Raises
+    ------
+    ValueError
+        If units or covariates are not one for each document, or there are fewer units than folds.
+
+    Notes
+    -----
+    Standard errors are of units as a sample, given that fits to other folds would have been alike:
+    fits share most of their data, and no estimate allows for that (Bengio & Grandvalet 2004), so
+    that a difference of less than two standard errors is none.
+
+    References
+    ----------
+    Bengio & Grandvalet (2004). No Unbiased Estimator of the Variance of K-Fold Cross-Validation.
+    Journal of Machine Learning Research 5.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.metrics import compare_models, score_units
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a dog and a cat"] * 6
+    >>> speakers = [i % 6 for i in range(18)]
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
+    >>> found = {
+    ...     precision: score_units(
+    ...         model.set_params(prior_precision=precision), texts, speakers, cv=3
+    ...     )
+    ...     for precision in (0.5, 2.0)
+    ... }
+    >>> table = compare_models(found)
+    >>> table.difference.shape, bool(table.difference[1] < 0)
+    ((2,), True)
+    """
+    check_integer("cv", cv, 2)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    labels, index = _one_each("units", units, n, labels=True)
+    if labels.size < cv:
+        raise ValueError(f"cv must be at most the number of units, {labels.size}, got {cv}.")
+    given = {name: _one_each(name, values, n) for name, values in covariates.items()}
+    folds = GroupKFold(cv).split(np.zeros(n), groups=index)
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(_score_fold)(clone(estimator), X, index, given, train, test)
+        for train, test in folds
+    )
+    scores = np.empty(labels.size)
+    for part in parts:
+        for unit, score in part.items():
+            scores[unit] = score
+    return Bunch(
+        scores=scores,
+        labels=labels,
+        elpd=float(scores.mean()),
+        se=float(scores.std(ddof=1) / np.sqrt(scores.size)),
+        pointwise=scores / scores.size,
+    )
+
+
+def _one_each(name, values, n, labels=False):
+    values = np.asarray(values)
+    if values.ndim != 1 or values.size != n:
+        raise ValueError(
+            f"{name} must be one for each of the {n} documents, got the shape {values.shape}."
+        )
+    return np.unique(values, return_inverse=True) if labels else values
+
+
+def _score_fold(estimator, X, index, given, train, test):
+    """Scores of the units of a fold, dict by their numbers."""
+    covariates = {name: values[train] for name, values in given.items()}
+    if has_fit_parameter(estimator, "units"):
+        covariates["units"] = index[train]
+    estimator.fit(take_documents(X, train), **covariates)
+    found = {}
+    for unit in np.unique(index[test]):
+        rows = test[index[test] == unit]
+        here = {name: values[rows] for name, values in given.items()}
+        found[unit] = estimator.score(take_documents(X, rows), **here)
+    return found

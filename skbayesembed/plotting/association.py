@@ -1,0 +1,147 @@
+"""Word embedding association tests: the effect, and effects of words that are dealt out anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ..posterior.sources import interval_label
+from ..sgns.weat import permutation_effects
+from .canvas import COLORS, GREY, Display, can
+from .forests import at
+from .marks import density
+
+_HEIGHT = 1.9
+_BINS = 30
+
+
+class WEATDisplay(Display):
+    """A word embedding association test: two uncertainties side by side.
+
+    Above, the posterior of the effect size for these words. Below, its permutation distribution:
+    effect sizes, at posterior mean associations, of all splits of the target words into two lists
+    of these lengths.
+
+    Parameters
+    ----------
+    answer : Answer
+        What ``weat`` has returned.
+
+    Attributes
+    ----------
+    points_ : matplotlib.lines.Line2D
+        Posterior mean.
+    interval_ : matplotlib.lines.Line2D or None
+        None for a point estimate.
+    permuted_ : ndarray of shape (n_splits,)
+        Effect sizes of splits.
+    bars_ : matplotlib.container.BarContainer
+        Numbers of splits by their effect sizes.
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.plotting import WEATDisplay
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+    >>> X, Y, A, B = ["cat", "mat"], ["dog", "bone"], ["sat"], ["ate"]
+    >>> display = WEATDisplay.from_estimator(model, X, Y, A, B)
+    >>> display.permuted_.size == display.answer.n_splits
+    True
+    """
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Sequence,
+        Y: Sequence,
+        A: Sequence,
+        B: Sequence,
+        *,
+        period: Any = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Make the test and show it.
+
+        Parameters
+        ----------
+        estimator : BayesianSGNS or DynamicSGNS
+            Fitted.
+        X, Y, A, B, prob
+            As of ``weat``.
+        period : time or label of a period, optional
+            Of `DynamicSGNS`.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        WEATDisplay
+        """
+        can(estimator, "weat", cls.__name__)
+        return cls(estimator.weat(X, Y, A, B, prob=prob, **at(period))).plot(ax)
+
+    @classmethod
+    def from_answer(cls, answer: Any, *, ax: Any = None) -> Self:
+        """Show what ``weat`` has returned.
+
+        Parameters
+        ----------
+        answer : Answer
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        WEATDisplay
+        """
+        return cls(answer).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        WEATDisplay
+
+        Raises
+        ------
+        ValueError
+            For another answer.
+        """
+        found = self.answer
+        if "association" not in found:
+            raise ValueError(f"answer must be one of weat, got one with {', '.join(found)}.")
+        (axes,) = self._open(ax, _HEIGHT)
+        effects = permutation_effects(found.association.mean, found.n_first)
+        self.permuted_ = effects
+        counts, edges = np.histogram(effects, bins=_BINS)
+        look = {"bottom": 1.0, "align": "edge", "color": GREY, "alpha": 0.6}
+        self.bars_ = axes.bar(edges[:-1], -0.75 * counts / counts.max(), np.diff(edges), **look)
+        (self.points_,) = axes.plot(float(found.mean), 0.0, "o", ms=4, color=COLORS[0], zorder=3)
+        self.interval_, self.density_ = None, None
+        if found.source != "point":
+            (self.interval_,) = axes.plot(found.interval, [0.0, 0.0], color=COLORS[0], lw=1.6)
+            self.density_ = density(axes, 0.0, np.ravel(found.draws))
+        axes.axvline(float(found.mean), color=COLORS[0], lw=0.6, ls="--", zorder=0)
+        axes.set_ylim(1.1, -1.0)
+        axes.set_yticks([0.0, 0.7], ["these words", "words dealt\nout anew"])
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel(f"effect size\n{interval_label(found.prob, found.source)}")
+        axes.set_title(f"p = {found.p_value:.3g} over {found.n_splits:,} splits", loc="left")
+        return self._close()

@@ -1,0 +1,141 @@
+"""Axes to draw on, and the style of figures: a paper's column wide, eight points, safe colours."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import Any, Self
+
+import numpy as np
+
+# Of a figure made here: the width of a column in inches, sizes of text in points.
+WIDTH = 3.4
+TEXT, SMALL = 8.0, 7.0
+# Told apart by colour-blind readers, and in print: Okabe & Ito (2008), the darker first.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+GREY, LIGHT = "0.45", "0.85"
+LINES = ("-", "--", ":")
+# Letters of a label that has room beside another.
+_SHORT = 18
+
+
+def styles():
+    """Colours and line styles of one line after another, pairs; no two of the first 21 alike."""
+    return cycle([(color, line) for line in LINES for color in COLORS])
+
+
+def pyplot(name):
+    """``matplotlib.pyplot``, for the display called ``name``.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib, in the extra ``plot``, is not installed.
+    """
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            f"{name}.plot needs matplotlib: pip install skbayesembed[plot]"
+        ) from error
+    return plt
+
+
+def can(estimator, method, display):
+    """Check that an estimator has what a display shows.
+
+    Raises
+    ------
+    TypeError
+        If it does not.
+    """
+    if not hasattr(type(estimator), method):
+        raise TypeError(
+            f"{display} needs an estimator with {method}, got {type(estimator).__name__}."
+        )
+
+
+class Display:
+    """What all displays have in common: where they draw.
+
+    A display that made its own figure draws there again, as long as the figure is open.
+
+    Attributes
+    ----------
+    figure_ : matplotlib.figure.Figure
+    ax_ : matplotlib.axes.Axes
+        The first of the axes.
+    axes_ : ndarray of Axes of shape (n_axes,)
+    """
+
+    figure_: Any
+    ax_: Any
+    axes_: np.ndarray
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on new axes or those given."""
+        raise NotImplementedError
+
+    def _open(self, ax, height, n_rows=1, n_columns=1, *, width=WIDTH, **shared):
+        """Axes to draw on, an array, noted with their figure: new ones unless given."""
+        n = n_rows * n_columns
+        plt = pyplot(type(self).__name__)
+        self._owned = ax is None
+        if ax is None:
+            figure = self.__dict__.get("figure_")
+            if self.__dict__.get("_made") is figure and figure is not None:
+                figure = figure if plt.fignum_exists(figure.number) else None
+            else:
+                figure = None
+            if figure is None:
+                figure = plt.figure(layout="constrained")
+            figure.clear()
+            figure.set_size_inches(width, height)
+            axes = figure.subplots(n_rows, n_columns, squeeze=False, **shared).ravel()
+            self._made = figure
+        else:
+            axes = np.ravel(np.asarray(ax, dtype=object))
+            if len(axes) != n or not all(hasattr(a, "add_collection") for a in axes):
+                wanted = "Axes of matplotlib" if n == 1 else f"a list of {n} Axes of matplotlib"
+                raise ValueError(f"ax must be {wanted} or None, got {ax!r}.")
+        self.axes_, self.ax_, self.figure_ = axes, axes[0], axes[0].figure
+        return axes
+
+    def _close(self):
+        """Set sizes of text in a figure made here; axes that were given keep theirs."""
+        if not self._owned:
+            return self
+        from matplotlib.text import Text
+
+        for text in self.figure_.findobj(Text):
+            if text.get_gid() != "small":
+                text.set_fontsize(TEXT)
+        for axes in self.axes_:
+            axes.tick_params(labelsize=SMALL)
+            axes.tick_params(axis="x", length=2.5)
+            axes.spines[["top", "right"]].set_visible(False)
+        return self
+
+    def __getstate__(self):
+        # what was drawn is no part of the answer
+        return {k: v for k, v in self.__dict__.items() if not k.endswith("_") and k != "_made"}
+
+
+def legend_above(axes, title=None):
+    """The legend of some axes above them, where it covers nothing; short labels in two columns."""
+    labels = axes.get_legend_handles_labels()[1]
+    n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SHORT else 1
+    return axes.legend(
+        title=title,
+        ncols=n_columns,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        borderaxespad=0.2,
+        borderpad=0.1,
+        handlelength=1.4,
+        columnspacing=1.0,
+        labelspacing=0.25,
+        frameon=False,
+        fontsize=SMALL,
+        title_fontsize=SMALL,
+        alignment="left",
+    )

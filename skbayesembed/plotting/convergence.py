@@ -1,0 +1,363 @@
+"""Whether a fit has converged: bounds, traces of chains, and ranks of their draws."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.stats import binom, rankdata
+from sklearn.utils.validation import check_is_fitted
+
+from ..common.checks import check_integer
+from ..posterior.summary import rhat
+from ..posterior.tables import entry_labels
+from .canvas import COLORS, GREY, LIGHT, Display, can, styles
+
+_HEIGHT, _PANEL, _BELOW = 2.0, 1.05, 0.55
+# What is looked at unless it is named: the first of all chains, then the entries that mix worst of
+# what the models watch themselves.
+_WATCHED = ("logit", "prevalence", "diffusion")
+_BINS = 20
+
+
+class ELBODisplay(Display):
+    """The path of the bound on the log evidence, of ``solver="vi"``.
+
+    Parameters
+    ----------
+    elbo : ndarray of shape (n_iter,)
+
+    Attributes
+    ----------
+    line_ : matplotlib.lines.Line2D
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.plotting import ELBODisplay
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).fit(texts)
+    >>> display = ELBODisplay.from_estimator(model)
+    >>> len(display.line_.get_xdata()) == len(model.elbo_)
+    True
+    """
+
+    def __init__(self, elbo: np.ndarray) -> None:
+        self.elbo = elbo
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, start: int = 0, ax: Any = None) -> Self:
+        """Show the path of the bound.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``elbo_``
+        start : int, default=0
+            First iteration that is shown.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        ELBODisplay
+
+        Raises
+        ------
+        ValueError
+            For another solver, and where no path is kept, as online.
+        """
+        check_is_fitted(estimator, "posterior_")
+        elbo = getattr(estimator, "elbo_", None)
+        if elbo is None or not len(elbo):
+            solver = estimator.posterior_.attrs["solver"]
+            raise ValueError(
+                f"{cls.__name__} needs the path of the bound, which solver='vi' keeps where all "
+                f"data are read in every iteration, got solver={solver!r}"
+                + (": see TraceDisplay." if solver in ("gibbs", "hmc") else ".")
+            )
+        return cls(np.asarray(elbo)).plot(ax, start=start)
+
+    def plot(self, ax: Any = None, *, start: int = 0) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        start : int, default=0
+            First iteration that is shown.
+
+        Returns
+        -------
+        ELBODisplay
+        """
+        check_integer("start", start, 0)
+        if start >= len(self.elbo):
+            raise ValueError(f"start must be below {len(self.elbo)} iterations, got {start}.")
+        (axes,) = self._open(ax, _HEIGHT)
+        x = np.arange(start + 1, len(self.elbo) + 1)
+        (self.line_,) = axes.plot(x, self.elbo[start:], "o-", ms=2.5, lw=1.2, color=COLORS[0])
+        axes.set_xlabel("iteration")
+        axes.set_ylabel("bound on log evidence")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        return self._close()
+
+
+class ChainsDisplay(Display):
+    """What displays of chains have in common: the entries that they show.
+
+    Parameters
+    ----------
+    draws : dict of str to ndarray of shape (chain, draw)
+        By their labels.
+    """
+
+    def __init__(self, draws: dict[str, np.ndarray]) -> None:
+        self.draws = draws
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, names: Any = None, n: int = 3, *, ax: Any = None
+    ) -> Self:
+        """Show the chains of a fit.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``solver="gibbs"`` or ``"hmc"``.
+        names : str or list of str, optional
+            Names in ``posterior_`` or ``posterior_.stats``. By default the log density ``lp``,
+            where it was recorded, and what the model itself watches.
+        n : int, default=3
+            Most entries, those with the largest R-hat.
+        ax : list of matplotlib.axes.Axes, optional
+            One for each entry; new ones by default.
+
+        Returns
+        -------
+        Display
+
+        Raises
+        ------
+        ValueError
+            For another solver.
+        KeyError
+            For an unknown name.
+        """
+        check_is_fitted(estimator, "posterior_")
+        return cls.from_posterior(estimator.posterior_, names, n, ax=ax)
+
+    @classmethod
+    def from_posterior(
+        cls, posterior: Any, names: Any = None, n: int = 3, *, ax: Any = None
+    ) -> Self:
+        """Show the chains of a `Posterior`.
+
+        Parameters
+        ----------
+        posterior : Posterior
+        names, n, ax
+            As of `from_estimator`.
+
+        Returns
+        -------
+        Display
+
+        Raises
+        ------
+        ValueError
+            For draws that are no chains.
+        KeyError
+            For an unknown name.
+        """
+        can(posterior, "rhat", cls.__name__)
+        check_integer("n", n, 1)
+        solver = posterior.attrs.get("solver", "gibbs")
+        if solver not in ("gibbs", "hmc"):
+            raise ValueError(
+                f"{cls.__name__} needs chains, of solver='gibbs' or 'hmc', got solver={solver!r}"
+                + (": see ELBODisplay." if solver == "vi" else ".")
+            )
+        return cls(_entries(posterior, names, n)).plot(ax)
+
+    def _panels(self, ax, **more):
+        n = len(self.draws)
+        return self._open(ax, _PANEL * n + _BELOW, n, 1, **more)
+
+    def _head(self, axes, label, draws):
+        value = float(rhat(draws[..., None])[0])
+        shown = "" if np.isnan(value) else f", R-hat {value:.3f}"
+        axes.set_title(f"{label}{shown}", loc="left", pad=2)
+
+
+def _entries(posterior, names, n):
+    """Draws (chain, draw) of the entries that mix worst, by their labels."""
+    known = {**posterior, **posterior.stats}
+    if names is None:
+        names = [name for name in ("lp", *_WATCHED) if name in known] or list(known)[:1]
+    names = [names] if isinstance(names, str) else list(names)
+    for name in names:
+        if name not in known:
+            raise KeyError(f"unknown name {name!r}; available: {', '.join(known)}")
+    found = []
+    for name in names:
+        draws = np.asarray(known[name])
+        labels = entry_labels(name, posterior.dims[name], draws.shape[2:], posterior.coords)
+        flat = draws.reshape(*draws.shape[:2], -1)
+        worst = np.nan_to_num(rhat(flat), nan=-1.0, posinf=np.inf)
+        # what is named first, and scalars such as the log density, go first
+        found += [(flat.shape[2] > 1, -w, i, label, flat[:, :, i])
+                  for i, (w, label) in enumerate(zip(worst, labels, strict=True))]  # fmt: skip
+    # what never changes has no R-hat, and nothing to show
+    found = [entry for entry in found if entry[1] < 1.0] or found
+    found.sort(key=lambda entry: entry[:2])
+    return {label: draws for *_, label, draws in found[:n]}
+
+
+class TraceDisplay(ChainsDisplay):
+    """Traces of chains: the draws of each in their order, those that mix worst first.
+
+    Parameters
+    ----------
+    draws : dict of str to ndarray of shape (chain, draw)
+        By their labels.
+
+    Attributes
+    ----------
+    lines_ : list of list of matplotlib.lines.Line2D
+        For each entry, one for each chain.
+    axes_ : ndarray of Axes of shape (n_entries,)
+    ax_ : matplotlib.axes.Axes
+        The first of them.
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from skbayesembed import Posterior
+    >>> from skbayesembed.plotting import TraceDisplay
+    >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
+    >>> display = TraceDisplay.from_posterior(posterior)
+    >>> len(display.lines_[0]), display.ax_.get_title("left")[:8]
+    (2, 'x, R-hat')
+    """
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : list of matplotlib.axes.Axes, optional
+            One for each entry.
+
+        Returns
+        -------
+        TraceDisplay
+        """
+        panels = self._panels(ax)
+        self.lines_ = []
+        for axes, (label, draws) in zip(panels, self.draws.items(), strict=True):
+            self.lines_.append([
+                axes.plot(chain, color=color, lw=0.5, alpha=0.8)[0]
+                for chain, (color, _) in zip(draws, styles(), strict=False)
+            ])  # fmt: skip
+            axes.margins(x=0.0)
+            self._head(axes, label, draws)
+        axes.set_xlabel(f"draw ({len(draws)} chains)")
+        return self._close()
+
+
+class RankDisplay(ChainsDisplay):
+    """Ranks of the draws of each chain among those of all: even where chains have mixed.
+
+    Parameters
+    ----------
+    draws : dict of str to ndarray of shape (chain, draw)
+        By their labels.
+
+    Attributes
+    ----------
+    steps_ : list of list of matplotlib.patches.StepPatch
+        For each entry and chain, shares of draws in bins of the ranks, over those of even ranks.
+    axes_ : ndarray of Axes of shape (n_entries,)
+    ax_ : matplotlib.axes.Axes
+        The first of them.
+    figure_ : matplotlib.figure.Figure
+
+    Notes
+    -----
+    The grey band holds 90 % of bins of chains that have mixed and whose draws are independent;
+    draws that depend on each other scatter more.
+
+    References
+    ----------
+    Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021). Rank-normalization, folding, and
+    localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis 16.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from skbayesembed import Posterior
+    >>> from skbayesembed.plotting import RankDisplay
+    >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
+    >>> display = RankDisplay.from_posterior(posterior)
+    >>> heights = [step.get_data().values for step in display.steps_[0]]
+    >>> [round(float(height.mean()), 6) for height in heights]
+    [1.0, 1.0]
+    """
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : list of matplotlib.axes.Axes, optional
+            One for each entry.
+
+        Returns
+        -------
+        RankDisplay
+        """
+        panels = self._panels(ax, sharex=True, sharey=True)
+        self.steps_ = []
+        for axes, (label, draws) in zip(panels, self.draws.items(), strict=True):
+            shares = ranks(draws)
+            n_bins = shares.shape[1]
+            edges = np.linspace(0.0, 1.0, n_bins + 1)
+            low, high = binom.ppf([0.05, 0.95], draws.shape[1], 1 / n_bins) * (
+                n_bins / draws.shape[1]
+            )
+            axes.axhspan(low, high, color=LIGHT, lw=0, zorder=0)
+            axes.axhline(1.0, color=GREY, lw=0.6, zorder=0)
+            self.steps_.append([
+                axes.stairs(share, edges, baseline=None, color=color, lw=1.0)
+                for share, (color, _) in zip(shares, styles(), strict=False)
+            ])  # fmt: skip
+            axes.margins(x=0.0)
+            self._head(axes, label, draws)
+        axes.set_xlabel("rank among the draws of all chains\ngrey: 90 % of bins of even chains")
+        panels[len(panels) // 2].set_ylabel("over even share")
+        return self._close()
+
+
+def ranks(draws, n_bins=_BINS):
+    """Shares of a chain's draws in bins of the ranks of all, over even shares: (chain, n_bins).
+
+    Parameters
+    ----------
+    draws : ndarray of shape (chain, draw)
+    n_bins : int
+        As many as there are draws in a chain, if these are fewer.
+    """
+    n_bins = min(n_bins, draws.shape[1])
+    place = (rankdata(draws, method="average").reshape(draws.shape) - 0.5) / draws.size
+    bins = np.minimum((place * n_bins).astype(int), n_bins - 1)
+    counts = np.stack([np.bincount(row, minlength=n_bins) for row in bins])
+    return counts * (n_bins / draws.shape[1])

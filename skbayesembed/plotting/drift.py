@@ -1,0 +1,154 @@
+"""Similarities over time, with bands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from ..posterior.sources import interval_label
+from .canvas import Display, can, legend_above, styles
+from .labels import called
+from .marks import band
+
+# Inches, without and for each line of the legend.
+_HEIGHT, _LINE = 2.0, 0.1
+
+
+class DriftDisplay(Display):
+    """Similarities of words over the periods of a `DynamicSGNS`: means as lines, with bands.
+
+    Parameters
+    ----------
+    answers : mapping of str to Answer
+        What ``similarity`` or ``self_similarity`` has returned, by its label.
+
+    Attributes
+    ----------
+    lines_ : list of matplotlib.lines.Line2D
+        Posterior means over time, one line for each answer.
+    bands_ : list of matplotlib.collections.FillBetweenPolyCollection
+        Intervals; empty for a point estimate.
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import DynamicSGNS
+    >>> from skbayesembed.plotting import DriftDisplay
+    >>> old, new = "the tape is in the deck", "the tape is on the box"
+    >>> model = DynamicSGNS(1, solver="map", min_count=1, random_state=0)
+    >>> model = model.fit([old, new] * 20, times=[1980, 1981] * 20)
+    >>> display = DriftDisplay.from_estimator(model, "tape", "deck", "box")
+    >>> [line.get_label() for line in display.lines_]
+    ['tape, deck', 'tape, box']
+    >>> display.lines_[0].get_xdata()
+    array([1980., 1981.])
+    """
+
+    def __init__(self, answers: Mapping[str, Any]) -> None:
+        self.answers = answers
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        word: Any,
+        *others: Any,
+        reference: Any = None,
+        periods: Any = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Show how near a word was to others over time, or to what it was itself.
+
+        Parameters
+        ----------
+        estimator : DynamicSGNS
+            Fitted.
+        word : str, int, list of either, or Axis
+        *others : as word
+            A line for each. Without any, the word is held against itself in ``reference``.
+        reference : time or label of a period, optional
+            As of ``self_similarity``: the first by default.
+        periods : list of times or labels of periods, optional
+            All by default.
+        prob : float, default=0.9
+            Probability of the bands, in each period.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        DriftDisplay
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        TypeError
+            For an estimator without periods.
+        """
+        can(estimator, "self_similarity", cls.__name__)
+        options = {"periods": periods, "prob": prob}
+        if not others:
+            found = estimator.self_similarity(word, reference, **options)
+            return cls({f"{called(word)}, itself in {found.reference}": found}).plot(ax)
+        answers = {
+            f"{called(word)}, {called(other)}": estimator.similarity(word, other, **options)
+            for other in others
+        }
+        return cls(answers).plot(ax)
+
+    @classmethod
+    def from_answers(cls, answers: Mapping[str, Any], *, ax: Any = None) -> Self:
+        """Show what ``similarity`` or ``self_similarity`` has returned.
+
+        Parameters
+        ----------
+        answers : mapping of str to Answer
+            By their labels.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        DriftDisplay
+        """
+        return cls(answers).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        DriftDisplay
+
+        Raises
+        ------
+        ValueError
+            For answers that are not about periods.
+        """
+        for label, answer in self.answers.items():
+            if "times" not in answer or np.ndim(answer.mean) != 1:
+                raise ValueError(
+                    f"answers[{label!r}] must be about periods, as those of similarity of a "
+                    f"DynamicSGNS, got {type(answer).__name__} about {list(answer.axes)}."
+                )
+        (axes,) = self._open(ax, _HEIGHT + _LINE * len(self.answers))
+        self.lines_, self.bands_ = [], []
+        for (label, found), (color, line) in zip(self.answers.items(), styles(), strict=False):
+            look = {"source": found.source, "color": color, "line": line, "label": label}
+            made = band(axes, found.times, found.mean, found.interval, **look)
+            self.lines_.append(made.points)
+            self.bands_ += [] if made.intervals is None else [made.intervals]
+        axes.set_ylabel("cosine")
+        legend_above(axes, interval_label(found.prob, found.source, "band"))
+        return self._close()

@@ -1,0 +1,459 @@
+"""Forests: rows of answers with their intervals, of any table that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ..posterior.results import Result
+from ..posterior.sources import interval_label
+from .canvas import Display, can
+from .marks import beside, forest, forest_height, reference
+
+
+class Rows(NamedTuple):
+    """Rows of a forest.
+
+    Attributes
+    ----------
+    labels : list of str
+    mean : ndarray of shape (n_rows,)
+    interval : ndarray of shape (n_rows, 2)
+    quantity, title : str
+        What the horizontal axis and the whole are called.
+    beside : (str, list of str) or None
+        A head and a text for each row, on the right.
+    zero : float or None
+        What answers are held against.
+    """
+
+    labels: list
+    mean: np.ndarray
+    interval: np.ndarray
+    quantity: str
+    title: str | None
+    beside: tuple[str, list[str]] | None = None
+    zero: float | None = None
+
+
+def _shares(values):
+    return [f"{value:.2f}" for value in values]
+
+
+def _neighbours(table):
+    top = f"P(top {len(table.words)})"
+    return "cosine", f"nearest to {table.word!r}", (top, _shares(table.prob_top)), None
+
+
+def _nearer(table):
+    head = "P(nearest)"
+    return "cosine", f"nearest to {table.word!r}", (head, _shares(table.prob_nearest)), None
+
+
+def _analogies(table):
+    title = "{!r} is to {!r} as {!r} is to".format(*table.question)
+    return "cosine", title, ("P(answer)", _shares(table.prob_answer)), None
+
+
+def _projections(table):
+    return f"projection on {table.axis}", None, ("P(> 0)", _shares(table.prob_positive)), 0.0
+
+
+def _changes(table):
+    title = f"{table.periods[0]} to {table.periods[1]}"
+    above = f"P(> {table.threshold:.3g})", _shares(table.prob_exceeds)
+    return f"{table.distance} distance", title, above, table.threshold
+
+
+def _topic_effects(table):
+    labels = [f"{term}: {words}" for term in table.terms for words in table.words]
+    return labels, table.mean.ravel(), "effect on the share of the topic", _p_values(table), 0.0
+
+
+def _meaning_effects(table):
+    labels = [f"{term}: {axis}" for term in table.terms for axis in table.axes]
+    return labels, table.mean.ravel(), "effect on the word's vector", _p_values(table), 0.0
+
+
+def _p_values(table):
+    return "p", [f"{value:.3f}" for value in table.p_value.ravel()]
+
+
+def _topic_sizes(table):
+    labels = [f"{k}: {' '.join(words[:_FIRST])}" for k, words in enumerate(table.words)]
+    return labels, table.share, "share of tokens", None, None
+
+
+# By the name of the class, so that no model needs to be imported for its figure.
+_KINDS = {
+    "Neighbours": _neighbours,
+    "Nearer": _nearer,
+    "Analogies": _analogies,
+    "Projections": _projections,
+    "Changes": _changes,
+}
+# Tables that are not about words alone.
+_OTHERS = {
+    "TopicEffects": _topic_effects,
+    "MeaningEffects": _meaning_effects,
+    "TopicTable": _topic_sizes,
+}
+# First words of a topic that it is called by.
+_FIRST = 3
+
+
+def rows_of(result: Any) -> Rows:
+    """The `Rows` of a table of words, effects or topics, or of a `Result` with at most one axis.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    """
+    kind = _KINDS.get(type(result).__name__)
+    if kind is not None:
+        quantity, title, more, zero = kind(result)
+        words = [str(word) for word in result.words]
+        return Rows(words, result.mean, result.interval, quantity, title, more, zero)
+    kind = _OTHERS.get(type(result).__name__)
+    if kind is not None:
+        labels, mean, quantity, more, zero = kind(result)
+        return Rows(labels, mean, result.interval.reshape(-1, 2), quantity, None, more, zero)
+    if isinstance(result, Result) and {"mean", "interval"} <= set(result) and len(result.axes) < 2:
+        labels = next(iter(result.axes.values()), [""])
+        mean = np.reshape(result["mean"], -1)
+        if len(mean) == len(labels):
+            interval = np.reshape(result["interval"], (-1, 2))
+            return Rows([str(label) for label in labels], mean, interval, result.title or "", None)
+    raise TypeError(
+        "result must be a table of words (most_similar, nearer, project, analogy, most_changed), "
+        "of effects or of topics (effects, topic_info), or an answer with one row for each of some "
+        f"words or periods, got {type(result).__name__}."
+    )
+
+
+class ForestDisplay(Display):
+    """Answers in rows: posterior means with their intervals.
+
+    Parameters
+    ----------
+    result : table or Result
+        What `most_similar`, `nearer`, `project`, `analogy`, `most_changed`, `effects`,
+        `topic_info`, or a method that answers with a `Result`, has returned.
+
+    Attributes
+    ----------
+    points_ : matplotlib.lines.Line2D
+        Posterior means.
+    intervals_ : matplotlib.collections.LineCollection or None
+        None for a point estimate.
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.plotting import ForestDisplay
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+    >>> display = ForestDisplay.from_result(model.cooccurrence_proba([("cat", "mat")]))
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+    ['cat, mat']
+    """
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
+        """Show a table, or an answer.
+
+        Parameters
+        ----------
+        result : table or Result
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        Display
+
+        Raises
+        ------
+        TypeError
+            For what cannot be shown in rows.
+        """
+        return cls(result).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        Display
+        """
+        rows, source = rows_of(self.result), self.result.source
+        (axes,) = self._open(ax, forest_height(len(rows.mean)))
+        made = forest(axes, rows.labels, rows.mean, rows.interval, source=source)
+        self.points_, self.intervals_ = made
+        if rows.zero is not None:
+            reference(axes, rows.zero)
+        if rows.beside is not None and source != "point":
+            beside(axes, *rows.beside)
+        axes.set_xlabel(f"{rows.quantity}\n{interval_label(self.result.prob, source)}")
+        if rows.title is not None:
+            axes.set_title(rows.title, loc="left")
+        return self._close()
+
+
+class NeighborsDisplay(ForestDisplay):
+    """The nearest words of a word, with intervals and the probability of being among them.
+
+    Parameters
+    ----------
+    result : Neighbours
+        What ``most_similar`` returned.
+
+    Attributes
+    ----------
+    points_ : matplotlib.lines.Line2D
+        Posterior means.
+    intervals_ : matplotlib.collections.LineCollection or None
+        None for a point estimate.
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.plotting import NeighborsDisplay
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+    >>> display = NeighborsDisplay.from_estimator(model, "cat", n=3)
+    >>> len(display.ax_.get_yticklabels()), display.ax_.get_title("left")
+    (3, "nearest to 'cat'")
+    """
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        word: Any,
+        n: int = 10,
+        *,
+        period: Any = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Show the nearest words of a word.
+
+        Parameters
+        ----------
+        estimator : BayesianSGNS or DynamicSGNS
+            Fitted.
+        word, n, prob
+            As of ``most_similar``.
+        period : time or label of a period, optional
+            Of `DynamicSGNS`.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        NeighborsDisplay
+        """
+        can(estimator, "most_similar", cls.__name__)
+        return cls(estimator.most_similar(word, n, prob=prob, **at(period))).plot(ax)
+
+
+class NearerDisplay(ForestDisplay):
+    """Which of several words a word is nearest to.
+
+    Parameters
+    ----------
+    result : Nearer
+        What ``nearer`` returned.
+
+    Attributes
+    ----------
+    points_ : matplotlib.lines.Line2D
+        Posterior means.
+    intervals_ : matplotlib.collections.LineCollection or None
+        None for a point estimate.
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.plotting import NearerDisplay
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+    >>> display = NearerDisplay.from_estimator(model, "cat", ["mat", ["dog", "bone"]])
+    >>> sorted(label.get_text() for label in display.ax_.get_yticklabels())
+    ['dog, bone', 'mat']
+    """
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        word: Any,
+        others: Sequence,
+        *,
+        period: Any = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Show how near several words are to a word.
+
+        Parameters
+        ----------
+        estimator : BayesianSGNS or DynamicSGNS
+            Fitted.
+        word, others, prob
+            As of ``nearer``.
+        period : time or label of a period, optional
+            Of `DynamicSGNS`.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        NearerDisplay
+        """
+        can(estimator, "nearer", cls.__name__)
+        return cls(estimator.nearer(word, others, prob=prob, **at(period))).plot(ax)
+
+
+class ProjectionsDisplay(ForestDisplay):
+    r"""Where words lie on an axis.
+
+    Parameters
+    ----------
+    result : Projections
+        What ``project`` returned.
+
+    Attributes
+    ----------
+    points_ : matplotlib.lines.Line2D
+        Posterior means.
+    intervals_ : matplotlib.collections.LineCollection or None
+        None for a point estimate.
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.plotting import ProjectionsDisplay
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+    >>> axis = model.axis("cat", "dog")
+    >>> ProjectionsDisplay.from_estimator(model, ["mat", "bone"], axis).ax_.get_xlabel()
+    'projection on dog -> cat\n90 % interval (sampling of units)'
+    """
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        words: Sequence,
+        axis: Any,
+        *,
+        period: Any = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Show where words lie on an axis.
+
+        Parameters
+        ----------
+        estimator : BayesianSGNS or DynamicSGNS
+            Fitted.
+        words, axis, prob
+            As of ``project``.
+        period : time or label of a period, optional
+            Of `DynamicSGNS`.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        ProjectionsDisplay
+        """
+        can(estimator, "project", cls.__name__)
+        return cls(estimator.project(words, axis, prob=prob, **at(period))).plot(ax)
+
+
+class ChangesDisplay(ForestDisplay):
+    """The words that have most surely changed between two periods.
+
+    Parameters
+    ----------
+    result : Changes
+        What ``most_changed`` returned.
+
+    Attributes
+    ----------
+    points_ : matplotlib.lines.Line2D
+        Posterior means.
+    intervals_ : matplotlib.collections.LineCollection or None
+        None for a point estimate.
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import DynamicSGNS
+    >>> from skbayesembed.plotting import ChangesDisplay
+    >>> old, new = "the tape is in the deck", "the tape is on the box"
+    >>> model = DynamicSGNS(1, solver="map", min_count=1, random_state=0)
+    >>> model = model.fit([old, new] * 20, times=[1980, 1981] * 20)
+    >>> ChangesDisplay.from_estimator(model, n=2, min_pairs=1).ax_.get_title("left")
+    '1980 to 1981'
+    """
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, n: int = 10, *, ax: Any = None, **options: Any) -> Self:
+        """Show the words that have most surely changed.
+
+        Parameters
+        ----------
+        estimator : DynamicSGNS
+            Fitted.
+        n : int, default=10
+            Number of words.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+        **options
+            As of ``most_changed``: ``start``, ``end``, ``distance``, ``threshold``, ``min_pairs``,
+            ``prob``.
+
+        Returns
+        -------
+        ChangesDisplay
+        """
+        can(estimator, "most_changed", cls.__name__)
+        return cls(estimator.most_changed(n, **options)).plot(ax)
+
+
+def at(period):
+    """The argument ``period`` where there is one."""
+    return {} if period is None else {"period": period}

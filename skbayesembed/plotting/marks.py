@@ -1,0 +1,107 @@
+"""What figures are made of: forests of intervals, bands over time, densities of draws."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import gaussian_kde
+
+from .canvas import COLORS, GREY
+
+# Height of a row of a forest, and of what is around it, in inches.
+ROW, AROUND = 0.19, 0.75
+# Longest line of a label, in letters.
+_LABEL = 22
+# Points at which densities are worked out.
+_GRID = 200
+
+
+class Marks(NamedTuple):
+    """Artists that show an answer.
+
+    Attributes
+    ----------
+    points : matplotlib.lines.Line2D
+        Posterior means.
+    intervals : matplotlib.collections.Collection or None
+        Lines or a band from low to high; None for a point estimate.
+    """
+
+    points: Any
+    intervals: Any
+
+
+def wrapped(label):
+    """A label in lines that are not too long."""
+    return "\n".join(textwrap.wrap(str(label), _LABEL, break_long_words=False)) or str(label)
+
+
+def forest_height(n_rows):
+    """Inches that a forest of some rows takes."""
+    return ROW * n_rows + AROUND
+
+
+def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0):
+    """Rows of posterior means with their intervals, from top to bottom; returns `Marks`."""
+    rows, lines = np.arange(len(mean)), None
+    if source != "point":
+        lines = axes.hlines(rows, interval[:, 0], interval[:, 1], color=color, lw=1.6)
+    (points,) = axes.plot(mean, rows, "o", ms=size, color=color, mec="white", mew=0.5, zorder=3)
+    axes.set_yticks(rows, [wrapped(label) for label in labels])
+    axes.set_ylim(len(mean) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.locator_params(axis="x", nbins=5)
+    return Marks(points, lines)
+
+
+def beside(axes, head, texts):
+    """A column of texts on the right of a forest, under a head; returns the texts."""
+    where = axes.get_yaxis_transform()
+    rows = [(-0.75, head, "bottom"), *((i, text, "center") for i, text in enumerate(texts))]
+    return [
+        axes.annotate(
+            text, (1.0, y), xycoords=where, xytext=(4, 0), textcoords="offset points", va=va,
+            annotation_clip=False, color=GREY if i else "black",
+        )
+        for i, (y, text, va) in enumerate(rows)
+    ]  # fmt: skip
+
+
+def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", label=None):
+    """Posterior means over x as a line, and their intervals as a band; returns `Marks`."""
+    filled = None
+    if source != "point":
+        filled = axes.fill_between(x, interval[:, 0], interval[:, 1], color=color, alpha=0.2, lw=0)
+    (points,) = axes.plot(x, mean, line, marker="o", ms=2.5, lw=1.2, color=color, label=label)
+    axes.locator_params(axis="x", nbins=6)
+    return Marks(points, filled)
+
+
+def density(axes, row, draws, *, height=0.8, color=COLORS[0]):
+    """The density of draws, standing on a row of a forest; None where draws are all one."""
+    draws = np.asarray(draws, dtype=float)
+    if draws.size < 3 or np.ptp(draws) <= 1e-12 * (1.0 + np.abs(draws).max()):
+        return None
+    low, high = draws.min(), draws.max()
+    x, smooth = np.linspace(low, high, _GRID), gaussian_kde(draws)
+    # mirrored at the ends, so that draws that pile up at a bound are not smoothed across it
+    y = smooth(x) + smooth(2 * low - x) + smooth(2 * high - x)
+    return axes.fill_between(x, row - height * y / y.max(), row, color=color, alpha=0.3, lw=0)
+
+
+def plain_log(axis):
+    """Make an axis logarithmic, with plain numbers at 1, 2 and 5 times powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=20))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def reference(axes, value, *, axis="x"):
+    """A thin line at a value that answers are held against."""
+    draw = axes.axvline if axis == "x" else axes.axhline
+    return draw(value, color=GREY, lw=0.8, ls="--", zorder=0)

@@ -1,0 +1,190 @@
+"""Prevalences of senses over time, with bands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ..posterior.sources import interval_label
+from .canvas import Display, can, legend_above, styles
+from .marks import band
+
+# Height of a panel, of what is around them, and of a line of the legend, in inches.
+_PANEL, _ABOVE, _LINE = 1.25, 0.5, 0.13
+# Most words that a sense is called by, and letters of them.
+_WORDS, _LETTERS = 4, 34
+
+
+class PrevalenceDisplay(Display):
+    """Prevalences of senses over time, a panel for each genre: means as lines, with bands.
+
+    Means are hollow in periods without a snippet of the genre, whose bands are what the prior makes
+    of the periods around.
+
+    Parameters
+    ----------
+    result : Prevalences
+        What ``prevalence_info`` has returned.
+    names : list of str of shape (n_senses,), optional
+        What senses are called; by their numbers otherwise.
+
+    Attributes
+    ----------
+    lines_ : list of list of matplotlib.lines.Line2D
+        Posterior means over time, for each genre and sense.
+    bands_ : list of list of matplotlib.collections.FillBetweenPolyCollection
+        Intervals; empty lists for a point estimate.
+    axes_ : ndarray of Axes of shape (n_genres,)
+    ax_ : matplotlib.axes.Axes
+        The first of them.
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.plotting import PrevalenceDisplay
+    >>> snippets = ["river water flood", "money loan account"] * 20
+    >>> years = [1810, 1810, 1811, 1811] * 10
+    >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+    >>> display = PrevalenceDisplay.from_estimator(model, names=["bank", "shore"])
+    >>> [line.get_label() for line in display.lines_[0]]
+    ['bank', 'shore']
+    """
+
+    def __init__(self, result: Any, *, names: Sequence[str] | None = None) -> None:
+        self.result, self.names = result, names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        genres: Sequence | None = None,
+        names: Sequence[str] | None = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Show the prevalences of senses.
+
+        Parameters
+        ----------
+        estimator : DiSCSenseModel
+            Fitted.
+        genres : list of labels, optional
+            Those that are shown; all by default.
+        names : list of str of shape (n_senses,), optional
+            What senses are called; by their first words otherwise.
+        prob : float, default=0.9
+            Probability of the bands, in each period.
+        ax : matplotlib.axes.Axes or list of Axes, optional
+            As many as genres; new ones by default.
+
+        Returns
+        -------
+        PrevalenceDisplay
+
+        Raises
+        ------
+        ValueError
+            For an unknown genre, and another number of names than senses.
+        """
+        can(estimator, "prevalence_info", cls.__name__)
+        table = estimator.prevalence_info(prob=prob)
+        if names is None:
+            words = estimator.sense_words(_WORDS).words
+            names = [f"{k}: {_called(row)}" for k, row in enumerate(words)]
+        return cls(table, names=names).plot(ax, genres=genres)
+
+    @classmethod
+    def from_result(
+        cls, result: Any, *, names: Sequence[str] | None = None, ax: Any = None
+    ) -> Self:
+        """Show what ``prevalence_info`` has returned.
+
+        Parameters
+        ----------
+        result : Prevalences
+        names : list of str of shape (n_senses,), optional
+        ax : matplotlib.axes.Axes or list of Axes, optional
+            As many as genres; new ones by default.
+
+        Returns
+        -------
+        PrevalenceDisplay
+        """
+        return cls(result, names=names).plot(ax)
+
+    def plot(self, ax: Any = None, *, genres: Sequence | None = None) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or list of Axes, optional
+            As many as genres.
+        genres : list of labels, optional
+            Those that are shown; all by default.
+
+        Returns
+        -------
+        PrevalenceDisplay
+
+        Raises
+        ------
+        ValueError
+            For an unknown genre, and another number of names than senses.
+        """
+        found = self.result
+        chosen, names = self._chosen(genres), self._names()
+        height = _PANEL * len(chosen) + _LINE * len(names) + _ABOVE
+        panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
+        self.lines_, self.bands_ = [], []
+        for axes, genre in zip(panels, chosen, strict=True):
+            made = [self._line(axes, genre, k, *more) for k, more in
+                    enumerate(zip(names, styles(), strict=False))]  # fmt: skip
+            self.lines_.append([m.points for m in made])
+            self.bands_.append([m.intervals for m in made if m.intervals is not None])
+            axes.set_ylim(0.0, 1.0)
+            several = len(found.genres) > 1
+            axes.set_ylabel(f"prevalence,\n{found.genres[genre]}" if several else "prevalence")
+        if np.any(found.n_snippets[chosen] == 0):
+            panels[0].plot([], [], "o", ms=2.8, color="0.3", mfc="white", label="no snippets")
+        legend_above(panels[0], interval_label(found.prob, found.source, "band"))
+        return self._close()
+
+    def _line(self, axes, genre, sense, name, style):
+        found, (color, line) = self.result, style
+        look = {"source": found.source, "color": color, "line": line, "label": name}
+        mean, seen = found.mean[sense, genre], found.n_snippets[genre] > 0
+        made = band(axes, found.times, mean, found.interval[sense, genre], **look)
+        hollow = {"ms": 2.8, "color": color, "mfc": "white", "zorder": 3}
+        axes.plot(found.times[~seen], mean[~seen], "o", **hollow)
+        return made
+
+    def _chosen(self, genres):
+        known = self.result.genres
+        if genres is None:
+            return list(range(len(known)))
+        missing = [genre for genre in genres if str(genre) not in known]
+        if missing or not len(genres):
+            raise ValueError(f"genres must be a list of some of {known}, got {genres!r}.")
+        return [known.index(str(genre)) for genre in genres]
+
+    def _names(self):
+        n = len(self.result.mean)
+        names = [f"sense {k}" for k in range(n)] if self.names is None else list(self.names)
+        if len(names) != n:
+            raise ValueError(f"names must name each of the {n} senses, got {len(names)} names.")
+        return names
+
+
+def _called(words):
+    """As many of the first words as have room in a legend."""
+    out = str(words[0])
+    for word in words[1:]:
+        if len(out) + len(word) < _LETTERS:
+            out = f"{out}, {word}"
+    return out

@@ -1,0 +1,193 @@
+"""Posteriors of similarities, and other single answers, above each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ..common.checks import check_choice, check_prob
+from ..posterior.sources import interval_label
+from .canvas import COLORS, Display, can
+from .labels import called
+from .marks import AROUND, ROW, density, forest
+
+# Height of a row with a density, in rows of a forest.
+_TALL = 2.0
+
+
+class SimilarityDisplay(Display):
+    """Posteriors of single answers, as of ``similarity``: densities with means and intervals.
+
+    Parameters
+    ----------
+    answers : mapping of str to Answer
+        What ``similarity``, or another method with one answer, has returned, by its label.
+    quantity : str, default="cosine"
+        What the horizontal axis is called.
+
+    Attributes
+    ----------
+    points_ : matplotlib.lines.Line2D
+        Posterior means.
+    intervals_ : matplotlib.collections.LineCollection or None
+        None for a point estimate.
+    densities_ : list of matplotlib.collections.FillBetweenPolyCollection
+        Of draws; empty for a point estimate, and where intervals alone are drawn.
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.plotting import SimilarityDisplay
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+    >>> display = SimilarityDisplay.from_estimator(model, [("cat", "mat"), ("cat", "bone")])
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+    ['cat, mat', 'cat, bone']
+    """
+
+    def __init__(self, answers: Mapping[str, Any], *, quantity: str = "cosine") -> None:
+        self.answers, self.quantity = answers, quantity
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        pairs: Sequence,
+        *,
+        kind: str = "density",
+        period: Any = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Show the similarities of pairs of words.
+
+        Parameters
+        ----------
+        estimator : BayesianSGNS or DynamicSGNS
+            Fitted.
+        pairs : list of (a, b)
+            As of ``similarity``: words, lists of words, or axes.
+        kind : {"density", "interval"}, default="density"
+        period : time or label of a period, optional
+            Of `DynamicSGNS`.
+        prob : float, default=0.9
+            Probability of the intervals.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        SimilarityDisplay
+
+        Raises
+        ------
+        ValueError
+            Where ``pairs`` is no list of pairs.
+        KeyError
+            For an unknown word.
+        """
+        can(estimator, "similarity", cls.__name__)
+        check_prob(prob)
+        when = {} if period is None else {"periods": [period]}
+        answers = {
+            ", ".join(map(called, pair)): estimator.similarity(*pair, prob=prob, **when)
+            for pair in checked_pairs(pairs)
+        }
+        return cls(answers).plot(ax, kind=kind)
+
+    @classmethod
+    def from_answers(
+        cls,
+        answers: Mapping[str, Any],
+        *,
+        kind: str = "density",
+        quantity: str = "cosine",
+        ax: Any = None,
+    ) -> Self:
+        """Show single answers of any method: similarities, contrasts, effect sizes.
+
+        Parameters
+        ----------
+        answers : mapping of str to Answer
+            By their labels.
+        kind : {"density", "interval"}, default="density"
+        quantity : str, default="cosine"
+            What the horizontal axis is called.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        SimilarityDisplay
+        """
+        return cls(answers, quantity=quantity).plot(ax, kind=kind)
+
+    def plot(self, ax: Any = None, *, kind: str = "density") -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        kind : {"density", "interval"}, default="density"
+
+        Returns
+        -------
+        SimilarityDisplay
+
+        Raises
+        ------
+        ValueError
+            For another kind, answers that are not single ones, and none at all.
+        """
+        check_choice("kind", kind, ("density", "interval"))
+        found = [_single(label, answer) for label, answer in _items(self.answers)]
+        mean, interval = np.array([m for m, _, _ in found]), np.array([i for _, i, _ in found])
+        one = next(iter(self.answers.values()))
+        tall = _TALL if kind == "density" and one.source != "point" else 1.0
+        (axes,) = self._open(ax, ROW * tall * len(mean) + AROUND)
+        made = forest(axes, list(self.answers), mean, interval, source=one.source)
+        self.points_, self.intervals_ = made
+        self.densities_ = []
+        if tall > 1.0:
+            drawn = [density(axes, row, d, color=COLORS[0]) for row, (*_, d) in enumerate(found)]
+            self.densities_ = [d for d in drawn if d is not None]
+            axes.set_ylim(len(mean) - 0.7, -1.0)
+        axes.set_xlabel(f"{self.quantity}\n{interval_label(one.prob, one.source)}")
+        return self._close()
+
+
+def _items(answers):
+    if not isinstance(answers, Mapping) or not answers:
+        raise ValueError(f"answers must map labels to answers, got {answers!r}.")
+    return answers.items()
+
+
+def _single(label, answer):
+    """Mean, interval and draws of an answer that is a single number."""
+    if not hasattr(answer, "draws") or np.size(answer.mean) != 1:
+        raise ValueError(
+            f"answers[{label!r}] must be a single answer of a method as similarity, got {answer!r}."
+        )
+    return float(np.ravel(answer.mean)[0]), np.reshape(answer.interval, 2), np.ravel(answer.draws)
+
+
+def checked_pairs(pairs):
+    """Pairs of words in a list.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    if isinstance(pairs, str) or not hasattr(pairs, "__iter__") or not (pairs := list(pairs)):
+        raise ValueError(f"pairs must be a list of pairs of words, got {pairs!r}.")
+    for pair in pairs:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ValueError(f"pairs must be a list of pairs of words, got {pair!r} in it.")
+    return pairs

@@ -1,0 +1,159 @@
+"""Words on a plane, with ellipses of uncertainty."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ..posterior.sources import interval_label
+from ..sgns.word_map import word_map
+from .canvas import COLORS, GREY, SMALL, WIDTH, Display, can
+from .labels import label_points
+
+_HEIGHT = 3.3
+
+
+class WordMapDisplay(Display):
+    """Words on the plane of the two main directions in which they differ, with ellipses.
+
+    Each word has the ellipse that holds ``prob`` of the draws of where it lies. The plane is fixed:
+    the first two principal components of the unit vectors of posterior mean targets. What it does
+    not show, the other directions, may be most: the labels of the axes say how much they show.
+
+    Parameters
+    ----------
+    result : WordMap
+        Made by `from_estimator`.
+
+    Attributes
+    ----------
+    points_ : matplotlib.lines.Line2D
+        Posterior means.
+    ellipses_ : list of matplotlib.patches.Ellipse
+        One for each word; empty for a point estimate.
+    texts_ : list of matplotlib.text.Annotation
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.plotting import WordMapDisplay
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> model = BayesianSGNS(3, solver="map", min_count=1, random_state=0).fit(texts)
+    >>> display = WordMapDisplay.from_estimator(model, ["cat", "dog", "mat", "bone"])
+    >>> [text.get_text() for text in display.texts_]
+    ['cat', 'dog', 'mat', 'bone']
+    >>> list(display.result.to_frame().columns)
+    ['word', 'x', 'y', 'sd_x', 'sd_y', 'n_units']
+    """
+
+    def __init__(self, result: Any) -> None:
+        self.result = result
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        words: Any,
+        n: int = 12,
+        *,
+        period: Any = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Show words on a map.
+
+        Parameters
+        ----------
+        estimator : BayesianSGNS or DynamicSGNS
+            Fitted.
+        words : list of words, or a word
+            Of a single word also the nearest are shown.
+        n : int, default=12
+            How many of the nearest.
+        period : time or label of a period, optional
+            Of `DynamicSGNS`, which must have it.
+        prob : float, default=0.9
+            Probability of each ellipse.
+        ax : matplotlib.axes.Axes, optional
+            New ones by default.
+
+        Returns
+        -------
+        WordMapDisplay
+
+        Raises
+        ------
+        KeyError
+            For an unknown word.
+        ValueError
+            For fewer than three words, and where ``period`` is missing.
+        """
+        can(estimator, "most_similar", cls.__name__)
+        shift = 0
+        if hasattr(estimator, "periods_"):
+            if period is None:
+                raise ValueError("period must name a period of the estimator, got None.")
+            shift = estimator._shift(period)
+        elif period is not None:
+            raise ValueError(f"period must be None without periods, got {period!r}.")
+        return cls(word_map(estimator, words, n, prob, shift)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        WordMapDisplay
+        """
+        found = self.result
+        (axes,) = self._open(ax, _HEIGHT, width=WIDTH)
+        from matplotlib.patches import Ellipse
+
+        self.ellipses_ = []
+        if found.source != "point":
+            for place, size, angle in zip(
+                found.position, found.half_axes, found.angle, strict=True
+            ):
+                shape = Ellipse(place, *(2 * size), angle=angle, fc=COLORS[0], ec="none", alpha=0.1)
+                axes.add_patch(shape)
+                axes.add_patch(Ellipse(place, *(2 * size), angle=angle, fc="none", ec=COLORS[0],
+                                       lw=0.5, alpha=0.6))  # fmt: skip
+                self.ellipses_.append(shape)
+        (self.points_,) = axes.plot(*found.position.T, "o", ms=3, color=COLORS[0], zorder=3)
+        first, second = 100 * found.share
+        axes.set_xlabel(
+            f"1st direction, {first:.0f} % of differences\n"
+            f"{interval_label(found.prob, found.source, 'ellipse')}"
+        )
+        axes.set_ylabel(f"2nd direction, {second:.0f} %")
+        self._limits(axes)
+        self._close()
+        self.texts_ = label_points(axes, found.position, found.words.tolist(), SMALL)
+        return self
+
+    def _limits(self, axes):
+        """Room for ellipses and labels, with one scale for both directions."""
+        found = self.result
+        angle = np.radians(found.angle)
+        along = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        across = along[:, ::-1]
+        reach = np.sqrt(
+            (found.half_axes[:, :1] * along) ** 2 + (found.half_axes[:, 1:] * across) ** 2
+        )
+        low, high = (found.position - reach).min(axis=0), (found.position + reach).max(axis=0)
+        room = 0.08 * np.maximum(high - low, 1e-9)
+        axes.update_datalim([low - room, high + room])
+        axes.margins(0.0)
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.autoscale_view()
+        axes.axhline(0.0, color=GREY, lw=0.3, zorder=0)
+        axes.axvline(0.0, color=GREY, lw=0.3, zorder=0)

@@ -1,0 +1,269 @@
+"""Words of senses and of topics, a panel for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ..posterior.sources import interval_label
+from .canvas import SMALL, WIDTH, Display, can
+from .marks import ROW, forest
+
+# Height of what is around the rows of a panel, and below all panels, in inches.
+_AROUND, _BELOW = 0.42, 0.3
+# Panels side by side in a column, and most of them unless more are asked for.
+_SIDE_BY_SIDE, _PANELS = 2, 10
+
+
+class WordsDisplay(Display):
+    """What displays of words of senses and of topics have in common.
+
+    Attributes
+    ----------
+    points_ : list of matplotlib.lines.Line2D
+        Posterior means, for each panel.
+    intervals_ : list of matplotlib.collections.LineCollection
+        Empty for a point estimate.
+    axes_ : ndarray of Axes of shape (n_panels,)
+    ax_ : matplotlib.axes.Axes
+        The first of them.
+    figure_ : matplotlib.figure.Figure
+    """
+
+    _what: str
+
+    def __init__(self, result: Any, *, names: Sequence[str] | None = None) -> None:
+        self.result, self.names = result, names
+
+    def _draw(self, ax, chosen):
+        found = self.result
+        chosen, names = self._chosen(chosen), self._names()
+        n_columns = min(len(chosen), _SIDE_BY_SIDE)
+        n_rows = -(-len(chosen) // n_columns)
+        height = n_rows * (ROW * 0.8 * found.words.shape[1] + _AROUND) + _BELOW
+        if ax is None:
+            panels = self._open(None, height, n_rows, n_columns, width=WIDTH)
+            for axes in panels[len(chosen) :]:
+                axes.set_visible(False)
+            panels = panels[: len(chosen)]
+            self.axes_ = panels
+        else:
+            panels = self._open(ax, height, 1, len(chosen))
+        self.points_, self.intervals_ = [], []
+        for axes, k in zip(panels, chosen, strict=True):
+            look = {"source": found.source, "size": 3.0}
+            made = forest(axes, found.words[k], found.mean[k], found.interval[k], **look)
+            self.points_.append(made.points)
+            self.intervals_ += [] if made.intervals is None else [made.intervals]
+            axes.set_title(names[k], loc="left", pad=2)
+            axes.set_xlim(left=0.0)
+            axes.locator_params(axis="x", nbins=3)
+        label = f"probability of the word, {interval_label(found.prob, found.source)}"
+        if self._owned:
+            self.figure_.supxlabel(label, fontsize=SMALL)
+        else:
+            for axes in panels:
+                axes.set_xlabel(label)
+        return self._close()
+
+    def _chosen(self, chosen):
+        n = len(self.result.words)
+        if chosen is None:
+            return list(range(min(n, _PANELS)))
+        chosen = list(np.ravel(chosen))
+        bad = [k for k in chosen if not isinstance(k, int | np.integer) or not 0 <= k < n]
+        if bad or not chosen:
+            raise ValueError(
+                f"{self._what}s must be a list of numbers from 0 to {n - 1}, got {chosen!r}."
+            )
+        return chosen
+
+    def _names(self):
+        n = len(self.result.words)
+        if self.names is None:
+            return [f"{self._what} {k}" for k in range(n)]
+        if len(self.names) != n:
+            raise ValueError(
+                f"names must name each of the {n} {self._what}s, got {len(self.names)} names."
+            )
+        return [str(name) for name in self.names]
+
+
+class SenseWordsDisplay(WordsDisplay):
+    """The most probable words under each sense, with intervals.
+
+    Parameters
+    ----------
+    result : SenseWords
+        What ``sense_words`` has returned.
+    names : list of str of shape (n_senses,), optional
+        What senses are called; by their numbers otherwise.
+
+    Attributes
+    ----------
+    points_ : list of matplotlib.lines.Line2D
+        Posterior means, for each sense.
+    intervals_ : list of matplotlib.collections.LineCollection
+        Empty for a point estimate.
+    axes_ : ndarray of Axes of shape (n_senses,)
+    ax_ : matplotlib.axes.Axes
+        The first of them.
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.plotting import SenseWordsDisplay
+    >>> snippets = ["river water flood", "money loan account"] * 20
+    >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+    >>> display = SenseWordsDisplay.from_estimator(model, 3, names=["bank", "shore"])
+    >>> [axes.get_title("left") for axes in display.axes_]
+    ['bank', 'shore']
+    """
+
+    _what = "sense"
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        n: int = 8,
+        *,
+        period: Any = None,
+        names: Sequence[str] | None = None,
+        senses: Sequence[int] | None = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Show the most probable words under each sense.
+
+        Parameters
+        ----------
+        estimator : DiSCSenseModel
+            Fitted.
+        n, period, prob
+            As of ``sense_words``.
+        names : list of str of shape (n_senses,), optional
+            What senses are called.
+        senses : list of int, optional
+            Those that are shown; the first ten by default.
+        ax : list of matplotlib.axes.Axes, optional
+            One for each sense; new ones by default.
+
+        Returns
+        -------
+        SenseWordsDisplay
+        """
+        can(estimator, "sense_words", cls.__name__)
+        found = estimator.sense_words(n, period=period, prob=prob)
+        return cls(found, names=names).plot(ax, senses=senses)
+
+    def plot(self, ax: Any = None, *, senses: Sequence[int] | None = None) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : list of matplotlib.axes.Axes, optional
+            One for each sense.
+        senses : list of int, optional
+            Those that are shown; the first ten by default.
+
+        Returns
+        -------
+        SenseWordsDisplay
+        """
+        return self._draw(ax, senses)
+
+
+class TopicWordsDisplay(WordsDisplay):
+    """The most probable words of each topic, with intervals.
+
+    Parameters
+    ----------
+    result : TopicWords
+        What ``top_words`` has returned.
+    names : list of str of shape (n_topics,), optional
+        What topics are called; by their numbers otherwise.
+
+    Attributes
+    ----------
+    points_ : list of matplotlib.lines.Line2D
+        Posterior means, for each topic.
+    intervals_ : list of matplotlib.collections.LineCollection
+        Empty for a point estimate.
+    axes_ : ndarray of Axes of shape (n_topics,)
+    ax_ : matplotlib.axes.Axes
+        The first of them.
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed import GaussianLDA
+    >>> from skbayesembed.datasets import make_topics
+    >>> from skbayesembed.plotting import TopicWordsDisplay
+    >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+    >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+    >>> display = TopicWordsDisplay.from_estimator(model.fit(data.counts), 5)
+    >>> [axes.get_title("left") for axes in display.axes_]
+    ['topic 0', 'topic 1']
+    >>> display.figure_.get_supxlabel()
+    'probability of the word, 90 % interval (VI, too narrow)'
+    """
+
+    _what = "topic"
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        n: int = 8,
+        *,
+        by: str | None = None,
+        names: Sequence[str] | None = None,
+        topics: Sequence[int] | None = None,
+        prob: float = 0.9,
+        ax: Any = None,
+    ) -> Self:
+        """Show the most probable words of topics.
+
+        Parameters
+        ----------
+        estimator : GaussianLDA
+            Fitted.
+        n, by, prob
+            As of ``top_words``.
+        names : list of str of shape (n_topics,), optional
+            What topics are called.
+        topics : list of int, optional
+            Those that are shown; the ten largest by default.
+        ax : list of matplotlib.axes.Axes, optional
+            One for each topic; new ones by default.
+
+        Returns
+        -------
+        TopicWordsDisplay
+        """
+        can(estimator, "top_words", cls.__name__)
+        return cls(estimator.top_words(n, by=by, prob=prob), names=names).plot(ax, topics=topics)
+
+    def plot(self, ax: Any = None, *, topics: Sequence[int] | None = None) -> Self:
+        """Draw, on new axes or those given.
+
+        Parameters
+        ----------
+        ax : list of matplotlib.axes.Axes, optional
+            One for each topic.
+        topics : list of int, optional
+            Those that are shown; the ten largest by default.
+
+        Returns
+        -------
+        TopicWordsDisplay
+        """
+        return self._draw(ax, topics)

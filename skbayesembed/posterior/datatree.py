@@ -1,0 +1,145 @@
+"""Data trees for ArviZ: draws, their statistics, log likelihoods of observations, log priors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..common.checks import check_integer
+from ..common.memory import readable
+from .validation import check_attrs
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# Log likelihoods take up to so many bytes unless a user asks for more: 1 GiB.
+LOG_LIKELIHOOD_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Log likelihoods of observations under every draw.
+
+    Attributes
+    ----------
+    values : ndarray of shape (chain, draw, n_observations)
+    dim : str
+        Name of the last axis.
+    labels : dict of str to ndarray of shape (n_observations,)
+        What the observations are, by names that are not ``dim``.
+    """
+
+    values: np.ndarray
+    dim: str
+    labels: dict[str, ArrayLike] = field(default_factory=dict)
+
+
+def check_log_likelihood(
+    posterior: Any, n_observations: int, max_bytes: int, what: str, advice: str
+) -> None:
+    """Raise a MemoryError if log likelihoods would take more bytes than asked for.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    n_observations : int
+    max_bytes : int
+    what : str
+        Name of the observations, in the plural.
+    advice : str
+        What else may be done; ends the message.
+    """
+    check_integer("max_bytes", max_bytes, 1)
+    n_draws = posterior.n_chains * posterior.n_draws
+    needed = 8 * int(n_observations) * n_draws
+    if needed > max_bytes:
+        raise MemoryError(
+            f"The log likelihoods of {n_observations} {what} under {n_draws} draws would take "
+            f"{needed} bytes ({readable(needed)}), more than max_bytes={max_bytes}. Pass a larger "
+            f"max_bytes, or {advice}"
+        )
+
+
+def check_sampled(solver: str, chains: tuple[str, ...]) -> None:
+    """Raise a ValueError where draws are not those of chains."""
+    if solver not in chains:
+        raise ValueError(
+            f"to_datatree(X) needs draws of the posterior: got solver={solver!r}, whose draws (if "
+            "any) are those of an approximation. Use solver='gibbs' or 'hmc', or to_datatree() "
+            "without X."
+        )
+
+
+def log_prior_of_stats(posterior: Any) -> np.ndarray | None:
+    """Log prior density of every recorded draw: what ``lp`` has beside ``log_likelihood``.
+
+    Parameters
+    ----------
+    posterior : Posterior
+
+    Returns
+    -------
+    ndarray of shape (chain, draw) or None
+        Up to a constant; None where one of the two was not recorded.
+    """
+    stats = posterior.stats
+    if "lp" not in stats or "log_likelihood" not in stats:
+        return None
+    stride = int(posterior.attrs.get("stride") or 1)
+    return (stats["lp"] - stats["log_likelihood"])[:, ::stride][:, : posterior.n_draws]
+
+
+def data_tree(
+    posterior: Any,
+    log_likelihood: Mapping[str, Observations] | None = None,
+    log_prior: Mapping[str, np.ndarray] | None = None,
+) -> xr.DataTree:
+    """The data tree of a posterior; see `Posterior.to_datatree`.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    log_likelihood : dict of str to Observations, optional
+    log_prior : dict of str to ndarray of shape (chain, draw), optional
+
+    Returns
+    -------
+    xarray.DataTree
+    """
+    try:
+        from arviz_base import from_dict
+    except ImportError as error:
+        raise ImportError(
+            "to_datatree needs arviz-base: pip install skbayesembed[arviz]"
+        ) from error
+    groups: dict[str, Any] = {"posterior": {name: posterior[name] for name in posterior}}
+    if posterior.stats:
+        groups["sample_stats"] = posterior.stats
+    if log_prior:
+        groups["log_prior"] = dict(log_prior)
+    observed = dict(log_likelihood or {})
+    if observed:
+        groups["log_likelihood"] = {name: one.values for name, one in observed.items()}
+    dims = {name: list(dims) for name, dims in posterior.dims.items()}
+    dims |= {name: [one.dim] for name, one in observed.items()}
+    facts = {
+        name: int(value) if isinstance(value, bool) else value
+        for name, value in check_attrs(posterior.attrs).items()
+        if value is not None
+    }
+    tree = from_dict(
+        groups,
+        sample_dims=["chain", "draw"],
+        dims=dims,
+        coords=posterior.coords,
+        attrs={"posterior": facts},
+    )
+    for one in observed.values():
+        labels = {name: (one.dim, np.asarray(values)) for name, values in one.labels.items()}
+        group = tree["log_likelihood"]
+        group.dataset = group.to_dataset().assign_coords(labels)
+    return tree

@@ -1,0 +1,123 @@
+"""Tables of the texts that show best what a sense or a topic is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .tables import Column, Table
+
+# Characters of a text that are printed.
+_PRINTED = 70
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Representatives(Table):
+    """Texts with the largest shares, or probabilities, of each group.
+
+    Attributes
+    ----------
+    of : {"sense", "topic"}
+    groups : ndarray of int of shape (n_rows,)
+        Sense or topic of each row; rows of one are adjacent, the largest mean first.
+    index : ndarray of int of shape (n_rows,)
+        Place of the text in X.
+    mean : ndarray of shape (n_rows,)
+        Posterior mean of the probability of the sense, or of the share of the topic.
+    interval : ndarray of shape (n_rows, 2)
+        Highest density intervals.
+    texts : ndarray of object of shape (n_rows,) or None
+        The texts themselves, where they are known.
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
+    """
+
+    of: str
+    groups: np.ndarray
+    index: np.ndarray
+    mean: np.ndarray
+    interval: np.ndarray
+    texts: np.ndarray | None
+    prob: float
+    n_draws: int
+
+    def _title(self):
+        what = "most probable snippets" if self.of == "sense" else "documents with the most"
+        return f"{what} of each {self.of}, {100 * self.prob:g} % intervals"
+
+    def _groups(self):
+        return self.of, self.groups
+
+    def _columns(self):
+        what, head = ("snippet", "P") if self.of == "sense" else ("document", "share")
+        columns = [
+            Column(what, self.index, (what,), "d"),
+            Column(head, self.mean, ("mean",), ".3f"),
+            Column("interval", self.interval, ("low", "high"), ".3f"),
+        ]
+        if self.texts is not None:
+            columns.append(Column("text", self.texts, ("text",), _printed, left=True))
+        return columns
+
+
+def _printed(texts):
+    """The beginnings of texts, on one line each."""
+    lines = [" ".join(str(text).split()) for text in texts]
+    return [s if len(s) <= _PRINTED else f"{s[: _PRINTED - 3]}..." for s in lines]
+
+
+def texts_of(X: Any, kind: str, texts: Any, n: int, what: str) -> np.ndarray | None:
+    """The texts to be shown: those given, or X where it holds strings or lists of tokens.
+
+    Parameters
+    ----------
+    X : documents or counts
+    kind : {"text", "tokens", "counts"}
+        What X is.
+    texts : sequence of str or None
+    n : int
+        Number of texts in X.
+    what : str
+        What they are called, in the plural.
+
+    Returns
+    -------
+    ndarray of object of shape (n,) or None
+
+    Raises
+    ------
+    ValueError
+        If the texts are not one for each.
+    """
+    if texts is None:
+        if kind == "counts":
+            return None
+        texts = X if kind == "text" else [" ".join(tokens) for tokens in X]
+    single = isinstance(texts, str) or not hasattr(texts, "__len__")
+    if single or len(texts) != n:
+        got = repr(texts) if single else len(texts)
+        raise ValueError(f"texts must be one for each of the {n} {what} of X, got {got}.")
+    out = np.empty(n, dtype=object)
+    out[:] = list(texts)
+    return out
+
+
+def largest(shares: np.ndarray, groups: Sequence[int], usable: np.ndarray, n: int) -> np.ndarray:
+    """Rows with the largest shares of each group, (len(groups), at most n), the first in ties.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_texts, n_groups)
+    groups : sequence of int
+    usable : ndarray of bool of shape (n_texts,)
+        Texts that may be taken.
+    n : int
+    """
+    rows = np.flatnonzero(usable)
+    order = np.argsort(-shares[rows][:, list(groups)], axis=0, kind="stable")[:n]
+    return rows[order.T]

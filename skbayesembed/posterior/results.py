@@ -1,0 +1,272 @@
+"""Answers with named entries, shown as tables: a `Bunch` that prints in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Number
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .sources import notes_on
+from .tables import Column, Table, frame_of, readable_numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Rows that are printed of a longer table.
+_MAX_ROWS = 20
+# How entries are printed; others as many digits as they need.
+_SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": ".3f", "n_units": ".1f", "elpd": ".1f",
+          "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
+# Parts of others, in the data frame only.
+_NOT_PRINTED = ("sd_sampling", "sd_prior", "times")
+
+
+@dataclass(frozen=True, eq=False)
+class About:
+    """What a `Result` is about.
+
+    Attributes
+    ----------
+    title : str or None
+        Printed above the table.
+    axes : mapping of str to sequence
+        Names of the axes of its entries, in order, and the labels along each; none where entries
+        are single numbers.
+    prob : float or None
+        Probability of its intervals.
+    source : str or None
+        What they rest on, as of `sources.source_of`.
+    ends : tuple of str
+        Entries that are intervals, with (low, high) on an axis of their own.
+    """
+
+    title: str | None = None
+    axes: Mapping[str, Sequence] = field(default_factory=dict)
+    prob: float | None = None
+    source: str | None = None
+    ends: tuple[str, ...] = ("interval",)
+
+
+class Result(Bunch):
+    """What a method answers with: named entries, reached as attributes.
+
+    It prints as a table, one row for each answer, without its draws; shows as HTML in notebooks;
+    and becomes a pandas DataFrame.
+
+    Parameters
+    ----------
+    entries : mapping of str to object
+    about : About, optional
+
+    Attributes
+    ----------
+    title : str or None
+        What it is about.
+    axes : dict of str to list
+        Names of the axes of the entries, and the labels along them.
+    prob : float or None
+        Probability of the intervals.
+    source : str or None
+        What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
+        ``"model"`` or ``"posterior"`` (draws of chains), ``"vi"`` and ``"laplace"``
+        (approximations), ``"point"`` (one draw, no interval).
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.results import About, Result
+    >>> axes = {"period": [1810, 1820]}
+    >>> found = Result({"mean": [0.25, 0.5], "draws": [[0.2, 0.4], [0.3, 0.6]]}, About(axes=axes))
+    >>> found
+    period   mean
+      1810  0.250
+      1820  0.500
+    >>> found.draws
+    [[0.2, 0.4], [0.3, 0.6]]
+    """
+
+    def __init__(self, entries: Mapping[str, Any] | None = None, about: About | None = None):
+        super().__init__(**(entries or {}))
+        # in the dict of the object, beside the entries
+        object.__setattr__(self, "_about", about or About())
+
+    @property
+    def title(self) -> str | None:
+        """What it is about."""
+        return self._about.title
+
+    @property
+    def axes(self) -> dict[str, list]:
+        """Names of the axes of the entries, and the labels along them."""
+        return {name: list(labels) for name, labels in self._about.axes.items()}
+
+    @property
+    def prob(self) -> float | None:
+        """Probability of the intervals."""
+        return self._about.prob
+
+    @property
+    def source(self) -> str | None:
+        """What intervals rest on."""
+        return self._about.source
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the answers as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each answer, with the labels of its axes first; without draws.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return ResultTable(self).to_frame()
+
+    def to_string(self, max_rows: int | None = _MAX_ROWS) -> str:
+        """Return the answers as text; see `Table.to_string`."""
+        return ResultTable(self).to_string(max_rows)
+
+    def __repr__(self) -> str:
+        return self.to_string()
+
+    def _repr_html_(self):
+        return ResultTable(self)._repr_html_()
+
+    def copy(self) -> Self:
+        """Return a shallow copy."""
+        return _again(type(self), dict(self), self._about)
+
+    def __reduce__(self):
+        # of a copy that is kept elsewhere the entries are enough
+        return _again, (type(self), dict(self), self._about)
+
+
+def _again(kind, entries, about):
+    """A `Result` of a kind, of its entries and what it is about."""
+    made = kind.__new__(kind)
+    Result.__init__(made, entries, about)
+    return made
+
+
+class ResultTable(Table):
+    """The table that a `Result` prints as."""
+
+    _max_rows = _MAX_ROWS
+
+    def __init__(self, result: Result) -> None:
+        self._result, self._about = result, result._about
+        self._shape = tuple(len(labels) for labels in self._about.axes.values())
+
+    def _values(self):
+        """Entries with a value for each row: name, flat array, and whether they vary by row."""
+        n, size = len(self._shape), int(np.prod(self._shape))
+        for name, value in self._result.items():
+            labels = {name, name.removesuffix("s")} & set(self._about.axes)
+            if name == "draws" or labels or not _is_plain(value):
+                continue
+            end = (2,) if name in self._about.ends else ()
+            array = np.asarray(value)
+            ahead = array.shape[: array.ndim - len(end)]
+            if ahead != self._shape[: len(ahead)] or array.shape[len(ahead) :] != end:
+                continue
+            full = array.reshape((*ahead, *[1] * (n - len(ahead)), *end))
+            full = np.broadcast_to(full, (*self._shape, *end)).reshape((size, *end))
+            yield name, full, len(ahead) > 0 or not n
+
+    def _labels(self):
+        """Columns of the labels of rows, a dict of arrays by name."""
+        places = np.indices(self._shape).reshape(len(self._shape), int(np.prod(self._shape)))
+        return {
+            name: _objects(labels)[place]
+            for (name, labels), place in zip(self._about.axes.items(), places, strict=True)
+        }
+
+    def _columns(self):
+        return self._found
+
+    @cached_property
+    def _found(self):
+        # texts of labels are made of the rows that are printed
+        columns = [
+            Column(name, labels, (name,), _texts, left=not _numbers(self._about.axes[name]))
+            for name, labels in self._labels().items()
+        ]
+        for name, values, varies in self._values():
+            if varies and name not in _NOT_PRINTED:
+                columns.append(Column(self._head(name), values, (name,), _show(name, values)))
+        return columns or [Column("entries", [", ".join(self._result)], ())]
+
+    def _head(self, name):
+        if name != "interval" or self._about.prob is None:
+            return name
+        return f"{100 * self._about.prob:g} % interval"
+
+    def _series(self):
+        series = self._labels()
+        for name, values, _ in self._values():
+            if name in self._about.ends:
+                ahead = "" if name == "interval" else f"{name}_"
+                series |= {f"{ahead}{end}": values[:, i] for i, end in enumerate(("low", "high"))}
+            else:
+                series[name] = values
+        errors = self._result.get("interval_mcse")
+        if errors is not None:
+            low, high = np.reshape(errors, (-1, 2)).T
+            series |= {"low_mcse": low, "high_mcse": high}
+        return series
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame; see `Table.to_frame`."""
+        return frame_of({name: list(values) for name, values in self._series().items()})
+
+    def _title(self):
+        return self._about.title
+
+    def _notes(self):
+        once = [(name, values[0]) for name, values, varies in self._values() if not varies]
+        notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
+        return notes + notes_on(self._about.source)
+
+
+def _is_plain(value):
+    """Whether an entry is a number, a text, or an array or list of them."""
+    if isinstance(value, Number | str | np.ndarray):
+        return True
+    return isinstance(value, list) and all(isinstance(v, Number | str) for v in np.ravel(value))
+
+
+def _objects(labels):
+    """Labels as an array of whatever they are."""
+    out = np.empty(len(labels), dtype=object)
+    out[:] = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    return out
+
+
+def _numbers(labels):
+    return all(isinstance(label, Number) for label in labels)
+
+
+def _texts(values):
+    return [f"{v:.4g}" if isinstance(v, float) else str(v) for v in values]
+
+
+def _show(name, values):
+    if name in _SHOWS or name.startswith(("prob", "share")):
+        return _SHOWS.get(name, ".2f")
+    if values.dtype.kind in "fc" and values.ndim == 1:
+        return readable_numbers
+    if values.dtype.kind == "f":
+        return ".3f"
+    return lambda cells: [str(v) for v in cells]
+
+
+def titled(title: str, **entries: Any) -> Result:
+    """A `Result` of single numbers, and of arrays that are not printed."""
+    return Result(entries, About(title))

@@ -1,0 +1,69 @@
+"""What intervals rest on, and how tables and figures say it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Of a table, below it.
+_NOTES = {
+    "point": "(a point estimate: one draw, intervals without width)",
+    "vi": "(variational inference: its intervals are too narrow)",
+}
+# Of an interval, in a figure.
+_SUFFIXES = {
+    "units": " (sampling of units)",
+    "model": " (of the model)",
+    "vi": " (VI, too narrow)",
+    "laplace": " (Laplace approximation)",
+}
+
+
+def source_of(estimator: Any, by_units: bool = False) -> str:
+    """What the intervals of a fitted estimator's answers rest on.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    by_units : bool
+        Whether the answer knows of the sampling of units.
+
+    Returns
+    -------
+    {"units", "point", "vi", "laplace", "model", "posterior"}
+        ``"point"``: one draw, no interval. ``"model"`` and ``"posterior"`` are draws of chains: of
+        an estimator whose intervals may know of units and do not, and of one without units.
+    """
+    if by_units:
+        return "units"
+    source = source_of_posterior(estimator.posterior_)
+    if source == "posterior" and hasattr(estimator, "uncertainty"):
+        return "model"
+    return source
+
+
+def source_of_posterior(posterior: Any) -> str:
+    """What intervals of draws in a `Posterior` rest on, as of `source_of`."""
+    solver = posterior.attrs.get("solver")
+    known = {"map": "point", "vi": "vi", "laplace": "laplace"}
+    return known.get(solver, "posterior")
+
+
+def notes_on(source: str | None) -> list[str]:
+    """Lines below a table with intervals that rest on ``source``."""
+    return [_NOTES[source]] if source in _NOTES else []
+
+
+def interval_label(prob: float, source: str | None, what: str = "interval") -> str:
+    """How a figure calls an interval, as ``"90 % interval (VI, too narrow)"``.
+
+    Parameters
+    ----------
+    prob : float
+    source : str or None
+        As of `source_of`; of a point estimate the label says that there is no interval.
+    what : str, default="interval"
+        What is drawn: an interval, a band, an ellipse.
+    """
+    if source == "point":
+        return f"point estimate, no {what}"
+    return f"{100 * prob:g} % {what}{_SUFFIXES.get(source or '', '')}"

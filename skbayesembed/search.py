@@ -1,0 +1,185 @@
+"""What the candidates of a search over parameters resolve ``"auto"`` to, told before it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import (
+    GridSearchCV,
+    ParameterGrid,
+    ParameterSampler,
+    RandomizedSearchCV,
+    check_cv,
+)
+from sklearn.utils import Bunch
+
+from .common.checks import check_bool
+from .common.warnings import warn_user
+from .corpus.text import materialise, take_documents
+from .posterior.tables import Column, Table
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Candidates(Table):
+    """What a search would try, and what ``"auto"`` stands for in each candidate.
+
+    Attributes
+    ----------
+    params : list of dict
+        Parameters of each candidate.
+    solver : ndarray of str of shape (n_candidates,)
+        Of the fit to all of X, which the best candidate is fitted to again.
+    fold_solver : ndarray of str of shape (n_candidates,)
+        Of the fit to the smallest training part of the folds.
+    prior_precision : ndarray of object of shape (n_candidates,)
+        Of the fit to all of X: as given, or ``"auto"`` where it was not searched for.
+    reason : list of str
+        Why it is that solver.
+    """
+
+    params: list[dict[str, Any]]
+    solver: np.ndarray
+    fold_solver: np.ndarray
+    prior_precision: np.ndarray
+    reason: list[str]
+
+    @property
+    def differ(self) -> bool:
+        """Whether candidates, or folds and the whole, would have different solvers."""
+        return np.unique([self.solver, self.fold_solver]).size > 1
+
+    def _columns(self):
+        shown = [", ".join(f"{k}={v}" for k, v in one.items()) for one in self.params]
+        precision = [str(value) for value in self.prior_precision]
+        return [
+            Column("candidate", shown, ("candidate",), left=True),
+            Column("solver", self.solver, ("solver",), left=True),
+            Column("in folds", self.fold_solver, ("fold_solver",), left=True),
+            Column("precision", precision, ("prior_precision",)),
+            Column("why", self.reason, ("reason",), left=True),
+        ]
+
+
+def check_search(
+    search: GridSearchCV | RandomizedSearchCV,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    precision: bool = False,
+) -> Candidates:
+    """Tell what ``"auto"`` stands for in every candidate of a search, and warn where that differs.
+
+    A candidate that samples and one that takes the mode differ in more than the parameters that are
+    searched over, and a fit knows nothing of the others.
+
+    Parameters
+    ----------
+    search : GridSearchCV or RandomizedSearchCV
+        Over a `BayesianSGNS`, or a pipeline that has one. Not fitted, and not changed.
+    X : documents or counts
+        What the search is going to be fitted to.
+    y : array-like of shape (n_documents,), optional
+        For the folds.
+    groups : array-like of shape (n_documents,), optional
+        For the folds.
+    precision : bool, default=False
+        Whether ``prior_precision="auto"`` is searched for, up to three searches for a mode for each
+        candidate; the rank of the mode that is found then decides on the solver, too. Otherwise the
+        solver is told by sizes and parameters alone, at the cost of counting.
+
+    Returns
+    -------
+    Candidates
+        A table, one row a candidate.
+
+    Raises
+    ------
+    TypeError
+        If ``search`` is none of the two, or has no estimator with a method ``resolve``.
+    ValueError
+        If a random search has no integer ``random_state``, with which its candidates could be told.
+
+    Warns
+    -----
+    UserWarning
+        If solvers differ between candidates, or between the smallest fold and all of X.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.search import check_search
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    >>> model = BayesianSGNS(min_count=1, prior_precision=1.0)
+    >>> search = GridSearchCV(model, {"n_components": [2, 3]}, cv=2)
+    >>> check_search(search, texts).solver.tolist()
+    ['gibbs', 'gibbs']
+    """
+    check_bool("precision", precision)
+    candidates = list(_candidates(search))
+    X = materialise(X)
+    smallest = _smallest_part(search, X, y, groups)
+    found, folded = [], []
+    for params in candidates:
+        estimator = clone(search.estimator).set_params(**params)
+        found.append(_resolved(estimator, X, precision))
+        folded.append(_resolved(estimator, smallest, precision))
+    table = Candidates(
+        candidates,
+        np.array([one.solver for one in found]),
+        np.array([one.solver for one in folded]),
+        np.array([one.prior_precision for one in found], dtype=object),
+        [one.solver_reason for one in found],
+    )
+    if table.differ:
+        names = ", ".join(map(repr, np.unique([table.solver, table.fold_solver]).tolist()))
+        warn_user(
+            f"candidates of the search resolve solver='auto' differently ({names}): scores then "
+            "compare solvers, too. Set solver=, or look at the table that check_search returns.",
+            UserWarning,
+        )
+    return table
+
+
+def _candidates(search) -> Iterator[dict[str, Any]]:
+    if isinstance(search, GridSearchCV):
+        return iter(ParameterGrid(search.param_grid))
+    if not isinstance(search, RandomizedSearchCV):
+        raise TypeError(
+            "search must be a GridSearchCV or a RandomizedSearchCV, whose candidates are known "
+            f"before it is run, got {type(search).__name__}."
+        )
+    seed = search.random_state
+    if not isinstance(seed, int | np.integer):
+        raise ValueError(
+            "search must have an integer random_state, so that its candidates are known before it "
+            f"is run, got {seed!r}."
+        )
+    return iter(ParameterSampler(search.param_distributions, search.n_iter, random_state=seed))
+
+
+def _smallest_part(search, X, y, groups):
+    """The smallest training part of the folds."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    folds = check_cv(search.cv, y, classifier=False).split(np.zeros(n), y, groups)
+    rows = min((train for train, _ in folds), key=len)
+    return take_documents(X, rows)
+
+
+def _resolved(estimator, X, precision) -> Bunch:
+    """What the estimator, or that of the pipeline, resolves ``"auto"`` to."""
+    for place, (_, step) in enumerate(getattr(estimator, "steps", [("", estimator)])):
+        if hasattr(step, "resolve"):
+            before = estimator[:place] if place else None
+            return step.resolve(
+                X if before is None else before.fit_transform(X), precision=precision
+            )
+    raise TypeError(
+        "search must have an estimator, or a pipeline with one, that has solver='auto': "
+        f"{type(estimator).__name__} has none. Only BayesianSGNS has."
+    )

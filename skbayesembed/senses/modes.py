@@ -1,0 +1,87 @@
+"""The modes of a posterior, which print as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..posterior.tables import Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Modes(Sequence):
+    """Modes of a posterior, the heaviest first: a sequence of `Mode` that prints as a table.
+
+    Parameters
+    ----------
+    modes : iterable of Mode
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> snippets = ["river water flood", "money loan account"] * 20
+    >>> model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=20, random_state=0)
+    >>> modes = model.fit(snippets).modes_
+    >>> len(modes), modes[0].share
+    (1, 1.0)
+    >>> list(modes.to_frame().columns)
+    ['share', 'n_starts', 'log_likelihood', 'log_mass', 'error']
+    """
+
+    def __init__(self, modes: Iterable[Any] = ()) -> None:
+        self._modes = list(modes)
+
+    def __len__(self) -> int:
+        return len(self._modes)
+
+    def __getitem__(self, place):
+        return self._modes[place]
+
+    def __repr__(self) -> str:
+        return repr(_ModeTable(self)) if self else "[]"
+
+    def _repr_html_(self):
+        return _ModeTable(self)._repr_html_()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the modes as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The ``share`` of the posterior, ``n_starts`` that ended in the mode, its mean
+            ``log_likelihood``, and its ``log_mass`` with the standard ``error``, NaN where it was
+            not weighed.
+        """
+        return _ModeTable(self).to_frame()
+
+
+class _ModeTable(Table):
+    _max_rows = 20
+
+    def __init__(self, modes):
+        self._modes = list(modes)
+
+    def _columns(self):
+        def figures(value):
+            return np.array([value(mode) for mode in self._modes], dtype=float)
+
+        masses = [(np.nan, np.nan) if m.mass is None else (m.mass.value, m.mass.error)
+                  for m in self._modes]  # fmt: skip
+        mass, error = np.reshape(masses, (-1, 2)).T
+        starts = np.array([mode.n_starts for mode in self._modes], dtype=int)
+        return [
+            Column("mode", np.arange(len(self._modes)), (), "d"),
+            Column("share", figures(lambda mode: mode.share), ("share",), ".3g"),
+            Column("starts", starts, ("n_starts",), "d"),
+            Column(
+                "log likelihood", figures(lambda mode: mode.log_likelihood), ("log_likelihood",),
+                ".1f",
+            ),
+            Column("log mass", mass, ("log_mass",), ".1f"),
+            Column("error", error, ("error",), ".1f"),
+        ]  # fmt: skip

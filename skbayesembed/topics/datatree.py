@@ -1,0 +1,193 @@
+r"""Log likelihoods of documents and log priors of topics under every draw, for data trees.
+
+Draws record no theta, which is integrated out of a document's likelihood by importance sampling,
+
+    p(d) = int prod_w (sum_k theta_k N(v_w; mu_k, Sigma_k)^tau)^n_dw Dir(theta | alpha) dtheta.
+
+Points come from a mixture of the prior and of a Dirichlet with mean and variance of the posterior
+of theta, as `predict.FoldIn` has them: weights are bounded by the prior's share.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from .. import spine
+from ..common.checks import check_integer
+from ..corpus.known import known_counts
+from ..inference.threads import OneBlasThread
+from ..posterior.datatree import (
+    LOG_LIKELIHOOD_BYTES,
+    Observations,
+    check_log_likelihood,
+    check_sampled,
+    data_tree,
+)
+from . import inputs
+from .predict import FoldIn, TopicDraws
+from .priors import lower_inverses
+from .problem import vector_prior
+
+# Share of the points that come from the prior.
+_FROM_PRIOR = 0.1
+_LEAST = 1e-300
+
+
+def _log_dirichlet(log_theta, alpha):
+    """Log density of theta (n, K)."""
+    level = gammaln(alpha.sum()) - gammaln(alpha).sum()
+    return level + log_theta @ (alpha - 1.0)
+
+
+def document_likelihood(words, counts, log_weights, alpha, mean, variance, n_points, rng):
+    """Log likelihood of one document with theta integrated out, by importance sampling.
+
+    Parameters
+    ----------
+    words : ndarray of int of shape (n,)
+    counts : ndarray of shape (n,)
+    log_weights : ndarray of shape (n_words, K)
+        Powered log densities of words under the topics.
+    alpha : ndarray of shape (K,)
+    mean, variance : ndarray of shape (K,)
+        Of theta given the document, about.
+    n_points : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    value : float
+    efficiency : float
+        Effective points per point.
+    """
+    size = mean @ (1.0 - mean) / max(float(variance.sum()), _LEAST) - 1.0
+    near = np.maximum(size, alpha.sum()) * mean
+    n_prior = max(1, int(_FROM_PRIOR * n_points))
+    theta = np.concatenate([rng.dirichlet(near, n_points - n_prior), rng.dirichlet(alpha, n_prior)])
+    log_theta = np.log(np.maximum(theta, _LEAST))
+    share = n_prior / n_points
+    prior = _log_dirichlet(log_theta, alpha)
+    proposal = np.logaddexp(
+        np.log1p(-share) + _log_dirichlet(log_theta, near), np.log(share) + prior
+    )
+    table = log_weights[words]
+    top = table.max(axis=1)
+    inside = np.log(np.maximum(theta @ np.exp(table - top[:, None]).T, _LEAST))
+    weights = prior - proposal + inside @ counts
+    value = logsumexp(weights)
+    efficiency = np.exp(2 * value - logsumexp(2 * weights)) / n_points
+    return float(value - np.log(n_points) + counts @ top), float(efficiency)
+
+
+def log_likelihood(estimator, counts, n_points):
+    """`Observations` of the documents of training."""
+    posterior, power = estimator.posterior_, estimator.likelihood_power_
+    n = posterior.n_chains * posterior.n_draws
+    reading = inputs.vocabulary_reading(estimator, counts)
+    draws = TopicDraws(posterior, power, chosen=np.arange(n))
+    fold = FoldIn(reading, draws, "density", estimator.n_jobs)
+    indptr, words, of = fold.documents.indptr, fold.documents.words, fold.counts
+    out = np.zeros((n, counts.shape[0]))
+    efficiency = np.zeros(counts.shape[0])
+    seed = estimator._reading_seed
+    # a stream for every document: copies of a sequence, since spawning counts children
+    with OneBlasThread():
+        for s, (mean, variance) in enumerate(fold.moments()):
+            log_weights, alpha = power * draws.log_density(s, reading.vectors), draws.alpha(s)
+            key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1, s))
+            rng = np.random.default_rng(key)
+            for d in range(counts.shape[0]):
+                part = slice(indptr[d], indptr[d + 1])
+                given = words[part], of[part], log_weights, alpha, mean[d], variance[d]
+                out[s, d], found = document_likelihood(*given, n_points, rng)
+                efficiency[d] += found / n
+    values = out.reshape(posterior.n_chains, posterior.n_draws, -1)
+    return Observations(values, "document", {"efficiency": efficiency})
+
+
+def log_prior(estimator):
+    """Log prior density of means and covariances of every recorded draw, (chain, draw)."""
+    posterior = estimator.posterior_
+    totals = np.asarray(estimator._training.sum(axis=0)).ravel()
+    prior = vector_prior(estimator, estimator._vectors, totals)
+    e = prior.n_dims
+    covariance = posterior["covariance"].astype(np.float64)
+    shift = posterior["mean"].astype(np.float64) - prior.mean
+    roots = np.linalg.cholesky(covariance)
+    whiteners = lower_inverses(roots.reshape(-1, e, e)).reshape(roots.shape)
+    log_det = 2 * np.log(np.diagonal(roots, axis1=-2, axis2=-1)).sum(axis=-1)
+    # tr(Psi Sigma^-1) and the squared length of the shift
+    trace = np.sum((whiteners @ prior.cholesky()) ** 2, axis=(-2, -1))
+    length = np.sum((whiteners @ shift[..., None])[..., 0] ** 2, axis=-1)
+    value = -0.5 * ((prior.nu + e + 2) * log_det + trace + prior.kappa * length)
+    return np.sum(value - prior.log_normaliser(), axis=-1)
+
+
+class DataTreeMixin:
+    """The method `to_datatree` of an estimator of topics."""
+
+    posterior_: Any
+    _training: Any
+
+    def to_datatree(
+        self,
+        X: Any = None,
+        *,
+        n_points: int = 200,
+        max_bytes: int = LOG_LIKELIHOOD_BYTES,
+    ) -> Any:
+        """Convert the posterior to an ArviZ data tree, for its plots, ``loo`` and ``psense``.
+
+        Parameters
+        ----------
+        X : documents or counts, optional
+            What ``fit`` was given: adds the group ``log_likelihood``, an entry for each document.
+        n_points : int, default=200
+            Points by which the shares of topics are integrated out of every document's likelihood
+            under every draw; time grows with points, draws and different words of documents.
+        max_bytes : int, default=2**30
+            Most bytes of ``log_likelihood``, which takes 8 a draw and document.
+
+        Returns
+        -------
+        xarray.DataTree
+            Groups ``posterior``, ``sample_stats``, and, of the draws of chains, ``log_prior``
+            (``topics``: means and covariances, without a prior of ``alpha`` that is learned) and
+            ``log_likelihood``, with the coordinate ``efficiency``: effective points per point,
+            below 0.05 too few for the document.
+
+        Raises
+        ------
+        ImportError
+            If arviz-base, in the extra ``arviz``, is not installed.
+        ValueError
+            If X is not the training data, or the solver is not ``"gibbs"`` or ``"hmc"``.
+        MemoryError
+            If ``log_likelihood`` would take more than ``max_bytes``.
+
+        Notes
+        -----
+        The likelihood is that of vectors, raised to ``likelihood_power_``, whatever ``word_model``
+        is: densities of spaces that differ, or of other powers, do not compare.
+        """
+        check_is_fitted(self, "posterior_")
+        check_integer("n_points", n_points, 10)
+        posterior = self.posterior_
+        groups: dict[str, Any] = {}
+        if X is not None:
+            check_sampled(posterior.attrs["solver"], spine.CHAINS)
+            counts = known_counts(self, X)
+            if counts.shape != self._training.shape or abs(counts - self._training).max() > 1e-9:
+                raise ValueError(
+                    f"X must be the data that fit was given, {self._training.shape[0]} documents; "
+                    f"got {counts.shape[0]}, or others."
+                )
+            check_log_likelihood(posterior, counts.shape[0], max_bytes, "documents", "draw less.")
+            groups["log_likelihood"] = {"documents": log_likelihood(self, counts, n_points)}
+        if posterior.attrs["solver"] in spine.CHAINS:
+            groups["log_prior"] = {"topics": log_prior(self)}
+        return data_tree(posterior, **groups)

@@ -1,0 +1,70 @@
+"""Scores of units of sampling against folds by hand."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GroupKFold
+
+from skbayesembed import BayesianSGNS, DynamicSGNS, GaussianLDA
+from skbayesembed.metrics import compare_models, score_units
+
+RNG = np.random.default_rng(0)
+TEXTS = [" ".join(f"w{i}" for i in row) for row in RNG.integers(9, size=(24, 12))]
+UNITS = np.array(list("abcdefgh"))[np.arange(24) % 8]
+MODEL = BayesianSGNS(2, solver="map", min_count=1, prior_precision=2.0, random_state=0)
+
+
+def test_folds_by_hand():
+    found = score_units(MODEL, TEXTS, UNITS, cv=4)
+    assert found.labels.tolist() == list("abcdefgh")
+    texts = np.array(TEXTS, dtype=object)
+    for train, test in GroupKFold(4).split(TEXTS, groups=UNITS):
+        model = BayesianSGNS(**MODEL.get_params()).fit(list(texts[train]), units=UNITS[train])
+        for unit in set(UNITS[test]):
+            score = model.score(list(texts[UNITS == unit]))
+            assert found.scores[found.labels == unit] == pytest.approx(score)
+    assert found.elpd == pytest.approx(found.scores.mean())
+    assert found.se == pytest.approx(found.scores.std(ddof=1) / np.sqrt(8))
+
+
+def test_differences_are_paired():
+    found = {
+        str(precision): score_units(MODEL.set_params(prior_precision=precision), TEXTS, UNITS)
+        for precision in (0.1, 2.0)
+    }
+    MODEL.set_params(prior_precision=2.0)
+    table = compare_models(found)
+    best, other = (found[name] for name in table.names)
+    d = other.scores - best.scores
+    assert table.difference[1] == pytest.approx(d.mean())
+    assert table.se_difference[1] == pytest.approx(d.std(ddof=1) / np.sqrt(8))
+    assert f"{table.elpd[0]:.4f}" in repr(table)
+
+
+def test_other_estimators_and_covariates():
+    times = np.arange(24) % 4
+    model = DynamicSGNS(2, solver="map", min_count=1, n_periods=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = score_units(model, TEXTS, UNITS, cv=2, times=times)
+    assert np.all((found.scores > -3) & (found.scores < 0))
+    counts = pd.DataFrame(RNG.poisson(1.0, (24, 6)), columns=[f"w{i}" for i in range(6)])
+    vectors = RNG.normal(size=(6, 2))
+    topics = GaussianLDA(2, embedding=vectors, solver="map", min_count=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = score_units(topics, counts, UNITS, cv=2)
+    assert np.isfinite(found.scores).all() and found.scores.size == 8
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match=r"units must be one for each of the 24 documents.*\(3,\)"):
+        score_units(MODEL, TEXTS, [0, 1, 2])
+    with pytest.raises(ValueError, match="cv must be at most the number of units, 8, got 9"):
+        score_units(MODEL, TEXTS, UNITS, cv=9)
+    with pytest.raises(ValueError, match="times must be one for each"):
+        score_units(MODEL, TEXTS, UNITS, times=[1])

@@ -1,0 +1,82 @@
+"""Bounds, traces and ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from skbayesembed import Posterior
+from skbayesembed.plotting import ELBODisplay, RankDisplay, TraceDisplay
+from skbayesembed.plotting.convergence import ranks
+
+
+def test_the_path_of_the_bound(variational):
+    display = ELBODisplay.from_estimator(variational, start=2)
+    x, y = display.line_.get_data()
+    np.testing.assert_array_equal(y, variational.elbo_[2:])
+    assert x[0] == 3 and x[-1] == len(variational.elbo_)
+    with pytest.raises(ValueError, match="start must be below"):
+        display.plot(start=len(variational.elbo_))
+
+
+def test_chains_have_no_bound_and_bounds_no_chains(variational, sampled):
+    with pytest.raises(ValueError, match="got solver='gibbs': see TraceDisplay"):
+        ELBODisplay.from_estimator(sampled)
+    for display in (TraceDisplay, RankDisplay):
+        with pytest.raises(ValueError, match="got solver='vi': see ELBODisplay"):
+            display.from_estimator(variational)
+
+
+@pytest.fixture
+def stuck():
+    """Two entries that mix, one whose chains are apart, and one that never changes."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 200, 4))
+    x[1, :, 2] += 3.0
+    x[:, :, 3] = 1.0
+    dims, coords = {"x": ("word",)}, {"word": ["ant", "bee", "cat", "dog"]}
+    return Posterior({"x": x}, stats={"lp": x[..., 0]}, dims=dims, coords=coords)
+
+
+def test_traces_are_the_draws_of_the_worst_entries(stuck):
+    display = TraceDisplay.from_posterior(stuck, "x", 1)
+    (label,) = display.draws
+    assert label == "x[cat]" and display.ax_.get_title("left").startswith("x[cat], R-hat ")
+    for line, chain in zip(display.lines_[0], stuck["x"][:, :, 2], strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), chain)
+
+
+def test_the_log_density_comes_first_and_what_never_changes_is_left_out(stuck):
+    assert list(TraceDisplay.from_posterior(stuck, ["x", "lp"], 3).draws)[:2] == ["lp", "x[cat]"]
+    assert "x[dog]" not in TraceDisplay.from_posterior(stuck, "x", 4).draws
+    assert list(TraceDisplay.from_posterior(stuck).draws) == ["lp"]
+
+
+def test_a_fit_shows_what_it_watches(sampled):
+    display = TraceDisplay.from_estimator(sampled, n=2)
+    assert all(label.startswith("logit[") for label in display.draws)
+    assert len(display.axes_) == 2 and len(display.lines_[0]) == 2
+
+
+def test_ranks_are_shares_in_bins(stuck):
+    display = RankDisplay.from_posterior(stuck, "x", 1)
+    draws = stuck["x"][:, :, 2]
+    order = np.argsort(np.argsort(draws.ravel())).reshape(draws.shape)
+    for chain, step in enumerate(display.steps_[0]):
+        counts, _ = np.histogram(order[chain], bins=20, range=(0, draws.size))
+        np.testing.assert_allclose(step.get_data().values, counts * 20 / 200)
+
+
+def test_ranks_of_chains_that_mix_are_in_the_band():
+    draws = np.random.default_rng(1).normal(size=(4, 2000))
+    low, high = binom.ppf([1e-6, 1 - 1e-6], 2000, 1 / 20) / 100
+    # 80 bins, each outside with a probability of 2e-6 (of fewer, since ranks are without
+    # replacement)
+    assert ((low <= ranks(draws)) & (ranks(draws) <= high)).all()
+    np.testing.assert_allclose(ranks(draws).mean(axis=1), 1.0)
+
+
+def test_unknown_names_are_refused(sampled):
+    with pytest.raises(KeyError, match="unknown name 'beta'; available: rho, alpha"):
+        TraceDisplay.from_estimator(sampled, "beta")

@@ -1,0 +1,42 @@
+"""Similarities over time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed.plotting import DriftDisplay
+
+
+def band_at(filled, x):
+    """Low and high of a band at some x, from its outline."""
+    vertices = filled.get_paths()[0].vertices
+    return np.array([[f(vertices[vertices[:, 0] == at, 1]) for f in (np.min, np.max)] for at in x])
+
+
+def test_lines_and_bands_are_the_answers_of_similarity(dynamic):
+    display = DriftDisplay.from_estimator(dynamic, "ant", "bee", ["fox", "gnu"], prob=0.8)
+    answers = [dynamic.similarity("ant", other, prob=0.8) for other in ("bee", ["fox", "gnu"])]
+    assert len(display.lines_) == len(display.bands_) == 2
+    for line, filled, found in zip(display.lines_, display.bands_, answers, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), dynamic.periods_.centres)
+        np.testing.assert_array_equal(line.get_ydata(), found.mean)
+        np.testing.assert_allclose(band_at(filled, found.times), found.interval)
+    legend = display.ax_.get_legend()
+    assert legend.get_title().get_text() == "80 % band (sampling of units)"
+    assert [text.get_text() for text in legend.get_texts()] == ["ant, bee", "ant, [fox, gnu]"]
+    assert display.lines_[0].get_color() != display.lines_[1].get_color()
+
+
+def test_a_word_alone_is_held_against_itself(dynamic):
+    display = DriftDisplay.from_estimator(dynamic, "ant", reference=1910, periods=[1900, 1910])
+    found = dynamic.self_similarity("ant", 1910, periods=[1900, 1910])
+    np.testing.assert_array_equal(display.lines_[0].get_ydata(), found.mean)
+    assert display.lines_[0].get_label() == "ant, itself in [1905, 1915)"
+
+
+def test_answers_about_no_periods_are_refused(by_units):
+    with pytest.raises(ValueError, match="must be about periods"):
+        DriftDisplay.from_answers({"x": by_units.similarity("ant", "bee")})
+    with pytest.raises(TypeError, match="got BayesianSGNS"):
+        DriftDisplay.from_estimator(by_units, "ant", "bee")

@@ -1,0 +1,200 @@
+"""Rows of answers: what is drawn is what the estimator says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed import plotting
+from tests.plotting.conftest import WORDS, plt
+
+
+def drawn(display):
+    """Labels, means and intervals of the rows of a forest, from its artists."""
+    labels = [text.get_text().replace("\n", " ") for text in display.ax_.get_yticklabels()]
+    means = display.points_.get_xdata()
+    if display.intervals_ is None:
+        return labels, means, None
+    return labels, means, np.array([path[:, 0] for path in display.intervals_.get_segments()])
+
+
+def check(display, words, mean, interval):
+    labels, means, intervals = drawn(display)
+    assert labels == [str(word) for word in words]
+    np.testing.assert_array_equal(means, mean)
+    np.testing.assert_array_equal(display.points_.get_ydata(), np.arange(len(words)))
+    np.testing.assert_array_equal(intervals, interval)
+    low, high = display.ax_.get_xlim()
+    assert low < np.min(interval) and np.max(interval) < high
+    bottom, top = display.ax_.get_ylim()
+    assert bottom > top, "the first row is on top"
+
+
+@pytest.mark.parametrize("fit", ["by_units", "variational", "sampled"])
+def test_neighbors_are_those_of_most_similar(fit, request):
+    model = request.getfixturevalue(fit)
+    display = plotting.NeighborsDisplay.from_estimator(model, "ant", n=4, prob=0.8)
+    table = model.most_similar("ant", n=4, prob=0.8)
+    check(display, table.words, table.mean, table.interval)
+    shown = [text.get_text() for text in display.ax_.texts]
+    assert shown == ["P(top 4)", *(f"{p:.2f}" for p in table.prob_top)]
+
+
+@pytest.mark.parametrize(
+    ("fit", "label"),
+    [
+        ("by_units", "80 % interval (sampling of units)"),
+        ("variational", "80 % interval (VI, too narrow)"),
+        ("sampled", "80 % interval (of the model)"),
+        ("point", "point estimate, no interval"),
+    ],
+)
+def test_figures_say_what_intervals_rest_on(fit, label, request):
+    model = request.getfixturevalue(fit)
+    display = plotting.NeighborsDisplay.from_estimator(model, "ant", n=3, prob=0.8)
+    assert display.ax_.get_xlabel() == f"cosine\n{label}"
+
+
+def test_a_point_estimate_has_points_alone(point):
+    display = plotting.NeighborsDisplay.from_estimator(point, "ant", n=3)
+    assert display.intervals_ is None and not display.ax_.collections and not display.ax_.texts
+    np.testing.assert_array_equal(display.points_.get_xdata(), point.most_similar("ant", 3).mean)
+
+
+def test_words_held_against_a_word(by_units):
+    others = ["bee", ["cat", "dog"], "hen"]
+    display = plotting.NearerDisplay.from_estimator(by_units, "ant", others)
+    table = by_units.nearer("ant", others)
+    check(display, table.words, table.mean, table.interval)
+
+
+def test_projections_have_a_line_at_zero(by_units):
+    axis = by_units.axis("ant", "fox")
+    display = plotting.ProjectionsDisplay.from_estimator(by_units, WORDS[:3], axis)
+    table = by_units.project(WORDS[:3], axis)
+    check(display, table.words, table.mean, table.interval)
+    zero = [line for line in display.ax_.lines if list(line.get_xdata()) == [0.0, 0.0]]
+    assert len(zero) == 1
+
+
+def test_analogies_are_a_forest(by_units):
+    table = by_units.analogy("ant", "bee", "fox", 3)
+    check(plotting.ForestDisplay.from_result(table), table.words, table.mean, table.interval)
+
+
+def test_changes_have_a_line_at_the_threshold(dynamic):
+    display = plotting.ChangesDisplay.from_estimator(dynamic, n=3, min_pairs=1, threshold=0.25)
+    table = dynamic.most_changed(3, min_pairs=1, threshold=0.25)
+    check(display, table.words, table.mean, table.interval)
+    assert [0.25, 0.25] in [list(line.get_xdata()) for line in display.ax_.lines]
+
+
+def test_neighbors_in_a_period(dynamic):
+    display = plotting.NeighborsDisplay.from_estimator(dynamic, "ant", 3, period=1910)
+    table = dynamic.most_similar("ant", 3, period=1910)
+    check(display, table.words, table.mean, table.interval)
+
+
+def test_answers_with_rows_are_a_forest(by_units, dynamic):
+    for found in (
+        by_units.cooccurrence_proba([("ant", "bee"), ("ant", "fox")]),
+        dynamic.similarity("ant", "bee"),
+        by_units.similarity("ant", "bee"),
+    ):
+        labels = next(iter(found.axes.values()), [""])
+        interval = np.reshape(found.interval, (-1, 2))
+        display = plotting.ForestDisplay.from_result(found)
+        check(display, labels, np.ravel(found.mean), interval)
+
+
+def test_effects_have_a_line_at_zero(by_units, topics, texts):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.5, (30, topics.n_features_in_))
+    for table in (
+        topics.effects(counts, np.arange(30) > 14, n_draws=5),
+        by_units.effects(texts, np.arange(len(texts)) % 3 == 0, word="ant", n_permutations=20),
+    ):
+        display = plotting.ForestDisplay.from_result(table)
+        _, means, intervals = drawn(display)
+        np.testing.assert_array_equal(means, table.mean.ravel())
+        np.testing.assert_array_equal(intervals, table.interval.reshape(-1, 2))
+        assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.ax_.lines]
+        assert [t.get_text() for t in display.ax_.texts][1] == f"{table.p_value.ravel()[0]:.3f}"
+
+
+def test_sizes_of_topics(topics):
+    table = topics.topic_info(3)
+    labels = [f"{k}: {' '.join(words)}" for k, words in enumerate(table.words)]
+    check(plotting.ForestDisplay.from_result(table), labels, table.share, table.interval)
+
+
+@pytest.mark.parametrize("what", ["matrix", "text"])
+def test_what_has_no_rows_is_refused(what, by_units, texts):
+    result = by_units.document_similarity(texts[:2]) if what == "matrix" else "ant"
+    with pytest.raises(TypeError, match="must be a table of words"):
+        plotting.ForestDisplay.from_result(result)
+
+
+def test_another_estimator_is_refused(senses):
+    with pytest.raises(TypeError, match="most_similar, got DiSCSenseModel"):
+        plotting.NeighborsDisplay.from_estimator(senses, "ant")
+
+
+def test_axes_that_are_given_are_drawn_on_and_keep_their_style(by_units):
+    figure, axes = plt.subplots()
+    before = axes.xaxis.label.get_size()
+    display = plotting.NeighborsDisplay.from_estimator(by_units, "ant", 3, ax=axes)
+    assert display.ax_ is axes and display.figure_ is figure
+    assert axes.xaxis.label.get_size() == before and axes.spines["top"].get_visible()
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_drawing_again_takes_the_figure_that_is_open(by_units):
+    display = plotting.NeighborsDisplay.from_estimator(by_units, "ant", 3)
+    first = display.figure_
+    assert display.plot() is display and display.figure_ is first
+    assert len(first.axes) == 1 and plt.get_fignums() == [first.number]
+    plt.close(first)
+    assert display.plot().figure_ is not first
+    _, axes = plt.subplots()
+    assert display.plot(axes).ax_ is axes
+
+
+def test_what_are_no_axes_is_refused(by_units):
+    display = plotting.NeighborsDisplay.from_estimator(by_units, "ant", 3)
+    with pytest.raises(ValueError, match="ax must be Axes of matplotlib or None, got 'here'"):
+        display.plot("here")
+    _, axes = plt.subplots(2)
+    with pytest.raises(ValueError, match="ax must be Axes of matplotlib"):
+        display.plot(axes)
+
+
+def test_nothing_is_cut_at_the_width_of_a_column(by_units):
+    words = ["ant", ["bee", "cat", "dog", "elk", "fox"]]
+    display = plotting.NearerDisplay.from_estimator(by_units, "hen", words)
+    figure = display.figure_
+    figure.canvas.draw()
+    assert figure.get_size_inches()[0] == 3.4
+    inside = figure.bbox
+    for text in figure.findobj(plt.Text):
+        if text.get_visible() and text.get_text():
+            box = text.get_window_extent()
+            assert inside.x0 <= box.x0 and box.x1 <= inside.x1, text.get_text()
+            assert inside.y0 <= box.y0 and box.y1 <= inside.y1, text.get_text()
+    assert display.ax_.xaxis.label.get_size() == 8.0
+
+
+def test_without_matplotlib_the_extra_is_named(by_units, monkeypatch):
+    display = plotting.NeighborsDisplay(by_units.most_similar("ant", 3))
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"NeighborsDisplay.plot needs .* skbayesembed\[plot\]"):
+        display.plot()
+
+
+def test_displays_pickle_without_their_figures(by_units):
+    import pickle
+
+    display = plotting.NeighborsDisplay.from_estimator(by_units, "ant", 3)
+    again = pickle.loads(pickle.dumps(display))
+    assert not hasattr(again, "figure_")
+    np.testing.assert_array_equal(again.plot().points_.get_xdata(), display.points_.get_xdata())

@@ -1,0 +1,60 @@
+"""Prevalences over time and genre."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed.plotting import PrevalenceDisplay
+from tests.plotting.conftest import plt
+from tests.plotting.test_drift import band_at
+
+
+def test_a_panel_for_each_genre_a_line_for_each_sense(senses):
+    display = PrevalenceDisplay.from_estimator(senses, prob=0.8)
+    bands = senses.prevalence_interval(prob=0.8)
+    assert len(display.axes_) == 2
+    for g, k in np.ndindex(2, 2):
+        line, filled = display.lines_[g][k], display.bands_[g][k]
+        np.testing.assert_array_equal(line.get_ydata(), senses.prevalence_[k, g])
+        np.testing.assert_allclose(band_at(filled, line.get_xdata()), bands[k, g])
+    labels = [axes.get_ylabel() for axes in display.axes_]
+    assert labels == [f"prevalence,\n{genre}" for genre in senses.genres_]
+    title = display.ax_.get_legend().get_title().get_text()
+    assert title == "80 % band (Laplace approximation)"
+
+
+def test_periods_without_snippets_are_hollow(senses):
+    display = PrevalenceDisplay.from_estimator(senses)
+    empty = senses.prevalence_info().n_snippets == 0
+    assert empty[:, 1].all()
+    for g, axes in enumerate(display.axes_):
+        hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
+        at = {tuple(line.get_xdata()) for line in hollow if len(line.get_xdata())}
+        assert at == {tuple(senses.periods_.centres[empty[g]])}
+
+
+def test_genres_and_names_can_be_chosen(senses):
+    genre = senses.genres_[1]
+    names = ["first", "second"]
+    display = PrevalenceDisplay.from_estimator(senses, genres=[genre], names=names)
+    np.testing.assert_array_equal(display.lines_[0][0].get_ydata(), senses.prevalence_[0, 1])
+    assert [line.get_label() for line in display.lines_[0]] == names
+
+
+def test_axes_can_be_given(senses):
+    _, axes = plt.subplots(1, 2)
+    display = PrevalenceDisplay.from_result(senses.prevalence_info(), ax=axes)
+    assert list(display.axes_) == list(axes)
+    assert [line.get_label() for line in display.lines_[0]] == ["sense 0", "sense 1"]
+    with pytest.raises(ValueError, match="ax must be a list of 2 Axes"):
+        display.plot(axes[0])
+
+
+def test_bad_arguments_are_refused(senses, by_units):
+    with pytest.raises(ValueError, match="genres must be a list of some of"):
+        PrevalenceDisplay.from_estimator(senses, genres=["drama"])
+    with pytest.raises(ValueError, match="names must name each of the 2 senses, got 1"):
+        PrevalenceDisplay.from_estimator(senses, names=["one"])
+    with pytest.raises(TypeError, match="prevalence_info, got BayesianSGNS"):
+        PrevalenceDisplay.from_estimator(by_units)

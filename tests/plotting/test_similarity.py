@@ -1,0 +1,74 @@
+"""Densities and intervals of single answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed.plotting import SimilarityDisplay
+
+PAIRS = [("ant", "bee"), ("ant", ["fox", "gnu"])]
+
+
+def test_rows_are_the_answers_of_similarity(by_units):
+    display = SimilarityDisplay.from_estimator(by_units, PAIRS, prob=0.8)
+    found = [by_units.similarity(*pair, prob=0.8) for pair in PAIRS]
+    np.testing.assert_array_equal(display.points_.get_xdata(), [f.mean for f in found])
+    segments = display.intervals_.get_segments()
+    np.testing.assert_array_equal([s[:, 0] for s in segments], [f.interval for f in found])
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels == ["ant, bee", "ant, [fox, gnu]"]
+
+
+def test_densities_are_those_of_the_draws(sampled):
+    display = SimilarityDisplay.from_estimator(sampled, PAIRS)
+    assert len(display.densities_) == len(PAIRS)
+    for row, (pair, shape) in enumerate(zip(PAIRS, display.densities_, strict=True)):
+        draws = sampled.similarity(*pair).draws
+        x, y = shape.get_paths()[0].vertices.T
+        assert np.isclose(x.min(), draws.min()) and np.isclose(x.max(), draws.max())
+        assert np.isclose(y.min(), row - 0.8) and np.isclose(y.max(), row)
+        # the mean under the curve is that of the draws, but for the tails that are cut off
+        height = np.unique(x), [row - y[x == at].min() for at in np.unique(x)]
+        mean = np.average(height[0], weights=height[1])
+        assert abs(mean - draws.mean()) < 0.2 * draws.std()
+
+
+def test_intervals_alone(by_units):
+    display = SimilarityDisplay.from_estimator(by_units, PAIRS, kind="interval")
+    assert display.densities_ == [] and len(display.ax_.collections) == 1
+
+
+def test_a_point_estimate_has_neither(point):
+    display = SimilarityDisplay.from_estimator(point, PAIRS)
+    assert display.densities_ == [] and display.intervals_ is None
+    assert "no interval" in display.ax_.get_xlabel()
+
+
+def test_any_single_answers(by_units):
+    first, second = (by_units.similarity(*pair) for pair in PAIRS)
+    found = by_units.contrast(first, second)
+    display = SimilarityDisplay.from_answers({"apart": found}, quantity="difference")
+    np.testing.assert_array_equal(display.points_.get_xdata(), [found.mean])
+    assert display.ax_.get_xlabel().startswith("difference\n")
+
+
+def test_in_a_period(dynamic):
+    display = SimilarityDisplay.from_estimator(dynamic, PAIRS, period=1910)
+    expected = [dynamic.similarity(*pair, periods=[1910]).mean[0] for pair in PAIRS]
+    np.testing.assert_array_equal(display.points_.get_xdata(), expected)
+
+
+@pytest.mark.parametrize("pairs", ["ant", [], ["ant", "bee"], [("ant", "bee", "cat")], 3])
+def test_what_are_no_pairs_is_refused(pairs, by_units):
+    with pytest.raises(ValueError, match="pairs must be a list of pairs of words"):
+        SimilarityDisplay.from_estimator(by_units, pairs)
+
+
+def test_bad_arguments_are_refused(by_units, dynamic):
+    with pytest.raises(ValueError, match="kind"):
+        SimilarityDisplay.from_estimator(by_units, PAIRS, kind="violin")
+    with pytest.raises(ValueError, match="must be a single answer"):
+        SimilarityDisplay.from_estimator(dynamic, PAIRS)
+    with pytest.raises(ValueError, match="must map labels to answers"):
+        SimilarityDisplay.from_answers({})

@@ -1,0 +1,50 @@
+"""Words of senses and topics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed.plotting import SenseWordsDisplay, TopicWordsDisplay
+
+
+def check(display, table, chosen):
+    for place, k in enumerate(chosen):
+        axes = display.axes_[place]
+        labels = [text.get_text() for text in axes.get_yticklabels()]
+        assert labels == table.words[k].tolist()
+        np.testing.assert_array_equal(display.points_[place].get_xdata(), table.mean[k])
+        segments = display.intervals_[place].get_segments()
+        np.testing.assert_array_equal([s[:, 0] for s in segments], table.interval[k])
+        low, high = axes.get_xlim()
+        assert low == 0.0 and high >= table.interval[k].max()
+
+
+def test_senses(senses):
+    display = SenseWordsDisplay.from_estimator(senses, 5, period=2, prob=0.8)
+    check(display, senses.sense_words(5, period=2, prob=0.8), [0, 1])
+    assert "80 % interval (Laplace approximation)" in display.figure_.get_supxlabel()
+
+
+def test_topics(topics):
+    display = TopicWordsDisplay.from_estimator(topics, 4, topics=[2, 0])
+    check(display, topics.top_words(4), [2, 0])
+    assert [axes.get_title("left") for axes in display.axes_] == ["topic 2", "topic 0"]
+    assert "(VI, too narrow)" in display.figure_.get_supxlabel()
+
+
+def test_a_panel_that_is_left_over_is_not_seen(topics):
+    display = TopicWordsDisplay.from_estimator(topics, 4)
+    assert len(display.axes_) == 3
+    assert [axes.get_visible() for axes in display.figure_.axes] == [True] * 3 + [False]
+
+
+@pytest.mark.parametrize("chosen", [[3], [-1], [], ["a"]])
+def test_unknown_topics_are_refused(chosen, topics):
+    with pytest.raises(ValueError, match="topics must be a list of numbers from 0 to 2"):
+        TopicWordsDisplay.from_estimator(topics, 4, topics=chosen)
+
+
+def test_names_are_as_many_as_topics(topics):
+    with pytest.raises(ValueError, match="names must name each of the 3 topics, got 1"):
+        TopicWordsDisplay.from_estimator(topics, 4, names=["one"])

@@ -1,0 +1,215 @@
+"""Answers that print as tables."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from skbayesembed import BayesianSGNS, DiSCSenseModel
+from skbayesembed.posterior.results import About, Result, titled
+from skbayesembed.posterior.sources import interval_label
+from skbayesembed.senses.modes import Modes
+
+TEXTS = ["ant bee cat ant bee", "elk fox gnu elk fox", "ant elk bee fox cat gnu"] * 15
+
+
+@pytest.fixture(scope="module")
+def fits():
+    common = {"min_count": 1, "prior_precision": 1.0, "random_state": 0}
+    model = {"uncertainty": "model", **common}
+    fits = {
+        "units": BayesianSGNS(2, solver="map", **common),
+        "point": BayesianSGNS(2, solver="map", **model),
+        "vi": BayesianSGNS(2, solver="vi", draws=100, **model),
+        "laplace": BayesianSGNS(2, solver="laplace", **model),
+    }
+    return {name: quietly(fit.fit, TEXTS) for name, fit in fits.items()}
+
+
+def quietly(fit, *data, **covariates):
+    """A fit whose warnings, of a toy posterior, are of no account here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fit(*data, **covariates)
+
+
+def two_axes():
+    entries = {
+        "mean": np.arange(6.0).reshape(2, 3),
+        "interval": np.arange(12.0).reshape(2, 3, 2),
+        "n_units": np.array([4.0, 5.0]),
+        "reference": "then",
+        "draws": np.zeros((1000, 2, 3)),
+        "periods": [1900, 1910],
+    }
+    axes = {"period": [1900, 1910], "word": ["ant", "bee", "cat"]}
+    return Result(entries, About("a title", axes, 0.8))
+
+
+def test_a_frame_has_a_row_for_each_answer():
+    pytest.importorskip("pandas")
+    frame = two_axes().to_frame()
+    columns = ["period", "word", "mean", "low", "high", "n_units", "reference"]
+    assert list(frame.columns) == columns
+    assert frame["period"].tolist() == [1900] * 3 + [1910] * 3
+    assert frame["word"].tolist() == ["ant", "bee", "cat"] * 2
+    assert frame["mean"].tolist() == list(range(6))
+    assert frame["low"].tolist() == list(range(0, 12, 2))
+    assert frame["n_units"].tolist() == [4.0] * 3 + [5.0] * 3
+    assert set(frame["reference"]) == {"then"}
+
+
+def test_it_prints_without_draws():
+    lines = repr(two_axes()).splitlines()
+    assert lines[0] == "a title"
+    assert lines[1].split() == ["period", "word", "mean", "80", "%", "interval", "n_units"]
+    assert lines[2].split() == ["1900", "ant", "0.000", "[0.000,", "1.000]", "4.0"]
+    assert len(lines) == 2 + 6 + 1 and lines[-1] == "reference: then"
+    html = two_axes()._repr_html_()
+    assert html.startswith("<table>") and "draws" not in html
+
+
+def test_long_answers_are_cut():
+    found = Result({"mean": np.arange(100.0)}, About(axes={"word": range(100)}))
+    assert len(repr(found).splitlines()) == 1 + 20 + 1
+    assert len(found.to_string(None).splitlines()) == 1 + 100
+
+
+def test_entries_are_reached_and_set_as_attributes():
+    found = two_axes()
+    found.prob_positive = np.full((2, 3), 0.5)
+    assert found["prob_positive"] is found.prob_positive
+    assert "0.50" in repr(found) and found.prob == 0.8 and found.title == "a title"
+    assert dict(found).keys() == {*two_axes(), "prob_positive"}
+
+
+def pickled(found):
+    return pickle.loads(pickle.dumps(found))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickled])
+def test_copies_keep_what_they_are_about(again):
+    found = two_axes()
+    copied = again(found)
+    assert type(copied) is Result and repr(copied) == repr(found)
+    assert copied.axes == found.axes and copied.prob == found.prob
+
+
+def test_single_numbers_are_one_row():
+    found = titled("a title", elpd=-12.34, pareto_k=np.zeros(5), n=3)
+    lines = [line.split() for line in repr(found).splitlines()]
+    assert lines == [["a", "title"], ["elpd", "n"], ["-12.3", "3"]]
+
+
+def test_what_has_no_numbers_names_its_entries():
+    assert "words, more" in repr(titled("a title", words=np.array(["a", "b"]), more={}))
+
+
+@pytest.mark.parametrize("source", ["units", "point", "vi", "laplace"])
+def test_answers_and_tables_know_what_intervals_rest_on(source, fits):
+    model = fits[source]
+    answers = [
+        model.similarity("ant", "bee"),
+        model.most_similar("ant", 2),
+        model.nearer("ant", ["bee", "fox"]),
+        model.project(["ant", "bee"], model.axis("cat", "fox")),
+        model.analogy("ant", "bee", "fox", 2),
+        model.weat(["ant", "bee"], ["elk", "fox"], ["cat"], ["gnu"]),
+    ]
+    for found in answers:
+        assert found.source == source
+        assert ("too narrow" in repr(found)) == (source == "vi")
+        assert ("too narrow" in found._repr_html_()) == (source == "vi")
+        assert ("point estimate" in repr(found)) == (source == "point")
+
+
+def test_summaries_under_vi_say_so(fits):
+    assert "too narrow" in repr(fits["vi"].posterior_.summary("rho"))
+    assert "too narrow" not in repr(fits["laplace"].posterior_.summary("rho"))
+
+
+def test_labels_of_intervals():
+    assert interval_label(0.9, "vi") == "90 % interval (VI, too narrow)"
+    assert interval_label(0.95, "posterior", "band") == "95 % band"
+    assert interval_label(0.9, None) == "90 % interval"
+    assert interval_label(0.9, "point", "ellipse") == "point estimate, no ellipse"
+
+
+def test_answers_that_are_copies_cannot_be_contrasted(fits):
+    model = fits["units"]
+    found = model.similarity("ant", "bee")
+    with pytest.raises(ValueError, match="not a copy"):
+        model.contrast(copy.copy(found), found)
+
+
+def test_rows_of_a_contrast_keep_their_labels(fits):
+    model = fits["units"]
+    pairs = [("ant", "bee"), ("ant", "fox")]
+    many, one = model.cooccurrence_proba(pairs), model.cooccurrence_proba(pairs[:1])
+    assert model.contrast(many, one).axes == {"pair": ["ant, bee", "ant, fox"]}
+    assert model.contrast(one, many).axes == {"pair": ["ant, bee", "ant, fox"]}
+
+
+@pytest.fixture(scope="module")
+def senses():
+    snippets = ["river water flood", "money loan account"] * 20
+    years = [1810, 1810, 1811, 1811] * 10
+    model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=50, random_state=0)
+    return quietly(model.fit, snippets, times=years, genres=["verse", "prose"] * 20)
+
+
+def test_modes_print_as_a_table(senses):
+    modes = senses.modes_
+    assert list(modes) == [modes[i] for i in range(len(modes))] and modes[0].share == 1.0
+    assert repr(modes).split()[:3] == ["mode", "share", "starts"]
+    assert len(repr(modes)) < 1000 and repr(Modes()) == "[]"
+    assert len(modes.to_frame()) == len(modes)
+    assert pickle.loads(pickle.dumps(modes))[0].n_starts == modes[0].n_starts
+
+
+def test_prevalences_are_those_of_the_estimator(senses):
+    table = senses.prevalence_info(prob=0.8)
+    np.testing.assert_array_equal(table.mean, senses.prevalence_)
+    np.testing.assert_array_equal(table.interval, senses.prevalence_interval(prob=0.8))
+    assert table.n_snippets.sum() == 40
+    frame = table.to_frame()
+    assert len(frame) == table.mean.size
+    row = frame.query("sense == 1 and genre == 'verse' and period == 1811").iloc[0]
+    genre = table.genres.index("verse")
+    assert row["mean"] == table.mean[1, genre, 1] and row["low"] == table.interval[1, genre, 1, 0]
+    assert row["n_snippets"] == table.n_snippets[genre, 1]
+
+
+def test_senses_of_words_have_rows(senses):
+    found = senses.word_trajectory("river")
+    assert found.axes == {"sense": [0, 1], "period": [1810, 1811]}
+    assert len(found.to_frame()) == 4 and found.source == "laplace"
+    assert senses.sense_given_word("river").to_frame()["sense"].tolist() == [0, 1]
+    first = senses.emergence(0, 0.5)
+    assert first.to_frame()["proba"].tolist() == first.proba.tolist()
+    assert f"never: {first.never:.4g}" in repr(first)
+
+
+def test_dots_stand_where_rows_are_left_out():
+    model = DiSCSenseModel(3, solver="map", random_state=0)
+    rng = np.random.default_rng(0)
+    table = model.fit(rng.poisson(0.2, (60, 30)), times=np.arange(60) // 2).prevalence_info()
+    lines = repr(table).splitlines()
+    cut = lines.index("...")
+    rows = [line for line in lines[:cut] if line.startswith("  ")]
+    after = [line for line in lines[cut:] if line.startswith("  ")]
+    assert len(rows) == len(after) == 20
+    assert rows[-1].split()[0] == "19" and after[0].split()[0] == "10"
+
+
+def test_pairs_that_words_were_the_target_of():
+    model = BayesianSGNS(2, solver="map", window=1, min_count=1, random_state=0)
+    model = quietly(model.fit, ["ant bee cat", "ant bee"] * 5)
+    # at a window of one: ant has one neighbour in each document, bee two and one, cat one
+    expected = {"ant": 10.0, "bee": 15.0, "cat": 5.0}
+    found = dict(zip(model.words_.tolist(), model.observed_.tolist(), strict=True))
+    assert found == pytest.approx(expected)

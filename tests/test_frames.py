@@ -1,0 +1,129 @@
+"""Columns of DataFrames go into all estimators, and functions of a corpus, as they are."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
+from skbayesembed.datasets import extract_snippets
+
+TEXTS = [
+    "the river bank flooded and the bank was wet",
+    "money in the bank and a loan of money",
+    "the river and the wet bank flooded",
+    "a bank gave money and a loan",
+] * 5
+DAYS = [datetime.date(1999 + i % 2, 3, 4) for i in range(20)]
+DATA = {
+    "text": TEXTS,
+    "day": DAYS,
+    "year": [day.year for day in DAYS],
+    "iso": [day.isoformat() for day in DAYS],
+    "speaker": [f"speaker {i % 6}" for i in range(20)],
+    "weight": [1.0, 2.0] * 10,
+    "genre": ["speech", "letter", "letter", "speech"] * 5,
+}
+WORDS = ["river", "bank", "money", "loan"]
+COUNTS = np.array([[text.split().count(word) for word in WORDS] for text in TEXTS])
+VECTORS = dict(zip(WORDS, np.random.default_rng(0).normal(size=(4, 2)), strict=True))
+SHORT = {"solver": "map", "min_count": 1, "random_state": 0}
+
+
+def pandas_plain(data):
+    return pytest.importorskip("pandas").DataFrame(data, index=[f"row {i}" for i in range(20)])
+
+
+def pandas_typed(data):
+    frame = pytest.importorskip("pandas").DataFrame(data)
+    if "text" not in data:
+        return frame
+    frame["text"] = frame["text"].astype("string")
+    frame["day"] = frame["day"].astype("datetime64[ns]")
+    frame["year"] = frame["year"].astype("Int64")
+    return frame.astype({"speaker": "category", "genre": "category"})
+
+
+def polars(data):
+    return pytest.importorskip("polars").DataFrame(data)
+
+
+@pytest.fixture(params=[pandas_plain, pandas_typed, polars], ids=lambda f: f.__name__)
+def frame(request):
+    return request.param
+
+
+def same(a, b):
+    assert a.words_.tolist() == b.words_.tolist()
+    for name in b.posterior_:
+        np.testing.assert_array_equal(a.posterior_[name], b.posterior_[name])
+
+
+def test_static_embeddings(frame):
+    df, model = frame(DATA), BayesianSGNS(2, **SHORT, prior_precision=0.1)
+    found = model.fit(df["text"], units=df["speaker"], sample_weight=df["weight"])
+    plain = BayesianSGNS(2, **SHORT, prior_precision=0.1)
+    same(found, plain.fit(TEXTS, units=DATA["speaker"], sample_weight=DATA["weight"]))
+    answers = [m.similarity("river", "money") for m in (found, plain)]
+    assert answers[0].n_units == answers[1].n_units
+    np.testing.assert_array_equal(answers[0].interval, answers[1].interval)
+    np.testing.assert_array_equal(found.transform(df["text"]), plain.transform(TEXTS))
+
+
+@pytest.mark.parametrize("times", ["day", "year", "iso"])
+def test_embeddings_over_time(frame, times):
+    df, options = frame(DATA), {**SHORT, "prior_precision": 0.1, "tol": 1e-3}
+    found = DynamicSGNS(2, **options)
+    found.fit(df["text"], times=df[times], units=df["speaker"])
+    assert found.periods_.labels == [1999, 2000]
+    same(found, DynamicSGNS(2, **options).fit(TEXTS, times=DATA["year"], units=DATA["speaker"]))
+    np.testing.assert_array_equal(
+        found.transform(df["text"], times=df[times]), found.transform(TEXTS, times=DATA["year"])
+    )
+
+
+@pytest.mark.parametrize("times", ["day", "year", "iso"])
+def test_snippets_and_senses(frame, times):
+    df = frame(DATA)
+    found = extract_snippets(
+        df["text"], "bank", times=df[times], genres=df["genre"], stop_words=["the", "and"]
+    )
+    plain = extract_snippets(
+        TEXTS, "bank", times=DATA["year"], genres=DATA["genre"], stop_words=["the", "and"]
+    )
+    assert found.words.tolist() == plain.words.tolist()
+    assert found.snippets == plain.snippets
+    options = {"solver": "map", "n_starts": 1, "tol": 1e-3, "random_state": 0}
+    model = DiSCSenseModel(2, feature_names=found.words, **options)
+    model.fit(found.counts, times=found.times, genres=found.genres)
+    assert model.periods_.labels == [1999, 2000]
+    assert model.genres_.tolist() == ["letter", "speech"]
+    other = DiSCSenseModel(2, feature_names=plain.words, **options)
+    same(model, other.fit(plain.counts, times=plain.times, genres=plain.genres))
+    # snippets themselves, a column too
+    direct = DiSCSenseModel(2, **options)
+    direct.fit(df["text"], times=df[times], genres=df["genre"])
+    assert direct.predict_proba(df["text"], times=df[times], genres=df["genre"]).shape == (20, 2)
+
+
+def test_topics(frame):
+    df = frame(DATA)
+    options = {"embedding": VECTORS, "solver": "map", "random_state": 0, "max_iter": 20}
+    texts = GaussianLDA(2, **options, stop_words=["the", "and"], tol=1e-2)
+    texts.fit(df["text"])
+    assert sorted(texts.words_) == sorted(WORDS)
+    np.testing.assert_array_equal(texts.transform(df["text"]), texts.transform(TEXTS))
+
+
+def test_frames_of_counts(frame):
+    counts = frame({word: COUNTS[:, i] for i, word in enumerate(WORDS)})
+    sgns = BayesianSGNS(2, **SHORT, prior_precision=0.1).fit(counts)
+    assert sgns.words_.tolist() == WORDS
+    senses = DiSCSenseModel(2, solver="map", n_starts=1, tol=1e-2, random_state=0).fit(counts)
+    assert senses.words_.tolist() == WORDS
+    topics = GaussianLDA(2, embedding=VECTORS, solver="map", tol=1e-2, random_state=0).fit(counts)
+    assert topics.words_.tolist() == WORDS
+    assert topics.feature_names_in_.tolist() == WORDS
+    np.testing.assert_array_equal(topics.transform(counts).shape, (20, 2))
