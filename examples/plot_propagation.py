@@ -2,7 +2,7 @@
 Topic shares in a regression
 ============================
 
-Who explains votes, sales or grades by the topics of texts takes the shares of topics for known.
+Regressions of votes, sales or grades on the topics of texts take the shares of topics as known.
 They are estimates, from as many words as a text has. Here outcomes are simulated, so that the truth
 is known: what is explained is twice the share of one topic, plus noise. Three things are regressed
 on: the posterior means that ``transform`` gives, draws of ``sample_transform`` pooled by Rubin's

@@ -73,7 +73,7 @@ model.fit(texts)
 print(model.nearer(word, others))
 
 # %%
-# Any two answers of a fit can be held against each other. Within a tenth of each other the two
+# Any two answers of a fit can be compared. Within a tenth of each other the two
 # cosines would be as good as equal:
 
 first, second = (model.similarity(word, other) for other in others[:2])

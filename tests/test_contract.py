@@ -271,6 +271,7 @@ def test_sample_transform(case, fitted):
 
 
 def test_tables(fitted):
+    pytest.importorskip("pandas")
     place = {"period": fitted.periods_.labels[0]} if hasattr(fitted, "drift") else {}
     tables = [fitted.posterior_.summary(next(iter(fitted.posterior_)))]
     for method, arguments, options in (

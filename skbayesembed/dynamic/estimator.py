@@ -46,9 +46,9 @@ class DynamicSGNS(
     r"""Posterior of skip-gram embeddings that drift over time.
 
     Every word ``w`` has a target vector ``rho_wt`` and a context vector ``alpha_wt`` in each
-    period t. A pair (w, v) of that period is positive with probability
-    ``sigma(rho_wt . alpha_vt)``. Every component of every vector is a stationary process in
-    elapsed time,
+    period t. A pair (w, v) of that period comes from the text rather than from noise with
+    probability ``sigma(rho_wt . alpha_vt)``. Every component of every vector is a stationary
+    process in elapsed time,
 
         x_1 ~ N(0, s),   x_{t+1} = a_t x_t + N(0, s (1 - a_t^2)),   a_t = exp(-D gap_t / (2 s)),
 

@@ -39,8 +39,8 @@ class DiSCSenseModel(
 ):
     r"""Posterior of the senses of one word over time and genre.
 
-    A snippet, the words around one use of the word, has one sense z. Senses have prevalences that
-    depend on genre g and period t, and words have probabilities that depend on sense and period:
+    A snippet consists of the words around one use of the word, and has one sense z. Prevalences
+    of senses depend on genre g and period t, probabilities of words on sense k and period t:
 
         p(z = k) = softmax_k(phi[g, t]),   p(word v | z = k) = softmax_v(psi[k, t])
 
@@ -139,8 +139,9 @@ class DiSCSenseModel(
     genres_ : ndarray of shape (n_genres,) or None
         Labels of the genres; None where ``fit`` got none, or merged them.
     modes_ : sequence of Mode
-        Modes of the posterior that were found, the heaviest first, with their ``share`` of it and
-        ``log_likelihood``; empty for ``"map"``.
+        Modes of the posterior that were found, the heaviest first, with their ``share`` of it,
+        ``log_likelihood``, ``n_starts`` that ended in each, and log ``mass``, which is None where
+        a single mode was found; empty for ``"map"``.
     n_iter_ : int
         Iterations of ``"map"``, ``"laplace"`` and ``"vi"``; 1 for samplers.
     approximation_ : ReadApproximation

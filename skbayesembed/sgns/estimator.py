@@ -53,9 +53,10 @@ class BayesianSGNS(
 ):
     r"""Posterior of skip-gram embeddings with negative samples.
 
-    Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair
-    (w, v) is positive with probability ``sigma(rho_w . alpha_v)``, and the vectors have
-    independent Gaussian priors with precision ``prior_precision``.
+    Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair (w, v)
+    comes from the text (positive) rather than from noise (negative) with probability
+    ``sigma(rho_w . alpha_v)``, and the vectors have independent Gaussian priors with precision
+    ``prior_precision``. By default intervals are for the sampling of documents.
 
     Parameters
     ----------

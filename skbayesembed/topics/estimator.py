@@ -36,15 +36,15 @@ class GaussianLDA(
 ):
     r"""Posterior of topics that are Gaussians over word vectors.
 
-    As in latent Dirichlet allocation, a document is a mixture of topics. Here a topic is not a list
-    of probabilities of words but a Gaussian in the space of word vectors, so that words never seen
+    As in latent Dirichlet allocation, a document is a mixture of topics. Here a topic is a Gaussian
+    in the space of word vectors instead of a list of word probabilities, so that words never seen
     in training have a topic if they have a vector (Das et al. 2015):
 
         theta_d ~ Dirichlet(alpha),   z ~ theta_d,   p(w | z = k) ~ N(v_w; mu_k, Sigma_k)^tau
 
     with normal-inverse-Wishart priors of the topics. In many dimensions the likelihood of a single
-    word outweighs all the rest of its document. Raised to ``likelihood_power`` tau below 1, it
-    leaves the document a say.
+    word outweighs all the rest of its document. Raised to a ``likelihood_power`` tau below 1, it
+    lets the rest of the document matter.
 
     Parameters
     ----------
