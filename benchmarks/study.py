@@ -1,7 +1,7 @@
 """The simulation study of Yrjänäinen et al. (2025) with the solvers of `BayesianSGNS`.
 
     python benchmarks/study.py --out results/ --budget-minutes 60
-    python benchmarks/study.py --out results/ --table > doc/studies/simulation.md
+    python benchmarks/study.py --out results/ --table > doc/studies/simulation_tables.md
 
 Every cell is one data set of `make_sgns` (K components, V words, N observations, word pairs drawn
 uniformly or by Zipf's law; pairs are independent, so the study cannot see how text was sampled,

@@ -325,7 +325,7 @@ def troubles(results):
 def write(results, anchors, settings):
     """The whole report; ``settings`` are the options of the solvers."""
     parts = [
-        "# Simulation study\n",
+        "# Simulation study: all tables\n",
         "Written by `python benchmarks/study.py --out RESULTS --table`. In brackets: the number of "
         "data sets; ±: standard error over them.\n",
         "The pairs of these data are independent, as the model takes them to be, so that nothing "

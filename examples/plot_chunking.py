@@ -7,11 +7,8 @@ another sharp dive]. A linear classifier labels each token from the two words an
 (as Sakaya 2015, section 6.6), with and without the words' vectors. The vectors, learned from text
 without labels, say which words are alike: this matters while labelled sentences are few.
 
-The data of the CoNLL-2000 shared task are not part of this package. The script looks for
-``chunking/train.tsv.gz`` and ``chunking/test.tsv.gz`` (word, tag and chunk label a line) in the
-folder that the environment variable ``SKBAYESEMBED_DATA`` names, for more plain text in
-``text/brown.tsv.gz``, and does nothing where there is no such folder. On 2026-11-21, with both and
-``SKBAYESEMBED_EXAMPLE_FULL=1``, it printed::
+Sentences are those of the CoNLL-2000 shared task, and the Brown corpus is the plain text. On
+2026-11-21, with all training sentences (``SKBAYESEMBED_EXAMPLE_FULL=1``), the script printed::
 
     vectors of 5000 words from 1372920 tokens: 4 sweeps
 
@@ -35,11 +32,8 @@ conditional random field); without tags they add much, and most where sentences 
 # The sentences
 # -------------
 
-import gzip
 import os
 import re
-import sys
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,6 +41,7 @@ from scipy import sparse
 from sklearn.linear_model import SGDClassifier
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.datasets import fetch_brown, fetch_conll2000
 
 FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
 # All training sentences besides samples of them: some minutes.
@@ -54,16 +49,18 @@ FULL = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FULL"))
 WINDOW = (-2, -1, 0, 1, 2)
 
 
-def read_sentences(path):
-    """Sentences as lists of [word, tag, chunk label]; digits become 0."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        blocks = file.read().strip().split("\n\n")
-    rows = [[line.split("\t") for line in block.splitlines()] for block in blocks]
-    return [[[plain(word), tag, label] for word, tag, label in row] for row in rows]
-
-
 def plain(word):
+    """Lower case, and digits become 0."""
     return re.sub(r"\d", "0", word.lower())
+
+
+def sentences(subset):
+    """Sentences as lists of (word, tag, chunk label)."""
+    found = fetch_conll2000(subset=subset)
+    return [
+        [(plain(word), tag, label) for word, tag, label in zip(*sentence, strict=True)]
+        for sentence in zip(found.data, found.pos, found.chunks, strict=True)
+    ]
 
 
 class Tokens:
@@ -165,14 +162,12 @@ def train_and_score(base, vectors, tokens, train, test):
     return f1(predicted, tokens.labels[test], tokens.sentence[test])
 
 
-def experiment(folder):
+def experiment():
     """F1 of every set of features: (size, tags, vectors) to an array of one score a sample."""
-    train, test = (read_sentences(folder / "chunking" / f"{n}.tsv.gz") for n in ("train", "test"))
+    train, test = sentences("train"), sentences("test")
     texts = [[word for word, _, _ in sentence] for sentence in train]
-    more = folder / "text" / "brown.tsv.gz"
-    if more.exists() and not FAST:
-        with gzip.open(more, "rt", encoding="utf-8") as file:
-            texts += [[plain(word) for word in line.split("\t")[2].split()] for line in file]
+    if not FAST:
+        texts += [[plain(word) for word in text] for text in fetch_brown().data]
     model = BayesianSGNS(
         n_components=5 if FAST else 20,
         solver="vi",
@@ -217,40 +212,31 @@ def experiment(folder):
 # Means over samples of training sentences, with the standard error of the *difference* that vectors
 # make on the same sentences, where there is more than one sample.
 
-folder = os.environ.get("SKBAYESEMBED_DATA", "")
-available = bool(folder) and (Path(folder) / "chunking" / "train.tsv.gz").exists()
-if not available:
-    print("Skipped: SKBAYESEMBED_DATA names no folder with chunking/train.tsv.gz in it.")
-else:
-    scores = experiment(Path(folder))
-    print("\nchunk F1 on the test sentences (%)\n")
-    print("sentences  one-hot features  no vectors   gain by mean        gain by mean, sd")
-    for (size, with_tags, name), score in scores.items():
-        if name:
-            continue
-        line = f"{size:9}  {'words and tags' if with_tags else 'words':16}  {score.mean():10.2f}"
-        for part in ("mean", "mean, sd"):
-            gain = scores[size, with_tags, part] - score
-            line += f"   {gain.mean():+6.2f}"
-            se = gain.std(ddof=1) / np.sqrt(gain.size) if gain.size > 1 else np.nan
-            line += f" (se {se:.2f})   " if gain.size > 1 else " (1 sample) "
-        print(line.rstrip())
+scores = experiment()
+print("\nchunk F1 on the test sentences (%)\n")
+print("sentences  one-hot features  no vectors   gain by mean        gain by mean, sd")
+for (size, with_tags, name), score in scores.items():
+    if name:
+        continue
+    line = f"{size:9}  {'words and tags' if with_tags else 'words':16}  {score.mean():10.2f}"
+    for part in ("mean", "mean, sd"):
+        gain = scores[size, with_tags, part] - score
+        line += f"   {gain.mean():+6.2f}"
+        se = gain.std(ddof=1) / np.sqrt(gain.size) if gain.size > 1 else np.nan
+        line += f" (se {se:.2f})   " if gain.size > 1 else " (1 sample) "
+    print(line.rstrip())
 
 # %%
 # The picture
 # -----------
 # Tags know most of what a chunker needs. Without a tagger, vectors stand in for a part of it.
 
-if available:
-    sizes = sorted({size for size, _, _ in scores})
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-    for axis, with_tags in zip(axes, (False, True), strict=True):
-        for name, marker in (("", "o"), ("mean", "s"), ("mean, sd", "^")):
-            means = [scores[size, with_tags, name].mean() for size in sizes]
-            axis.plot(sizes, means, marker + "-", fillstyle="none", label=name or "no vectors")
-        title = "words and tags" if with_tags else "words alone"
-        axis.set(xscale="log", xlabel="training sentences", ylabel="chunk F1 (%)", title=title)
-        axis.legend()
-    if len(sys.argv) > 1:
-        figure.savefig(sys.argv[1], dpi=150)
-        print(f"\nfigure written to {sys.argv[1]}")
+sizes = sorted({size for size, _, _ in scores})
+figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+for axis, with_tags in zip(axes, (False, True), strict=True):
+    for name, marker in (("", "o"), ("mean", "s"), ("mean, sd", "^")):
+        means = [scores[size, with_tags, name].mean() for size in sizes]
+        axis.plot(sizes, means, marker + "-", fillstyle="none", label=name or "no vectors")
+    title = "words and tags" if with_tags else "words alone"
+    axis.set(xscale="log", xlabel="training sentences", ylabel="chunk F1 (%)", title=title)
+    axis.legend()

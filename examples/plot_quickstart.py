@@ -24,6 +24,7 @@ import numpy as np
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import load_python_reference
+from skbayesembed.plotting import NeighborsDisplay
 
 FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
 
@@ -77,18 +78,12 @@ print(f"  MAP        {mode.score(test):.4f}")
 # %%
 # The picture
 # -----------
-# Neighbours whose intervals overlap have no settled order; the darker a point, the surer it is
-# that the word belongs among the ten nearest.
+# Neighbours whose intervals overlap have no settled order; the column on the right says how sure it
+# is that a word belongs among the ten nearest.
 
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), sharex=True, layout="constrained")
-for axis, (word, table) in zip(axes, tables.items(), strict=True):
-    rank = np.arange(len(table))
-    axis.hlines(rank, *table.interval.T, color="0.75", lw=3)
-    points = axis.scatter(table.mean, rank, c=table.prob_top, cmap="Blues", vmin=0, vmax=1)
-    points.set(edgecolor="0.3", zorder=3)
-    axis.set(yticks=rank, yticklabels=table.words, title=f"nearest to “{word}”", xlabel="cosine")
-    axis.invert_yaxis()
-figure.colorbar(points, ax=axes, label="P(among the 10 nearest)")
+figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
+for axis, word in zip(axes, words, strict=True):
+    NeighborsDisplay.from_estimator(posterior, word, ax=axis)
 
 if len(sys.argv) > 1:
     figure.savefig(sys.argv[1], dpi=150)

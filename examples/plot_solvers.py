@@ -14,7 +14,6 @@ Gaussians. The MAP, which answers with a number, is the line between them.
 # embedding is rotated, so no context is held fixed: ``anchors=None``.
 
 import os
-import sys
 import time
 import warnings
 from typing import Any
@@ -24,6 +23,7 @@ import numpy as np
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import load_python_reference
+from skbayesembed.plotting import SimilarityDisplay
 
 FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
 
@@ -104,32 +104,16 @@ for solver in ("hmc", "vi", "laplace", "map"):
     print(f"{solver:8} {away:44.2f} {np.median(sds[solver] / sds['gibbs']):22.2f}")
 
 # %%
-# The picture
-# -----------
-# Left: the four posteriors of the one cosine, with their 90 % intervals below. Right: the standard
-# deviations of all pairs.
+# The pictures
+# ------------
+# The posteriors of the one cosine, and the standard deviations of all pairs.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-bins = np.linspace(min(a.draws.min() for a in answers.values()), 1, 20 if FAST else 40)
-for level, solver in enumerate(("gibbs", "hmc", "vi", "laplace")):
-    answer = answers[solver]
-    left.hist(
-        answer.draws, bins, density=True, histtype="step", lw=1.5, color=f"C{level}", label=solver
-    )
-    left.hlines(-0.25 * (level + 1), *answer.interval, color=f"C{level}", lw=3)
-left.axvline(answers["map"].mean, color="0.3", ls="--", label="map")
-left.set(xlabel=f"cosine of “{pair[0]}” and “{pair[1]}”", ylabel="density")
-left.set_yticks([tick for tick in left.get_yticks() if tick >= 0])
-left.legend(loc="upper left")
+SimilarityDisplay.from_answers(answers)
+
+figure, right = plt.subplots(figsize=(5, 4), layout="constrained")
 top = 1.1 * max(sds[s].max() for s in ("gibbs", "vi", "laplace"))
 right.plot([0, top], [0, top], color="0.7", lw=1)
-for level, solver in enumerate(("vi", "laplace"), start=2):
-    right.plot(
-        sds["gibbs"], sds[solver], ".", ms=2, color=f"C{level}", label=solver, rasterized=True
-    )
+for solver in ("vi", "laplace"):
+    right.plot(sds["gibbs"], sds[solver], ".", ms=2, label=solver, rasterized=True)
 right.set(xlabel="sd of a cosine by gibbs", ylabel="by the approximation")
 right.legend(markerscale=5)
-
-if len(sys.argv) > 1:
-    figure.savefig(sys.argv[1], dpi=150)
-    print(f"\nfigure written to {sys.argv[1]}")

@@ -20,6 +20,7 @@ from .measures import (
     fetch_stop_words,
     fetch_word_similarity,
 )
+from .prepared import load_snippets
 from .senses import make_senses
 from .simulate import make_sgns
 from .snippets import extract_snippets
@@ -43,6 +44,7 @@ __all__ = [
     "fetch_word_similarity",
     "get_data_home",
     "load_python_reference",
+    "load_snippets",
     "make_dynamic_sgns",
     "make_senses",
     "make_sgns",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import zipfile
@@ -13,16 +14,21 @@ from sklearn.utils import Bunch
 
 from ..common.checks import check_choice, check_integer
 from .download import fetch_file
+from .prepared import prepared_brown, prepared_file, prepared_speeches
 from .r_files import read_r_file
 
 _DOWNLOAD = """data_home : str or path-like, optional
-        As of `get_data_home`.
+        As of `get_data_home`.<prepared>
     download_if_missing : bool, default=True
         Whether to download; otherwise data that are not there are an error.
     n_retries : int, default=3
         How often to try again where the connection fails.
     delay : float, default=1.0
         Seconds to wait before that."""
+
+_PREPARED = """ If it is not given and the environment variable
+        ``SKBAYESEMBED_DATA`` names a folder with ``{file}``, that copy is read and nothing is
+        downloaded."""
 
 _INAUGURAL = """\
 Inaugural addresses of the presidents of the United States, 1789 to 2021
@@ -77,10 +83,20 @@ of {length} words ({n} of them). Matt Mahoney, http://mattmahoney.net/dc/textdat
 Licence: text of Wikipedia, CC BY-SA.
 """
 
+# Copies that are read where SKBAYESEMBED_DATA names a folder that has them.
+_COPIES = {
+    "fetch_inaugural": "inaugural/inaugural.csv.gz",
+    "fetch_state_of_the_union": "state_of_the_union/state_of_the_union.csv.gz",
+    "fetch_brown": "text/brown.tsv.gz",
+    "fetch_conll2000": "chunking/{subset}.tsv.gz",
+}
+
 
 def loader(describe: Callable) -> Callable:
     """Put the parameters of downloads into a docstring, where it says ``<download>``."""
-    describe.__doc__ = (describe.__doc__ or "").replace("<download>", _DOWNLOAD)
+    copy = _COPIES.get(describe.__name__)
+    text = _DOWNLOAD.replace("<prepared>", _PREPARED.format(file=copy) if copy else "")
+    describe.__doc__ = (describe.__doc__ or "").replace("<download>", text)
     return describe
 
 
@@ -131,8 +147,13 @@ def fetch_inaugural(
     (array([1789, 1793]), 'Washington')
     """
     options = options_of(data_home, download_if_missing, n_retries, delay)
-    # one of the files is in another encoding than the others
-    found = _speeches("inaugural.zip", lambda name: "big5" if "2005" in name else "utf-8", options)
+    copy = prepared_file(_COPIES["fetch_inaugural"], data_home)
+    if copy is not None:
+        found = prepared_speeches(copy)
+    else:
+        # one of the files is in another encoding than the others
+        encoding = {True: "big5", False: "utf-8"}
+        found = _speeches("inaugural.zip", lambda name: encoding["2005" in name], options)
     return Bunch(**found, DESCR=_INAUGURAL.format(n=len(found["data"])))
 
 
@@ -194,7 +215,8 @@ def fetch_state_of_the_union(
         found = _speeches("state_union.zip", lambda name: "iso-8859-2", options)
         source = "as in NLTK's corpus `state_union` (nltk_data, commit 5db857e6)"
     else:
-        found = _sotu(options)
+        copy = prepared_file(_COPIES["fetch_state_of_the_union"], data_home)
+        found = _sotu(options) if copy is None else prepared_speeches(copy)
         source = "of the R package sotu (statsmaths/sotu, commit 05221572)"
     return Bunch(**found, DESCR=_SOTU.format(n=len(found["data"]), source=source))
 
@@ -246,12 +268,9 @@ def fetch_brown(
     (['The', 'Fulton', 'County'], 'news')
     """
     options = options_of(data_home, download_if_missing, n_retries, delay)
-    files = texts_of("brown.zip", r"c[a-r]\d\d|cats\.txt", "utf-8", options)
-    category = dict(line.split()[:2] for line in files.pop("cats.txt").splitlines() if line)
-    names = sorted(files)
-    data = [[word.rsplit("/", 1)[0] for word in files[name].split()] for name in names]
-    of_each = [category[name] for name in names]
-    return Bunch(data=data, category=of_each, name=names, DESCR=_BROWN.format(n=len(names)))
+    copy = prepared_file(_COPIES["fetch_brown"], data_home)
+    found = _brown(options) if copy is None else prepared_brown(copy)
+    return Bunch(**found, DESCR=_BROWN.format(n=len(found["data"])))
 
 
 @loader
@@ -411,7 +430,11 @@ def fetch_conll2000(
     """
     check_choice("subset", subset, ("train", "test"))
     options = options_of(data_home, download_if_missing, n_retries, delay)
-    text = texts_of("conll2000.zip", rf"{subset}\.txt", "utf-8", options)[f"{subset}.txt"]
+    copy = prepared_file(_COPIES["fetch_conll2000"].format(subset=subset), data_home)
+    if copy is not None:
+        text = gzip.decompress(copy.read_bytes()).decode()
+    else:
+        text = texts_of("conll2000.zip", rf"{subset}\.txt", "utf-8", options)[f"{subset}.txt"]
     columns: list[list[list[str]]] = [[], [], []]
     for sentence in re.split(r"\n\s*\n", text.strip()):
         rows = [line.split() for line in sentence.splitlines()]
@@ -506,6 +529,18 @@ def _speeches(name, encoding, options):
         "data": [files[file].strip() for file in names],
         "year": np.array([int(part[0]) for part in parts]),
         "president": [part[1] for part in parts],
+    }
+
+
+def _brown(options):
+    """Tokens, categories and names of the texts of the archive."""
+    files = texts_of("brown.zip", r"c[a-r]\d\d|cats\.txt", "utf-8", options)
+    category = dict(line.split()[:2] for line in files.pop("cats.txt").splitlines() if line)
+    names = sorted(files)
+    return {
+        "data": [[word.rsplit("/", 1)[0] for word in files[name].split()] for name in names],
+        "category": [category[name] for name in names],
+        "name": names,
     }
 
 

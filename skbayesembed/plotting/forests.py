@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from ..corpus.design import INTERCEPT
 from ..posterior.results import Result
 from ..posterior.sources import interval_label
 from .canvas import Display, can
@@ -68,22 +69,33 @@ def _changes(table):
 
 
 def _topic_effects(table):
-    labels = [f"{term}: {words}" for term in table.terms for words in table.words]
-    return labels, table.mean.ravel(), "effect on the share of the topic", _p_values(table), 0.0
+    names = [" ".join(str(words).split()[:_FIRST]) for words in table.words]
+    return _effects(table, names, "effect on the share of the topic")
 
 
 def _meaning_effects(table):
-    labels = [f"{term}: {axis}" for term in table.terms for axis in table.axes]
-    return labels, table.mean.ravel(), "effect on the word's vector", _p_values(table), 0.0
+    return _effects(table, list(table.axes), "effect on the word's vector")
 
 
-def _p_values(table):
-    return "p", [f"{value:.3f}" for value in table.p_value.ravel()]
+def _effects(table, names, quantity):
+    """Rows of effects of covariates; that of the constant is no effect."""
+    terms = [i for i, term in enumerate(table.terms) if term != INTERCEPT]
+    terms = terms or list(range(len(table.terms)))
+    one = len(terms) == 1
+    return Rows(
+        [name if one else f"{table.terms[i]}: {name}" for i in terms for name in names],
+        table.mean[terms].ravel(),
+        table.interval[terms].reshape(-1, 2),
+        quantity,
+        str(table.terms[terms[0]]) if one else None,
+        ("p", [f"{value:.3f}" for value in table.p_value[terms].ravel()]),
+        0.0,
+    )
 
 
 def _topic_sizes(table):
     labels = [f"{k}: {' '.join(words[:_FIRST])}" for k, words in enumerate(table.words)]
-    return labels, table.share, "share of tokens", None, None
+    return Rows(labels, table.share, table.interval.reshape(-1, 2), "share of tokens", None)
 
 
 # By the name of the class, so that no model needs to be imported for its figure.
@@ -119,8 +131,7 @@ def rows_of(result: Any) -> Rows:
         return Rows(words, result.mean, result.interval, quantity, title, more, zero)
     kind = _OTHERS.get(type(result).__name__)
     if kind is not None:
-        labels, mean, quantity, more, zero = kind(result)
-        return Rows(labels, mean, result.interval.reshape(-1, 2), quantity, None, more, zero)
+        return kind(result)
     if isinstance(result, Result) and {"mean", "interval"} <= set(result) and len(result.axes) < 2:
         labels = next(iter(result.axes.values()), [""])
         mean = np.reshape(result["mean"], -1)
@@ -201,7 +212,7 @@ class ForestDisplay(Display):
         Display
         """
         rows, source = rows_of(self.result), self.result.source
-        (axes,) = self._open(ax, forest_height(len(rows.mean)))
+        (axes,) = self._open(ax, forest_height(rows.labels))
         made = forest(axes, rows.labels, rows.mean, rows.interval, source=source)
         self.points_, self.intervals_ = made
         if rows.zero is not None:

@@ -12,6 +12,8 @@ from .canvas import COLORS, GREY
 
 # Height of a row of a forest, and of what is around it, in inches.
 ROW, AROUND = 0.19, 0.75
+# Height of a line of a label that has several.
+_LINE = 0.15
 # Longest line of a label, in letters.
 _LABEL = 22
 # Points at which densities are worked out.
@@ -38,9 +40,10 @@ def wrapped(label):
     return "\n".join(textwrap.wrap(str(label), _LABEL, break_long_words=False)) or str(label)
 
 
-def forest_height(n_rows):
-    """Inches that a forest of some rows takes."""
-    return ROW * n_rows + AROUND
+def forest_height(labels):
+    """Inches that a forest takes whose rows have these labels."""
+    lines = max((wrapped(label).count("\n") + 1 for label in labels), default=1)
+    return max(ROW, _LINE * lines) * len(labels) + AROUND
 
 
 def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0):

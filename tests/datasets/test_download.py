@@ -22,6 +22,7 @@ NAME = "inaugural.zip"
 def server(monkeypatch, tmp_path):
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setenv("SKBAYESEMBED_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SKBAYESEMBED_DATA", raising=False)
     with file_server({"/file": CONTENT}) as server:
         digest = hashlib.sha256(CONTENT).hexdigest()
         remote = RemoteFile(NAME, f"{server.url}/file", len(CONTENT), digest)

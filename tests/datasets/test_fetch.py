@@ -26,6 +26,7 @@ def serve(monkeypatch, tmp_path):
     """A function that serves files in the place of those that are known."""
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setenv("SKBAYESEMBED_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SKBAYESEMBED_DATA", raising=False)
     with file_server({}) as server:
 
         def add(name, content):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skbayesembed import plotting
+from skbayesembed.plotting import marks
 from tests.plotting.conftest import WORDS, plt
 
 
@@ -116,10 +117,25 @@ def test_effects_have_a_line_at_zero(by_units, topics, texts):
     ):
         display = plotting.ForestDisplay.from_result(table)
         _, means, intervals = drawn(display)
-        np.testing.assert_array_equal(means, table.mean.ravel())
-        np.testing.assert_array_equal(intervals, table.interval.reshape(-1, 2))
+        # the constant, which one of the tables has, is no effect
+        assert table.terms[-1] == "x0" and set(table.terms) <= {"(intercept)", "x0"}
+        np.testing.assert_array_equal(means, table.mean[-1])
+        np.testing.assert_array_equal(intervals, table.interval[-1])
+        assert display.ax_.get_title(loc="left") == "x0"
         assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.ax_.lines]
-        assert [t.get_text() for t in display.ax_.texts][1] == f"{table.p_value.ravel()[0]:.3f}"
+        assert [t.get_text() for t in display.ax_.texts][1] == f"{table.p_value[-1, 0]:.3f}"
+
+
+def test_labels_of_several_lines_keep_apart():
+    labels = [f"{k} a label that is far too long for a line" for k in range(6)]
+    size = (3.4, marks.forest_height(labels))
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    marks.forest(axes, labels, np.zeros(6), np.tile([-1.0, 1.0], (6, 1)))
+    for text in axes.get_yticklabels():
+        text.set_fontsize(8)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.get_yticklabels()]
+    assert all(a.y0 >= b.y1 for a, b in zip(boxes[:-1], boxes[1:], strict=True))
 
 
 def test_sizes_of_topics(topics):

@@ -1,0 +1,25 @@
+"""DynamicSGNS on State of the Union addresses, as the front page and the chapter show it."""
+
+# ruff: noqa: E402, I001
+
+# %% ask
+from skbayesembed import DynamicSGNS
+from skbayesembed.datasets import fetch_state_of_the_union
+from skbayesembed.plotting import DriftDisplay
+
+addresses = fetch_state_of_the_union()  # 240 texts, 1790 to 2020
+model = DynamicSGNS(
+    10, bins=range(1790, 2031, 40), max_features=500, stop_words="english",
+    random_state=0,
+)
+model.fit(addresses.data, times=addresses.year)
+
+print(model.similarity_change("peace", "freedom", 1800, 2000))
+DriftDisplay.from_estimator(model, "peace", "freedom", "war")
+# %% neighbours
+for year in (1800, 2000):
+    print(model.most_similar("freedom", 5, period=year))
+    print()
+# %% changed
+print(model.most_changed(8, start=1800, end=2000))
+# %% end

@@ -1,0 +1,34 @@
+"""DiSCSenseModel on State of the Union addresses, as the front page and the chapter show it."""
+
+# ruff: noqa: E402, I001
+
+# %% ask
+from skbayesembed import DiSCSenseModel
+from skbayesembed.datasets import extract_snippets, fetch_state_of_the_union
+from skbayesembed.plotting import PrevalenceDisplay
+
+addresses = fetch_state_of_the_union()
+uses = extract_snippets(
+    addresses.data, "power", times=addresses.year, stop_words="english",
+    min_count=3,
+)
+model = DiSCSenseModel(
+    3, bins=range(1790, 2031, 40), feature_names=uses.words, draws=500, chains=2,
+    random_state=0,
+)
+model.fit(uses.counts, times=uses.times)
+
+for sense, words in enumerate(model.sense_words(8).words):
+    print(sense, *words)
+PrevalenceDisplay.from_estimator(model)
+# %% change
+print(model.prevalence_change(0, 1800, 2000))
+print()
+print(model.emergence(2, 0.3))
+# %% read
+print(
+    model.representative_snippets(
+        uses.counts, 2, n=4, times=uses.times, texts=uses.snippets
+    )
+)
+# %% end

@@ -1,0 +1,138 @@
+"""Copies of data in a folder of one's own, which loaders read before they download anything.
+
+The folder is the one that the environment variable ``SKBAYESEMBED_DATA`` names. Tables in it are
+CSV or tab-separated files, packed by gzip.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+ENVIRONMENT = "SKBAYESEMBED_DATA"
+
+
+def prepared_file(name: str, data_home: Any = None) -> Path | None:
+    """Path of a prepared copy, or None where there is none or a download folder was asked for."""
+    folder = os.environ.get(ENVIRONMENT)
+    if not folder or data_home is not None:
+        return None
+    path = Path(folder) / name
+    return path if path.exists() else None
+
+
+def columns_of(path: Path, delimiter: str = ",") -> dict[str, list[str]]:
+    """Columns of a table of texts with a header, packed by gzip or not."""
+    csv.field_size_limit(sys.maxsize)  # a text is one field
+    unpack = gzip.open if path.suffix == ".gz" else open
+    with unpack(path, "rt", encoding="utf-8", newline="") as lines:
+        if delimiter == ",":
+            reader = csv.reader(lines)
+        else:  # quotation marks are text
+            reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        header = next(reader)
+        rows = [row for row in reader if row]
+    return {name: [row[i] for row in rows] for i, name in enumerate(header)}
+
+
+def prepared_speeches(path: Path) -> dict[str, Any]:
+    """Texts with their years and speakers, and what else is known of each."""
+    columns = columns_of(path)
+    data, year = columns.pop("text"), np.array(columns.pop("year"), dtype=np.int64)
+    return {"data": data, "year": year, **columns}
+
+
+def prepared_brown(path: Path) -> dict[str, Any]:
+    """Tokens, names and categories of the texts of a file of sentences."""
+    table = columns_of(path, "\t")
+    texts: dict[str, list[str]] = {}
+    for name, sentence in zip(table["file"], table["sentence"], strict=True):
+        texts.setdefault(name, []).extend(sentence.split())
+    category = dict(zip(table["file"], table["category"], strict=True))
+    names = sorted(texts)
+    return {
+        "data": [texts[name] for name in names],
+        "category": [category[name] for name in names],
+        "name": names,
+    }
+
+
+def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
+    r"""Load snippets of one word with their times, genres and the senses that readers gave them.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        A folder with ``snippets.csv`` and ``vocab.csv``; or the name of one in the folder `senses`
+        of the folder that the environment variable ``SKBAYESEMBED_DATA`` names, such as
+        ``"kosmos_collocates"``. Columns of ``snippets.csv``: ``words``, numbers of rows of
+        ``vocab.csv`` separated by blanks; ``time`` and ``genre``, integers from 0; ``sense``, an
+        integer from 0 or empty; and names of these, ``period``, ``genre_name``, ``sense_name``.
+        ``vocab.csv`` has a column ``lemma``.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        With the attributes
+
+        data : list of list of str
+            Words of each snippet.
+        times, genres : ndarray of int of shape (n_snippets,)
+            Of each snippet.
+        senses : ndarray of int of shape (n_snippets,)
+            Sense by label, -1 where there is none.
+        genre_names, sense_names : list of str
+            By number.
+        period_names : dict of int to str
+            Names of the times that occur.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder; the message says where such data are from.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from skbayesembed.datasets import load_snippets
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> header = "time,period,genre,genre_name,sense,sense_name,words"
+    >>> _ = (folder / "snippets.csv").write_text(header + "\n0,1900s,0,news,0,money,1 0\n")
+    >>> _ = (folder / "vocab.csv").write_text("word_id,lemma\n0,loan\n1,credit\n")
+    >>> snippets = load_snippets(folder)
+    >>> snippets.data, snippets.sense_names
+    ([['credit', 'loan']], ['money'])
+    """
+    path = Path(folder)
+    if not (path / "snippets.csv").exists():
+        path = prepared_file(f"senses/{folder}") or path
+    if not (path / "snippets.csv").exists():
+        raise FileNotFoundError(
+            f"folder={str(folder)!r} holds no snippets.csv, and is no name of a folder in `senses` "
+            f"of the folder that the environment variable {ENVIRONMENT} names. Snippets of kosmos "
+            "with senses are on GitHub, schyanzafar/DiSC."
+        )
+    rows, lemmas = columns_of(path / "snippets.csv"), columns_of(path / "vocab.csv")["lemma"]
+    senses = np.array([int(k) if k else -1 for k in rows["sense"]])
+    return Bunch(
+        data=[[lemmas[int(i)] for i in words.split()] for words in rows["words"]],
+        times=np.array(rows["time"], dtype=np.int64),
+        genres=np.array(rows["genre"], dtype=np.int64),
+        senses=senses,
+        genre_names=_names(rows["genre"], rows["genre_name"]),
+        sense_names=_names(rows["sense"], rows["sense_name"]),
+        period_names={int(t): p for t, p in zip(rows["time"], rows["period"], strict=True)},
+    )
+
+
+def _names(numbers, names):
+    """Names in the order of their numbers."""
+    known = {int(k): name for k, name in zip(numbers, names, strict=True) if k}
+    return [known[k] for k in sorted(known)]

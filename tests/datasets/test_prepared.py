@@ -1,0 +1,77 @@
+"""Copies in a folder of one's own: loaders read them, and an own download folder comes first."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+from skbayesembed import datasets
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """A function that puts a file into the folder of prepared copies."""
+    monkeypatch.setenv("SKBAYESEMBED_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("SKBAYESEMBED_DATA_HOME", str(tmp_path / "home"))
+
+    def add(name, text):
+        path = tmp_path / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = text.encode()
+        path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+        return path.parent
+
+    return add
+
+
+def test_speeches(folder):
+    text = "One.\nTwo, naïve. " + "word " * 40_000  # longer than the field of a CSV usually may be
+    folder("inaugural/inaugural.csv.gz", f'year,president,text\n1789,Washington,"{text}"\n')
+    found = datasets.fetch_inaugural()
+    assert found.data == [text] and found.president == ["Washington"]
+    assert found.year.tolist() == [1789] and found.DESCR.count("1 addresses") == 1
+    header = "year,president,party,type,text"
+    folder("state_of_the_union/state_of_the_union.csv.gz", f"{header}\n1790,GW,None,speech,A b\n")
+    found = datasets.fetch_state_of_the_union()
+    assert found.data == ["A b"] and found.party == ["None"] and found.type == ["speech"]
+
+
+def test_another_data_home_comes_first(folder, tmp_path):
+    folder("inaugural/inaugural.csv.gz", "year,president,text\n1789,Washington,A\n")
+    with pytest.raises(OSError, match=r"inaugural\.zip is missing"):
+        datasets.fetch_inaugural(data_home=tmp_path / "other", download_if_missing=False)
+
+
+def test_tokens(folder):
+    folder(
+        "text/brown.tsv.gz", 'file\tcategory\tsentence\nb\tlore\t" x\na\tnews\tA b .\nb\tlore\ty\n'
+    )
+    found = datasets.fetch_brown()
+    assert found.data == [["A", "b", "."], ['"', "x", "y"]]
+    assert found.name == ["a", "b"] and found.category == ["news", "lore"]
+    folder("chunking/test.tsv.gz", "The\tDT\tB-NP\nend\tNN\tI-NP\n\nGo\tVB\tB-VP\n")
+    found = datasets.fetch_conll2000(subset="test")
+    assert found.data == [["The", "end"], ["Go"]]
+    assert found.pos == [["DT", "NN"], ["VB"]] and found.chunks == [["B-NP", "I-NP"], ["B-VP"]]
+
+
+def test_snippets(folder):
+    rows = ["0,7 BC,1,verse,1,order,2 0", "2,5 BC,0,prose,,,", "2,5 BC,0,prose,0,world,1 1"]
+    header = "time,period,genre,genre_name,sense,sense_name,words\n"
+    own = folder("senses/kosmos/snippets.csv", header + "\n".join(rows) + "\n")
+    folder("senses/kosmos/vocab.csv", "word_id,lemma\n0,a\n1,b\n2,c\n")
+    for name in ("kosmos", own):
+        found = datasets.load_snippets(name)
+        assert found.data == [["c", "a"], [], ["b", "b"]]
+        np.testing.assert_array_equal(found.times, [0, 2, 2])
+        np.testing.assert_array_equal(found.genres, [1, 0, 0])
+        np.testing.assert_array_equal(found.senses, [1, -1, 0])
+        assert found.genre_names == ["prose", "verse"] and found.sense_names == ["world", "order"]
+        assert found.period_names == {0: "7 BC", 2: "5 BC"}
+
+
+def test_snippets_that_are_not_there(folder):
+    with pytest.raises(FileNotFoundError, match="folder='nothing' holds no snippets.csv"):
+        datasets.load_snippets("nothing")
