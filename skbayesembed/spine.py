@@ -15,6 +15,7 @@ What differs from room to room is in its `Room`, a table of functions.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,10 +23,10 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from .common.checks import check_solver
-from .common.memory import check_memory
+from .common.checks import all_finite, check_solver
+from .common.memory import check_memory, one_account
 from .common.random import named_seeds
-from .common.trial import Measured, Trial, current, note_memory
+from .common.trial import Measured, Trial, current
 from .inference.chains import Settings
 from .inference.contracts import ROWS, Result
 from .posterior import Posterior
@@ -36,6 +37,11 @@ DRAW_BUDGET = 2**30
 CHAINS = ("gibbs", "hmc")
 # Solvers that draw from one approximation; the draws are independent and make one chain.
 APPROXIMATE = ("vi", "laplace")
+# What ends messages about numbers that are not finite.
+_EXTREME = (
+    "Some number is too large or too small to compute with: look for one among the priors, the "
+    "options of the solver, the counts and their weights."
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,9 @@ class Footprint:
         recorded whole.
     budget : int
         Bytes up to which all draws are recorded whole without a user asking for it.
+    work : int
+        Bytes that the estimator's solver works with besides draws, at most at a time; 0 where the
+        room tells `memory.check_memory` of them itself, when it makes them.
     """
 
     draw: int
@@ -66,6 +75,7 @@ class Footprint:
     covariance: bool = True
     rows: dict[str, Any] | None = None
     budget: int = DRAW_BUDGET
+    work: int = 0
 
 
 @dataclass(frozen=True)
@@ -169,15 +179,39 @@ def fit(
     ------
     MemoryError
         If the draws would not fit in memory. Raised before any work.
+    ValueError, numpy.linalg.LinAlgError
+        If numbers are too extreme to compute with; the posterior is finite otherwise.
     """
-    settings, trial = plan(estimator, room, training), current()
-    problem = room.pose(estimator, training, seeds)
-    solve = room.solvers[estimator.solver]
-    if trial is not None:
-        _try_solver(trial, solve, estimator, problem, settings, seeds["solve"])
-        raise Measured
-    result = solve(estimator, problem, settings, seeds["solve"])
+    with one_account(), _numbers_explained(estimator):
+        settings, trial = plan(estimator, room, training), current()
+        problem = room.pose(estimator, training, seeds)
+        solve = room.solvers[estimator.solver]
+        if trial is not None:
+            _try_solver(trial, solve, estimator, problem, settings, seeds["solve"])
+            raise Measured
+        result = solve(estimator, problem, settings, seeds["solve"])
     return conclude(estimator, room, training, settings, result)
+
+
+@contextlib.contextmanager
+def _numbers_explained(estimator):
+    """Context in which errors of NumPy's and SciPy's own name the estimator and what to look for.
+
+    All input has been checked before, so that only extreme numbers can cause them.
+    """
+    try:
+        yield
+    except (np.linalg.LinAlgError, ValueError) as error:
+        frame = error.__traceback__
+        while frame.tb_next is not None:
+            frame = frame.tb_next
+        if frame.tb_frame.f_globals.get("__name__", "").split(".")[0] not in ("numpy", "scipy"):
+            raise
+        message = str(error).rstrip(".")
+        raise type(error)(
+            f"{type(estimator).__name__}(solver={estimator.solver!r}) met numbers that it cannot "
+            f"compute with ({message}). {_EXTREME}"
+        ) from error
 
 
 # Draws of an approximation that are made in a trial; products with the Hessian that one takes.
@@ -233,9 +267,15 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
         If what is asked for does not fit in memory.
     """
     e = estimator
+    size = room.footprint(e, training)
+    if size.work:
+        check_memory(
+            size.work,
+            f"What solver={e.solver!r} works with",
+            "Use a smaller model, or fewer words (max_features, min_count).",
+        )
     if e.solver == "map":
         return Settings(draws=1, warmup=0)
-    size = room.footprint(e, training)
     # counted in Python integers, since NumPy's may overflow
     chains = 1 if e.solver in APPROXIMATE else int(e.chains)
     every = int(size.draw) * int(e.draws) * chains
@@ -249,9 +289,6 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
     needed = every // stride + size.trace * e.draws * chains
     needed += 0 if moments is None else moments * chains
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
-    if e.solver in CHAINS:
-        # those of a chain are kept until all are joined
-        note_memory(every // stride, "The draws, joined")
     return Settings(
         draws=e.draws,
         warmup=e.warmup,
@@ -284,6 +321,11 @@ def conclude(
     Returns
     -------
     Fitted
+
+    Raises
+    ------
+    ValueError
+        If anything of the posterior is not finite.
     """
     # rows recorded at every draw join the statistics, since there may be more of them than of draws
     rows = {n: result.draws.pop(n) for n in list(result.draws) if n.endswith(ROWS)}
@@ -297,8 +339,29 @@ def conclude(
         attrs=_facts(estimator, settings, result),
     )
     posterior.approximation = result.approximation
+    _check_finite(estimator, posterior, result)
     room.diagnose(estimator, training, posterior)
     return Fitted(posterior, max(1, int(posterior.attrs["n_iter"])), dict(result.learned))
+
+
+def _check_finite(estimator, posterior, result):
+    """Raise a ValueError unless all that was learned is finite."""
+    known = {name: posterior[name] for name in posterior}
+    known |= {f"stats[{name!r}]": values for name, values in posterior.stats.items()}
+    for name, moments in posterior.moments.items():
+        known[f"moments[{name!r}].mean"] = moments.mean
+        if moments.count > 1:
+            known[f"moments[{name!r}].variance"] = moments.variance
+    approximation = result.approximation
+    if approximation is not None:
+        known |= {f"approximation.mean[{n!r}]": v for n, v in approximation.mean.items()}
+        known["elbo"] = np.asarray(getattr(approximation, "elbo", ()), dtype=float)
+    wrong = [name for name, values in known.items() if not all_finite(values)]
+    if wrong:
+        raise ValueError(
+            f"{type(estimator).__name__}(solver={estimator.solver!r}) found no finite posterior: "
+            f"there is NaN or infinity in {', '.join(wrong)}. {_EXTREME}"
+        )
 
 
 def _facts(estimator, settings, result):

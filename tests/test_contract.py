@@ -314,6 +314,26 @@ def test_memory_is_looked_at_before_any_work(name, monkeypatch):
     assert not hasattr(estimator, "posterior_")
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("topics-online", {"learning_offset": 1e308}, "no finite posterior.*in mean"),
+        ("topics-vi", {"mean_precision_prior": 1e308}, "no finite posterior.*elbo"),
+        ("topics-gibbs", {"mean_precision_prior": 1e308}, "no finite posterior.*'lp'"),
+        ("topics-laplace", {"mean_precision_prior": 1e308}, "numbers that it cannot compute with"),
+        ("dynamic-filtering", {"prior_precision": 1e-300}, r"no finite posterior.*'rho'\]"),
+        ("sgns-map", {"prior_precision": 1e308}, "numbers that it cannot compute with"),
+    ],
+)
+def test_no_posterior_that_is_not_finite(name, parameters, message):
+    """Numbers too extreme to compute with are an error that says so, not NaN in what is learned."""
+    case = CASES[name]
+    start = rf"{type(case.estimator).__name__}\(solver='{case.estimator.solver}'\)"
+    with pytest.raises((ValueError, np.linalg.LinAlgError), match=f"{start}.*{message}"):
+        case.fit(**parameters)
+
+
 def test_a_result_that_stops_early_says_so():
     """Recorded draws, and what they are called, survive an interruption: see test_chains."""
     model = CASES["toy-hmc"].fit(draws=9, thin=2)

@@ -6,6 +6,7 @@ imports nothing of the package, so that every other module may use it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
@@ -26,11 +27,24 @@ def check_real(
 
     It must be above ``low`` if ``strict``, and may be equal to it otherwise; it may be ``high``.
     """
-    good = _is_number(value) and np.isfinite(value)
+    good = _is_number(value) and math.isfinite(value)
+    if isinstance(value, Real) and not isinstance(value, bool) and not _is_number(value):
+        raise ValueError(
+            f"{name} must be a float, or an int between -2**63 and 2**63, got {value!r}."
+        )
     if not (good and (value > low if strict else value >= low) and value <= high):
         sign = ">" if strict else ">="
         upper = f" and <= {high}" if np.isfinite(high) else ""
         raise ValueError(f"{name} must be a number {sign} {low}{upper}, got {value!r}.")
+
+
+def check_list(name: str, values: Any, of: str) -> list[Any]:
+    """List of ``values``; a ValueError unless they are several of what ``of`` says."""
+    table = isinstance(values, np.ndarray) and values.ndim > 1
+    found = list(values) if table else listed(values)
+    if found is not None:
+        return found
+    raise ValueError(f"{name} must be a list of {of}, got {values!r}.")
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
@@ -139,6 +153,12 @@ def check_no_weights(estimator: Any, sample_weight: Any) -> None:
         )
 
 
+def all_finite(values: np.ndarray) -> bool:
+    """Whether no entry is NaN or infinite; without a copy where the sum tells."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(np.sum(values)) or np.isfinite(values).all())
+
+
 def listed(value: Any) -> list | None:
     """The entries of a list, tuple or 1-D array; None for anything else."""
     if isinstance(value, str | bytes | dict) or not isinstance(value, Iterable):
@@ -149,5 +169,7 @@ def listed(value: Any) -> list | None:
 
 
 def _is_number(value):
-    """Whether a value is a real number, which a bool is not meant to be."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether a value is a real number of 64 bits, which a bool is not meant to be."""
+    if isinstance(value, Integral):
+        return not isinstance(value, bool) and abs(int(value)) < 2**63
+    return isinstance(value, float | np.floating)

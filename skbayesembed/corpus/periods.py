@@ -16,6 +16,8 @@ from ..common.checks import check_integer
 # Times as a user gives them: numbers, dates as NumPy's or pandas' arrays, lists of dates or texts.
 Times = ArrayLike | Sequence[datetime.date] | Sequence[str]
 
+# Times that are larger have no whole numbers; shorter gaps have no precision of their own.
+_LARGEST_TIME, _LEAST_GAP = 2.0**63, 1e-100
 # More periods than this are taken for a mistake where each integer is one (time stamps, say).
 _MOST_PERIODS = 1000
 
@@ -138,9 +140,15 @@ class Periods:
         centres = np.unique(check_times(times))
         if not centres.size:
             raise ValueError("times must hold at least one time, got none.")
+        gaps = np.diff(centres)
+        if np.any(gaps < _LEAST_GAP):
+            raise ValueError(
+                f"times that differ must differ by {_LEAST_GAP:g} at least (scale them to years, "
+                f"say), got two that differ by {gaps.min():.3g}."
+            )
         whole = np.all(centres == np.round(centres))
         labels = centres.astype(np.int64).tolist() if whole else _names(centres)
-        return cls(len(centres), None, labels, centres, np.diff(centres), True)
+        return cls(len(centres), None, labels, centres, gaps, True)
 
     @classmethod
     def _of_edges(cls, edges):
@@ -380,6 +388,11 @@ def _read_line(values, name, n=None):
     if not np.isfinite(line).all():
         bad = values[~np.isfinite(line)][0]
         raise ValueError(f"{name} must be finite and none missing, got {bad}.")
+    if np.any(np.abs(line) >= _LARGEST_TIME):
+        bad = line[np.abs(line) >= _LARGEST_TIME][0]
+        raise ValueError(
+            f"{name} must be between -2**63 and 2**63 (scale them to years, say), got {bad}."
+        )
     return line, dates
 
 

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..common.trial import Measured, Part, Trial, current
@@ -74,10 +75,46 @@ class Settings:
         return self.warmup + self.draws * self.thin
 
 
+class Store:
+    """Arrays of the draws of all chains, which each chain fills for itself.
+
+    So none is copied when chains are joined. They are made when the first draw shows their shapes;
+    memory is taken as they are filled.
+
+    Parameters
+    ----------
+    n_chains : int
+    """
+
+    def __init__(self, n_chains: int) -> None:
+        self._n_chains = n_chains
+        self._whole: dict[tuple[str, str], np.ndarray] = {}
+        self._lock = threading.Lock()
+
+    def part(self, kind: str, name: str, index: int, shape: tuple[int, ...]) -> np.ndarray:
+        """The part of chain ``index`` in an array, of the given shape."""
+        with self._lock:
+            if (kind, name) not in self._whole:
+                self._whole[kind, name] = np.empty((self._n_chains, *shape))
+            return self._whole[kind, name][index]
+
+    def take(self, kind: str, chosen: Sequence[int], n: int) -> dict[str, np.ndarray]:
+        """The first ``n`` draws of chosen chains, by name; views where all chains are chosen."""
+        part = slice(None) if len(chosen) == self._n_chains else list(chosen)
+        return {name: whole[part, :n] for (of, name), whole in self._whole.items() if of == kind}
+
+
 class ChainRecord:
     """What one chain has produced so far.
 
     Whenever it is looked at, also after an interruption, the first ``n_draws`` draws are complete.
+
+    Parameters
+    ----------
+    store : Store, optional
+        Where its arrays are; one of its own if not given, as in another process.
+    index : int
+        Its number among the chains of the store.
 
     Attributes
     ----------
@@ -90,13 +127,31 @@ class ChainRecord:
         Whether the chain is being run at the moment.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store | None = None, index: int = 0) -> None:
+        self.shared, self.index = store or Store(1), index
         self.draws: dict[str, np.ndarray] = {}
         self.rows: dict[str, np.ndarray] = {}
         self.stats: dict[str, np.ndarray] = {}
         self.moments: dict[str, RunningMoments] = {}
         self.n_draws = 0
         self.running = False
+
+    def __getstate__(self):
+        # the arrays themselves are sent between processes, not where those of all chains are
+        return self.__dict__ | {"shared": None, "index": 0}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state, shared=Store(1))
+
+    def move_to(self, store: Store, index: int) -> None:
+        """Have the arrays in a store, as part ``index``."""
+        for kind in ("draws", "rows", "stats"):
+            arrays = getattr(self, kind)
+            for name in list(arrays):
+                values = arrays.pop(name)
+                arrays[name] = store.part(kind, name, index, values.shape)
+                arrays[name][:] = values
+        self.shared, self.index = store, index
 
     def store(
         self, settings: Settings, values: Mapping[str, Any], trace: Mapping[str, Any]
@@ -129,13 +184,16 @@ class ChainRecord:
 
     def _allocate(self, settings, values, trace):
         for name, value in values.items():
-            self.draws[name] = np.empty((settings.recorded, *value.shape))
+            self._make("draws", name, settings.recorded, value.shape)
             if settings.moments:
                 self.moments[name] = RunningMoments(value.shape, settings.covariance)
         for name, index in (settings.rows or {}).items():
-            self.rows[name] = np.empty((settings.draws, *values[name][index].shape))
+            self._make("rows", name, settings.draws, values[name][index].shape)
         for name, value in trace.items():
-            self.stats[name] = np.empty((settings.draws, *np.shape(value)))
+            self._make("stats", name, settings.draws, np.shape(value))
+
+    def _make(self, kind, name, n, shape):
+        getattr(self, kind)[name] = self.shared.part(kind, name, self.index, (n, *shape))
 
 
 class Control:
@@ -223,6 +281,16 @@ def _work(chain, model, settings, record, seed, control, index):
     return record
 
 
+def _return_as():
+    """``"generator"``, so that an interruption keeps chains that have ended, where joblib has it.
+
+    Ray and multiprocessing return all chains together.
+    """
+    backend, _ = get_active_backend(prefer="threads")
+    offered = getattr(backend, "supports_return_generator", False)
+    return "generator" if offered else "list"
+
+
 def _wait(records):
     while any(record.running for record in records):
         time.sleep(_LOOK)
@@ -279,7 +347,8 @@ def run_chains(
         raise Measured
     progress = Progress(n_chains, settings.total, settings.warmup, verbose)
     control = Control(progress, inner_threads=inner)
-    records = [ChainRecord() for _ in range(n_chains)]
+    store = Store(n_chains)
+    records = [ChainRecord(store, i) for i in range(n_chains)]
     interrupted = False
     tasks = (
         delayed(_work)(chain, model, settings, record, seed, control, i)
@@ -290,9 +359,11 @@ def run_chains(
             # no memory-mapping of arrays: it makes them read-only, and kernels would be compiled
             # once more for that
             parallel = Parallel(
-                n_jobs=outer, prefer="threads", max_nbytes=None, return_as="generator"
+                n_jobs=outer, prefer="threads", max_nbytes=None, return_as=_return_as()
             )
             for i, record in enumerate(parallel(tasks)):
+                if record.shared is not store:
+                    record.move_to(store, i)
                 records[i] = record
         except KeyboardInterrupt:
             interrupted = True
@@ -380,6 +451,7 @@ def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool
     Parameters
     ----------
     records : sequence of ChainRecord
+        Those of one `Store`, in its order.
     settings : Settings
     interrupted : bool
         Noted among the facts; a warning then tells what was kept.
@@ -403,7 +475,7 @@ def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool
     kept = order[int(np.argmax(order * np.arange(1, len(order) + 1)))]
     if kept == 0:
         raise KeyboardInterrupt("interrupted before any draw was made")
-    chosen = [record for record in records if record.n_draws >= kept]
+    chosen = [i for i, n in enumerate(lengths) if n >= kept]
     if interrupted:
         warn_user(
             f"Interrupted: the estimator is fitted with the {kept} draws made so far in each of "
@@ -411,18 +483,14 @@ def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool
             RuntimeWarning,
         )
     n_recorded = min(-(-kept // settings.stride), settings.recorded)
-    draws = {
-        name: np.stack([record.draws[name][:n_recorded] for record in chosen])
-        for name in chosen[0].draws
-    }
-    for name in chosen[0].rows:
-        draws[f"{name}_rows"] = np.stack([record.rows[name][:kept] for record in chosen])
-    stats = {
-        name: np.stack([record.stats[name][:kept] for record in chosen]) for name in chosen[0].stats
-    }
-    moments = {}
-    for name in chosen[0].moments:
-        moments[name] = chosen[0].moments[name]
-        for record in chosen[1:]:
-            moments[name].merge(record.moments[name])
+    store = records[0].shared
+    draws = store.take("draws", chosen, n_recorded)
+    for name, values in store.take("rows", chosen, kept).items():
+        draws[f"{name}_rows"] = values
+    stats = store.take("stats", chosen, kept)
+    moments = records[chosen[0]].moments
+    for i in chosen[1:]:
+        for name, others in records[i].moments.items():
+            moments[name].merge(others)
+        records[i].moments = {}
     return Result(draws, stats, moments, {"interrupted": interrupted})

@@ -238,7 +238,8 @@ STATS = {
     "energy": "total energy at the state drawn",
     "divergent": "how many of the trajectories that led to the draw diverged",
     "n_leapfrog": "gradients that led to the draw",
-    "tree_depth": "how often the longest trajectory was doubled; 0 for those of fixed length",
+    "tree_depth": "how often the longest trajectory was doubled; 0 for those of fixed length "
+    "that were not cut",
     "step_size": "of the integrator",
     # word vectors
     "logit": "logits of the monitored pairs of words",

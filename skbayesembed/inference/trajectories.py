@@ -71,7 +71,8 @@ class HamiltonianOptions:
         The first two also learn the widths along turns of all blocks together, where the model says
         that it ``turns``.
     max_depth : int
-        How often NUTS may double a trajectory.
+        How often NUTS may double a trajectory. Of "hmc", 2 to this power is the largest mean number
+        of steps; its trajectories are cut where ``path_length`` would take more.
     path_length : float
         Of "hmc": length of a trajectory, in posterior standard deviations. The default is a quarter
         turn of a Gaussian that the metric fits, after which place and start are independent.
@@ -209,7 +210,8 @@ class Transition:
     divergent : bool
         Whether the energy error became so large that the trajectory was given up.
     depth : int
-        How often NUTS doubled the trajectory; 0 for trajectories of a fixed length.
+        How often NUTS doubled the trajectory; 0 for trajectories of a fixed length, or the largest
+        depth where that length was cut.
     """
 
     state: State
@@ -249,7 +251,6 @@ class Trajectories:
         integrator = options.integrator or _DEFAULTS[options.method]
         self._kicks, self._drifts = _INTEGRATORS[integrator]
         self._gaussian = integrator.startswith("gaussian")
-        self._move = {"nuts": self._nuts, "hmc": self._fixed, "mala": self._fixed}[options.method]
 
     def state_at(self, theta: np.ndarray) -> State:
         """The state at ``theta``, without momentum."""
@@ -328,14 +329,18 @@ class Trajectories:
         """One transition from ``state``, which leaves the posterior invariant."""
         self.refresh(state)
         with np.errstate(all="ignore"):
-            return self._move(state)
+            return self._nuts(state) if self.options.method == "nuts" else self._fixed(state)
 
     def _fixed(self, start):
         options = self.options
-        n_steps = 1
+        n_steps, depth = 1, 0
         if options.method == "hmc":
             spread = options.jitter * (2 * self.rng.random() - 1)
-            n_steps = max(1, round(options.path_length * (1 + spread) / self.step))
+            depth = (
+                options.max_depth if options.path_length > self.step * 2**options.max_depth else 0
+            )
+            mean = self.step * 2**depth if depth else options.path_length
+            n_steps = max(1, round(mean * (1 + spread) / self.step))
         # the states on the way are not needed again: two arrays take turns
         end, room = start, [State.like(start) for _ in range(min(n_steps, 2))]
         for i in range(n_steps):
@@ -345,7 +350,7 @@ class Trajectories:
                 return Transition(start, 0.0, self._cost(i + 1), True, 0)
         acceptance = math.exp(min(0.0, change))
         state = end if self.rng.random() < acceptance else start
-        return Transition(state, acceptance, self._cost(n_steps), False, 0)
+        return Transition(state, acceptance, self._cost(n_steps), False, depth)
 
     def _nuts(self, start):
         """Multinomial NUTS (Hoffman & Gelman 2014; Betancourt 2017, appendix A)."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..common.checks import check_choice, check_integer
+from ..common.checks import check_choice, check_integer, check_list
 from ..corpus.text import build_corpus, document_counts, input_kind, make_analyzer, materialise
 from .checks import check_numbers
 
@@ -72,7 +72,8 @@ def coherence(
     """
     check_choice("measure", measure, ("npmi", "pmi"))
     check_integer("n", n, 2)
-    topics = [list(topic)[:n] for topic in topics]
+    topics = check_list("topics", topics, "lists of words")
+    topics = [check_list("topics", topic, "lists of words")[:n] for topic in topics]
     counts, columns = _reference(topics, X_ref, vocabulary)
     places = {column: i for i, column in enumerate(columns)}
     met = _documents_in_common(counts[:, columns])

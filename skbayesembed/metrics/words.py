@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import rankdata
 
-from ..common.checks import check_prob
+from ..common.checks import check_list, check_prob
 from ..posterior.results import About, Result, titled
 from ..posterior.summary import hdi_interval
 from .checks import check_numbers
@@ -228,6 +228,7 @@ def analogies(
 
 def _tuples(values, name, size):
     """List of tuples of words; a ValueError unless each has ``size`` of them."""
+    values = check_list(name, values, f"{size} words each")
     values = [tuple(v) if hasattr(v, "__len__") and not isinstance(v, str) else v for v in values]
     for value in values:
         if not isinstance(value, tuple) or len(value) != size:
@@ -237,7 +238,8 @@ def _tuples(values, name, size):
 
 def _draws_of_model(model, name):
     """Arrays rho and alpha, each (n_draws, n_words, n_components), of anything that has them."""
-    if hasattr(model, "flat"):
+    # every array has an attribute of that name, too
+    if hasattr(model, "flat") and not isinstance(model, np.ndarray):
         rho, alpha = model.flat("rho"), model.flat("alpha")
     elif hasattr(model, "rho_"):
         rho, alpha = model.rho_, model.alpha_

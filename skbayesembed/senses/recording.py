@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.mixing import note_mixing
@@ -11,7 +12,7 @@ from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
 from ..inference.matching import mean_of_aligned, similarities
 from ..posterior.summary import rhat
-from ..spine import CHAINS, Footprint
+from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import SenseModel
 from .modes import Modes
 from .priors import prior_of
@@ -25,6 +26,9 @@ _DIMS = {
 }
 # Bytes of the statistics of a draw: at most ten numbers.
 _TRACE = 80
+# As many draws take the memory of a search, of what it keeps of a mode, and of the draws that an
+# approximation makes together; so many matrices of senses a search has for each period. Measured.
+_SEARCHED, _KEPT, _BATCH, _FRAMES = 38, 13, 180, 10
 # Draws of each chain by which chains are compared.
 _COMPARED = 20
 
@@ -35,7 +39,20 @@ def footprint(estimator, training):
     additive = estimator.model == "disc"
     rows = n_senses + data.n_periods if additive else n_senses * data.n_periods
     size = rows * data.n_words + data.n_genres * data.n_periods * n_senses
-    return Footprint(8 * size, _TRACE, 16 * size)
+    return Footprint(8 * size, _TRACE, 16 * size, work=_work(estimator, data, 8 * size))
+
+
+def _work(estimator, data, draw):
+    """Bytes of the search for modes and of what approximations draw together."""
+    n_senses, n_starts = estimator.n_senses, estimator.n_starts
+    of_snippets = 8 * n_senses * data.n_snippets
+    search = _SEARCHED * draw + _FRAMES * 8 * n_senses**2 * data.n_periods + 6 * of_snippets
+    if estimator.solver == "map":
+        return search
+    kept = n_starts * (_KEPT * draw + of_snippets)
+    at_once = search * min(effective_n_jobs(estimator.n_jobs), n_starts)
+    batch = _BATCH * draw if estimator.solver in APPROXIMATE else 0
+    return int(kept + max(at_once, batch))
 
 
 def labels(estimator, training, draws):

@@ -207,17 +207,21 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     given = data, n_senses, prior
     if current() is not None:
         return _try_search(current(), given, rngs, effective_n_jobs(n_jobs))
+
+    def side_by_side(function, tasks):
+        return parallel(delayed(_alone)(function, *task) for task in tasks)
+
     with OneBlasThread():
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)
-        starts = parallel(delayed(annealed)(*given, rng) for rng in rngs)
+        starts = side_by_side(annealed, [(*given, rng) for rng in rngs])
         binding = SenseModel(*given).binding
         modes = _grouped([Mode(arrays, weights, 1) for arrays, weights in starts], binding)
-        explored = parallel(
-            delayed(explore)(mode, *given, rng) for mode, rng in zip(modes, rngs, strict=False)
-        )
-        modes = _grouped(explored, binding)
+        # generators of its own for each phase: those of a process would come back unused
+        rngs = generators(seeds, len(modes))
+        tasks = [(mode, *given, rng) for mode, rng in zip(modes, rngs, strict=True)]
+        modes = _grouped(side_by_side(explore, tasks), binding)
         if len(modes) > 1:
-            _weigh_all(modes, given, rngs, parallel)
+            _weigh_all(modes, given, seeds, side_by_side)
     modes.sort(key=lambda mode: -mode.share)
     for mode in modes:
         if not (data.labels >= 0).any():
@@ -228,6 +232,12 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
                 f"starts, log likelihood {mode.log_likelihood:.1f}"
             )
     return modes
+
+
+def _alone(function, *task):
+    """``function(*task)`` with one BLAS thread, also where it runs in another process."""
+    with OneBlasThread():
+        return function(*task)
 
 
 def _try_search(trial, given, rngs, n_jobs):
@@ -261,12 +271,13 @@ def _grouped(modes, binding):
     return kept
 
 
-def _weigh_all(modes, given, rngs, parallel):
+def _weigh_all(modes, given, seeds, side_by_side):
     """Set masses and shares; those that compete for the first place are weighed more closely."""
     rivals = list(range(len(modes)))
     for n_moves in _WEIGHING:
-        tasks = (delayed(weigh)(modes[i], *given, rngs[i], n_moves) for i in rivals)
-        for i, mass in zip(rivals, parallel(tasks), strict=True):
+        rngs = generators(seeds, len(rivals))
+        tasks = [(modes[i], *given, rng, n_moves) for i, rng in zip(rivals, rngs, strict=True)]
+        for i, mass in zip(rivals, side_by_side(weigh, tasks), strict=True):
             modes[i].mass = mass
         best = max(modes, key=lambda mode: mode.mass.value)
         rivals = [i for i, mode in enumerate(modes) if _competes(mode, best)]

@@ -141,12 +141,23 @@ def is_dense(counts):
     return n_pairs >= DENSE_ABOVE * counts.n_words**2
 
 
-def table_bytes(counts, chains):
-    """Bytes of a pair table, its Polya-Gamma plans, and the tuning of ``chains`` chains at once."""
+def table_bytes(counts, chains=0, plans=False):
+    """Bytes of a pair table, and of what Gibbs sampling keeps beside it.
+
+    Parameters
+    ----------
+    counts : PairCounts
+    chains : int
+        That tune steps at a time.
+    plans : bool
+        Whether there are plans of Polya-Gamma draws.
+    """
+    beside = chains * 6 * 4 + plans * 2 * 16
     if is_dense(counts):
-        return counts.n_words**2 * (4 * 8 + 2 * 16 + chains * 6 * 4)
+        return counts.n_words**2 * (4 * 8 + beside)
     n_pairs = counts.positive.nnz + counts.negative.nnz
-    return n_pairs * (2 * (4 + 8 + 8) + 8 + 2 * 16 + chains * 6 * 4)
+    # while it is made, pairs of both signs are joined as complex numbers
+    return n_pairs * (2 * (4 + 8 + 8) + 8 + max(2 * 16, beside))
 
 
 def pair_table(counts):

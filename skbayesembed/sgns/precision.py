@@ -69,7 +69,7 @@ def choose_precision(estimator, training, seed):
         For what is held out, and for the first start.
     """
     check_memory(
-        2 * table_bytes(training.counts, 1),
+        2 * table_bytes(training.counts),
         f"The pair tables of {training.counts.n_words} words, to fit to and to predict,",
         "Give a number for prior_precision, a smaller max_features or a larger min_count.",
     )

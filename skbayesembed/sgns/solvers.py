@@ -20,9 +20,12 @@ from .vi import solver as vi
 
 def build_model(estimator, counts, prior):
     """The posterior of the counts; a MemoryError, before any work, where its table is too large."""
-    chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
+    beside = {}
+    if estimator.solver == "gibbs":
+        chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
+        beside = {"chains": chains, "plans": estimator.kernel == "polya-gamma"}
     check_memory(
-        table_bytes(counts, chains if estimator.solver == "gibbs" else 1),
+        table_bytes(counts, **beside),
         f"The pair table of {counts.n_words} words",
         "Use negative_sampling='sampled', a smaller max_features or a larger min_count.",
     )

@@ -72,7 +72,8 @@ def _check_topic_prior(e):
             f"learn_doc_topic_prior={learned!r} is not available with solver={e.solver!r}: use "
             "solver='gibbs' or 'vi'."
         )
-    topic_prior(e)
+    if not (isinstance(e.doc_topic_prior, str) and e.doc_topic_prior == "auto"):
+        topic_prior(e)
 
 
 def topic_prior(estimator):

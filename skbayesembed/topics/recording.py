@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing
@@ -15,6 +16,8 @@ from ..spine import CHAINS, Footprint
 TOPIC_BUDGET = 2**28
 # Bytes of the statistics of one draw.
 _TRACE_BYTES = 80
+# As many draws take the memory of what a chain, or an ascent, works with.
+_COPIES = 4
 # Chains whose topics resemble each other less than this are in different modes.
 SAME = 0.8
 _DIMS = {
@@ -32,8 +35,12 @@ def footprint(estimator, training):
     draws far apart say as much.
     """
     n_words, n_dims = training.vectors.shape
-    numbers = estimator.n_components * (n_words + n_dims + n_dims**2 + 1)
-    return Footprint(draw=8 * numbers, trace=_TRACE_BYTES, budget=TOPIC_BUDGET)
+    k = int(estimator.n_components)
+    draw = 8 * k * (n_words + n_dims + n_dims**2 + 1)
+    work = _COPIES * draw
+    if estimator.solver in CHAINS:
+        work *= min(effective_n_jobs(estimator.n_jobs), estimator.chains)
+    return Footprint(draw=draw, trace=_TRACE_BYTES, budget=TOPIC_BUDGET, work=work)
 
 
 def labels(estimator, training, draws):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.parallel import Parallel, delayed
 
 from ..common.estimator import spaced
 from ..common.random import generators
+from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from .gibbs.kernels import Entries, count_documents, draw_assignments
 from .inputs import Reading, whole_tokens
@@ -57,7 +57,8 @@ def theta_draws(reading, posterior, power, by, *, n_draws, seed, n_jobs=None):
     rngs = generators(seed, len(blocks))
     jobs = min(effective_n_jobs(n_jobs), len(blocks))
     out, z = None, np.empty(documents.n_tokens, np.int32)
-    with OneBlasThread(), Parallel(n_jobs=jobs, prefer="threads", max_nbytes=None) as parallel:
+    # threads of this process under every backend: blocks write into shared arrays
+    with OneBlasThread(), Workers(jobs) as run:
         start = next(iter(fold))
         for s in range(n_draws):
             if s == 0 or chosen[s] != chosen[s - 1]:
@@ -67,10 +68,9 @@ def theta_draws(reading, posterior, power, by, *, n_draws, seed, n_jobs=None):
                 for block, rng in zip(blocks, rngs, strict=True):
                     _start(*block, entries, weights, start, rng, z)
             sweeps = _SWEEPS if s else _FIRST_SWEEPS
-            parallel(
-                delayed(_draw)(*block, entries, weights, alpha, rng, z, sweeps, out[s])
-                for block, rng in zip(blocks, rngs, strict=True)
-            )
+            shared = entries, weights, alpha
+            tasks = zip(blocks, rngs, strict=True)
+            run(_draw, [(*block, *shared, rng, z, sweeps, out[s]) for block, rng in tasks])
     return out
 
 

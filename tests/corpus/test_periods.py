@@ -301,3 +301,15 @@ def test_centres_go_on_beyond_the_ends():
     with pytest.raises(ValueError, match="must be integers, as the periods are, got 1.5"):
         Periods.learn([1, 3]).centre_of([1.5])
     assert Periods.of_times([1, 3]).centre_of([1.5, 1, -9]).tolist() == [1.5, 1.0, -9.0]
+
+
+@pytest.mark.parametrize("large", [1e19, -1e300, 1.7e308])
+def test_times_too_large_to_compute_with(large):
+    for make in (Periods.of_times, Periods.learn):
+        with pytest.raises(ValueError, match=r"times must be between -2\*\*63 and 2\*\*63"):
+            make([0.0, 1.0, large])
+
+
+def test_gaps_too_short_to_compute_with():
+    with pytest.raises(ValueError, match="must differ by 1e-100 at least.*by 1e-200"):
+        Periods.of_times([0.0, 1e-200])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
 import threading
 import time
@@ -14,7 +15,7 @@ from threadpoolctl import threadpool_info
 from skbayesembed import BayesianSGNS
 from skbayesembed.common.random import generators
 from skbayesembed.datasets import make_sgns
-from skbayesembed.inference.chains import ChainRecord, Settings, Workers, gather, run_chains
+from skbayesembed.inference.chains import ChainRecord, Settings, Store, Workers, gather, run_chains
 from skbayesembed.inference.gibbs import gibbs_chain, sample_gibbs
 from skbayesembed.sgns import data as tables
 
@@ -275,9 +276,9 @@ def test_blas_threads_are_given_back():
 
 
 def records(lengths, settings):
-    out = []
+    out, store = [], Store(len(lengths))
     for c, n in enumerate(lengths):
-        record = ChainRecord()
+        record = ChainRecord(store, c)
         for i in range(n):
             record.store(settings, {"x": np.array([[c, i]], float)}, {"i": i})
         out.append(record)
@@ -304,6 +305,16 @@ def test_gather_keeps_the_largest_rectangle(lengths, chains, kept):
     np.testing.assert_array_equal(x[:, :, 0, 0], np.repeat(chains, kept).reshape(-1, kept))
     np.testing.assert_array_equal(x[:, :, 0, 1], [np.arange(kept)] * len(chains))
     np.testing.assert_array_equal(result.stats["i"], [np.arange(kept)] * len(chains))
+
+
+def test_chains_are_joined_without_a_copy():
+    settings = Settings(draws=3, warmup=0)
+    chains = records((3, 3), settings)
+    result = gather(chains, settings, interrupted=False)
+    assert all(np.shares_memory(result.draws["x"], chain.draws["x"]) for chain in chains)
+    back = pickle.loads(pickle.dumps(chains[1]))
+    back.move_to(chains[0].shared, 0)
+    np.testing.assert_array_equal(result.draws["x"][0], result.draws["x"][1])
 
 
 def test_gather_without_a_draw():

@@ -503,6 +503,21 @@ def test_saturated_trajectories_are_warned_about():
     assert result.stats["n_leapfrog"].max() == 3
 
 
+def test_trajectories_of_a_given_length_are_cut_too():
+    """Where steps must be tiny, a draw still takes a bounded number of gradients, and says so."""
+    widths = np.array([1.0, 1e-4])
+    options = {"method": "hmc", "metric": "given", "integrator": "leapfrog", "max_depth": 4}
+    with pytest.warns(ConvergenceWarning, match=r"largest tree depth, 4.*Raise warmup"):
+        found = sample(Gaussian(np.diag(widths**2)), 300, 100, options)
+    assert found.facts["saturated"] == 1.0
+    # the mean number of steps is 2**4, and lengths keep their jitter of a half
+    leaps = found.stats["n_leapfrog"]
+    assert leaps.max() <= 24 and leaps.min() >= 8 and np.unique(leaps).size > 5
+    # the narrow direction is drawn from all the same: with 300 nearly independent draws the
+    # standard deviation has a relative error of about 4 %
+    assert abs(found.draws["x"][..., 1].std() / widths[1] - 1) < 0.25
+
+
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_draws_do_not_depend_on_jobs_or_backend(n_jobs, backend):

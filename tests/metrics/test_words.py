@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.datasets import make_sgns
-from skbayesembed.metrics import analogies, coverage, rmse_cooccurrence, word_similarity
+from skbayesembed.metrics import analogies, coherence, coverage, rmse_cooccurrence, word_similarity
 
 WORDS = ["a", "b", "c", "d", "e"]
 
@@ -216,3 +216,14 @@ def test_analogies_checks():
         analogies(np.eye(5), [("a", "b", "c", "d")], words=WORDS, categories=[])
     found = analogies(np.eye(5), [("x", "b", "c", "d")], words=WORDS)
     assert np.isnan(found.accuracy) and found.n_covered == 0
+
+
+def test_what_is_no_model_and_no_list_is_named():
+    vectors = np.eye(3)
+    with pytest.raises(TypeError, match="estimate must be .rho, alpha., .* got ndarray"):
+        rmse_cooccurrence(vectors, vectors)
+    for bad in (None, 3, "words"):
+        with pytest.raises(ValueError, match="must be a list of [0-9] words each, got"):
+            analogies(vectors, bad, words=["a", "b", "c"])
+        with pytest.raises(ValueError, match="topics must be a list of lists of words, got"):
+            coherence(bad, ["cat dog"])

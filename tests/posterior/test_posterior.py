@@ -7,6 +7,7 @@ import io
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -797,6 +798,17 @@ def test_importing_is_light():
         "assert not bad, bad"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_saves_of_several_threads_to_one_path(tmp_path):
+    """Each file is whole: the last to end stays, and no part of another is in it."""
+    path = tmp_path / "p.npz"
+    posteriors = [Posterior({"x": np.full((1, 2, 50_000), float(i))}) for i in range(4)]
+    with ThreadPoolExecutor(4) as executor:
+        for _ in range(5):
+            list(executor.map(lambda p: p.save(path), posteriors))
+            assert np.unique(Posterior.load(path)["x"]).size == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["p.npz"]
 
 
 @pytest.mark.parametrize("persistence", [0.0, 0.8])

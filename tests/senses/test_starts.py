@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from skbayesembed.inference.mode_mass import Mass
+from skbayesembed.inference.mode_mass import OPTIONS, Mass
 from skbayesembed.senses import starts
+from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.solvers import warn_of_modes
@@ -62,3 +64,18 @@ def test_rivals_are_weighed_more_closely():
     assert starts._competes(mode(-7.0, 0.1), best)
     assert not starts._competes(mode(-9.0, 0.1), best)
     assert starts._competes(mode(-9.0, 3.0), best)
+
+
+def test_starts_take_a_bounded_number_of_gradients(monkeypatch):
+    """A posterior a hundred thousand times narrower than the prior: minutes without the bound."""
+    calls = []
+    original = SenseModel.logp_and_grad
+    monkeypatch.setattr(
+        SenseModel, "logp_and_grad", lambda self, *args: calls.append(1) or original(self, *args)
+    )
+    data = Snippets.of(sparse.csr_array(np.array([[3, 10**9], [2, 1]])), [0, 1])
+    seed = np.random.SeedSequence(0)
+    modes = starts.find_modes(data, 2, ModelPrior(), seed, n_starts=1)
+    assert np.isfinite(modes[0].weights).all()
+    moves = starts._POWERS.size * starts._MOVES + starts._SETTLING + sum(starts._ROUNDS)
+    assert len(calls) < 1.5 * 2**OPTIONS.max_depth * moves

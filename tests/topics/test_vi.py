@@ -13,6 +13,7 @@ from skbayesembed.inference.vi import coordinate_ascent
 from skbayesembed.numeric import elementwise
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.priors import NIW, topic_moments
+from skbayesembed.topics.vi import kernels
 from skbayesembed.topics.vi.statistics import WordFeatures, divergence
 from skbayesembed.topics.vi.variational import ALPHA_MIN, TopicApproximation, TopicVI, best_alpha
 from tests.helpers.topic_twins import expected_log_density, serial
@@ -283,16 +284,20 @@ def test_draws_have_the_moments_of_the_approximation():
     assert np.all(draws["alpha"] == q.alpha)
 
 
-def test_drawn_counts():
-    model, q = model_of(documents(n=30, scale=1.5))
-    coordinate_ascent(model, q, serial, max_iter=400, tol=1e-12)
+@pytest.mark.parametrize("heavy", [1, 10 * kernels.MANY], ids=["one by one", "together"])
+def test_drawn_counts(heavy):
+    docs = documents(n=30, scale=1.5)
+    docs = Documents(docs.indptr, docs.words, (heavy * docs.counts).astype(np.int32), docs.vectors)
+    model, q = model_of(docs, power=1 / heavy)
+    for _ in range(400):
+        model.update(q, serial)
     n = 3000
     counts = model.sample_q(q, n, np.random.default_rng(0), ("counts",))["counts"]
     assert counts.shape == (n, K, V)
     # each token is somewhere
     assert np.all(counts.sum(axis=1) == model.totals)
     docs = model.documents
-    table = expected_log_density(q.niw, docs.vectors)
+    table = model.power * expected_log_density(q.niw, docs.vectors)
     mean, variance = np.zeros((V, K)), np.zeros((V, K))
     for d in range(docs.n_documents):
         entries = slice(docs.indptr[d], docs.indptr[d + 1])
@@ -301,7 +306,7 @@ def test_drawn_counts():
         phi /= phi.sum(axis=1, keepdims=True)
         np.add.at(mean, words, times * phi)
         np.add.at(variance, words, times * phi * (1 - phi))
-    np.testing.assert_allclose(mean, q.counts, atol=1e-3)
+    np.testing.assert_allclose(mean, q.counts, rtol=1e-3, atol=1e-3)
     error = np.sqrt(variance / n) + 1e-9
     assert np.all(np.abs(counts.mean(axis=0).T - mean) < 4.5 * error)
     # a variance of n draws has a relative error of about sqrt(2 / n), more where rarely not zero
@@ -309,11 +314,23 @@ def test_drawn_counts():
     assert np.all(np.abs(counts.var(axis=0).T / np.where(busy, variance, 1) - 1)[busy] < 0.25)
 
 
-def test_fractional_counts_are_drawn_whole_but_for_the_rest():
-    model, q = model_of(documents(fractional=True))
+@pytest.mark.parametrize("heavy", [1, 10 * kernels.MANY], ids=["one by one", "together"])
+def test_fractional_counts_are_drawn_whole_but_for_the_rest(heavy):
+    docs = documents(fractional=True)
+    docs = Documents(docs.indptr, docs.words, heavy * docs.counts, docs.vectors)
+    model, q = model_of(docs)
     model.update(q, serial)
     counts = model.sample_q(q, 5, np.random.default_rng(0), ("counts",))["counts"]
     np.testing.assert_allclose(counts.sum(axis=1), np.tile(model.totals, (5, 1)))
+
+
+def test_draws_of_heavy_counts_take_as_long_as_those_of_light_ones():
+    """A count of a billion is one draw of a multinomial, not a billion of tokens."""
+    docs = documents()
+    docs = Documents(docs.indptr, docs.words, 1e9 * docs.counts, docs.vectors)
+    model, q = model_of(docs)
+    counts = model.sample_q(q, 2, np.random.default_rng(0), ("counts",))["counts"]
+    np.testing.assert_array_equal(counts.sum(axis=1), np.tile(model.totals, (2, 1)))
 
 
 def test_approximation():

@@ -451,7 +451,7 @@ class SGNSVariational:
         for side, name in enumerate(("rho", "alpha")):
             free = self.free[side]
             out = np.empty((n, words.size, free.size))
-            step = max(1, 2**22 // max(n * k, k * k))
+            step = max(1, 2**19 // max(n * k, k * k))
             for a in range(0, words.size, step):
                 some = words[a : a + step]
                 noise = rng.standard_normal((some.size, n, free.size))

@@ -20,6 +20,8 @@ from ...numeric.elementwise import FAST, digamma, exp_negative, log_gamma, log_p
 # Differences of E[log theta] beyond this are cut, so that s_dw is never near the smallest number:
 # it takes a prior below 1/600 and words that differ by as many nats between topics.
 _FLOOR = -600.0
+# Tokens of one word in one document above which their topics are drawn together.
+MANY = 100.0
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -142,7 +144,11 @@ def word_counts(first, last, starts, documents, entries, ratios, e, weights, out
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def draw_counts(starts, documents, amounts, e, weights, rng, out):
-    """A draw of the tokens of each word (V,) in each topic, ``out`` (V, K), under q(z)."""
+    """A draw of the tokens of each word (V,) in each topic, ``out`` (V, K), under q(z).
+
+    Few tokens of a word in a document are drawn one by one, many as a multinomial: topic k, from
+    the last on, gets a binomial of those that no later topic has.
+    """
     n_words, n_topics = out.shape
     cumulative = np.empty(n_topics)
     for w in range(n_words):
@@ -155,6 +161,16 @@ def draw_counts(starts, documents, amounts, e, weights, rng, out):
                 total += weights[w, k] * e[d, k]
                 cumulative[k] = total
             left = amounts[i]
+            if left > MANY:
+                whole = np.int64(left)
+                left -= whole
+                for k in range(n_topics - 1, 0, -1):
+                    share = weights[w, k] * e[d, k]
+                    if whole > 0 and share > 0.0:
+                        n = rng.binomial(whole, min(share / cumulative[k], 1.0))
+                        out[w, k] += n
+                        whole -= n
+                out[w, 0] += whole
             while left > 0.0:
                 u, k = rng.random() * total, 0
                 while k < n_topics - 1 and cumulative[k] <= u:

@@ -1,0 +1,47 @@
+"""Messages of the checks that all rooms share name the parameter, whatever is given."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from skbayesembed.common.checks import all_finite, check_list, check_prob, check_real
+
+
+@pytest.mark.parametrize("value", [0.5, 3, np.float32(2), np.int8(1), 2**63 - 1, 5e-324])
+def test_numbers(value):
+    check_real("x", value, 0)
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 2), 2**63, 10**400, -(2**64)])
+def test_numbers_that_kernels_cannot_take(value):
+    with pytest.raises(ValueError, match=r"x must be a float, or an int between -2\*\*63"):
+        check_real("x", value, 0)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, True, "1", None, 1j, -1, [1.0]])
+def test_what_is_no_number_above_zero(value):
+    with pytest.raises(ValueError, match="x must be a number > 0, got"):
+        check_real("x", value, 0)
+
+
+def test_probabilities():
+    with pytest.raises(ValueError, match="prob must be a number between 0 and 1"):
+        check_prob(Fraction(1, 2))
+
+
+def test_lists():
+    assert check_list("x", (word for word in "ab"), "words") == ["a", "b"]
+    for value in (5, None, "ab", np.float64(2), np.array(2)):
+        with pytest.raises(ValueError, match="x must be a list of words, got"):
+            check_list("x", value, "words")
+
+
+def test_all_finite():
+    large = np.full(3, 1.7e308)
+    assert all_finite(large) and all_finite(np.zeros((2, 0)))
+    for bad in (np.nan, np.inf, -np.inf):
+        assert not all_finite(np.array([0.0, bad, 1.0]))
+    assert not all_finite(np.array([np.inf, -np.inf]))

@@ -1,0 +1,82 @@
+"""Run as a program: bytes that a fit is announced to take, and bytes that it takes."""
+
+import ctypes
+import gc
+import json
+import sys
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, PairCounts
+
+rng = np.random.default_rng(0)
+OPTIONS = {"warmup": 2, "chains": 2, "random_state": 0, "n_jobs": 1, "max_iter": 10}
+
+
+def counts(n_rows, n_words, share):
+    table = sparse.random_array((n_rows, n_words), density=share, rng=rng).tocsr()
+    table.data[:] = 1.0
+    return table
+
+
+def pairs(n_words, share):
+    return PairCounts(counts(n_words, n_words, share), counts(n_words, n_words, share))
+
+
+def sgns(solver, size, draws):
+    n_words, share = (800 * size, 0.4) if solver == "map" else (500 * size, 0.1)
+    estimator = BayesianSGNS(
+        20, prior_precision=1.0, uncertainty="model", solver=solver, draws=draws, **OPTIONS
+    )
+    return estimator, pairs(n_words, share), {}
+
+
+def dynamic(solver, size, draws):
+    X = [pairs(150 * size, 0.1) for _ in range(4)]
+    estimator = DynamicSGNS(20, uncertainty="model", solver=solver, draws=draws, **OPTIONS)
+    return estimator, X, {"times": range(4)}
+
+
+def senses(solver, size, draws):
+    X, times = counts(200, 2500 * size, 0.005), rng.integers(3, size=200)
+    estimator = DiSCSenseModel(2, n_starts=2, solver=solver, draws=draws, **OPTIONS)
+    return estimator, X, {"times": times}
+
+
+def topics(solver, size, draws):
+    vectors = rng.normal(size=(1500 * size, 20))
+    estimator = GaussianLDA(
+        10, embedding=vectors, min_count=1, keep_draws="all", solver=solver, draws=draws, **OPTIONS
+    )
+    return estimator, counts(500, 1500 * size, 0.02), {}
+
+
+def field(name):
+    with open("/proc/self/status") as lines:
+        return next(1024 * int(x.split()[1]) for x in lines if x.startswith(name + ":"))
+
+
+ROOMS = {"sgns": sgns, "dynamic": dynamic, "senses": senses, "topics": topics}
+
+
+def main():
+    warnings.simplefilter("ignore")
+    room, solver, size, draws = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    estimator, X, covariates = ROOMS[room](solver, size, draws)
+    # what is compiled or loaded once is no memory of a fit
+    clone(estimator).set_params(draws=4).fit(X, **covariates)
+    announced = clone(estimator).estimate_cost(X, **covariates).bytes
+    gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+    before = field("VmRSS")
+    estimator.fit(X, **covariates)
+    print(json.dumps([announced, field("VmHWM") - before]))
+
+
+if __name__ == "__main__":
+    main()
