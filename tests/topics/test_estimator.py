@@ -407,8 +407,12 @@ def test_draws_are_bounded(monkeypatch):
     assert model.posterior_.attrs["stride"] == 3
     assert small(keep_draws="all").fit(TEXTS).posterior_["counts"].shape[:2] == (2, 12)
     monkeypatch.setattr("skbayesembed.common.memory.physical_memory", lambda: 1000)
-    with pytest.raises(MemoryError, match="The draws would take about"):
+    with pytest.raises(MemoryError, match="would take about"):
         small().fit(TEXTS)
+    # room for what a chain works with, none for its draws besides
+    monkeypatch.setattr("skbayesembed.common.memory.physical_memory", lambda: 3500)
+    with pytest.raises(MemoryError, match="The draws would take about"):
+        small(keep_draws="all").fit(TEXTS)
 
 
 def test_interrupted_chains_keep_their_draws(monkeypatch):
