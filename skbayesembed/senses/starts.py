@@ -56,6 +56,8 @@ class Mode:
         How many starts ended in it.
     log_likelihood : float
         Mean over the last round.
+    log_density : float
+        Mean of the log posterior density, of its start while it settled, then over the last round.
     share : float
         Of the posterior, among the modes found.
     """
@@ -68,6 +70,7 @@ class Mode:
     states: list = field(default_factory=list)
     mass: Mass | None = None
     log_likelihood: float = np.nan
+    log_density: float = np.nan
     share: float = 1.0
 
     def __repr__(self):
@@ -93,8 +96,7 @@ def annealed(data, n_senses, prior, rng):
 
     Returns
     -------
-    arrays : dict of ndarray
-    weights : ndarray of shape (n_senses, n_snippets)
+    Mode
     """
     arrays, step = None, _FIRST_STEP
     for power in _POWERS:
@@ -106,12 +108,14 @@ def annealed(data, n_senses, prior, rng):
         arrays, step = model.unpack(walker.state.theta), walker.sampler.step
     arrays |= permuted(arrays, order_of_labels(data, n_senses, prior, arrays))
     walker.enter(model.pack(arrays))
-    draws = []
+    draws, densities = [], []
     for i in range(_SETTLING):
         walker.move()
         if 2 * i >= _SETTLING:
             draws.append(model.sense_proba(model.unpack(walker.state.theta)).T)
-    return model.unpack(walker.state.theta), mean_of_aligned(draws, model.binding)
+            densities.append(walker.state.logp)
+    arrays, weights = model.unpack(walker.state.theta), mean_of_aligned(draws, model.binding)
+    return Mode(arrays, weights, 1, log_density=float(np.mean(densities)))
 
 
 def order_of_labels(data, n_senses, prior, arrays):
@@ -146,13 +150,13 @@ def explore(mode, data, n_senses, prior, rng, rounds=_ROUNDS):
             # a chain may exchange two senses that are alike
             order = model.order_of(mode.weights, sums.weights)
             arrays |= permuted(arrays, order)
-            seen.add(model, arrays, sums.permuted(order))
+            seen.add(model, arrays, sums.permuted(order), walker.state.logp)
             if i % max(1, n_moves // _KEPT) == 0:
                 seen.states.append(arrays)
         mode.arrays, mode.states = arrays, seen.states
         mode.means, mode.information = seen.mean(seen.arrays), seen.mean(seen.information)
         mode.weights = seen.weights / seen.n
-        mode.log_likelihood = seen.value / seen.n
+        mode.log_likelihood, mode.log_density = seen.value / seen.n, seen.density / seen.n
         mode.frame(model)
     return mode
 
@@ -161,13 +165,14 @@ class _Averages:
     """Running sums of what a mode is explored for."""
 
     def __init__(self):
-        self.n, self.weights, self.value = 0, 0.0, 0.0
+        self.n, self.weights, self.value, self.density = 0, 0.0, 0.0, 0.0
         self.arrays, self.information, self.states = {}, {}, []
 
-    def add(self, model, arrays, sums):
+    def add(self, model, arrays, sums, density):
         self.n += 1
         self.weights = self.weights + sums.weights
         self.value += sums.value
+        self.density += density
         information = model.information_at(arrays, sums)
         for totals, values in ((self.arrays, arrays), (self.information, information)):
             for name, x in values.items():
@@ -215,7 +220,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)
         starts = side_by_side(annealed, [(*given, rng) for rng in rngs])
         binding = SenseModel(*given).binding
-        modes = _grouped([Mode(arrays, weights, 1) for arrays, weights in starts], binding)
+        modes = _grouped(starts, binding)
         # generators of its own for each phase: those of a process would come back unused
         rngs = generators(seeds, len(modes))
         tasks = [(mode, *given, rng) for mode, rng in zip(modes, rngs, strict=True)]
@@ -248,7 +253,7 @@ def _try_search(trial, given, rngs, n_jobs):
         model = SenseModel(*given)
         Walker(model, rngs[0], model.init(rngs[0]), _FIRST_STEP).move()
         begun = trial.clock()
-        mode = Mode(*annealed(*given, rngs[0]), 1)
+        mode = annealed(*given, rngs[0])
         start = trial.clock() - begun
         begun = trial.clock()
         mode = explore(mode, *given, rngs[0], rounds=_ROUNDS[:1])
@@ -261,13 +266,18 @@ def _try_search(trial, given, rngs, n_jobs):
 
 
 def _grouped(modes, binding):
-    """Modes that are the same taken together, each the first of its group."""
+    """Modes that are the same taken together, each the densest of its group.
+
+    Where a mode has parts that chains hardly leave, starts that ended in the lighter ones would
+    stay there.
+    """
     labels = clusters(similarities([mode.weights for mode in modes], binding), SAME)
     kept = []
     for label in range(labels.max() + 1):
         group = [modes[i] for i in np.flatnonzero(labels == label)]
-        group[0].n_starts = sum(mode.n_starts for mode in group)
-        kept.append(group[0])
+        densest = max(group, key=lambda mode: mode.log_density)
+        densest.n_starts = sum(mode.n_starts for mode in group)
+        kept.append(densest)
     return kept
 
 

@@ -56,6 +56,28 @@ def test_equal_modes_share_equally_and_are_named():
         warn_of_modes(modes)
 
 
+def test_the_densest_start_stands_for_its_mode():
+    """Parts of one mode that chains hardly leave are told by their densities."""
+    proba = np.tile([0.9, 0.1], (5, 1)).T
+    near, far = proba + [[0.02], [-0.02]], proba[:, [0, 0, 0, 0, 0]][::-1]
+    far = np.where(np.arange(5) < 2, proba, far)
+    values = [(proba, -20.0), (far, -5.0), (near, -10.0)]
+    modes = [starts.Mode({}, weights, 1, log_density=value) for weights, value in values]
+    found = starts._grouped(modes, binding=True)
+    assert [(m.log_density, m.n_starts) for m in found] == [(-10.0, 2), (-5.0, 1)]
+
+
+def test_densities_of_starts_are_those_of_the_posterior(data):
+    """A start's mean log density is within what that of a settled chain varies by."""
+    rng, given = np.random.default_rng(0), (data, K, ModelPrior())
+    mode = starts.annealed(*given, rng)
+    settled = starts.explore(starts.annealed(*given, rng), *given, rng)
+    model = SenseModel(*given)
+    # log densities of n parameters vary by sqrt(n / 2), means of 20 correlated ones by less
+    spread = np.sqrt(model.n_parameters / 2)
+    assert abs(mode.log_density - settled.log_density) < 5 * spread
+
+
 def test_rivals_are_weighed_more_closely():
     def mode(value, error):
         return starts.Mode({}, np.ones((2, 3)), 1, mass=Mass(value, error))
