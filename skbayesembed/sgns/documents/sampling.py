@@ -261,7 +261,7 @@ def resolved(prior, hessian):
 
 def solve_in_place(hessian, orbit, rows, tol=_TOL, *, verbose=0):
     """``H^+`` times rows (m, 2, n_words, K), at right angles to the orbit of rotations."""
-    gaussian = seen_through_products(hessian, tol=tol, recycle=_SOFT).rough
+    gaussian = seen_through_products(hessian, tol, _SOFT, hessian.run).rough
     begun = time.monotonic()
     for start in range(0, len(rows), _TOGETHER):
         part = rows[start : start + _TOGETHER].astype(np.float64)

@@ -123,15 +123,16 @@ def gaussian_at(hessian, method):
     return BipartiteGaussian(blocks, cross, CholeskyRoot(cross.schur()), free)
 
 
-def seen_through_products(hessian, tol=None, recycle=0):
+def seen_through_products(hessian, tol=None, recycle=0, run=serial):
     """The Gaussian by products in single precision; its solutions are refined in double.
 
     ``tol`` is the relative residual of solutions in single precision, None for the least possible;
-    ``recycle`` the most soft directions that later solutions learn from the first (`KrylovRoot`).
+    ``recycle`` the most soft directions that later solutions learn from the first (`KrylovRoot`);
+    ``run`` maps products over blocks of rows.
     """
     single = np.float32
     blocks = [whitening(hessian.blocks(side)).astype(single) for side in (0, 1)]
-    whitened = WhitenedHessian(hessian.single(), blocks)
+    whitened = WhitenedHessian(hessian.single(run), blocks)
     options = {"dtype": single, "keep": _KEEP, "tol": _DRAW_TOL}
     options |= {"solution_tol": tol, "recycle": recycle}
     if hessian.prior.coupled:
