@@ -355,8 +355,8 @@ def _check_finite(estimator, posterior, result):
     approximation = result.approximation
     if approximation is not None:
         # a covariance without a mean is infinite, and says so
-        means = {n: np.isnan(v) for n, v in approximation.mean.items()}
-        known |= {f"approximation.mean[{n!r}]": np.where(v, np.nan, 0.0) for n, v in means.items()}
+        for name, mean in approximation.mean.items():
+            known[f"approximation.mean[{name!r}]"] = np.where(np.isinf(mean), 0.0, mean)
         known["elbo"] = np.asarray(getattr(approximation, "elbo", ()), dtype=float)
     wrong = [name for name, values in known.items() if not all_finite(values)]
     if wrong:

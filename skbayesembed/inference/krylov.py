@@ -309,9 +309,19 @@ def block_conjugate_gradients(
 def _orthonormal(rows):
     """Orthonormal rows that span the given ones, as far as these can be told apart."""
     scale = _inverted(np.linalg.norm(rows, axis=1))
-    values, basis = np.linalg.eigh((rows @ rows.T).astype(np.float64) * scale * scale[:, None])
-    told = values > _APART[rows.dtype] * values[-1]
-    return (scale[:, None] * basis[:, told] / np.sqrt(values[told])).T.astype(rows.dtype) @ rows
+    gram = (rows @ rows.T).astype(np.float64) * scale * scale[:, None]
+    basis = scale[:, None] * _independent(gram, _APART[rows.dtype])
+    return basis.T.astype(rows.dtype) @ rows
+
+
+def _independent(gram, share):
+    """Coefficients, in columns, of orthonormal sums of vectors with this Gram matrix.
+
+    Sums whose squared length is below ``share`` of the largest are left out.
+    """
+    values, basis = np.linalg.eigh(gram)
+    told = values > share * values[-1]
+    return basis[:, told] / np.sqrt(values[told])
 
 
 def _products(first, second):
@@ -343,9 +353,7 @@ class SoftInverse:
         scale = _column(_inverted(np.linalg.norm(went, axis=1)), went)
         went *= scale
         images *= scale
-        values, basis = np.linalg.eigh((went @ went.T).astype(np.float64))
-        told = values > _TOLD_APART * values[-1]
-        basis = basis[:, told] / np.sqrt(values[told])
+        basis = _independent((went @ went.T).astype(np.float64), _TOLD_APART)
         bend = (went @ images.T).astype(np.float64)
         values, inner = np.linalg.eigh(basis.T @ (0.5 * (bend + bend.T)) @ basis)
         soft = np.flatnonzero((values > 0.0) & (values < _SOFT))[:most]
