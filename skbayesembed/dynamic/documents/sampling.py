@@ -51,8 +51,9 @@ _AT_ONCE = 64
 _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
 # Squared distance to the mode, in posterior standard deviations a parameter, before the last step.
 _MODE_TOL = 1e-11
-# What is enough for the largest models, and the share of the gradient that a step may leave.
-_LARGEST_MODE = {"tol": 1e-8, "residual": 0.1}
+# What is enough for the largest models, a six-hundredth of a standard deviation for each parameter,
+# and the share of the gradient that a step may leave.
+_LARGEST_MODE = {"tol": 3e-6, "residual": 0.1}
 # Blocks of the Hessian up to so many rows are factorised: beyond, solutions to the residual above
 # are had sooner through products.
 _FACTORISED = 2000
