@@ -20,7 +20,7 @@ def package_version() -> str:
 
 
 def write_archive(
-    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> None:
     """Write a file that is complete or not there.
 
