@@ -67,7 +67,7 @@ def assert_same(result, expected):
 )
 def test_chains_go_on_wherever_they_were_broken_off(files, settings, n_jobs):
     expected = sample(**settings)
-    for n in range(1, 36, 2):
+    for n in range(1, 36, 3):
         try:
             with break_after(n):
                 assert_same(kept(files, sample, n_jobs=n_jobs, **settings), expected)
@@ -98,7 +98,7 @@ def test_hamiltonian_chains_go_on_while_they_learn(files, kind):
         return sample_hmc(model, settings, options, n_chains=1, seeds=seeds)
 
     expected = one_chain()
-    for n in rng.integers(1, 115, 6):
+    for n in rng.integers(1, 115, 3):
         with break_after(int(n)), pytest.raises(Broken):
             kept(files, one_chain)
         assert_same(kept(files, one_chain), expected)
