@@ -68,7 +68,7 @@ def killed(name, backend, moments, seed, folder):
 
 def test_killed_in_search_warm_up_and_draws(tmp_path, request):
     seed = request.config.getoption("--seed-offset")
-    found = killed("senses-hmc", "threading", 4, seed, tmp_path)
+    found = killed("senses-hmc", "threading", 3, seed, tmp_path)
     assert all(same for _, same, _ in found), found
 
 
