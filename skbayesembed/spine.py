@@ -196,7 +196,7 @@ def fit(
             result = solve(estimator, problem, settings, seeds["solve"])
     interrupted = result.facts.get("interrupted", False)
     found = conclude(estimator, room, training, settings, result)
-    if files is not None and not interrupted:
+    if files is not None and not (interrupted or getattr(estimator, "warm_start", False)):
         files.remove()
     return found
 

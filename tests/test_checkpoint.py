@@ -14,9 +14,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, spine
 from skbayesembed.inference import checkpoint
 from skbayesembed.inference.checkpoint import Checkpoint, Stage
+from skbayesembed.topics import recording
 from tests.helpers.breaking import Broken, break_after
 from tests.test_backends import HAVE_JOBS, digest
 from tests.test_contract import CASES, SENSES
@@ -137,6 +138,37 @@ def test_fits_share_a_folder(tmp_path):
         np.testing.assert_array_equal(found, without)
 
 
+# -- more draws ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_draws_are_appended(name, tmp_path):
+    case, options = CASES[name], {"checkpoint": tmp_path, "warm_start": True}
+    case.fit(draws=7, **options)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    more = case.fit(**options)
+    assert digest(more) == digest(case.fit())
+    assert {path for path in tmp_path.iterdir()} == set(before)
+    # searches are not made again
+    again = {path.name for path, at in before.items() if path.stat().st_mtime_ns > at}
+    assert all("chain" in name for name in again) and len(again) == 2
+    assert digest(case.fit(n_jobs=2, **options)) == digest(more)
+    with pytest.raises(ValueError, match="draws=20 is less than the 24 draws"):
+        case.fit(draws=20, **options)
+
+
+def test_draws_that_would_be_recorded_more_rarely_are_not_appended(tmp_path, monkeypatch):
+    case, options = CASES["topics-gibbs"], {"checkpoint": tmp_path, "warm_start": True}
+    case.fit(draws=7, **options)
+    footprint = spine.Footprint
+    monkeypatch.setattr(recording, "Footprint", lambda **k: footprint(**k | {"budget": 1}))
+    with pytest.raises(
+        ValueError, match=r"\(every 1, not every 24\): begin anew, with keep_draws='all'"
+    ):
+        case.fit(**options)
+    assert case.fit(keep_draws="all", **options).posterior_.n_draws == 24
+
+
 # -- names ---------------------------------------------------------------------------------------
 
 
@@ -178,6 +210,10 @@ def test_parameters_are_checked_before_any_work(cls, tmp_path):
     }.items():
         with pytest.raises(ValueError, match=message):
             cls(checkpoint=value, random_state=0).fit(object())
+    with pytest.raises(ValueError, match="warm_start=True needs a folder"):
+        cls(warm_start=True).fit(object())
+    with pytest.raises(ValueError, match="warm_start must be True or False, got 'yes'"):
+        cls(warm_start="yes").fit(object())
     with pytest.raises(ValueError, match="checkpoint needs a seed, got random_state=None"):
         cls(checkpoint=tmp_path).fit(object())
 

@@ -75,9 +75,15 @@ def check_jobs(n_jobs: Any) -> None:
 
 
 def check_checkpoint(estimator: Any) -> None:
-    """Check ``checkpoint`` of an estimator, where it has one."""
+    """Check ``checkpoint`` and ``warm_start`` of an estimator, where it has them."""
     checkpoint = getattr(estimator, "checkpoint", None)
+    warm_start = getattr(estimator, "warm_start", False)
+    check_bool("warm_start", warm_start)
     if checkpoint is None:
+        if warm_start:
+            raise ValueError(
+                "warm_start=True needs a folder from which chains go on, got checkpoint=None."
+            )
         return
     if not isinstance(checkpoint, str | os.PathLike) or isinstance(os.fspath(checkpoint), bytes):
         raise ValueError(f"checkpoint must be None or the path of a folder, got {checkpoint!r}.")

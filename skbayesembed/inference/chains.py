@@ -23,7 +23,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..common.trial import Measured, Part, Trial, current
 from ..common.warnings import warn_user
 from ..posterior.posterior import RunningMoments
-from .checkpoint import Checkpoint, Stage
+from .checkpoint import Checkpoint, Refused, Stage
 from .checkpoint import current as current_checkpoint
 from .contracts import Result
 from .progress import Progress
@@ -166,11 +166,22 @@ class ChainRecord:
         for kind in ("rows", "stats"):
             for name, values in getattr(self, kind).items():
                 arrays[f"{kind}.{name}"] = values[: self.n_draws]
-        made = {"moments": self.moments, "n_draws": self.n_draws}
+        made = {"moments": self.moments, "n_draws": self.n_draws, "stride": settings.stride}
         stage.write(state | made, arrays)
 
     def read(self, stage: Stage, settings: Settings) -> dict[str, Any] | None:
-        """Take the draws of a checkpoint; returns the state that was written with them, if any."""
+        """Take the draws of a checkpoint; returns the state that was written with them, if any.
+
+        Raises
+        ------
+        Refused
+            If the checkpoint is damaged, or has more draws than are asked for, or has recorded
+            others of them.
+        """
+
+        def into(state):
+            _check_appended(settings, state)
+            return take
 
         def take(full_name, values):
             kind, name = full_name.split(".", 1)
@@ -178,7 +189,7 @@ class ChainRecord:
             self._make(kind, name, n, values.shape[1:])
             getattr(self, kind)[name][: len(values)] = values
 
-        state = stage.read(take)
+        state = stage.read(into)
         if state is not None:
             self.moments, self.n_draws = state["moments"], state["n_draws"]
         return state
@@ -224,6 +235,21 @@ class ChainRecord:
 
     def _make(self, kind, name, n, shape):
         getattr(self, kind)[name] = self.shared.part(kind, name, self.index, (n, *shape))
+
+
+def _check_appended(settings, state):
+    """Raise a `Refused` unless draws can be appended to those of a checkpoint."""
+    if state["n_draws"] > settings.draws:
+        raise Refused(
+            f"draws={settings.draws} is less than the {state['n_draws']} draws that the checkpoint "
+            "has of a chain: ask for as many, or more."
+        )
+    if state["stride"] != settings.stride:
+        raise Refused(
+            f"draws={settings.draws} are too many to be recorded as those of the checkpoint were "
+            f"(every {state['stride']}, not every {settings.stride}): begin anew, with "
+            "keep_draws='all'."
+        )
 
 
 class Control:
@@ -381,8 +407,8 @@ def run_chains(
     ------
     KeyboardInterrupt
         If interrupted before any draw was made.
-    ValueError
-        If the checkpoint of a chain is damaged.
+    Refused
+        If chains cannot go on from their checkpoints.
 
     Notes
     -----

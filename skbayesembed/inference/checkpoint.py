@@ -38,10 +38,14 @@ _FORMAT, _VERSION = "skbayesembed.checkpoint", 1
 # Digits of the digest that file names have.
 _DIGITS = 20
 # Parameters that draws do not depend on, or that data and seeds stand for.
-_OTHERWISE = ("checkpoint", "embedding", "n_jobs", "random_state", "verbose")
+_OTHERWISE = ("checkpoint", "embedding", "n_jobs", "random_state", "verbose", "warm_start")
 
 _T = TypeVar("_T")
 _ACTIVE: ContextVar[Checkpoint | None] = ContextVar("checkpoint", default=None)
+
+
+class Refused(ValueError):
+    """A file from which a fit cannot go on, and why."""
 
 
 class Checkpoint:
@@ -82,7 +86,7 @@ class Checkpoint:
         return Stage(self, self.folder / f"{self._stem}-{name}.npz")
 
     def check(self) -> None:
-        """Raise a ValueError if there are files of this fit, and one of them cannot be used."""
+        """Raise a `Refused` if there are files of this fit, and one of them cannot be used."""
         for path in sorted(self.folder.glob(f"{self._stem}-*.npz")):
             Stage(self, path).check()
 
@@ -143,24 +147,28 @@ class Stage:
         now = time.monotonic()
         self._due = now + max(self.checkpoint.interval, (now - begun) / _SHARE)
 
-    def read(self, take: Callable[[str, np.ndarray], None] | None = None) -> Any:
+    def read(self, into: Callable[[Any], Callable[[str, np.ndarray], None]] | None = None) -> Any:
         """The state that was written last, or None where there is none.
 
         Parameters
         ----------
-        take : callable, optional
-            ``take(name, array)`` is called with each of the large arrays before.
+        into : callable, optional
+            ``into(state)`` returns a function ``take(name, array)``, which is called with each of
+            the large arrays.
 
         Raises
         ------
-        ValueError
+        Refused
             If the file is damaged, or was written by another version of the package.
         """
 
         def everything(archive, header):
-            for i, name in enumerate(header["arrays"]):
-                take(name, array_of(archive, f"large_{i}"))
-            return Reader.of(header["nodes"], archive).read(header["state"])
+            state = Reader.of(header["nodes"], archive).read(header["state"])
+            take = None if into is None else into(state)
+            if take is not None:
+                for i, name in enumerate(header["arrays"]):
+                    take(name, array_of(archive, f"large_{i}"))
+            return state
 
         return self._opened(everything) if self.path.exists() else None
 
@@ -182,10 +190,10 @@ class Stage:
                 header = header_of(archive)
                 wrong = [k for k, v in self._header().items() if header[k] != v]
                 found = None if wrong else read(archive, header)
-        except MemoryError:
+        except (MemoryError, Refused):
             raise
         except Exception as error:
-            raise ValueError(
+            raise Refused(
                 f"checkpoint: the file {str(self.path)!r} is damaged. Remove it, and the fit "
                 "begins this part anew."
             ) from error
@@ -200,7 +208,7 @@ class Stage:
             f"was written by skbayesembed {header['package']}, this is {package_version()}: draws "
             "would not be the same",
         )
-        raise ValueError(
+        raise Refused(
             f"checkpoint: the file {str(self.path)!r} {told}. Remove it, and the fit begins anew."
         )
 
@@ -218,7 +226,7 @@ def of_fit(estimator: Any, training: Any, seeds: Mapping[str, Any]) -> Checkpoin
 
     Raises
     ------
-    ValueError
+    Refused
         If a file of this fit is damaged or was written by another version of the package.
 
     Warns
@@ -240,6 +248,8 @@ def of_fit(estimator: Any, training: Any, seeds: Mapping[str, Any]) -> Checkpoin
     name = type(estimator).__name__
     parameters = estimator.get_params(deep=False)
     kept = {k: v for k, v in sorted(parameters.items()) if k not in _OTHERWISE}
+    if parameters.get("warm_start", False):
+        del kept["draws"]
     found = Checkpoint(folder, name, _digest([name, kept, training, dict(seeds)]))
     found.check()
     return found

@@ -150,6 +150,10 @@ class GaussianLDA(
         from there, and its draws are those of a fit that was never ended. Files are named after a
         digest of data, parameters and seed, so that fits share a folder; they are removed when
         their fit is done. It needs a ``random_state``.
+    warm_start : bool, default=False
+        Files of ``checkpoint`` stay when the fit is done, and a call with more ``draws``, all else
+        being the same, appends to those that were made: the draws are those of a fit that was asked
+        for all of them at once.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -267,6 +271,7 @@ class GaussianLDA(
         max_iter: int = 500,
         tol: float = 1e-8,
         checkpoint: str | os.PathLike[str] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -307,6 +312,7 @@ class GaussianLDA(
         self.max_iter = max_iter
         self.tol = tol
         self.checkpoint = checkpoint
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
