@@ -86,17 +86,19 @@ def test_killed_at_twenty_moments(name, backend, tmp_path, request):
 # -- what a fit leaves ---------------------------------------------------------------------------
 
 
-def test_files_are_removed_with_the_fit_that_is_done(tmp_path):
+def test_files_are_removed_with_the_fit_that_is_done(tmp_path, capsys):
     case = CASES["topics-gibbs"]
     with pytest.raises(Broken), break_after(3):
         case.fit(checkpoint=tmp_path)
     assert {path.name[:12] for path in tmp_path.iterdir()} == {"GaussianLDA-"}
-    fitted = case.fit(checkpoint=str(tmp_path))
+    fitted = case.fit(checkpoint=str(tmp_path), verbose=1)
+    assert "checkpoint: the fit goes on from chain-0 in" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
     assert digest(fitted) == digest(case.fit())
 
 
 def test_an_interrupted_fit_keeps_its_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda file: None)
     monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
     write, made = Stage.write, []

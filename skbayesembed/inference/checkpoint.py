@@ -85,10 +85,15 @@ class Checkpoint:
         """One of the stages of the fit, each of which has a name of its own."""
         return Stage(self, self.folder / f"{self._stem}-{name}.npz")
 
+    def stages(self) -> list[str]:
+        """Names of the stages that were written."""
+        paths = self.folder.glob(f"{self._stem}-*.npz")
+        return sorted(path.stem[len(self._stem) + 1 :] for path in paths)
+
     def check(self) -> None:
         """Raise a `Refused` if there are files of this fit, and one of them cannot be used."""
-        for path in sorted(self.folder.glob(f"{self._stem}-*.npz")):
-            Stage(self, path).check()
+        for name in self.stages():
+            self.stage(name).check()
 
     def remove(self) -> None:
         """Remove all files of this fit, also those that were not finished."""
@@ -252,6 +257,9 @@ def of_fit(estimator: Any, training: Any, seeds: Mapping[str, Any]) -> Checkpoin
         del kept["draws"]
     found = Checkpoint(folder, name, _digest([name, kept, training, dict(seeds)]))
     found.check()
+    stages = found.stages()
+    if stages and getattr(estimator, "verbose", 0):
+        print(f"checkpoint: the fit goes on from {', '.join(stages)} in {str(folder)!r}")
     return found
 
 

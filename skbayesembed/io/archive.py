@@ -22,7 +22,7 @@ def package_version() -> str:
 def write_archive(
     path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> None:
-    """Write a file that is complete or not there.
+    """Write a file that is complete or not there, also after a power cut.
 
     Parameters
     ----------
@@ -35,6 +35,9 @@ def write_archive(
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
     with complete_file(path) as part, open(part, "wb") as file:
         np.savez(file, header=text, **arrays)
+        # before the file gets its name: power may fail
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def header_of(archive: zipfile.ZipFile) -> dict[str, Any]:

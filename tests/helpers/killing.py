@@ -85,6 +85,7 @@ def main(name, backend, moments, seed, folder):
     warnings.simplefilter("ignore")
     # every sweep is written
     checkpoint.INTERVAL, checkpoint._SHARE = 0.0, float("inf")
+    os.fsync = lambda file: None
     # workers take longer to start than their chains take
     folder, from_file = Path(folder), backend == "loky"
     # in threads: a process that is to be forked must not have workers

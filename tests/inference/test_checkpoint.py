@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import os
 import re
 import time
 import warnings
@@ -29,6 +30,8 @@ def files(tmp_path, monkeypatch):
     """A checkpoint that is written to after every sweep."""
     monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
+    # the disk is not waited for
+    monkeypatch.setattr(os, "fsync", lambda file: None)
     return Checkpoint(tmp_path, "Fit", "0123456789abcdef" * 4)
 
 
