@@ -92,7 +92,7 @@ def test_files_are_removed_with_the_fit_that_is_done(tmp_path, capsys):
         case.fit(checkpoint=tmp_path)
     assert {path.name[:12] for path in tmp_path.iterdir()} == {"GaussianLDA-"}
     fitted = case.fit(checkpoint=str(tmp_path), verbose=1)
-    assert "checkpoint: the fit goes on from chain-0 in" in capsys.readouterr().out
+    assert "checkpoint: the fit goes on from chain-0, chain-1 in" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
     assert digest(fitted) == digest(case.fit())
 
