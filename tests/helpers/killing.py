@@ -50,9 +50,14 @@ def ended(child):
     return os.waitpid(child, os.WNOHANG) != (0, 0)
 
 
-def killed(child, folder, seconds, from_file):
-    """Kill a fit after so many seconds, counted from its first file where ``from_file``."""
-    while from_file and not reached(folder):
+def drawing(folder):
+    """Whether a chain of a fit was written."""
+    return any(name.startswith("chain") for name in reached(folder))
+
+
+def killed(child, folder, seconds, from_chains):
+    """Kill a fit after so many seconds, counted from the first file of a chain if asked for."""
+    while from_chains and not drawing(folder):
         time.sleep(0.002)
     time.sleep(seconds)
     if not ended(child):
@@ -60,14 +65,15 @@ def killed(child, folder, seconds, from_file):
         os.waitpid(child, 0)
 
 
-def seconds_of(name, backend, folder, from_file):
-    """How long a fit takes, from its first file where ``from_file``."""
+def seconds_of(name, backend, folder):
+    """Seconds of a fit until the first file of a chain, and from there."""
     begun, child = time.monotonic(), in_child(fit, name, backend, folder)
+    first = None
     while not ended(child):
         time.sleep(0.002)
-        if from_file and reached(folder):
-            begun, from_file = time.monotonic(), False
-    return time.monotonic() - begun
+        if first is None and drawing(folder):
+            first = time.monotonic()
+    return first - begun, time.monotonic() - first
 
 
 def again(name, backend, folder):
@@ -86,18 +92,19 @@ def main(name, backend, moments, seed, folder):
     # every sweep is written
     checkpoint.INTERVAL, checkpoint._SHARE = 0.0, float("inf")
     os.fsync = lambda file: None
-    # workers take longer to start than their chains take
-    folder, from_file = Path(folder), backend == "loky"
+    folder = Path(folder)
     # in threads: a process that is to be forked must not have workers
     expected = fit(name, "threading")
-    whole = seconds_of(name, backend, folder / "whole", from_file)
+    before, after = seconds_of(name, backend, folder / "whole")
     rng = np.random.default_rng(seed)
     for i in range(moments):
         here = folder / str(i)
         here.mkdir()
-        # evenly over the fit, each somewhere in its part
-        seconds = whole * (i + rng.random()) / moments
-        killed(in_child(fit, name, backend, here), here, seconds, from_file)
+        # Evenly over the fit, each somewhere in its part. Workers take longer to start than their
+        # chains take: three of four moments are within these.
+        share, from_chains = (i + rng.random()) / moments, backend == "loky" and i % 4 > 0
+        seconds = share * (after if from_chains else before + after)
+        killed(in_child(fit, name, backend, here), here, seconds, from_chains)
         found = reached(here)
         same = again(name, backend, here) == expected
         print(f"{seconds:.3f}", same, *found, flush=True)
