@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inference.chains import serial
 from ..inference.mode import find_mode
+from ..inference.threads import serial
 from ..numeric.tridiagonal_kernels import (
     paths_factor,
     paths_from,
