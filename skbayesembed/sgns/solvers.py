@@ -18,12 +18,16 @@ from .recording import diagnose, footprint, labels
 from .vi import solver as vi
 
 
+# Solvers that need the density and its gradient alone, not whole tables of pairs.
+_GRADIENT_ONLY = ("map", "hmc")
+
+
 def build_model(estimator, counts, prior):
     """The posterior of the counts; a MemoryError, before any work, where its table is too large."""
-    beside = {}
+    beside = {"whole": estimator.solver not in _GRADIENT_ONLY}
     if estimator.solver == "gibbs":
         chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
-        beside = {"chains": chains, "plans": estimator.kernel == "polya-gamma"}
+        beside |= {"chains": chains, "plans": estimator.kernel == "polya-gamma"}
     check_memory(
         table_bytes(counts, **beside),
         f"The pair table of {counts.n_words} words",
