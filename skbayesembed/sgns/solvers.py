@@ -17,7 +17,6 @@ from .problem import Problem
 from .recording import diagnose, footprint, labels
 from .vi import solver as vi
 
-
 # Solvers that need the density and its gradient alone, not whole tables of pairs.
 _GRADIENT_ONLY = ("map", "hmc")
 
