@@ -230,6 +230,7 @@ class BayesianSGNS(
     See Also
     --------
     PairCounts : Pair counts made elsewhere, accepted by ``fit`` and ``score``.
+    count_pairs : Pair counts of texts that do not fit in memory, or of several machines.
 
     References
     ----------
@@ -357,10 +358,11 @@ class BayesianSGNS(
 
         Parameters
         ----------
-        X : list of str, list of lists of str, (n_documents, n_words) counts or PairCounts
+        X : list of str, lists of str, (n_documents, n_words) counts, PairCounts or PairShard
             Documents as strings, as token lists, as a count matrix (sparse or dense), or pair
-            counts already made: a list of them, one for each unit, or a single one. Windows never
-            cross a document.
+            counts already made: a list of them, one for each unit, or a single one, or what
+            `count_pairs` has counted of all parts of a text, whose ``window`` and vocabulary hold
+            then. Windows never cross a document.
         y : None
             Ignored.
         units : array-like of shape (n_documents,), optional
@@ -498,8 +500,8 @@ class BayesianSGNS(
         ndarray of shape (n_documents, n_components)
         """
         X = materialise(X)
-        if isinstance(X, PairCounts) or inputs.is_list_of_pairs(X):
-            raise TypeError("fit_transform takes documents or a count matrix, got PairCounts.")
+        if inputs.is_counted(X):
+            raise TypeError("fit_transform takes documents or a count matrix, got counts of pairs.")
         return self.fit(X, y, units=units, sample_weight=sample_weight).transform(X)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -530,11 +532,12 @@ class BayesianSGNS(
         the whole document for counts, a token counting once; expected negatives, one per positive,
         exponent 0.75; all words of the documents), so scores compare across every hyperparameter
         but those of the analyzer, which decides what a word of the text is. A pair with a word
-        outside the vocabulary scores log 1/2. PairCounts are scored as they are.
+        outside the vocabulary scores log 1/2. PairCounts are scored as they are, a PairShard with
+        the negative pairs of the protocol.
 
         Parameters
         ----------
-        X : documents, counts or PairCounts, as in ``fit``
+        X : documents, counts, PairCounts or PairShard, as in ``fit``
         y : None
             Ignored.
         sample_weight : None
