@@ -48,7 +48,7 @@ def write_npz(
     kind: str,
     version: int,
     header: Mapping[str, Any],
-    arrays: Mapping[str, np.ndarray],
+    arrays: Mapping[str, Any],
 ) -> None:
     """Write arrays and what JSON can hold to one ``.npz`` file, without pickle.
 

@@ -91,21 +91,22 @@ class PairShard:
         """Pairs of all units together."""
         total = self._multiples
         if self.units is not None:
-            total = Block(*self._places, total).total(self.n_words)
+            unit, word = self._places
+            total = Block(unit, word, total).total(self.n_words)
             total.sum_duplicates()
         return sparse.csr_array(
             (total.data / self._scale, total.indices, total.indptr), total.shape
         )
 
     @property
-    def _places(self):
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
         return np.divmod(self._keys, self.n_words)
 
     def block(self) -> Block:
         """Pairs of each unit, in the place of documents, a `Block`."""
-        m = self._multiples
+        (unit, word), m = self._places, self._multiples
         positive = sparse.csr_array((m.data / self._scale, m.indices, m.indptr), m.shape)
-        return Block(*self._places, positive)
+        return Block(unit, word, positive)
 
     def pair_counts(self, *, negative: float = 1, ns_exponent: float = 0.75) -> PairCounts:
         """The counts with expected negative pairs, for estimators that take `PairCounts`.
