@@ -123,13 +123,25 @@ class ExpectedPairs(PairTable):
         self.n_words = table.shape[0]
         self.n_pairs = self.n_words**2
         self.chunk = max(16, 12_800 // self.n_words)
-        self._made = None
+        self._made, self._turned = None, None
 
-    def table(self, dtype):
-        """What kernels of `expected_kernels` take."""
+    def table(self, dtype, side=0):
+        """What kernels of `expected_kernels` take, with the words of a side in rows."""
+        if side == 1:
+            with _MAKING:
+                if self._turned is None:
+                    self._turned = ExpectedPairs(
+                        PairCounts(self._whole.T, RankOne(*self.factors).T)
+                    )
+            return self._turned.table(dtype)
         indptr, indices, values = self.positive
         numbers = (a.astype(dtype, copy=False) for a in (values, *self.factors))
         return indptr, indices, *numbers
+
+    @property
+    def _whole(self):
+        indptr, indices, values = self.positive
+        return sparse.csr_array((values, indices, indptr), (self.n_words, self.n_words))
 
     @property
     def n(self):
@@ -145,10 +157,7 @@ class ExpectedPairs(PairTable):
     def _tables(self):
         with _MAKING:  # chains in threads ask at the same time
             if self._made is None:
-                indptr, indices, values = self.positive
-                shape = self.n_words, self.n_words
-                positive = sparse.csr_array((values, indices, indptr), shape)
-                self._made = DensePairs(PairCounts(positive, RankOne(*self.factors)))
+                self._made = DensePairs(PairCounts(self._whole, RankOne(*self.factors)))
         return self._made
 
     def row_work(self, side):
@@ -157,9 +166,7 @@ class ExpectedPairs(PairTable):
 
     def observations(self, side):
         """Number of observations in each row."""
-        indptr, indices, values = self.positive
-        shape = self.n_words, self.n_words
-        seen = sparse.csr_array((values, indices, indptr), shape).sum(axis=1 - side)
+        seen = self._whole.sum(axis=1 - side)
         return seen + self.factors[side] * self.factors[1 - side].sum()
 
     def curvature_sums(self):
@@ -229,14 +236,16 @@ def is_expected(counts):
     return isinstance(counts.negative, RankOne) and counts.n_words > TABLES_UPTO
 
 
-def table_bytes(counts, whole=True, chains=0, plans=False):
+def table_bytes(counts, whole=True, sides=1, chains=0, plans=False):
     """Bytes of a pair table, and of what Gibbs sampling keeps beside it.
 
     Parameters
     ----------
     counts : PairCounts
     whole : bool
-        Whether the solver goes through whole tables, or needs the density and its gradient alone.
+        Whether the solver goes through whole tables.
+    sides : int
+        Where it does not, whether it goes through targets alone or through contexts too.
     chains : int
         That tune steps at a time.
     plans : bool
@@ -245,7 +254,7 @@ def table_bytes(counts, whole=True, chains=0, plans=False):
     beside = chains * 6 * 4 + plans * 2 * 16
     if not whole and is_expected(counts):
         # columns and counts of pairs in double precision are those of the counts
-        return 8 * counts.n_words + 4 * counts.positive.nnz
+        return 8 * counts.n_words + (4 + 12 * (sides - 1)) * counts.positive.nnz
     if is_dense(counts):
         return counts.n_words**2 * (4 * 8 + beside)
     n_pairs = counts.positive.nnz + counts.negative.nnz

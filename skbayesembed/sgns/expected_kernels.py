@@ -87,7 +87,7 @@ def residual_products_expected(start, stop, table, x, y, z, u, rz, ru):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def _counts_of_row(row, first, last, table, entry, n, kappa):
+def counts_of_row(row, first, last, table, entry, n, kappa):
     """Counts ``n`` and ``kappa`` of columns ``first:last``; returns the entry after the last."""
     indptr, indices, positive, left, right = table
     for j in range(first, last):
@@ -121,7 +121,7 @@ def slope_products_expected(start, stop, table, x, y, z, u, sz, su):
             t = tile[: (b - a) * (last - first)].reshape(b - a, last - first)
             np.dot(x[a:b], y[first:last].T, t)
             for i in range(b - a):
-                entry[i] = _counts_of_row(a + i, first, last, table, entry[i], n, kappa)
+                entry[i] = counts_of_row(a + i, first, last, table, entry[i], n, kappa)
                 slopes32(t[i], n[: last - first])
             np.dot(t, z[first:last], of_rows[: b - a])
             sz[a:b] += of_rows[: b - a]
@@ -154,7 +154,7 @@ def gradient_expected(start, stop, table, x, y, gx, gy):
             r = residuals[: (b - a) * m].reshape(b - a, m)
             np.dot(x[a:b], y[first:last].T, t)
             for i in range(b - a):
-                entry[i] = _counts_of_row(a + i, first, last, table, entry[i], n, kappa)
+                entry[i] = counts_of_row(a + i, first, last, table, entry[i], n, kappa)
                 total += residuals_and_likelihood(t[i], n[:m], kappa[:m], r[i])
             np.dot(r, y[first:last], of_rows[: b - a])
             gx[a:b] += of_rows[: b - a]

@@ -17,13 +17,16 @@ from .problem import Problem
 from .recording import diagnose, footprint, labels
 from .vi import solver as vi
 
-# Solvers that need the density and its gradient alone, not whole tables of pairs.
-_GRADIENT_ONLY = ("map", "hmc")
+# Solvers that do not go through whole tables of pairs, and how many sides of counts they keep.
+_WITHOUT_TABLES = {"map": 1, "hmc": 1, "vi": 2}
 
 
 def build_model(estimator, counts, prior):
     """The posterior of the counts; a MemoryError, before any work, where its table is too large."""
-    beside = {"whole": estimator.solver not in _GRADIENT_ONLY}
+    beside = {
+        "whole": estimator.solver not in _WITHOUT_TABLES,
+        "sides": _WITHOUT_TABLES.get(estimator.solver, 2),
+    }
     if estimator.solver == "gibbs":
         chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
         beside |= {"chains": chains, "plans": estimator.kernel == "polya-gamma"}

@@ -122,19 +122,28 @@ def test_small_vocabularies_have_whole_tables(counts, monkeypatch):
     assert isinstance(pair_table(written), DensePairs)
 
 
-@pytest.mark.parametrize("solver", ["map", "laplace", "vi"])
-def test_solvers_find_the_same(solver, monkeypatch):
+SOLVERS = [
+    {"solver": "map"},
+    {"solver": "laplace"},
+    {"solver": "vi"},
+    {"solver": "vi", "covariance": "diag", "biases": True},
+    {"solver": "vi", "learning_method": "online"},
+]
+
+
+@pytest.mark.parametrize("options", SOLVERS, ids=lambda o: "-".join(map(str, o.values())))
+def test_solvers_find_the_same(options, monkeypatch):
     counts, found = make_counts(60, 3), []
     for most in (59, 60):
         monkeypatch.setattr(data, "TABLES_UPTO", most)
         model = BayesianSGNS(
             2,
-            solver=solver,
             prior_precision=1.0,
             uncertainty="model",
             draws=50,
             max_iter=300,
             random_state=0,
+            **options,
         )
         found.append(model.fit(counts).cooccurrence_proba([(3, 1), (20, 5)]).mean)
     # searches in single precision end within 1e-5 of each other
