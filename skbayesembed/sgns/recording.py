@@ -9,6 +9,7 @@ from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
 from ..inference.contracts import ROWS
 from ..posterior.summary import rhat
 from ..spine import CHAINS, DRAW_BUDGET, Footprint
+from .vi.variational import factor_bytes
 
 # Covariances of all words' factors above this size are left to the approximation that has them.
 MOMENT_BYTES = 2**28
@@ -45,8 +46,19 @@ def footprint(estimator, training):
         moments = 32 * size  # means and variances; covariances are left to the approximation
     # a few draws more than fit, since intervals need them
     budget = max(DRAW_BUDGET, min(_FEWEST_DRAWS * 16 * size, _MOST_BUDGETS * DRAW_BUDGET))
-    work = _SEARCH_BYTES * size if estimator.solver == "map" else 0
-    return Footprint(16 * size, trace, moments, rows=rows, budget=budget, work=work)
+    return Footprint(
+        16 * size, trace, moments, rows=rows, budget=budget, work=_work(estimator, size // k)
+    )
+
+
+def _work(estimator, n_words):
+    """Bytes that a solver works with besides pairs and draws, as far as it does not tell itself."""
+    if estimator.solver == "map":
+        return _SEARCH_BYTES * n_words * estimator.n_components
+    if estimator.solver == "vi" and estimator.learning_method == "batch":
+        size = estimator.n_components + 2 * estimator.biases
+        return factor_bytes(n_words, size, estimator.covariance == "full")
+    return 0
 
 
 def labels(estimator, training, draws):

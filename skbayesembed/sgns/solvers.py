@@ -12,6 +12,7 @@ from .data import pair_table, table_bytes
 from .gibbs import solver as gibbs
 from .laplace import solver as laplace
 from .model import SGNSModel
+from .pairs import RankOne
 from .priors import build_prior
 from .problem import Problem
 from .recording import diagnose, footprint, labels
@@ -30,10 +31,13 @@ def build_model(estimator, counts, prior):
     if estimator.solver == "gibbs":
         chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
         beside |= {"chains": chains, "plans": estimator.kernel == "polya-gamma"}
+    advice = "Use "
+    if beside["whole"] and isinstance(counts.negative, RankOne):
+        advice += "solver='map' or 'vi', which need no such table where there are many words, "
     check_memory(
         table_bytes(counts, **beside),
         f"The pair table of {counts.n_words} words",
-        "Use negative_sampling='sampled', a smaller max_features or a larger min_count.",
+        advice + "negative_sampling='sampled', a smaller max_features or a larger min_count.",
     )
     return SGNSModel(pair_table(counts), estimator.n_components, prior)
 

@@ -78,6 +78,13 @@ def packed_diagonal(d):
     return np.cumsum(np.arange(1, d + 1)) - 1
 
 
+def factor_bytes(n_words, size, full):
+    """Bytes of covariances of both sides and of the table of second moments, batch learning."""
+    packed = size * (size + 1) // 2
+    number = 4 if 16 * n_words * packed > _DOUBLE_BYTES else 8
+    return number * n_words * packed * (3 if full else 1)
+
+
 class SGNSVariational:
     """`Variational` of an `SGNSModel`.
 
