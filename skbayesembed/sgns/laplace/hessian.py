@@ -57,6 +57,7 @@ class Hessian:
         self.x = np.array(vectors, dtype=np.float64)
         self.free = free_entries(model) if free is None else free
         self.run = run
+        self._information = [None, None]
         self._tabulate()
 
     def _tabulate(self):
@@ -160,6 +161,12 @@ class Hessian:
             self.run(blocks_sparse, [(a, b, *table, y, self._slope[side], out) for a, b in blocks])
         return out
 
+    def information(self, side):
+        """`pair_blocks` of a side at the vectors of the other, kept; not to be changed."""
+        if self._information[side] is None:
+            self._information[side] = self.pair_blocks(side, self.x[1 - side])
+        return self._information[side]
+
     def residual_sums(self, side, y):
         """``sum_v residual_wv y_v`` of each word of a side, (n_words, K)."""
         at, self.x = self.x, np.zeros_like(self.x)
@@ -170,7 +177,7 @@ class Hessian:
 
     def blocks(self, side):
         """Diagonal blocks of a side, (n_words, K, K); entries held are rows of the identity."""
-        out = self.pair_blocks(side, self.x[1 - side])
+        out = self.information(side).copy()
         diagonal = np.arange(out.shape[2])
         out[:, diagonal, diagonal] += self.prior.diagonal(side)
         words, entries = np.nonzero(~self.free[side])
