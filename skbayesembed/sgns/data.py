@@ -83,6 +83,10 @@ class DensePairs(PairTable):
         # rows of a block whose logits stay in the second-level cache
         self.chunk = max(16, 12_800 // self.n_words)
 
+    def rows(self, start, stop):
+        """Rows ``start:stop`` of ``n`` and ``kappa``, targets in rows."""
+        return self.n[0][start:stop], self.kappa[0][start:stop]
+
     def row_work(self, side):
         """Work of each row."""
         return np.full(self.n_words, float(self.n_words))
@@ -142,6 +146,14 @@ class ExpectedPairs(PairTable):
     def _whole(self):
         indptr, indices, values = self.positive
         return sparse.csr_array((values, indices, indptr), (self.n_words, self.n_words))
+
+    def rows(self, start, stop):
+        """As of `DensePairs`."""
+        kappa = self._whole[start:stop].toarray()
+        n = np.outer(self.factors[0][start:stop], self.factors[1])
+        n += kappa
+        kappa -= 0.5 * n
+        return n, kappa
 
     @property
     def n(self):

@@ -13,6 +13,7 @@ from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.sgns import data
 from skbayesembed.sgns.data import DensePairs, ExpectedPairs, pair_table, table_bytes
+from skbayesembed.sgns.documents import source
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.pairs import RankOne
 from skbayesembed.sgns.residuals import Residuals
@@ -110,6 +111,8 @@ def test_whole_tables_are_made_when_asked_for(counts):
         np.testing.assert_array_equal(expected.n[side], dense.n[side])
         np.testing.assert_array_equal(expected.kappa[side], dense.kappa[side])
     assert expected.blocks(K) == dense.blocks(K)
+    for mine, its in zip(expected.rows(3, 9), dense.rows(3, 9), strict=True):
+        np.testing.assert_array_equal(mine, its)
 
 
 def test_small_vocabularies_have_whole_tables(counts, monkeypatch):
@@ -129,6 +132,20 @@ SOLVERS = [
     {"solver": "vi", "covariance": "diag", "biases": True},
     {"solver": "vi", "learning_method": "online"},
 ]
+
+
+def test_intervals_by_units_need_no_counts_of_all_pairs(monkeypatch):
+    rng, found = np.random.default_rng(4), []
+    texts = [[f"w{w}" for w in rng.zipf(1.4, 40) if w < 50] for _ in range(60)]
+    for most in (10, 60):
+        monkeypatch.setattr(data, "TABLES_UPTO", most)
+        monkeypatch.setattr(source, "TABLES_UPTO", most)
+        if most == 10:
+            monkeypatch.setattr(ExpectedPairs, "_tables", property(lambda _: pytest.fail("made")))
+        model = BayesianSGNS(2, solver="map", prior_precision=1.0, random_state=0).fit(texts)
+        found.append(model.similarity("w1", "w2").interval)
+    # searches in single precision and systems to 5e-3 end near the same
+    np.testing.assert_allclose(*found, atol=0.02)
 
 
 @pytest.mark.parametrize("options", SOLVERS, ids=lambda o: "-".join(map(str, o.values())))
