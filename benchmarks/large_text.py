@@ -6,10 +6,11 @@ Reads the English text ``text/wikipedia_en_2015.txt.xz`` of the folder that the 
 SKBAYESEMBED_DATA names, article by article as a stream. ``--copies 10`` makes 100 million tokens of
 it: in all copies but the first a word is replaced by one whose rank is within a tenth of its own,
 so that pairs differ. Text is counted in parts, as on several machines, here one after the other,
-and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps.
+and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps (none with 0).
 
 For every stage: CPU seconds of all threads, seconds by the clock, and the peak of memory so far
-(reading the text and numba's compilation, a small fit before, are part of the latter alone).
+(reading the text and replacing words are part of both; numba's compilation, of a small fit before,
+of the latter alone).
 """
 
 from __future__ import annotations
@@ -114,7 +115,8 @@ def main():
         "n_jobs": args.jobs,
         "random_state": 0,
     }
-    compile_kernels(options)
+    if args.iterations:
+        compile_kernels(options)
     ranked = list(build_vocabulary(articles(path), min_count=1).words)
 
     def text():
@@ -130,6 +132,8 @@ def main():
     shard = sum(count_pairs(part, vocabulary) for part in in_parts(text()))
     stages.end("counts")
     print(f"{vocabulary}, {shard.positive.nnz:,} pairs of words", flush=True)
+    if args.iterations == 0:
+        return
     model = BayesianSGNS(args.components, **options).fit(shard)
     stages.end("map")
     print({k: v for k, v in model.posterior_.attrs.items() if k in ("n_iter", "lp", "converged")})
