@@ -88,8 +88,8 @@ class BayesianSGNS(
         Exponent of the context frequencies that negatives are drawn by.
     negative_sampling : {"expected", "sampled"}, default="expected"
         Expected counts, for which every pair of words has an observation (Bamler & Mandt 2017,
-        supplement eqs. 1-3; memory and time grow with the square of the vocabulary), or sampled
-        ones as in word2vec.
+        supplement eqs. 1-3; time grows with the square of the vocabulary, and so does memory for
+        ``"gibbs"``, ``"laplace"`` and intervals by units), or sampled ones as in word2vec.
     subsample : float or None, default=None
         Threshold of word2vec's rule for dropping frequent words at random.
     min_count : int, default=5
