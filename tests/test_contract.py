@@ -13,7 +13,15 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, Posterior
+from skbayesembed import (
+    BayesianSGNS,
+    DiSCSenseModel,
+    DynamicSGNS,
+    GaussianLDA,
+    Posterior,
+    build_vocabulary,
+    count_pairs,
+)
 from skbayesembed.datasets import make_dynamic_sgns, make_senses, make_sgns, make_topics
 from skbayesembed.inference import checkpoint
 from skbayesembed.inference.contracts import ATTRS, ATTRS_ALWAYS, ROWS, STATS
@@ -81,6 +89,9 @@ def cases():
     }.items():
         estimator = clone(static).set_params(**options)
         yield f"sgns-{name}", Case(estimator, SGNS.pairs, vectors, documents=DOCUMENTS)
+    shard = sum(count_pairs(DOCUMENTS * n, build_vocabulary(DOCUMENTS * 9)) for n in (4, 5))
+    estimator = clone(static).set_params(solver="vi")
+    yield "sgns-shard", Case(estimator, shard, vectors, documents=DOCUMENTS)
     drift = DynamicSGNS(2, diffusion=0.02, **SHORT)
     for solver in ("vi", "gibbs", "hmc", "laplace", "map"):
         estimator = clone(drift).set_params(solver=solver)
