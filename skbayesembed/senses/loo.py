@@ -110,7 +110,7 @@ def _blocks(estimator, places, labels):
     step = max(1, _CELLS // (posterior.n_chains * posterior.n_draws))
     for start in range(0, places.n_snippets, step):
         block = slice(start, start + step)
-        reader = SnippetReader(posterior, places.take(block), estimator._cells)
+        reader = SnippetReader(estimator, places.take(block))
         yield block, reader.log_densities(None if labels is None else labels[block])
 
 

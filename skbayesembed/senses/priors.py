@@ -17,11 +17,11 @@ from ..numeric.tridiagonal import Tridiagonal
 
 # Variance that stands for a flat prior of a first period where coordinates are made.
 _WIDE = 100.0
-KINDS = ("disc", "gasc", "scan", "interaction")
+KINDS = ("disc", "gasc", "scan", "interaction", "edisc")
 # Parameters that must be above zero, and those that are autoregression coefficients.
 _POSITIVE = (
     "kappa_phi", "kappa_theta", "kappa_chi", "kappa_psi", "kappa_phi_shape", "kappa_phi_rate",
-    "interaction_scale",
+    "interaction_scale", "kappa_sigma",
 )  # fmt: skip
 _COEFFICIENTS = ("alpha_phi", "alpha_theta")
 
@@ -65,6 +65,11 @@ class SensePrior:
         next to nothing, some by much. None deviates by more than the variance ``kappa_chi``: this
         is a regularised horseshoe, in which the variance is one over ``1 / s_v**2 + 1 / kappa_chi``
         (Piironen & Vehtari 2017).
+    kappa_sigma : float, default=0.25
+        In ``"edisc"``: variance of the words' own logits, ``sigma``. There ``kappa_theta`` and
+        ``kappa_chi`` are half the variances of the entries of vectors ``theta`` and ``chi``, in
+        units of the median squared distance of two words: logits of two words at this distance
+        differ as much as in ``"disc"``, and the defaults are those of Zafar & Nicholls (2023).
 
     Raises
     ------
@@ -88,6 +93,7 @@ class SensePrior:
     first_phi: float = 1.3
     first_psi: float = 2.5
     interaction_scale: float = 0.1
+    kappa_sigma: float = 0.25
 
     def check(self) -> None:
         """Raise a ValueError for the first parameter that is outside its range."""
@@ -120,7 +126,7 @@ class ModelPrior(SensePrior):
 
     Parameters
     ----------
-    kind : {"disc", "gasc", "scan", "interaction"}
+    kind : {"disc", "gasc", "scan", "interaction", "edisc"}
         As ``model`` of `DiSCSenseModel`.
     """
 
@@ -156,9 +162,21 @@ class ModelPrior(SensePrior):
             return Tridiagonal.walk(n_periods, 2 * kappa, self.first_phi)
         return Tridiagonal.autoregression(n_periods, self.alpha_phi, kappa)
 
+    @property
+    def _of_vectors(self):
+        """Variances of vectors over those of logits; squared median distance is one."""
+        # the logits of two words differ as in the other models, by twice the variance of each
+        return 2.0 if self.kind == "edisc" else 1.0
+
+    @property
+    def chi_variance(self):
+        """Variance of the entries of ``chi``."""
+        return self._of_vectors * self.kappa_chi
+
     def theta_precision(self, n_periods):
-        """Precision over periods of the logits of a word, common to all senses."""
-        return Tridiagonal.autoregression(n_periods, self.alpha_theta, self.kappa_theta)
+        """Precision over periods of an entry of ``theta``, common to all senses."""
+        variance = self._of_vectors * self.kappa_theta
+        return Tridiagonal.autoregression(n_periods, self.alpha_theta, variance)
 
     @property
     def slab(self):
