@@ -45,6 +45,7 @@ def check_parameters(estimator):
             "draw from."
         )
     _check_kernel(e)
+    _check_power(e)
     check_integer("n_starts", e.n_starts, 1)
     check_word_filters(e)
     check_feature_names(e.feature_names)
@@ -68,6 +69,15 @@ def _check_kernel(e):
         raise ValueError(
             f"kernel='blockwise' is not available for DiSCSenseModel with model={e.model!r}: use "
             "'hmc' or 'nuts'."
+        )
+
+
+def _check_power(e):
+    by_sense = "solver='gibbs'" if e.solver == "gibbs" else "kernel='blockwise'"
+    if e.likelihood_power != 1 and (e.solver == "gibbs" or e.kernel == "blockwise"):
+        raise ValueError(
+            f"{by_sense} needs likelihood_power=1, got {e.likelihood_power!r}: it draws with the "
+            "likelihood of eq. 9 as it is. Use solver='hmc' with kernel='hmc' or 'nuts'."
         )
 
 

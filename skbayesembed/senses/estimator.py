@@ -85,6 +85,12 @@ class DiSCSenseModel(
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values.
+    likelihood_power : float in (0, 1], default=1.0
+        Power of the likelihood of the snippets in the posterior. Below 1 snippets count for less
+        than so many independent ones, as they may where words of a snippet depend on each other or
+        snippets come from few works: intervals widen (Zafar & Nicholls 2024). Probabilities of
+        senses and of words given parameters are those of the model whatever it is. Not with
+        ``solver="gibbs"`` and ``kernel="blockwise"``.
     n_starts : int, default=24
         Number of annealed starts from which modes of the posterior are looked for; chains and
         approximations then start from the heaviest mode. For ``"map"``: number of searches, the
@@ -149,6 +155,8 @@ class DiSCSenseModel(
         One period where ``fit`` got no times.
     genres_ : ndarray of shape (n_genres,) or None
         Labels of the genres; None where ``fit`` got none, or merged them.
+    likelihood_power_ : float
+        Power of the likelihood in the posterior.
     vectors_ : ndarray of shape (n_words, n_dims) or None
         Of ``model="edisc"``: word vectors as the model takes them (see Notes).
     modes_ : sequence of Mode
@@ -203,6 +211,8 @@ class DiSCSenseModel(
     Zafar & Nicholls (2023). An embedded diachronic sense change model with a case study from
     ancient Greek. arXiv:2311.00541.
 
+    Zafar & Nicholls (2024). arXiv:2410.01475.
+
     Examples
     --------
     >>> from skbayesembed import DiSCSenseModel
@@ -236,6 +246,7 @@ class DiSCSenseModel(
         n_periods: int | None = None,
         bins: ArrayLike | None = None,
         prior: SensePrior | None = None,
+        likelihood_power: float = 1.0,
         n_starts: int = 24,
         analyzer: str | Callable = "word",
         lowercase: bool = True,
@@ -264,6 +275,7 @@ class DiSCSenseModel(
         self.n_periods = n_periods
         self.bins = bins
         self.prior = prior
+        self.likelihood_power = likelihood_power
         self.n_starts = n_starts
         self.analyzer = analyzer
         self.lowercase = lowercase
@@ -333,6 +345,7 @@ class DiSCSenseModel(
         self.periods_ = training.periods
         self.genres_ = training.genres
         self.vectors_ = data.vectors
+        self.likelihood_power_ = float(self.likelihood_power)
         self._columns = training.columns
         self._timed, self._merged = training.timed, training.merged
         self._cells = data.cells

@@ -53,13 +53,13 @@ class SenseModel:
     n_senses : int
     prior : ModelPrior
     power : float, default=1.0
-        Power of the likelihood.
+        Power of the likelihood, beside that of the prior's ``likelihood_power``.
 
     """
 
     def __init__(self, data, n_senses, prior, *, power=1.0):
         self.data, self.n_senses, self.prior = data, n_senses, prior
-        self.power = power
+        self.power = power * prior.likelihood_power
         n_periods, n_words = data.n_periods, data.n_words
         self.totals, self.lengths = data.totals, data.lengths
         self.snippets = data.cells.astype(float)

@@ -110,27 +110,32 @@ class SensePrior:
 
 
 def prior_of(estimator: Any) -> ModelPrior:
-    """`ModelPrior` of an estimator's ``prior`` and ``model``, after a check of both."""
+    """`ModelPrior` of an estimator, after a check of its model, prior and likelihood power."""
     check_choice("model", estimator.model, KINDS)
     prior = SensePrior() if estimator.prior is None else estimator.prior
     if not isinstance(prior, SensePrior):
         raise ValueError(f"prior must be None or a SensePrior, got {prior!r}.")
     prior.check()
     given = {f.name: getattr(prior, f.name) for f in fields(SensePrior)}
-    return ModelPrior(**given, kind=estimator.model)
+    power = estimator.likelihood_power
+    check_real("likelihood_power", power, 0, high=1)
+    return ModelPrior(**given, kind=estimator.model, likelihood_power=float(power))
 
 
 @dataclass(frozen=True)
 class ModelPrior(SensePrior):
-    """A `SensePrior` for one of the models.
+    """A `SensePrior` for one of the models, and what its likelihood counts for beside it.
 
     Parameters
     ----------
     kind : {"disc", "gasc", "scan", "interaction", "edisc"}
         As ``model`` of `DiSCSenseModel`.
+    likelihood_power : float
+        Power of the likelihood.
     """
 
     kind: str = field(default="disc", kw_only=True)
+    likelihood_power: float = field(default=1.0, kw_only=True)
 
     @property
     def walks(self):
