@@ -112,6 +112,13 @@ def cases():
         )
     estimator = clone(senses).set_params(model="gasc")
     yield "senses-gasc", Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts)
+    for solver in ("hmc", "vi", "laplace", "map"):
+        vectors = np.random.default_rng(0).normal(size=(25, 3))
+        estimator = clone(senses).set_params(model="edisc", embedding=vectors, solver=solver)
+        yield (
+            f"senses-edisc-{solver}",
+            Case(estimator, SENSES.counts, ("prevalence", "sigma"), covariates, SENSES.counts),
+        )
     topics = GaussianLDA(2, embedding=TOPICS.vectors, **SHORT)
     for solver in ("gibbs", "hmc", "vi", "laplace", "map"):
         estimator = clone(topics).set_params(solver=solver)
