@@ -31,8 +31,8 @@ _UNITS, _PAIRS, _FEWEST_WORDS = 5.0, 2000, 20
 _SPLITS = ((4_000, 4), (40_000, 2), (np.inf, 1))
 # Median of the absolute value of a standard normal number.
 _MEDIAN = 0.6744897501960817
-# The searches for the modes of halves: the response to within .015 of where they would end. Those of
-# the largest models end earlier, after two thirds of the iterations: at 2,000 words, 50 components
+# The searches for the modes of halves: the response to within .015 of where they would end. Of the
+# largest models they end earlier, after two thirds of the iterations: at 2,000 words, 50 components
 # the first leaves the response within .003, the second within .016.
 _SEARCH_ITERATIONS, _SEARCH_TOL, _LARGEST_TOL = 3000, 1e-4, 1e-3
 # Where halves end near modes of their own, the response is what it is up to this.
