@@ -35,8 +35,8 @@ def _end_of_tile(indices, entry, stop, last):
 def _residuals_of_row(t, left, right, first, columns, positive, seen):
     """t = positive (1 - sigma(t)) - left right sigma(t); returns the log likelihood.
 
-    ``t`` begins with the column ``first``, and ``positive`` are counts at the ``columns``; ``seen`` is
-    a buffer for them.
+    ``t`` begins with the column ``first``; ``positive`` are counts at the ``columns``, and ``seen``
+    is a buffer for them.
     """
     for i in range(columns.size):
         seen[i] = t[columns[i] - first]
