@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ..common.warnings import warn_user
 from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times
 from ..corpus.text import document_counts, frequent_corpus, input_kind, materialise
 from .data import Snippets
+from .embedding import word_vectors
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,11 @@ def training_data(estimator, X, y, times, genres):
     periods, index = _learn_periods(estimator, times, n)
     merged = estimator.model == "scan"
     labels, genre_index = _learn_genres(genres, n, merged)
+    vectors = None
+    if estimator.model == "edisc":
+        n_columns = None if columns is None else estimator.n_features_in_
+        totals = np.asarray(counts.sum(axis=0), dtype=float).ravel()
+        vectors = word_vectors(estimator.embedding, words, columns, n_columns, totals)
     data = Snippets.of(
         counts,
         index,
@@ -87,6 +94,7 @@ def training_data(estimator, X, y, times, genres):
         known_senses(y, n, estimator.n_senses),
         n_periods=periods.n_periods,
         n_genres=1 if labels is None else labels.size,
+        vectors=vectors,
     )
     return Training(data, words, columns, periods, labels, times is not None, merged)
 
@@ -168,14 +176,29 @@ def _line(times, n):
 
 
 def period_indices(estimator, times, n):
-    """Period of each snippet; None where it is not known."""
+    """Period of each snippet; None where it is not known.
+
+    Warns
+    -----
+    UserWarning
+        If snippets are of times before the first period or after the last, as which they count.
+    """
     if times is None:
         return np.zeros(n, dtype=np.int64) if estimator.periods_.n_periods == 1 else None
     if not estimator._timed:
         raise ValueError(
             "times must be None, as the estimator was fitted without times: pass times= to fit."
         )
-    return estimator.periods_.index(_line(times, n))
+    index, outside = estimator.periods_.nearest(_line(times, n))
+    if outside.any():
+        labels = estimator.periods_.labels
+        warn_user(
+            f"{outside.sum()} of {n} snippets are of times before the first period ({labels[0]}) "
+            f"or after the last ({labels[-1]}): they are read as of that period. bins can cover "
+            "times that have no data.",
+            UserWarning,
+        )
+    return index
 
 
 # Genres -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -173,6 +174,16 @@ class BayesianSGNS(
         Regular expression of a token, as in scikit-learn.
     feature_names : list of str or None, default=None
         Words of the columns where X is a count matrix.
+    checkpoint : str, path-like or None, default=None
+        A folder to which the state of the fit is written about every 30 seconds: chains with their
+        draws, the ascent of ``"vi"``. If the fit is ended, by whatever means, the same call goes on
+        from there, and its draws are those of a fit that was never ended. Files are named after a
+        digest of data, parameters and seed, so that fits share a folder; they are removed when
+        their fit is done. It needs a ``random_state``.
+    warm_start : bool, default=False
+        Files of ``checkpoint`` stay when the fit is done, and a call with more ``draws``, all else
+        being the same, appends to those that were made: the draws are those of a fit that was asked
+        for all of them at once.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -300,6 +311,8 @@ class BayesianSGNS(
         stop_words: str | list[str] | None = None,
         token_pattern: str = r"(?u)\b\w\w+\b",
         feature_names: list[str] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -341,6 +354,8 @@ class BayesianSGNS(
         self.stop_words = stop_words
         self.token_pattern = token_pattern
         self.feature_names = feature_names
+        self.checkpoint = checkpoint
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

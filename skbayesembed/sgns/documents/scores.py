@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from ...inference.chains import serial
+from ...inference.threads import serial
 from ..counting import noise_distribution
 
 # Weighted sums whose negative pairs are worked out in one matrix product.

@@ -15,7 +15,7 @@ import copy
 
 import numpy as np
 
-from ...inference.chains import serial
+from ...inference.threads import serial
 from .hessian_kernels import (
     blocks_sparse,
     curvature_rows_dense,

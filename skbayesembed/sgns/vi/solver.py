@@ -6,6 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
+from ...inference import checkpoint
 from ...inference.approximations import drawn
 from ...inference.chains import Workers
 from ...inference.contracts import ROWS
@@ -58,6 +59,7 @@ def solve(estimator, problem, settings, seed):
             max_iter=estimator.max_iter,
             tol=factor * estimator.tol,
             verbose=estimator.verbose,
+            stage=checkpoint.stage("ascent"),
         )
     variational.take_back(q)
     variational.sort_components(q)
@@ -100,7 +102,13 @@ def read_passes(estimator, problem, settings, seed):
             online.end_pass()
 
         facts = repeat_passes(
-            online, read, n_passes=estimator.n_passes, counted=counted, verbose=estimator.verbose
+            online,
+            read,
+            rng,
+            n_passes=estimator.n_passes,
+            counted=counted,
+            stage=checkpoint.stage("passes"),
+            verbose=estimator.verbose,
         )
     if online.n_batches == 0:
         raise ValueError("X has no pair of words: every document has fewer than two.")
