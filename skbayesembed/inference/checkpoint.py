@@ -257,8 +257,8 @@ def of_fit(estimator: Any, training: Any, seeds: Mapping[str, Any]) -> Checkpoin
         del kept["draws"]
     found = Checkpoint(folder, name, _digest([name, kept, training, dict(seeds)]))
     found.check()
-    stages = found.stages()
-    if stages and getattr(estimator, "verbose", 0):
+    stages, verbose = found.stages(), getattr(estimator, "verbose", 0)
+    if stages and verbose:
         print(f"checkpoint: the fit goes on from {', '.join(stages)} in {str(folder)!r}")
     return found
 
