@@ -100,7 +100,7 @@ class DensePairs(PairTable):
         return [array, np.ascontiguousarray(array.T)]
 
 
-class ExpectedPairs(PairTable):
+class ProductPairs(PairTable):
     """All pairs of counts whose negative part is a `RankOne`, as their positive part and factors.
 
     The log density and its gradient need no more. Solvers that go through whole tables get them
@@ -134,9 +134,7 @@ class ExpectedPairs(PairTable):
         if side == 1:
             with _MAKING:
                 if self._turned is None:
-                    self._turned = ExpectedPairs(
-                        PairCounts(self._whole.T, RankOne(*self.factors).T)
-                    )
+                    self._turned = ProductPairs(PairCounts(self._whole.T, RankOne(*self.factors).T))
             return self._turned.table(dtype)
         indptr, indices, values = self.positive
         numbers = (a.astype(dtype, copy=False) for a in (values, *self.factors))
@@ -244,7 +242,7 @@ def is_dense(counts):
 
 
 def is_expected(counts):
-    """Whether whole tables are made only for solvers that go through them (`ExpectedPairs`)."""
+    """Whether whole tables are made only for solvers that go through them (`ProductPairs`)."""
     return isinstance(counts.negative, RankOne) and counts.n_words > TABLES_UPTO
 
 
@@ -275,7 +273,7 @@ def table_bytes(counts, whole=True, sides=1, chains=0, plans=False):
 
 
 def pair_table(counts):
-    """The table that suits the counts: `ExpectedPairs`, `DensePairs` or `SparsePairs`."""
+    """The table that suits the counts: `ProductPairs`, `DensePairs` or `SparsePairs`."""
     if is_expected(counts):
-        return ExpectedPairs(counts)
+        return ProductPairs(counts)
     return DensePairs(counts) if is_dense(counts) else SparsePairs(counts)

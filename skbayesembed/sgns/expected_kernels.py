@@ -32,18 +32,19 @@ def _end_of_tile(indices, entry, stop, last):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def _residuals_of_row(t, left, right, columns, positive, seen):
+def _residuals_of_row(t, left, right, first, columns, positive, seen):
     """t = positive (1 - sigma(t)) - left right sigma(t); returns the log likelihood.
 
-    ``positive`` are counts at the ``columns`` of ``t``; ``seen`` is a buffer for them.
+    ``t`` begins with the column ``first``; ``positive`` are counts at the ``columns``, and ``seen``
+    is a buffer for them.
     """
     for i in range(columns.size):
-        seen[i] = t[columns[i]]
+        seen[i] = t[columns[i] - first]
     total = negative_residuals32(t, left, right)
     if columns.size > 0:
         total += positive_residuals32(seen[: columns.size], positive)
         for i in range(columns.size):
-            t[columns[i]] += seen[i]
+            t[columns[i] - first] += seen[i]
     return total
 
 
@@ -54,7 +55,6 @@ def residual_products_expected(start, stop, table, x, y, z, u, rz, ru):
     n_words = y.shape[0]
     n_rows, n_columns = min(_ROWS, stop - start), min(_COLUMNS, n_words)
     tile, seen = np.empty(n_rows * n_columns, x.dtype), np.empty(n_columns, x.dtype)
-    places = np.empty(n_columns, np.int32)
     of_rows = np.empty((n_rows, z.shape[1]), x.dtype)
     of_columns = np.empty((n_columns, u.shape[1]), x.dtype)
     entry = np.empty(n_rows, np.int64)
@@ -71,10 +71,14 @@ def residual_products_expected(start, stop, table, x, y, z, u, rz, ru):
             for i in range(b - a):
                 lo = entry[i]
                 hi = _end_of_tile(indices, lo, indptr[a + i + 1], last)
-                for e in range(lo, hi):
-                    places[e - lo] = indices[e] - first
                 total += _residuals_of_row(
-                    t[i], left[a + i], right[first:last], places[: hi - lo], positive[lo:hi], seen
+                    t[i],
+                    left[a + i],
+                    right[first:last],
+                    first,
+                    indices[lo:hi],
+                    positive[lo:hi],
+                    seen,
                 )
                 entry[i] = hi
             if z.shape[1] > 0:

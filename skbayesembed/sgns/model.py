@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from .data import ExpectedPairs
+from .data import ProductPairs
 from .density_kernels import gradient_dense, gradient_sparse
 from .expected_kernels import gradient_expected
 from .priors import as_prior
@@ -30,7 +30,7 @@ class SGNSModel:
 
     Parameters
     ----------
-    pairs : DensePairs, ExpectedPairs or SparsePairs
+    pairs : DensePairs, ProductPairs or SparsePairs
     n_components : int
     prior : Prior or float
         A number is the precision of every entry of both arrays.
@@ -100,7 +100,7 @@ class SGNSModel:
         size = rho.size
         grad_rho, grad_alpha = out[:size].reshape(rho.shape), np.zeros_like(alpha)
         pairs = self.pairs
-        if isinstance(pairs, ExpectedPairs):
+        if isinstance(pairs, ProductPairs):
             logp = gradient_expected(
                 0, self.n_words, pairs.table(np.float64), rho, alpha, grad_rho, grad_alpha
             )

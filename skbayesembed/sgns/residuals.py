@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .data import ExpectedPairs, cut_rows
+from .data import ProductPairs, cut_rows
 from .density_kernels import (
     residual_products_dense,
     residual_products_sparse,
@@ -26,7 +26,7 @@ class Residuals:
 
     Parameters
     ----------
-    pairs : DensePairs, ExpectedPairs or SparsePairs
+    pairs : DensePairs, ProductPairs or SparsePairs
     run : callable
         Maps a function over blocks of rows.
 
@@ -93,7 +93,7 @@ class Residuals:
 
 def _kernels(pairs):
     """Kernels of products with residuals and with slopes, and the table that they go through."""
-    if isinstance(pairs, ExpectedPairs):
+    if isinstance(pairs, ProductPairs):
         return residual_products_expected, slope_products_expected, pairs.table(np.float32)
     n, kappa = (a[0].astype(np.float32) for a in (pairs.n, pairs.kappa))
     if pairs.dense:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from ..data import ExpectedPairs
+from ..data import ProductPairs
 from .kernels import (
     DenseCounts,
     Form,
@@ -244,7 +244,7 @@ class SGNSVariational:
         mine = Side(q.mean[side], q.cov[side], q.log_det[side])
         form = Form(self.free[side], self.fixed[side], self.full, self.rounding)
         shared, y = (prior, form, memory), q.mean[1 - side]
-        expected = isinstance(pairs, ExpectedPairs)
+        expected = isinstance(pairs, ProductPairs)
         if expected:
             counts = pairs.table(np.float64, side)
         elif pairs.dense:

@@ -12,7 +12,7 @@ from scipy.special import expit, log_expit
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.sgns import data
-from skbayesembed.sgns.data import DensePairs, ExpectedPairs, pair_table, table_bytes
+from skbayesembed.sgns.data import DensePairs, ProductPairs, pair_table, table_bytes
 from skbayesembed.sgns.documents import source
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.pairs import RankOne
@@ -59,7 +59,7 @@ def test_products_by_their_formulas(counts, arrays):
     t = x.astype(float) @ y.T.astype(float)
     residual = positive - (positive + negative) * expit(t)
     slope = (positive + negative) * expit(t) * expit(-t)
-    residuals = Residuals(ExpectedPairs(counts), serial)
+    residuals = Residuals(ProductPairs(counts), serial)
     close(residuals.times(x, y, z), residual @ z)
     close(residuals.transposed(x, y, u), residual.T @ u)
     gradient = np.empty((2, V, K), np.float32)
@@ -72,7 +72,7 @@ def test_products_by_their_formulas(counts, arrays):
 
 def test_double_precision(counts, arrays):
     prior = {"prior": 1.3}
-    models = [SGNSModel(table(counts), K, **prior) for table in (DensePairs, ExpectedPairs)]
+    models = [SGNSModel(table(counts), K, **prior) for table in (DensePairs, ProductPairs)]
     theta = np.concatenate([a.ravel() for a in arrays[:2]])
     gradients = [np.empty_like(theta) for _ in models]
     values = [m.logp_and_grad(theta, g) for m, g in zip(models, gradients, strict=True)]
@@ -84,7 +84,7 @@ def test_double_precision(counts, arrays):
 def test_extreme_logits(counts, arrays):
     x, y = ((100.0 * a).astype(np.float32) for a in arrays[:2])
     gradient = np.empty((2, V, K), np.float32)
-    assert np.isfinite(Residuals(ExpectedPairs(counts), serial).gradient(x, y, gradient))
+    assert np.isfinite(Residuals(ProductPairs(counts), serial).gradient(x, y, gradient))
     assert np.all(np.isfinite(gradient))
 
 
@@ -93,7 +93,7 @@ def test_threads_change_no_bit(counts, arrays):
     found = []
     for n_threads in (1, 2, 3):
         with Workers(n_threads) as run:
-            residuals = Residuals(ExpectedPairs(counts), run)
+            residuals = Residuals(ProductPairs(counts), run)
             gradient = np.empty((2, V, K), np.float32)
             value = residuals.gradient(x, y, gradient)
             found.append((value, gradient, *residuals.slopes(x, y, z, u)))
@@ -103,7 +103,7 @@ def test_threads_change_no_bit(counts, arrays):
 
 
 def test_whole_tables_are_made_when_asked_for(counts):
-    expected, dense = pickle.loads(pickle.dumps(ExpectedPairs(counts))), DensePairs(counts)
+    expected, dense = pickle.loads(pickle.dumps(ProductPairs(counts))), DensePairs(counts)
     for side in (0, 1):
         np.testing.assert_allclose(expected.observations(side), dense.observations(side))
     assert expected._made is None
@@ -118,7 +118,7 @@ def test_whole_tables_are_made_when_asked_for(counts):
 def test_small_vocabularies_have_whole_tables(counts, monkeypatch):
     assert isinstance(pair_table(counts), DensePairs)
     monkeypatch.setattr(data, "TABLES_UPTO", V - 1)
-    assert isinstance(pair_table(counts), ExpectedPairs)
+    assert isinstance(pair_table(counts), ProductPairs)
     assert table_bytes(counts, whole=False) < 0.2 * table_bytes(counts)
     # those whose negative counts are no product are as before
     written = PairCounts(counts.positive, counts.negative.toarray())
@@ -141,7 +141,7 @@ def test_intervals_by_units_need_no_counts_of_all_pairs(monkeypatch):
         monkeypatch.setattr(data, "TABLES_UPTO", most)
         monkeypatch.setattr(source, "TABLES_UPTO", most)
         if most == 10:
-            monkeypatch.setattr(ExpectedPairs, "_tables", property(lambda _: pytest.fail("made")))
+            monkeypatch.setattr(ProductPairs, "_tables", property(lambda _: pytest.fail("made")))
         model = BayesianSGNS(2, solver="map", prior_precision=1.0, random_state=0).fit(texts)
         found.append(model.similarity("w1", "w2").interval)
     # searches in single precision and systems to 5e-3 end near the same
