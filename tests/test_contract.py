@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, Posterior
 from skbayesembed.datasets import make_dynamic_sgns, make_senses, make_sgns, make_topics
-from skbayesembed.inference import checkpoint
+from skbayesembed.inference import checkpoint, mode
+from skbayesembed.inference.ascent import Ascent
 from skbayesembed.inference.contracts import ATTRS, ATTRS_ALWAYS, ROWS, STATS
 from skbayesembed.posterior.tables import Table
 from skbayesembed.spine import APPROXIMATE, CHAINS
@@ -160,6 +161,35 @@ def test_a_fit_that_was_broken_off_goes_on(case, fitted, tmp_path, monkeypatch):
         np.testing.assert_array_equal(whole.posterior_[name], draws)
     for name, values in fitted.posterior_.stats.items():
         np.testing.assert_array_equal(whole.posterior_.stats[name], values)
+
+
+@pytest.mark.parametrize("name", ["sgns-map", "dynamic-map", "senses-map", "topics-map"])
+def test_an_interrupted_search_for_the_mode_is_kept(name, monkeypatch):
+    advance, minimize, made = Ascent.advance, mode.minimize, []
+
+    def step():
+        made.append(1)
+        if len(made) == 3:
+            raise KeyboardInterrupt
+
+    def watched(*given, callback, **options):
+        def after(x):
+            callback(x)
+            step()
+
+        return minimize(*given, callback=after, **options)
+
+    options = {}
+    if name == "sgns-map":
+        # without the searches by which it is chosen
+        options["prior_precision"] = 1.0
+        monkeypatch.setattr(Ascent, "advance", lambda *given: step() or advance(*given))
+    monkeypatch.setattr(mode, "minimize", watched)
+    with pytest.warns(RuntimeWarning, match="Interrupted"):
+        model = CASES[name].fit(**options)
+    attrs = model.posterior_.attrs
+    assert attrs["interrupted"] and not attrs["converged"] and attrs["n_iter"] in (2, 3)
+    assert set(CASES[name].draws) <= set(model.posterior_)
 
 
 def test_facts_keep_to_the_vocabulary(case, fitted):

@@ -258,7 +258,7 @@ def of_fit(estimator: Any, training: Any, seeds: Mapping[str, Any]) -> Checkpoin
     found = Checkpoint(folder, name, _digest([name, kept, training, dict(seeds)]))
     found.check()
     stages = found.stages()
-    if stages and getattr(estimator, "verbose", 0):
+    if getattr(estimator, "verbose", 0) and stages:
         print(f"checkpoint: the fit goes on from {', '.join(stages)} in {str(folder)!r}")
     return found
 
