@@ -47,5 +47,5 @@ def seek_mode(estimator, density, rng, warn):
         tol=estimator.tol,
         verbose=estimator.verbose,
         warn=warn,
-        keep=estimator.solver == "map",
+        keep=warn,
     )

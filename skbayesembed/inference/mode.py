@@ -94,7 +94,7 @@ def find_mode(
     """
     require(model, LogDensity, "map")
     search = _climb if isinstance(model, Preconditioned) else _minimize
-    theta, facts, allowed = search(model, start, max_iter, tol, keep, run)
+    theta, facts, allowed = search(model, start, max_iter, tol, run, keep)
     if facts["interrupted"]:
         warn_user(
             f"Interrupted: the point is that of {facts['n_iter']} iterations of the search, not "
@@ -121,7 +121,7 @@ def _counted(max_iter, tol, typical):
     return laps("search for a mode", min(max_iter, typical * -math.log10(min(tol, 0.1))))
 
 
-def _minimize(model, start, max_iter, tol, keep, run):
+def _minimize(model, start, max_iter, tol, run, keep=False):
     """SciPy's L-BFGS: parameters, facts, and the gradient allowed."""
     gradient = np.empty(model.n_parameters)
     # L-BFGS moves theta / scale, in whose coordinates the posterior is about equally wide
@@ -166,7 +166,7 @@ def _minimize(model, start, max_iter, tol, keep, run):
     return found.x * scale, facts, gtol
 
 
-def _climb(model, start, max_iter, tol, keep, run):
+def _climb(model, start, max_iter, tol, run, keep=False):
     """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed."""
     gradient, scale = np.empty(model.n_parameters), model.scale
     model.logp_and_grad(start, gradient)
