@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import types
 import warnings
 from unittest import mock
 
@@ -14,6 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
+import skbayesembed
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, spine
 from skbayesembed.inference import checkpoint
 from skbayesembed.inference.checkpoint import Checkpoint, Stage
@@ -88,7 +90,7 @@ def test_killed_at_twenty_moments(name, backend, tmp_path, request):
 
 def test_files_are_removed_with_the_fit_that_is_done(tmp_path, capsys):
     case = CASES["topics-gibbs"]
-    with pytest.raises(Broken), break_after(3):
+    with pytest.raises(Broken), break_after(5):
         case.fit(checkpoint=tmp_path)
     assert {path.name[:12] for path in tmp_path.iterdir()} == {"GaussianLDA-"}
     fitted = case.fit(checkpoint=str(tmp_path), verbose=1)
@@ -218,6 +220,18 @@ def test_parameters_are_checked_before_any_work(cls, tmp_path):
         cls(warm_start="yes").fit(object())
     with pytest.raises(ValueError, match="checkpoint needs a seed, got random_state=None"):
         cls(checkpoint=tmp_path).fit(object())
+
+
+def test_what_has_no_digest(tmp_path):
+    message = r"checkpoint must be None for this fit: .*\['stop_words'\] is a .*mappingproxy"
+    with pytest.raises(TypeError, match=message):
+        CASES["senses-gibbs"].fit(checkpoint=tmp_path, stop_words=types.MappingProxyType({}))
+
+
+def test_paths_are_saved_as_text(tmp_path):
+    fitted = CASES["senses-map"].fit(checkpoint=tmp_path)
+    fitted.save(tmp_path / "model.npz")
+    assert skbayesembed.load(tmp_path / "model.npz").checkpoint == str(tmp_path)
 
 
 def test_damage_is_an_error_before_any_work(tmp_path):

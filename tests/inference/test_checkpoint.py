@@ -119,6 +119,15 @@ def test_processes(files):
         assert_same(kept(files, sample, fault, n_jobs=2), expected)
 
 
+def test_states_that_cannot_be_written_are_refused_at_once(files):
+    class Strange(Counting):
+        def init_state(self, rngs):
+            return super().init_state(rngs) | {"self": object()}
+
+    with pytest.raises(TypeError, match="is a builtins.object, which is not stored"):
+        kept(files, sample, Strange(ArithmeticError("a sweep"), at=1))
+
+
 # -- interruption --------------------------------------------------------------------------------
 
 
