@@ -13,7 +13,15 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, Posterior
+from skbayesembed import (
+    BayesianSGNS,
+    DiSCSenseModel,
+    DynamicSGNS,
+    GaussianLDA,
+    Posterior,
+    build_vocabulary,
+    count_pairs,
+)
 from skbayesembed.datasets import make_dynamic_sgns, make_senses, make_sgns, make_topics
 from skbayesembed.inference import checkpoint, mode
 from skbayesembed.inference.ascent import Ascent
@@ -82,6 +90,9 @@ def cases():
     }.items():
         estimator = clone(static).set_params(**options)
         yield f"sgns-{name}", Case(estimator, SGNS.pairs, vectors, documents=DOCUMENTS)
+    shard = sum(count_pairs(DOCUMENTS * n, build_vocabulary(DOCUMENTS * 9)) for n in (4, 5))
+    estimator = clone(static).set_params(solver="vi")
+    yield "sgns-shard", Case(estimator, shard, vectors, documents=DOCUMENTS)
     drift = DynamicSGNS(2, diffusion=0.02, **SHORT)
     for solver in ("vi", "gibbs", "hmc", "laplace", "map"):
         estimator = clone(drift).set_params(solver=solver)
@@ -102,6 +113,13 @@ def cases():
         )
     estimator = clone(senses).set_params(model="gasc")
     yield "senses-gasc", Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts)
+    for solver in ("hmc", "vi", "laplace", "map"):
+        vectors = np.random.default_rng(0).normal(size=(25, 3))
+        estimator = clone(senses).set_params(model="edisc", embedding=vectors, solver=solver)
+        yield (
+            f"senses-edisc-{solver}",
+            Case(estimator, SENSES.counts, ("prevalence", "sigma"), covariates, SENSES.counts),
+        )
     topics = GaussianLDA(2, embedding=TOPICS.vectors, **SHORT)
     for solver in ("gibbs", "hmc", "vi", "laplace", "map"):
         estimator = clone(topics).set_params(solver=solver)

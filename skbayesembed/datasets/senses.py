@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.utils import Bunch
 
 from ..common.checks import check_choice, check_integer, check_real
 from ..common.random import generators, seed_sequence
+from ..corpus.embedding import check_vectors, median_distance
 from ..corpus.text import document_counts
 
-_MODELS = ("disc", "scan", "gasc", "interaction")
+_MODELS = ("disc", "scan", "gasc", "interaction", "edisc")
 
 
 def make_senses(
@@ -33,6 +35,9 @@ def make_senses(
     first_psi: float = 2.5,
     interaction: float = 0.3,
     kappa_interaction: float = 0.25,
+    vectors: ArrayLike | None = None,
+    n_dims: int = 10,
+    kappa_sigma: float = 0.25,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
     """Simulate snippets of a target word whose senses change over time and genre.
@@ -58,7 +63,7 @@ def make_senses(
         Expected number of words of a snippet, at most ``window``. A snippet may be empty.
     window : int, default=14
         Greatest number of words of a snippet.
-    model : {"disc", "scan", "gasc", "interaction"}, default="disc"
+    model : {"disc", "scan", "gasc", "interaction", "edisc"}, default="disc"
         Where the logits of prevalence phi and of words psi come from.
 
         - "disc": psi = chi + theta, a word's logit under a sense plus that in a period, where phi
@@ -67,14 +72,17 @@ def make_senses(
           first period. "scan" is the same without genres.
         - "interaction": psi = chi + theta + xi, where xi, the interaction of sense and period, is
           zero for most words (see ``interaction``).
+        - "edisc": psi = rho (chi + theta) + sigma, where rho are vectors of the words, chi and
+          theta vectors of senses and of periods, theta an autoregression.
     kappa_phi : float or (float, float), default=0.25
         Variance of the innovations of phi; half the variance of its steps in "scan" and "gasc".
         A pair is the shape and rate of an inverse Gamma distribution that the variance is drawn
         from; the paper's is (7, 3).
     kappa_theta, kappa_chi : float, default=0.25, 1.25
-        Variance of the innovations of theta, and of chi ("disc" and "interaction").
+        Variance of the innovations of theta, and of chi ("disc" and "interaction"). In "edisc"
+        half those of the entries of their vectors, over the median squared distance of two words.
     alpha_phi, alpha_theta : float, default=0.9
-        Autoregression of phi and of theta and xi ("disc" and "interaction").
+        Autoregression of phi and of theta and xi ("disc", "interaction" and "edisc").
     kappa_psi : float, default=0.1
         Half the variance of the steps of psi ("scan" and "gasc").
     first_phi, first_psi : float, default=1.3, 2.5
@@ -85,6 +93,12 @@ def make_senses(
         autoregression of its own for every sense.
     kappa_interaction : float, default=0.25
         Variance of the innovations of xi ("interaction").
+    vectors : array-like of shape (n_words, n_dims) or None, default=None
+        Vectors of the words, rho ("edisc"); by default standard normal ones.
+    n_dims : int, default=10
+        Their dimensions, where they are not given.
+    kappa_sigma : float, default=0.25
+        Variance of sigma ("edisc").
     random_state : int, RandomState instance or None, default=None
         An int gives the same data every time; with it, the truth is the same for all numbers and
         lengths of snippets.
@@ -105,7 +119,10 @@ def make_senses(
         phi, psi : ndarray
             Logits of ``prevalence`` and of ``word_proba``, of the same shapes.
         chi, theta : ndarray of shape (n_senses, n_words) and (n_periods, n_words)
-            Parts of psi; only of "disc" and "interaction".
+            Parts of psi; only of "disc" and "interaction". Of "edisc" vectors, of shape (n_senses,
+            n_dims) and (n_periods, n_dims).
+        vectors, sigma : ndarray of shape (n_words, n_dims) and (n_words,)
+            Only of "edisc".
         xi : ndarray of shape (n_senses, n_periods, n_words)
             Part of psi; only of "interaction". Zero for words without an interaction.
         kappa_phi : float
@@ -114,7 +131,8 @@ def make_senses(
     Raises
     ------
     ValueError
-        If a parameter is out of range, or genres are asked of "scan".
+        If a parameter is out of range, genres are asked of "scan", or vectors are not one for each
+        word, or all alike.
 
     Notes
     -----
@@ -123,6 +141,9 @@ def make_senses(
 
     References
     ----------
+    Zafar & Nicholls (2023), "An embedded diachronic sense change model with a case study from
+    ancient Greek", arXiv:2311.00541.
+
     Zafar & Nicholls (2022), "Measuring diachronic sense change: new models and Monte Carlo methods
     for Bayesian inference", Journal of the Royal Statistical Society C 71(5): Algorithms 1 and 2.
 
@@ -140,7 +161,8 @@ def make_senses(
         n_genres=n_genres, window=window, mean_length=mean_length, model=model,
         alpha_phi=alpha_phi, alpha_theta=alpha_theta, kappa_theta=kappa_theta,
         kappa_chi=kappa_chi, kappa_psi=kappa_psi, first_phi=first_phi, first_psi=first_psi,
-        interaction=interaction, kappa_interaction=kappa_interaction,
+        interaction=interaction, kappa_interaction=kappa_interaction, n_dims=n_dims,
+        kappa_sigma=kappa_sigma,
     )  # fmt: skip
     *streams, senses_rng, words_rng = generators(seed_sequence(random_state), 6)
     kappa_rng, phi_rng, psi_rng, xi_rng = streams
@@ -151,6 +173,15 @@ def make_senses(
     if model in ("scan", "gasc"):
         phi = _walk(phi_rng, shape, first_phi, 2 * kappa_phi)
         psi = _walk(psi_rng, (n_senses, n_periods, n_words), first_psi, 2 * kappa_psi)
+    elif model == "edisc":
+        phi = _autoregression(phi_rng, shape, alpha_phi, kappa_phi)
+        rho = _vectors(vectors, (n_words, n_dims), xi_rng)
+        unit = 2.0 / median_distance(rho) ** 2
+        chi = psi_rng.normal(scale=np.sqrt(unit * kappa_chi), size=(n_senses, rho.shape[1]))
+        theta = _autoregression(psi_rng, (n_periods, rho.shape[1]), alpha_theta, unit * kappa_theta)
+        sigma = psi_rng.normal(scale=np.sqrt(kappa_sigma), size=n_words)
+        psi = (chi[:, None] + theta) @ rho.T + sigma
+        truth.update(chi=chi, theta=theta, sigma=sigma, vectors=rho)
     else:
         phi = _autoregression(phi_rng, shape, alpha_phi, kappa_phi)
         chi = psi_rng.normal(scale=np.sqrt(kappa_chi), size=(n_senses, n_words))
@@ -191,7 +222,7 @@ def make_senses(
 
 
 def _check(**given):
-    for name in ("n_snippets", "n_words", "n_senses", "n_periods", "n_genres", "window"):
+    for name in ("n_snippets", "n_words", "n_senses", "n_periods", "n_genres", "window", "n_dims"):
         check_integer(name, given[name], 1)
     check_real("mean_length", given["mean_length"], 0, high=given["window"])
     check_choice("model", given["model"], _MODELS)
@@ -204,10 +235,20 @@ def _check(**given):
         check_real(name, given[name], -1)
         if given[name] >= 1:
             raise ValueError(f"{name} must be a number > -1 and < 1, got {given[name]!r}.")
-    kappas = ("kappa_theta", "kappa_chi", "kappa_psi", "kappa_interaction")
+    kappas = ("kappa_theta", "kappa_chi", "kappa_psi", "kappa_interaction", "kappa_sigma")
     for name in (*kappas, "first_phi", "first_psi"):
         check_real(name, given[name], 0, strict=False)
     check_real("interaction", given["interaction"], 0, strict=False, high=1)
+
+
+def _vectors(vectors, shape, rng):
+    """Those given, which must be one for each word, or standard normal ones of this shape."""
+    rho = rng.normal(size=shape) if vectors is None else check_vectors(vectors, name="vectors")
+    if len(rho) != shape[0]:
+        raise ValueError(f"vectors must have a row for each of {shape[0]} words, got {len(rho)}.")
+    if not median_distance(rho) > 0:
+        raise ValueError("vectors must differ: the median distance of two of them is zero.")
+    return rho
 
 
 def _draw_kappa(kappa_phi, rng):

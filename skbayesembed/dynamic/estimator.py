@@ -132,7 +132,7 @@ class DynamicSGNS(
         readings draw anew from the approximation); where they take more, it records evenly spaced
         draws, and running means and variances over all of them. For the words of a list every draw
         is recorded besides, in ``posterior_.stats``.
-    max_iter : int, default=200
+    max_iter : int, default=2000
         Most gradients of ``"vi"``, and most iterations of the search for the mode.
     tol : float, default=1e-6
         Relative tolerance. The search for a mode ends when the largest entry of the gradient has
@@ -283,7 +283,7 @@ class DynamicSGNS(
         chains: int = 4,
         thin: int = 1,
         keep_draws: str | Sequence[str] = "auto",
-        max_iter: int = 200,
+        max_iter: int = 2000,
         tol: float = 1e-6,
         analyzer: str | Callable = "word",
         lowercase: bool = True,

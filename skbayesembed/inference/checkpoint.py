@@ -258,13 +258,14 @@ def of_fit(estimator: Any, training: Any, seeds: Mapping[str, Any]) -> Checkpoin
     if parameters.get("warm_start", False):
         del kept["draws"]
     try:
-        digest = _digest({"class": name, "parameters": kept, "data": training, "seeds": seeds})
+        given = {"class": name, "parameters": kept, "data": training, "seeds": dict(seeds)}
+        digest = _digest(given)
     except TypeError as error:
         raise TypeError(f"checkpoint must be None for this fit: {error}") from error
     found = Checkpoint(folder, name, digest)
     found.check()
-    stages = found.stages()
-    if getattr(estimator, "verbose", 0) and stages:
+    stages, verbose = found.stages(), getattr(estimator, "verbose", 0)
+    if stages and verbose:
         print(f"checkpoint: the fit goes on from {', '.join(stages)} in {str(folder)!r}")
     return found
 

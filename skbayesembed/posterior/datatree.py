@@ -74,12 +74,14 @@ def check_sampled(solver: str, chains: tuple[str, ...]) -> None:
         )
 
 
-def log_prior_of_stats(posterior: Any) -> np.ndarray | None:
+def log_prior_of_stats(posterior: Any, power: float = 1.0) -> np.ndarray | None:
     """Log prior density of every recorded draw: what ``lp`` has beside ``log_likelihood``.
 
     Parameters
     ----------
     posterior : Posterior
+    power : float, default=1.0
+        Power of the likelihood in ``lp``.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def log_prior_of_stats(posterior: Any) -> np.ndarray | None:
     if "lp" not in stats or "log_likelihood" not in stats:
         return None
     stride = int(posterior.attrs.get("stride") or 1)
-    return (stats["lp"] - stats["log_likelihood"])[:, ::stride][:, : posterior.n_draws]
+    return (stats["lp"] - power * stats["log_likelihood"])[:, ::stride][:, : posterior.n_draws]
 
 
 def data_tree(

@@ -14,6 +14,7 @@ from ..common.checks import (
     check_real,
     check_word_filters,
 )
+from ..corpus.embedding import source_of
 from .priors import prior_of
 
 # What a solver may be asked to move by, its own choice first.
@@ -22,17 +23,21 @@ KERNELS = {
     "gibbs": ("metropolis", "polya-gamma", "uniform", "approximate"),
 }
 
+# Models whose word logits have parts that are not drawn one by one.
+_NOT_BLOCKWISE = ("interaction", "edisc")
+
 
 def check_parameters(estimator):
     """Raise a ValueError for the first parameter that is not allowed whatever the data."""
     e = estimator
     check_integer("n_senses", e.n_senses, 1)
     prior = prior_of(e)
-    if e.solver == "gibbs" and e.model == "interaction":
+    if e.solver == "gibbs" and e.model in _NOT_BLOCKWISE:
         raise ValueError(
-            "solver='gibbs' is not available for DiSCSenseModel with model='interaction': use "
+            f"solver='gibbs' is not available for DiSCSenseModel with model={e.model!r}: use "
             "solver='hmc'."
         )
+    _check_embedding(e)
     if e.solver == "gibbs" and prior.flat:
         raise ValueError(
             f"solver='gibbs' needs a finite prior.{prior.flat[0]}: under a flat prior of the first "
@@ -40,6 +45,7 @@ def check_parameters(estimator):
             "draw from."
         )
     _check_kernel(e)
+    _check_power(e)
     check_integer("n_starts", e.n_starts, 1)
     check_word_filters(e)
     check_feature_names(e.feature_names)
@@ -59,10 +65,30 @@ def _check_kernel(e):
             f"kernel={e.kernel!r} is not available for DiSCSenseModel with solver={e.solver!r}: "
             f"use {choices}."
         )
-    if e.kernel == "blockwise" and e.model == "interaction":
+    if e.kernel == "blockwise" and e.model in _NOT_BLOCKWISE:
         raise ValueError(
-            "kernel='blockwise' is not available for DiSCSenseModel with model='interaction': use "
+            f"kernel='blockwise' is not available for DiSCSenseModel with model={e.model!r}: use "
             "'hmc' or 'nuts'."
+        )
+
+
+def _check_power(e):
+    by_sense = "solver='gibbs'" if e.solver == "gibbs" else "kernel='blockwise'"
+    if e.likelihood_power != 1 and (e.solver == "gibbs" or e.kernel == "blockwise"):
+        raise ValueError(
+            f"{by_sense} needs likelihood_power=1, got {e.likelihood_power!r}: it draws with the "
+            "likelihood of eq. 9 as it is. Use solver='hmc' with kernel='hmc' or 'nuts'."
+        )
+
+
+def _check_embedding(e):
+    """That vectors are given where they are used; which, only words tell."""
+    if e.model == "edisc":
+        source_of(e.embedding)
+    elif e.embedding is not None:
+        raise ValueError(
+            f"embedding must be None with model={e.model!r}, which has no word vectors, got "
+            f"{type(e.embedding).__name__}: use model='edisc'."
         )
 
 

@@ -22,6 +22,8 @@ class Snippets:
     labels : ndarray of shape (n_snippets,), int64
         Known senses, -1 where unknown.
     n_words, n_periods, n_genres : int
+    vectors : ndarray of shape (n_words, n_dims) or None
+        Of words, as `embedding.prepared` makes them; None where the model has none.
     """
 
     indptr: np.ndarray
@@ -33,9 +35,13 @@ class Snippets:
     n_words: int
     n_periods: int
     n_genres: int
+    vectors: np.ndarray | None = None
 
     @classmethod
-    def of(cls, counts, periods, genres=None, labels=None, *, n_periods=None, n_genres=None):
+    def of(
+        cls, counts, periods, genres=None, labels=None, *, n_periods=None, n_genres=None,
+        vectors=None,
+    ):  # fmt: skip
         """From a sparse count matrix (n_snippets, n_words) and arrays over snippets."""
         counts = counts.tocsr()
         counts.sum_duplicates()
@@ -53,6 +59,7 @@ class Snippets:
             counts.shape[1],
             int(periods.max(initial=-1)) + 1 if n_periods is None else n_periods,
             int(genres.max(initial=-1)) + 1 if n_genres is None else n_genres,
+            vectors,
         )
 
     @property

@@ -25,6 +25,7 @@ from .coordinates.deviation_kernels import (
     sizes_of,
 )
 from .coordinates.effect_kernels import logits_of, pull_effects
+from .coordinates.embedded_kernels import embedded_logits, pull_embedded
 from .kernels import (
     additive_gradient,
     additive_sums,
@@ -73,6 +74,22 @@ def inner(a, b):
         for j in range(a.shape[1]):
             total += a[i, j] * b[i, j]
     return total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def add_to_rows(x, rows):
+    """Add ``x`` to every row."""
+    for r in range(len(rows)):
+        for v in range(x.size):
+            rows[r, v] += x[v]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def sum_rows(rows, out):
+    """Add every row to ``out``."""
+    for r in range(len(rows)):
+        for v in range(out.size):
+            out[v] += rows[r, v]
 
 
 @njit(inline="always")
@@ -133,6 +150,27 @@ def additive_posterior(theta, out, frames, data, totals, snippets, power):
         logits, phi, data, totals, snippets, power, by_words, by_phi
     )
     value += pull_effects(of_words, logits, by_words, out[:a].reshape(shape))
+    return value + pull_phi(of_phi, phi, by_phi, out[a:])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def embedded_posterior(theta, out, frames, data, totals, snippets, power):
+    """Of EDiSC: word logits ``rho (chi[k] + theta[t]) + sigma``."""
+    of_words, of_phi = frames
+    shape, n_words = of_words[0].shape, totals.shape[1]
+    a, n_senses = of_words[0].size + n_words, shape[0] - snippets.shape[1]
+    vectors, sigma = np.empty(shape), np.empty(n_words)
+    logits, by_logits = np.empty((shape[0], n_words)), np.empty((shape[0], n_words))
+    embedded_logits(of_words, theta[:a], vectors, sigma, logits)
+    add_to_rows(sigma, logits[:n_senses])
+    phi = phi_of(of_phi, theta[a:], n_senses)
+    by_phi = np.empty_like(phi)
+    value = power * additive_likelihood(
+        logits, phi, data, totals, snippets, power, by_logits, by_phi
+    )
+    by_sigma = np.zeros(n_words)
+    sum_rows(by_logits[:n_senses], by_sigma)
+    value += pull_embedded(of_words, vectors, sigma, by_logits, by_sigma, out[:a])
     return value + pull_phi(of_phi, phi, by_phi, out[a:])
 
 

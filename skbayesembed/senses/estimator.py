@@ -52,23 +52,32 @@ class DiSCSenseModel(
     ----------
     n_senses : int, default=2
         Number of senses K.
-    model : {"disc", "gasc", "scan", "interaction"}, default="disc"
+    model : {"disc", "gasc", "scan", "interaction", "edisc"}, default="disc"
         ``"gasc"``: every word's logit follows a random walk over periods under each sense.
         ``"scan"``: the same with one genre; those given are merged. ``"interaction"``: DiSC with
-        deviations of each sense and period, shrunk towards none.
+        deviations of each sense and period, shrunk towards none. ``"edisc"``: DiSC with word
+        vectors, ``embedding``: words that are alike are alike under a sense (see Notes).
+    embedding : mapping, path, fitted estimator, array or None, default=None
+        Vectors of words, of ``model="edisc"`` alone: a dict or gensim's KeyedVectors; the path of a
+        file in word2vec's formats or GloVe's; a fitted `BayesianSGNS`, wrapped in scikit-learn's
+        FrozenEstimator where this estimator is cloned, which stands for its posterior means
+        ``rho_``; or, for count matrices, an array with a row for each column. A mapping or file
+        finds the columns of a count matrix by their names (x0, x1, ... without names). Words
+        without a vector are kept (see Notes).
     solver : {"hmc", "gibbs", "vi", "laplace", "map"}, default="hmc"
         ``"hmc"`` sums over the senses of snippets (eq. 9), ``"gibbs"`` draws them (not for
-        ``model="interaction"``); both sample the posterior. ``"vi"`` approximates it by
-        independent Gaussians around its heaviest mode, ``"laplace"`` by the Gaussian at the point
-        of largest density there, ``"map"`` finds a mode.
+        ``model="interaction"`` and ``"edisc"``); both sample the posterior. ``"vi"`` approximates
+        it by independent Gaussians around its heaviest mode, ``"laplace"`` by the Gaussian at the
+        point of largest density there, ``"map"`` finds a mode.
     kernel : str, default="auto"
         How samplers move. With ``"hmc"``: ``"hmc"`` (what ``"auto"`` takes) follows trajectories of
         about one length in coordinates in which the mode is round; ``"nuts"`` those of the
         No-U-Turn sampler in the same coordinates; ``"blockwise"`` is the sampler of the paper,
-        mixed MALA and HMC moves of blocks of logits (not for ``model="interaction"``). With
-        ``"gibbs"``: ``"metropolis"`` (what ``"auto"`` takes) proposes all logits of a word at once
-        from the Gaussian of a Newton step; ``"polya-gamma"`` and ``"uniform"`` draw them by way of
-        auxiliary variables (Appendix B); ``"approximate"`` (Chen et al. 2013) is not exact.
+        mixed MALA and HMC moves of blocks of logits (not for ``model="interaction"`` and
+        ``"edisc"``). With ``"gibbs"``: ``"metropolis"`` (what ``"auto"`` takes) proposes all logits
+        of a word at once from the Gaussian of a Newton step; ``"polya-gamma"`` and ``"uniform"``
+        draw them by way of auxiliary variables (Appendix B); ``"approximate"`` (Chen et al. 2013)
+        is not exact.
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
@@ -77,6 +86,12 @@ class DiSCSenseModel(
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values.
+    likelihood_power : float in (0, 1], default=1.0
+        Power of the likelihood of the snippets in the posterior. Below 1 snippets count for less
+        than so many independent ones, as they may where words of a snippet depend on each other or
+        snippets come from few works: intervals widen (Zafar & Nicholls 2024). Probabilities of
+        senses and of words given parameters are those of the model whatever it is. Not with
+        ``solver="gibbs"`` and ``kernel="blockwise"``.
     n_starts : int, default=24
         Number of annealed starts from which modes of the posterior are looked for; chains and
         approximations then start from the heaviest mode. For ``"map"``: number of searches, the
@@ -138,7 +153,9 @@ class DiSCSenseModel(
     posterior_ : Posterior
         Draws of ``prevalence`` (chain, draw, n_genres, n_periods, n_senses) and of the logits of
         words: ``chi`` (..., n_senses, n_words) and ``theta`` (..., n_periods, n_words), or ``psi``
-        (..., n_senses, n_periods, n_words). Senses are aligned across draws and chains.
+        (..., n_senses, n_periods, n_words). Of ``model="edisc"``: ``chi`` (..., n_senses, n_dims),
+        ``theta`` (..., n_periods, n_dims) and ``sigma`` (..., n_words). Senses are aligned across
+        draws and chains.
     prevalence_ : ndarray of shape (n_senses, n_genres, n_periods)
         Posterior means of prevalences.
     words_ : ndarray of str of shape (n_words,)
@@ -149,6 +166,10 @@ class DiSCSenseModel(
         One period where ``fit`` got no times.
     genres_ : ndarray of shape (n_genres,) or None
         Labels of the genres; None where ``fit`` got none, or merged them.
+    likelihood_power_ : float
+        Power of the likelihood in the posterior.
+    vectors_ : ndarray of shape (n_words, n_dims) or None
+        Of ``model="edisc"``: word vectors as the model takes them (see Notes).
     modes_ : sequence of Mode
         Modes of the posterior that were found, the heaviest first, with their ``share`` of it,
         ``log_likelihood``, ``n_starts`` that ended in each, and log ``mass``, which is None where
@@ -184,10 +205,24 @@ class DiSCSenseModel(
 
     Words of new snippets that are not in the vocabulary are left out.
 
+    In ``model="edisc"`` (Zafar & Nicholls 2023) logits of words are ``psi[k, t] = rho (chi[k] +
+    theta[t]) + sigma``, with given vectors rho (n_words, n_dims): senses and periods weight their
+    dimensions, and ``sigma``, with independent normal priors, is what they do not explain of a
+    word's frequency. Vectors are centred at their mean over training tokens, scaled so that the
+    median squared distance of two words is one, and turned to the principal axes of the tokens,
+    none of which changes the model: ``vectors_``. Words without a vector are put at the mean, so
+    that ``sigma`` alone tells them from others, and they tell no sense from another but by being
+    rarer or more frequent than words with a vector.
+
     References
     ----------
     Zafar & Nicholls (2022). Measuring diachronic sense change: new models and Monte Carlo methods
     for Bayesian inference. Journal of the Royal Statistical Society C 71(5).
+
+    Zafar & Nicholls (2023). An embedded diachronic sense change model with a case study from
+    ancient Greek. arXiv:2311.00541.
+
+    Zafar & Nicholls (2024). arXiv:2410.01475.
 
     Examples
     --------
@@ -216,11 +251,13 @@ class DiSCSenseModel(
         n_senses: int = 2,
         *,
         model: str = "disc",
+        embedding: Any = None,
         solver: str = "hmc",
         kernel: str = "auto",
         n_periods: int | None = None,
         bins: ArrayLike | None = None,
         prior: SensePrior | None = None,
+        likelihood_power: float = 1.0,
         n_starts: int = 24,
         analyzer: str | Callable = "word",
         lowercase: bool = True,
@@ -245,11 +282,13 @@ class DiSCSenseModel(
     ) -> None:
         self.n_senses = n_senses
         self.model = model
+        self.embedding = embedding
         self.solver = solver
         self.kernel = kernel
         self.n_periods = n_periods
         self.bins = bins
         self.prior = prior
+        self.likelihood_power = likelihood_power
         self.n_starts = n_starts
         self.analyzer = analyzer
         self.lowercase = lowercase
@@ -320,6 +359,8 @@ class DiSCSenseModel(
         self.vocabulary_ = {word: i for i, word in enumerate(training.words.tolist())}
         self.periods_ = training.periods
         self.genres_ = training.genres
+        self.vectors_ = data.vectors
+        self.likelihood_power_ = float(self.likelihood_power)
         self._columns = training.columns
         self._timed, self._merged = training.timed, training.merged
         self._cells = data.cells
@@ -525,9 +566,7 @@ class DiSCSenseModel(
             inputs.genre_indices(self, genres, n_samples),
         )
         seed = seed_sequence(self.random_state if random_state is None else random_state)
-        words, offsets, senses = sample_snippets(
-            self.posterior_, places, self._cells, self._lengths, np.random.default_rng(seed)
-        )
+        words, offsets, senses = sample_snippets(self, places, np.random.default_rng(seed))
         n_features = self.words_.size
         if self._columns is not None:
             words, n_features = self._columns[words], self.n_features_in_
@@ -535,7 +574,7 @@ class DiSCSenseModel(
 
     def _reader(self, X, times, genres):
         check_is_fitted(self, "posterior_")
-        return SnippetReader(self.posterior_, inputs.places(self, X, times, genres), self._cells)
+        return SnippetReader(self, inputs.places(self, X, times, genres))
 
     @property
     def _n_features_out(self):

@@ -14,6 +14,8 @@ from .replication.blockwise import SenseBlocks
 # senses together are many times as wide as the rest of the posterior: the trajectories of NUTS turn
 # as the rest does, these are longer.
 _PATH, _JITTER = 12.0, 0.3
+# With word vectors there are none so wide: three quarters of the turn of a Gaussian.
+_TURN = 4.7
 # Acceptance aimed at where nothing is asked for. For DiSC steps so long cost least a draw; other
 # models have narrow places.
 _BOLD, _CAREFUL = 0.65, 0.8
@@ -44,8 +46,9 @@ def options_of(estimator):
         # its trajectories end where they turn, which the steps of "gaussian" would hide
         return HamiltonianOptions(method="nuts", target_accept=target, metric="given")
     if target is None:
-        target = _BOLD if estimator.model == "disc" else _CAREFUL
+        target = _BOLD if estimator.model in ("disc", "edisc") else _CAREFUL
+    length = _TURN if estimator.model == "edisc" else _PATH
     return HamiltonianOptions(
-        method="hmc", path_length=_PATH, jitter=_JITTER, integrator="gaussian-two-stage",
+        method="hmc", path_length=length, jitter=_JITTER, integrator="gaussian-two-stage",
         target_accept=target, metric="given",
     )  # fmt: skip

@@ -13,6 +13,7 @@ from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times
 from ..corpus.text import document_counts, frequent_corpus, input_kind, materialise
 from .data import Snippets
+from .embedding import word_vectors
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,11 @@ def training_data(estimator, X, y, times, genres):
     periods, index = _learn_periods(estimator, times, n)
     merged = estimator.model == "scan"
     labels, genre_index = _learn_genres(genres, n, merged)
+    vectors = None
+    if estimator.model == "edisc":
+        n_columns = None if columns is None else estimator.n_features_in_
+        totals = np.asarray(counts.sum(axis=0), dtype=float).ravel()
+        vectors = word_vectors(estimator.embedding, words, columns, n_columns, totals)
     data = Snippets.of(
         counts,
         index,
@@ -88,6 +94,7 @@ def training_data(estimator, X, y, times, genres):
         known_senses(y, n, estimator.n_senses),
         n_periods=periods.n_periods,
         n_genres=1 if labels is None else labels.size,
+        vectors=vectors,
     )
     return Training(data, words, columns, periods, labels, times is not None, merged)
 

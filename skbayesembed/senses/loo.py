@@ -40,7 +40,8 @@ def loo(estimator, places, labels):
     n_chains, n_draws = _check_draws(estimator, "loo")
     elpd, lpd, pareto_k = np.empty((3, places.n_snippets))
     for block, density in _blocks(estimator, places, labels):
-        elpd[block], pareto_k[block] = _psis(density, (n_chains, n_draws))
+        power = estimator.likelihood_power_
+        elpd[block], pareto_k[block] = _psis(density, (n_chains, n_draws), power)
         lpd[block] = _log_mean(density)
     good_k = min(1.0 - 1.0 / np.log10(n_chains * n_draws), 0.7)
     # a shape that could not be estimated counts as bad
@@ -72,6 +73,8 @@ def waic(estimator, places, labels):
     lpd, variance = np.empty((2, places.n_snippets))
     for block, density in _blocks(estimator, places, labels):
         lpd[block], variance[block] = _log_mean(density), density.var(axis=1, ddof=1)
+    # the second cumulant of what a snippet adds, beside one less of it in the posterior
+    variance *= estimator.likelihood_power_
     large = variance > _LARGE_VARIANCE
     if large.any():
         warn_user(
@@ -110,19 +113,22 @@ def _blocks(estimator, places, labels):
     step = max(1, _CELLS // (posterior.n_chains * posterior.n_draws))
     for start in range(0, places.n_snippets, step):
         block = slice(start, start + step)
-        reader = SnippetReader(posterior, places.take(block), estimator._cells)
+        reader = SnippetReader(estimator, places.take(block))
         yield block, reader.log_densities(None if labels is None else labels[block])
 
 
-def _psis(density, shape):
-    """Smoothed importance-sampling estimates and shapes of the tails of the weights."""
+def _psis(density, shape, power):
+    """Smoothed importance-sampling estimates and shapes of the tails of the weights.
+
+    What leaves a snippet out of the posterior is one over its likelihood, raised to ``power``.
+    """
     efficiency = _relative_efficiency(density, shape)
     # a snippet without words has the same density under every draw: its weights have no tail
     constant = np.ptp(density, axis=1) <= 1e-12
     elpd, pareto_k = density.mean(axis=1), np.full(len(density), np.nan)
     moving = density[~constant]
     if len(moving):
-        log_weights, pareto_k[~constant] = smoothed_weights(moving, efficiency)
+        log_weights, pareto_k[~constant] = smoothed_weights(power * moving, efficiency)
         elpd[~constant] = logsumexp(log_weights + moving, axis=1)
     pareto_k[constant] = -np.inf
     return elpd, pareto_k
@@ -153,6 +159,7 @@ class ComparisonMixin:
     """Methods that compare models on the snippets they were trained on."""
 
     posterior_: Any
+    likelihood_power_: float
 
     def loo(
         self,
@@ -249,7 +256,9 @@ class ComparisonMixin:
                 values[:, block] = density.T
             values = values.reshape(posterior.n_chains, posterior.n_draws, -1)
             groups["log_likelihood"] = {"snippets": Observations(values, "snippet")}
-        prior = log_prior_of_stats(posterior) if posterior.attrs["solver"] in CHAINS else None
+        prior = None
+        if posterior.attrs["solver"] in CHAINS:
+            prior = log_prior_of_stats(posterior, self.likelihood_power_)
         if prior is not None:
             groups["log_prior"] = {"parameters": prior}
         return data_tree(posterior, **groups)

@@ -8,12 +8,14 @@ modes and recorded draws alike:
 ``chi``         (K, V), logits of words under a sense
 ``theta``       (T, V), logits of words in a period
 ``psi``         (K, T, V), logits of words under a sense in a period
+``sigma``       (V,), of ``model="edisc"``: logits of words that vectors do not explain
 ``deviation``   (K, T, V), of ``model="interaction"``, beside ``log_tau`` and
                 ``log_lambda`` (V,), the logarithms of the parts of their size
 ==============  ===================================================================
 
-and ``log_kappa_phi`` where that variance is learned. Flat coordinates, and the kernels that take
-them, have periods first (see `coordinates.frame`).
+In ``model="edisc"`` ``chi`` is (K, M) and ``theta`` (T, M): what the M dimensions of the word
+vectors are weighted with. There is ``log_kappa_phi`` where that variance is learned. Flat
+coordinates, and the kernels that take them, have periods first (see `coordinates.frame`).
 """
 
 from __future__ import annotations
@@ -27,10 +29,19 @@ from ..inference.matching import match
 from . import density_kernels as density
 from . import kernels
 from .coordinates.deviations import Deviations
+from .coordinates.embedded import EmbeddedEffects
 from .coordinates.frame import Effects, Paths, periods_first
 
 # Axes of the senses.
 _AXES = {"phi": 2, "prevalence": 2, "chi": 0, "psi": 0, "deviation": 0}
+# What is recorded of words, by model.
+RECORDED = {
+    "disc": ("chi", "theta"),
+    "gasc": ("psi",),
+    "scan": ("psi",),
+    "interaction": ("psi",),
+    "edisc": ("chi", "theta", "sigma"),
+}
 
 
 class SenseModel:
@@ -42,13 +53,13 @@ class SenseModel:
     n_senses : int
     prior : ModelPrior
     power : float, default=1.0
-        Power of the likelihood.
+        Power of the likelihood, beside that of the prior's ``likelihood_power``.
 
     """
 
     def __init__(self, data, n_senses, prior, *, power=1.0):
         self.data, self.n_senses, self.prior = data, n_senses, prior
-        self.power = power
+        self.power = power * prior.likelihood_power
         n_periods, n_words = data.n_periods, data.n_words
         self.totals, self.lengths = data.totals, data.lengths
         self.snippets = data.cells.astype(float)
@@ -66,8 +77,7 @@ class SenseModel:
             psi = Paths("psi", shape, *of_psi)
             self.coordinates = [psi, phi]
         else:
-            of_theta = prior.theta_precision(n_periods)
-            self.coordinates = [Effects(n_senses, n_words, prior.kappa_chi, of_theta), phi]
+            self.coordinates = [self._effects(prior.theta_precision(n_periods)), phi]
             if prior.kind == "interaction":
                 of_deviation = prior.deviation_precision(n_periods)
                 scales = prior.interaction_scale, prior.slab
@@ -76,6 +86,14 @@ class SenseModel:
         self.n_parameters = sum(c.size for c in self.coordinates) + prior.walks
         self.scale = np.ones(self.n_parameters)
         self.inform()
+
+    def _effects(self, of_theta):
+        """Coordinates of what words have of senses and of periods."""
+        prior = self.prior
+        if prior.kind == "edisc":
+            variances = prior.chi_variance, prior.kappa_sigma
+            return EmbeddedEffects(self.data.vectors, self.n_senses, variances, of_theta)
+        return Effects(self.n_senses, self.data.n_words, prior.chi_variance, of_theta)
 
     # coordinates
 
@@ -147,10 +165,10 @@ class SenseModel:
     def logp_and_grad(self, theta, out):
         """Log posterior density, up to a constant, at ``theta``; its gradient in ``out``."""
         given = self._frames, self._data
-        if self.prior.kind == "disc":
-            return density.additive_posterior(
-                theta, out, *given, self.totals, self.snippets, self.power
-            )
+        if self.prior.kind in ("disc", "edisc"):
+            additive = self.prior.kind == "disc"
+            of = density.additive_posterior if additive else density.embedded_posterior
+            return of(theta, out, *given, self.totals, self.snippets, self.power)
         if self.prior.kind == "interaction":
             return density.deviating_posterior(theta, out, *given, self.snippets, self.power)
         p = self.prior
@@ -164,6 +182,8 @@ class SenseModel:
         if "psi" in arrays:
             return arrays["psi"]
         logits = arrays["chi"][:, None] + arrays["theta"]
+        if self.prior.kind == "edisc":
+            return logits @ self.data.vectors.T + arrays["sigma"]
         if self.prior.kind == "interaction":
             logits += arrays["deviation"] * self.coordinates[0].sizes(arrays)[0]
         return logits
@@ -212,12 +232,13 @@ class SenseModel:
         return arrays
 
     def observe(self, theta):
-        """Named arrays to record: ``prevalence``, ``chi`` and ``theta``, or ``psi``."""
+        """Named arrays to record: ``prevalence``, and what word logits are made of."""
         arrays = self.unpack(theta)
         out = {"prevalence": self.prevalence(arrays)}
-        if self.prior.kind != "disc":
+        recorded = RECORDED[self.prior.kind]
+        if recorded == ("psi",):
             return out | {"psi": self.word_logits(arrays)}
-        return out | {"chi": arrays["chi"], "theta": arrays["theta"]}
+        return out | {name: arrays[name] for name in recorded}
 
     def trace(self, theta):
         """Statistics recorded for every draw."""

@@ -20,14 +20,18 @@ class WordDraws:
     ----------
     posterior : Posterior
         With draws of ``chi`` and ``theta``, or of ``psi``.
+    vectors : ndarray of shape (n_words, n_dims) or None
+        Of words, where ``chi`` and ``theta`` are what their dimensions are weighted with, beside
+        draws of ``sigma``.
     """
 
-    def __init__(self, posterior):
+    def __init__(self, posterior, vectors=None):
         self.additive = "psi" not in posterior
-        names = ("chi", "theta") if self.additive else ("psi",)
-        self.draws = [posterior.flat(name) for name in names]
+        self.vectors = vectors
+        self.draws = [posterior.flat(n) for n in ("chi", "theta", "sigma", "psi") if n in posterior]
         if self.additive:
-            self.shape = (*self.draws[0].shape[1:2], *self.draws[1].shape[1:])
+            n_words = self.draws[0].shape[2] if vectors is None else len(vectors)
+            self.shape = self.draws[0].shape[1], self.draws[1].shape[1], n_words
         else:
             self.shape = self.draws[0].shape[1:]
 
@@ -36,11 +40,13 @@ class WordDraws:
 
     def rows(self, s):
         """Logits of draw ``s`` in rows: (chi, theta), or psi with row ``t K + k`` and None."""
-        first = np.asarray(self.draws[0][s], dtype=np.float64)
-        if self.additive:
-            theta = np.ascontiguousarray(self.draws[1][s], dtype=np.float64)
-            return np.ascontiguousarray(first), theta
-        return np.ascontiguousarray(first.transpose(1, 0, 2)).reshape(-1, self.shape[2]), None
+        first, *more = (np.asarray(x[s], dtype=np.float64) for x in self.draws)
+        if not self.additive:
+            return np.ascontiguousarray(first.transpose(1, 0, 2)).reshape(-1, self.shape[2]), None
+        theta, *own = more
+        if self.vectors is not None:
+            first, theta = first @ self.vectors.T + own[0], theta @ self.vectors.T
+        return np.ascontiguousarray(first), np.ascontiguousarray(theta)
 
     def exponents(self, rows, theta):
         """exp of rows less their largest entries, and the log-sums (K, T) of the logits."""
@@ -75,7 +81,11 @@ class WordDraws:
 
     def probabilities(self, sense, period, words, log_sums):
         """Draws of the probabilities of some words, ndarray of shape (n_draws, len(words))."""
-        if self.additive:
+        if self.vectors is not None:
+            chi, theta, sigma = self.draws
+            effects = chi[:, sense].astype(np.float64) + theta[:, period]
+            logits = effects @ self.vectors[words].T + sigma[:, words]
+        elif self.additive:
             chi, theta = self.draws
             logits = chi[:, sense, words].astype(np.float64) + theta[:, period, words]
         else:
@@ -83,21 +93,26 @@ class WordDraws:
         return np.exp(logits - log_sums[:, sense, period, None])
 
 
+def word_draws(estimator):
+    """`WordDraws` of a fitted estimator."""
+    return WordDraws(estimator.posterior_, estimator.vectors_)
+
+
 class SnippetReader:
     """Log joint densities of snippets and their senses, draw by draw.
 
     Parameters
     ----------
-    posterior : Posterior
+    estimator : DiSCSenseModel
+        A fitted one.
     places : Places
-    cells : ndarray of shape (n_genres, n_periods)
-        Training snippets in each genre and period.
     """
 
-    def __init__(self, posterior, places, cells):
-        self.words = WordDraws(posterior)
-        self.prevalence = posterior.flat("prevalence")
-        self.places, self.cells = places, cells
+    def __init__(self, estimator, places):
+        self.words = word_draws(estimator)
+        self.prevalence = estimator.posterior_.flat("prevalence")
+        # training snippets in each genre and period
+        self.places, self.cells = places, estimator._cells
         counts = places.counts
         self.text = (
             counts.indptr.astype(np.int64),
@@ -224,17 +239,15 @@ class SnippetReader:
         return out
 
 
-def sample_snippets(posterior, places, cells, lengths, rng):
+def sample_snippets(estimator, places, rng):
     """Snippets from the posterior predictive distribution, each of a draw of its own.
 
     Parameters
     ----------
-    posterior : Posterior
+    estimator : DiSCSenseModel
+        A fitted one.
     places : Places
         Of snippets without words: what is known of their periods and genres.
-    cells : ndarray of shape (n_genres, n_periods)
-    lengths : tuple of ndarray
-        Numbers of words and how many training snippets have each.
     rng : numpy.random.Generator
 
     Returns
@@ -243,7 +256,7 @@ def sample_snippets(posterior, places, cells, lengths, rng):
         Word ids of snippet d from ``offsets[d]`` to ``offsets[d + 1]``.
     senses : ndarray of shape (n_snippets,), int64
     """
-    reader = SnippetReader(posterior, places, cells)
+    reader, lengths = SnippetReader(estimator, places), estimator._lengths
     n, (n_senses, _, n_words) = places.n_snippets, reader.words.shape
     draws = rng.integers(len(reader), size=n)
     size = rng.choice(lengths[0], size=n, p=lengths[1] / lengths[1].sum()).astype(np.int64)

@@ -17,11 +17,11 @@ from ..numeric.tridiagonal import Tridiagonal
 
 # Variance that stands for a flat prior of a first period where coordinates are made.
 _WIDE = 100.0
-KINDS = ("disc", "gasc", "scan", "interaction")
+KINDS = ("disc", "gasc", "scan", "interaction", "edisc")
 # Parameters that must be above zero, and those that are autoregression coefficients.
 _POSITIVE = (
     "kappa_phi", "kappa_theta", "kappa_chi", "kappa_psi", "kappa_phi_shape", "kappa_phi_rate",
-    "interaction_scale",
+    "interaction_scale", "kappa_sigma",
 )  # fmt: skip
 _COEFFICIENTS = ("alpha_phi", "alpha_theta")
 
@@ -65,6 +65,11 @@ class SensePrior:
         next to nothing, some by much. None deviates by more than the variance ``kappa_chi``: this
         is a regularised horseshoe, in which the variance is one over ``1 / s_v**2 + 1 / kappa_chi``
         (Piironen & Vehtari 2017).
+    kappa_sigma : float, default=0.25
+        In ``"edisc"``: variance of the words' own logits, ``sigma``. There ``kappa_theta`` and
+        ``kappa_chi`` are half the variances of the entries of vectors ``theta`` and ``chi``, in
+        units of the median squared distance of two words: logits of two words at this distance
+        differ as much as in ``"disc"``, and the defaults are those of Zafar & Nicholls (2023).
 
     Raises
     ------
@@ -88,6 +93,7 @@ class SensePrior:
     first_phi: float = 1.3
     first_psi: float = 2.5
     interaction_scale: float = 0.1
+    kappa_sigma: float = 0.25
 
     def check(self) -> None:
         """Raise a ValueError for the first parameter that is outside its range."""
@@ -104,27 +110,32 @@ class SensePrior:
 
 
 def prior_of(estimator: Any) -> ModelPrior:
-    """`ModelPrior` of an estimator's ``prior`` and ``model``, after a check of both."""
+    """`ModelPrior` of an estimator, after a check of its model, prior and likelihood power."""
     check_choice("model", estimator.model, KINDS)
     prior = SensePrior() if estimator.prior is None else estimator.prior
     if not isinstance(prior, SensePrior):
         raise ValueError(f"prior must be None or a SensePrior, got {prior!r}.")
     prior.check()
     given = {f.name: getattr(prior, f.name) for f in fields(SensePrior)}
-    return ModelPrior(**given, kind=estimator.model)
+    power = estimator.likelihood_power
+    check_real("likelihood_power", power, 0, high=1)
+    return ModelPrior(**given, kind=estimator.model, likelihood_power=float(power))
 
 
 @dataclass(frozen=True)
 class ModelPrior(SensePrior):
-    """A `SensePrior` for one of the models.
+    """A `SensePrior` for one of the models, and what its likelihood counts for beside it.
 
     Parameters
     ----------
-    kind : {"disc", "gasc", "scan", "interaction"}
+    kind : {"disc", "gasc", "scan", "interaction", "edisc"}
         As ``model`` of `DiSCSenseModel`.
+    likelihood_power : float
+        Power of the likelihood.
     """
 
     kind: str = field(default="disc", kw_only=True)
+    likelihood_power: float = field(default=1.0, kw_only=True)
 
     @property
     def walks(self):
@@ -156,9 +167,21 @@ class ModelPrior(SensePrior):
             return Tridiagonal.walk(n_periods, 2 * kappa, self.first_phi)
         return Tridiagonal.autoregression(n_periods, self.alpha_phi, kappa)
 
+    @property
+    def _of_vectors(self):
+        """Variances of vectors over those of logits; squared median distance is one."""
+        # the logits of two words differ as in the other models, by twice the variance of each
+        return 2.0 if self.kind == "edisc" else 1.0
+
+    @property
+    def chi_variance(self):
+        """Variance of the entries of ``chi``."""
+        return self._of_vectors * self.kappa_chi
+
     def theta_precision(self, n_periods):
-        """Precision over periods of the logits of a word, common to all senses."""
-        return Tridiagonal.autoregression(n_periods, self.alpha_theta, self.kappa_theta)
+        """Precision over periods of an entry of ``theta``, common to all senses."""
+        variance = self._of_vectors * self.kappa_theta
+        return Tridiagonal.autoregression(n_periods, self.alpha_theta, variance)
 
     @property
     def slab(self):

@@ -18,7 +18,7 @@ from ..posterior.summary import hdi_interval, summarise
 from ..posterior.tables import Column, Table
 from .checks import sense_index, word_index
 from .inputs import genre_index, places
-from .predict import SnippetReader, WordDraws
+from .predict import SnippetReader, word_draws
 from .prevalences import Prevalences, prevalence_info
 
 
@@ -93,7 +93,7 @@ def sense_words(estimator, n, period, prob):
     """The ``n`` most probable words under each sense, in a period or averaged over all."""
     check_prob(prob)
     check_integer("n", n, 1)
-    draws = WordDraws(estimator.posterior_)
+    draws = word_draws(estimator)
     n_senses, n_periods, n_words = draws.shape
     chosen, label = range(n_periods), None
     if period is not None:
@@ -111,10 +111,10 @@ def sense_words(estimator, n, period, prob):
     return found._resting_on(source_of(estimator))
 
 
-def word_draws(estimator, word):
+def probability_draws(estimator, word):
     """Draws of a word's probability, ndarray of shape (n_draws, n_senses, n_periods)."""
     index = [word_index(estimator, word)]
-    draws = WordDraws(estimator.posterior_)
+    draws = word_draws(estimator)
     log_sums = draws.log_sums()
     out = np.empty(log_sums.shape)
     for k in range(out.shape[1]):
@@ -135,11 +135,10 @@ def representative_snippets(estimator, X, sense, n, times, genres, texts, prob):
     usable = there.lengths > 0
     if not usable.any():
         raise ValueError("X has no snippet with a word of the vocabulary.")
-    posterior, cells = estimator.posterior_, estimator._cells
-    mean = SnippetReader(posterior, there, cells).sense_proba()
+    mean = SnippetReader(estimator, there).sense_proba()
     rows = largest(mean, senses, usable, n)
     flat, groups = rows.ravel(), np.repeat(np.asarray(senses), rows.shape[1])
-    reader = SnippetReader(posterior, there.take(flat), cells)
+    reader = SnippetReader(estimator, there.take(flat))
     draws = reader.sense_proba_draws(np.arange(len(reader)))
     draws = draws[:, np.arange(flat.size), groups]
     return Representatives(
@@ -292,7 +291,7 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         periods = list(self.periods_.labels)
-        found = summarise(word_draws(self, word), prob, periods=periods)
+        found = summarise(probability_draws(self, word), prob, periods=periods)
         axes = {"sense": range(found.mean.shape[0]), "period": periods}
         return self._result(found, f"probability of {_name(self, word)!r}", axes, prob)
 
@@ -323,7 +322,7 @@ class SenseReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        share = word_draws(self, word).sum(axis=2)
+        share = probability_draws(self, word).sum(axis=2)
         found = summarise(share / share.sum(axis=1, keepdims=True), prob)
         title, axes = f"senses given {_name(self, word)!r}", {"sense": range(found.mean.size)}
         return self._result(found, title, axes, prob)

@@ -23,7 +23,10 @@ _DIMS = {
     "chi": ("sense", "word"),
     "theta": ("period", "word"),
     "psi": ("sense", "period", "word"),
+    "sigma": ("word",),
 }
+# Where words have vectors.
+_EMBEDDED = {"chi": ("sense", "dimension"), "theta": ("period", "dimension")}
 # Bytes of the statistics of a draw: at most ten numbers.
 _TRACE = 80
 # As many draws take the memory of a search, of what it keeps of a mode, and of the draws that an
@@ -36,10 +39,13 @@ _COMPARED = 20
 def footprint(estimator, training):
     """`Footprint` of draws of prevalences and word logits."""
     data, n_senses = training.data, estimator.n_senses
-    additive = estimator.model == "disc"
-    rows = n_senses + data.n_periods if additive else n_senses * data.n_periods
-    size = rows * data.n_words + data.n_genres * data.n_periods * n_senses
-    return Footprint(8 * size, _TRACE, 16 * size, work=_work(estimator, data, 8 * size))
+    by_period = n_senses * data.n_periods
+    words = (n_senses + data.n_periods if estimator.model == "disc" else by_period) * data.n_words
+    size = searched = words + data.n_genres * by_period
+    if data.vectors is not None:
+        effects = (n_senses + data.n_periods) * data.vectors.shape[1] + data.n_words
+        size = effects + data.n_genres * by_period
+    return Footprint(8 * size, _TRACE, 16 * size, work=_work(estimator, data, 8 * searched))
 
 
 def _work(estimator, data, draw):
@@ -64,7 +70,11 @@ def labels(estimator, training, draws):
         "sense": np.arange(estimator.n_senses),
         "word": training.words,
     }
-    return {name: dims for name, dims in _DIMS.items() if name in draws}, coords
+    dims = _DIMS
+    if training.data.vectors is not None:
+        dims = _DIMS | _EMBEDDED
+        coords["dimension"] = np.arange(training.data.vectors.shape[1])
+    return {name: dims[name] for name in dims if name in draws}, coords
 
 
 def with_modes(result, modes):

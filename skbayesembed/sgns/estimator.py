@@ -89,8 +89,8 @@ class BayesianSGNS(
         Exponent of the context frequencies that negatives are drawn by.
     negative_sampling : {"expected", "sampled"}, default="expected"
         Expected counts, for which every pair of words has an observation (Bamler & Mandt 2017,
-        supplement eqs. 1-3; memory and time grow with the square of the vocabulary), or sampled
-        ones as in word2vec.
+        supplement eqs. 1-3; time grows with the square of the vocabulary, and so does memory for
+        ``"gibbs"``, ``"laplace"`` and intervals by units), or sampled ones as in word2vec.
     subsample : float or None, default=None
         Threshold of word2vec's rule for dropping frequent words at random.
     min_count : int, default=5
@@ -241,6 +241,7 @@ class BayesianSGNS(
     See Also
     --------
     PairCounts : Pair counts made elsewhere, accepted by ``fit`` and ``score``.
+    count_pairs : Pair counts of texts that do not fit in memory, or of several machines.
 
     References
     ----------
@@ -372,10 +373,11 @@ class BayesianSGNS(
 
         Parameters
         ----------
-        X : list of str, list of lists of str, (n_documents, n_words) counts or PairCounts
+        X : list of str, lists of str, (n_documents, n_words) counts, PairCounts or PairShard
             Documents as strings, as token lists, as a count matrix (sparse or dense), or pair
-            counts already made: a list of them, one for each unit, or a single one. Windows never
-            cross a document.
+            counts already made: a list of them, one for each unit, or a single one, or what
+            `count_pairs` has counted of all parts of a text, whose ``window`` and vocabulary hold
+            then. Windows never cross a document.
         y : None
             Ignored.
         units : array-like of shape (n_documents,), optional
@@ -513,8 +515,8 @@ class BayesianSGNS(
         ndarray of shape (n_documents, n_components)
         """
         X = materialise(X)
-        if isinstance(X, PairCounts) or inputs.is_list_of_pairs(X):
-            raise TypeError("fit_transform takes documents or a count matrix, got PairCounts.")
+        if inputs.is_counted(X):
+            raise TypeError("fit_transform takes documents or a count matrix, got counts of pairs.")
         return self.fit(X, y, units=units, sample_weight=sample_weight).transform(X)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -545,11 +547,12 @@ class BayesianSGNS(
         the whole document for counts, a token counting once; expected negatives, one per positive,
         exponent 0.75; all words of the documents), so scores compare across every hyperparameter
         but those of the analyzer, which decides what a word of the text is. A pair with a word
-        outside the vocabulary scores log 1/2. PairCounts are scored as they are.
+        outside the vocabulary scores log 1/2. PairCounts are scored as they are, a PairShard with
+        the negative pairs of the protocol.
 
         Parameters
         ----------
-        X : documents, counts or PairCounts, as in ``fit``
+        X : documents, counts, PairCounts or PairShard, as in ``fit``
         y : None
             Ignored.
         sample_weight : None

@@ -16,6 +16,7 @@ from ..corpus.count_matrix import (
     matrix_names,
     named_matrix,
 )
+from ..corpus.embedding import note_missing, source_of_words, vectors_of_columns
 from ..corpus.known import check_kind
 from ..corpus.text import (
     analyzer_of,
@@ -29,7 +30,7 @@ from ..corpus.text import (
     restrict,
 )
 from .checks import check_dimensions
-from .vectors import Normaliser, source_of_words, vectors_of_columns
+from .vectors import Normaliser
 
 
 @dataclass(frozen=True)
@@ -127,19 +128,8 @@ def _read(estimator, X, vocabulary, stream):
     source = source_of_words(estimator.embedding)
     corpus = build_corpus(X, analyzer_of(estimator, kind))
     vectors, found = source.find(corpus.words.tolist())
-    n_tokens = int(corpus.frequency.sum())
     lost = int(corpus.frequency[~found].sum())
-    if vectors is None:
-        raise ValueError(
-            f"embedding has no vector for any of the {found.size} words of X, such as "
-            f"{corpus.words[:3].tolist()}: are they cut and lower-cased as its own?"
-        )
-    if 2 * lost > n_tokens:
-        warn_user(
-            f"{100 * lost / n_tokens:.0f} % of the tokens of X ({int((~found).sum())} of "
-            f"{found.size} words) have no vector in the embedding and are left out.",
-            UserWarning,
-        )
+    note_missing(corpus.words, found, corpus.frequency, "are left out")
     known = keep_words(corpus, found)
     known = restrict(known, min_count=estimator.min_count, max_features=estimator.max_features)
     return Training(

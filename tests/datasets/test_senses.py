@@ -9,7 +9,7 @@ from scipy.stats import binom, chi2, invgamma, kstest
 
 from skbayesembed.datasets import make_senses
 
-MODELS = ["disc", "scan", "gasc", "interaction"]
+MODELS = ["disc", "scan", "gasc", "interaction", "edisc"]
 # 1 in 1,000 data sets exceeds a bound; seeds are fixed
 RARE = 1e-3
 
@@ -43,7 +43,8 @@ def test_shapes_and_softmax(model):
         assert set(labels.tolist()) <= set(range(n))
     names = {"scan": set(), "gasc": set(), "disc": {"chi", "theta"}}
     names["interaction"] = names["disc"] | {"xi"}
-    assert set(s) & {"chi", "theta", "xi"} == names[model]
+    names["edisc"] = names["disc"] | {"sigma", "vectors"}
+    assert set(s) & {"chi", "theta", "xi", "sigma", "vectors"} == names[model]
 
 
 @pytest.mark.parametrize("model", ["disc", "interaction"])
@@ -55,6 +56,16 @@ def test_logits_are_sums_of_effects(model):
         assert np.count_nonzero(s.xi.all(axis=(0, 1))) == 10
         expected = expected + s.xi
     assert np.allclose(s.psi, expected, rtol=0, atol=1e-12)
+
+
+def test_logits_are_products_of_vectors():
+    s = make_senses(10, 40, model="edisc", n_dims=3, random_state=1)
+    assert s.vectors.shape == (40, 3) and s.chi.shape == (3, 3) and s.theta.shape == (5, 3)
+    expected = np.einsum("vm,ktm->ktv", s.vectors, s.chi[:, None] + s.theta) + s.sigma
+    np.testing.assert_allclose(s.psi, expected, atol=1e-12)
+    # the unit of vectors is their own
+    wide = make_senses(10, 40, model="edisc", vectors=5 * s.vectors, random_state=1)
+    np.testing.assert_allclose(wide.psi, s.psi, atol=1e-12)
 
 
 def test_interaction_without_words_is_disc():
@@ -106,6 +117,22 @@ def test_autoregressions_follow_algorithm_1(model):
         assert standard_normal(start)
         assert standard_normal(innovations)
     assert standard_normal(s.chi / np.sqrt(0.4))
+
+
+def test_embedded_effects_follow_their_prior():
+    """Over their standard deviations, in units of the median distance of two words."""
+    rho = 3.0 * np.random.default_rng(0).normal(size=(3000, 300))
+    s = make_senses(
+        1, 3000, 4, n_periods=5, model="edisc", vectors=rho, kappa_chi=0.4, kappa_theta=0.3,
+        alpha_theta=-0.7, kappa_sigma=0.8, random_state=0,
+    )  # fmt: skip
+    # two of the words, 1,500 apart, are as far from each other as any two
+    unit = 2 / np.median(np.sum((rho[1500:] - rho[:1500]) ** 2, axis=1))
+    assert standard_normal(s.sigma / np.sqrt(0.8))
+    # the medians of pairs have relative errors of 0.3 %, far below the 4 % of 1,200 squares
+    assert standard_normal(s.chi / np.sqrt(0.4 * unit))
+    assert standard_normal((s.theta[1:] + 0.7 * s.theta[:-1]) / np.sqrt(0.3 * unit))
+    assert standard_normal(s.theta[0] / np.sqrt(0.3 * unit / (1 - 0.7**2)))
 
 
 @pytest.mark.parametrize("model", ["scan", "gasc"])
@@ -207,6 +234,12 @@ def test_corners():
         ({"kappa_phi": (0, 2)}, "shape of kappa_phi must be a number > 0"),
         ({"first_psi": np.inf}, "first_psi must be a number"),
         ({"interaction": 1.5}, "interaction must be a number >= 0 and <= 1"),
+        ({"kappa_sigma": -1}, "kappa_sigma must be a number >= 0"),
+        ({"n_dims": 0}, "n_dims must be an integer >= 1"),
+        ({"model": "edisc", "vectors": np.eye(3)}, "a row for each of 200 words, got 3"),
+        ({"model": "edisc", "n_words": 2, "vectors": np.ones((2, 3))}, "vectors must differ"),
+        ({"model": "edisc", "n_words": 1}, "vectors must differ"),
+        ({"model": "edisc", "vectors": [1.0]}, "vectors must be a 2-D array"),
         ({"random_state": np.random.default_rng(0)}, "random_state"),
     ],
 )

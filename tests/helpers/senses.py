@@ -46,6 +46,7 @@ def options(**changes):
     """What the room reads of an estimator."""
     given = {
         "solver": "hmc", "kernel": "auto", "model": "disc", "prior": None, "n_senses": K,
+        "likelihood_power": 1.0, "embedding": None,
         "n_starts": 3, "n_jobs": 1, "draws": 30, "warmup": 20, "chains": 2, "thin": 1,
         "keep_draws": "auto", "target_accept": 0.8, "max_iter": 400, "tol": 1e-8, "verbose": 0,
     }  # fmt: skip

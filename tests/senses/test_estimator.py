@@ -250,7 +250,7 @@ def test_samples_in_the_columns_of_fit(data):
     ("parameters", "message"),
     [
         ({"n_senses": 0}, "n_senses must be an integer >= 1, got 0"),
-        ({"model": "lda"}, "model must be one of 'disc', 'gasc', 'scan', 'interaction', got 'lda'"),
+        ({"model": "lda"}, "'scan', 'interaction', 'edisc', got 'lda'"),
         ({"solver": "mcmc"}, "solver='mcmc' is not available for DiSCSenseModel: use solver='hmc'"),
         (
             {"solver": "gibbs", "model": "interaction"},

@@ -10,8 +10,8 @@ from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 
-N_SENSES, N_GENRES, N_PERIODS, N_WORDS = 3, 2, 4, 7
-KINDS = ["disc", "gasc", "interaction"]
+N_SENSES, N_GENRES, N_PERIODS, N_WORDS, N_DIMS = 3, 2, 4, 7, 2
+KINDS = ["disc", "gasc", "interaction", "edisc"]
 
 
 def snippets(seed=0, n=40, labelled=False):
@@ -29,6 +29,7 @@ def snippets(seed=0, n=40, labelled=False):
         labels if labelled else None,
         n_periods=N_PERIODS,
         n_genres=N_GENRES,
+        vectors=rng.normal(size=(N_WORDS, N_DIMS)),
     )
 
 
@@ -45,6 +46,8 @@ def slow_logits(model, arrays):
     if "psi" in arrays:
         return arrays["psi"]
     logits = arrays["chi"][:, None] + arrays["theta"]
+    if "sigma" in arrays:
+        return np.einsum("vm,ktm->ktv", model.data.vectors, logits) + arrays["sigma"]
     if "deviation" in arrays:
         precision = np.exp(-2 * (arrays["log_tau"] + arrays["log_lambda"]))
         logits = logits + arrays["deviation"] / np.sqrt(precision + 1 / model.prior.kappa_chi)
@@ -74,18 +77,31 @@ def slow_log_likelihood(model, arrays):
 SOFTMAX_AXES = {"chi": 1, "theta": 1, "phi": 2, "psi": 2}
 
 
+def softmax_axes(model):
+    return {"sigma": 0, "phi": 2} if model.prior.kind == "edisc" else SOFTMAX_AXES
+
+
 def take_out_levels(model, arrays):
-    for name, axis in SOFTMAX_AXES.items():
+    for name, axis in softmax_axes(model).items():
         if name in arrays:
             arrays[name] -= arrays[name].mean(axis=axis, keepdims=True)
+
+
+def single(variance):
+    """Precision of one number."""
+    return Tridiagonal(np.full(1, 1 / variance), np.empty(0))
 
 
 def slow_log_prior(model, arrays):
     """Up to a constant, from dense precisions."""
     prior, total = model.prior, 0.0
+    # two words at the median distance of one differ by as much as two independent logits
+    twice = 2.0 if prior.kind == "edisc" else 1.0
+    alpha, kappa_theta = prior.alpha_theta, twice * prior.kappa_theta
     precisions = {
-        "chi": lambda n, _: Tridiagonal(np.full(1, 1 / prior.kappa_chi), np.empty(0)),
-        "theta": lambda n, _: prior.theta_precision(n),
+        "chi": lambda n, _: single(twice * prior.kappa_chi),
+        "sigma": lambda n, _: single(prior.kappa_sigma),
+        "theta": lambda n, _: Tridiagonal.autoregression(n, alpha, kappa_theta),
         "phi": prior.phi_precision,
         "psi": lambda n, _: prior.psi_precision(n),
         "deviation": lambda n, _: prior.deviation_precision(n),
@@ -93,7 +109,7 @@ def slow_log_prior(model, arrays):
     for name in precisions.keys() & arrays.keys():
         x = arrays[name]
         # periods first, all else behind
-        x = {"chi": x[None], "theta": x}[name] if x.ndim == 2 else np.moveaxis(x, 1, 0)
+        x = {"theta": x}.get(name, x[None]) if x.ndim < 3 else np.moveaxis(x, 1, 0)
         kappa = np.exp(arrays["log_kappa_phi"]) if name == "phi" and prior.walks else None
         precision = precisions[name](x.shape[0], kappa)
         flat = x.reshape(x.shape[0], -1)
@@ -196,10 +212,13 @@ def test_frames_change_the_density_of_levels_only(kind):
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["chi", "theta", "phi"])
-def test_levels_are_independent_of_what_a_softmax_sees(name):
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("disc", "chi"), ("disc", "theta"), ("disc", "phi"), ("edisc", "sigma"), ("edisc", "phi")],
+)
+def test_levels_are_independent_of_what_a_softmax_sees(kind, name):
     """In the posterior's Hessian: no cross terms between levels and what is left without them."""
-    model, theta = model_of("disc")
+    model, theta = model_of(kind)
     base, room = np.empty(theta.size), np.empty(theta.size)
     model.logp_and_grad(theta, base)
     arrays = model.unpack(theta)
@@ -210,7 +229,7 @@ def test_levels_are_independent_of_what_a_softmax_sees(name):
     rng, origin = np.random.default_rng(1), model.unpack(np.zeros_like(theta))
     for _ in range(5):
         moved = {key: value + rng.normal(size=value.shape) for key, value in origin.items()}
-        for key, axis in SOFTMAX_AXES.items():
+        for key, axis in softmax_axes(model).items():
             if key in moved:
                 shift = moved[key] - origin[key]
                 moved[key] = moved[key] - shift.mean(axis=axis, keepdims=True)
@@ -240,6 +259,50 @@ def test_the_frame_of_effects_is_the_cholesky_factor_of_each_word():
             seen[[t, n_periods + k]] = 1
             dense += n[k, t, v] * np.outer(seen, seen)
         np.testing.assert_allclose(np.linalg.cholesky(dense).T @ x[:, v], y[:, v], atol=1e-10)
+
+
+def test_the_frame_of_embedded_effects_is_the_inverse_root_of_their_precision():
+    """Dense precision of chi, theta and sigma, of prior and information.
+
+    Given sigma, two dimensions have whatever makes them independent once it is summed out.
+    """
+    model, theta = model_of("edisc", power=0.7)
+    arrays = model.unpack(theta)
+    information = model.information_at(arrays)
+    model.inform(arrays, information)
+    n, rho, prior = 0.7 * information["psi"], model.data.vectors, model.prior
+    rows = N_SENSES + N_PERIODS
+    of_prior = np.zeros((rows, rows))
+    of_prior[:N_SENSES, :N_SENSES] = np.eye(N_SENSES) / (2 * prior.kappa_chi)
+    of_prior[N_SENSES:, N_SENSES:] = prior.theta_precision(N_PERIODS).dense()
+    size = rows * N_DIMS
+    dense = np.zeros((size + N_WORDS, size + N_WORDS))
+    of_vectors = np.einsum("rs,mn->rmsn", of_prior, np.eye(N_DIMS))
+    for v in range(N_WORDS):
+        about = np.zeros((rows, rows))
+        for k, t in product(range(N_SENSES), range(N_PERIODS)):
+            seen = np.zeros(rows)
+            seen[[k, N_SENSES + t]] = 1
+            about += n[k, t, v] * np.outer(seen, seen)
+        w, own = np.diag(about), 1 / prior.kappa_sigma + n[:, :, v].sum()
+        dense[size + v, size + v] = own
+        dense[size + v, :size] = dense[:size, size + v] = np.outer(w, rho[v]).ravel()
+        for m, o in product(range(N_DIMS), repeat=2):
+            block = about if m == o else np.outer(w, w) / own
+            of_vectors[:, m, :, o] += block * rho[v, m] * rho[v, o]
+    dense[:size, :size] = of_vectors.reshape(size, size)
+    effects = model.coordinates[0]
+
+    def flat(y):
+        out = effects.logits(y)
+        return np.concatenate([out["chi"].ravel(), out["theta"].ravel(), out["sigma"]])
+
+    origin = flat(np.zeros(effects.size))
+    moves = np.array([flat(row) - origin for row in np.eye(effects.size)]).T
+    np.testing.assert_allclose(moves.T @ dense @ moves, np.eye(effects.size), atol=1e-10)
+    _, volume = np.linalg.slogdet(moves)
+    level = 0.5 * np.log(1 / prior.kappa_sigma + n.sum() / N_WORDS)
+    np.testing.assert_allclose(effects.log_volume(), volume + level, atol=1e-10)
 
 
 def test_the_frame_of_sizes_is_the_inverse_root_of_their_precision():
@@ -327,7 +390,12 @@ def test_smallest_sizes(sizes):
     sizes = {"n_senses": 2, "n_periods": 2, "n_words": 3, "n_snippets": 4} | sizes
     n = sizes["n_snippets"]
     counts = sparse.csr_array(np.ones((n, sizes["n_words"])))
-    data = Snippets.of(counts, np.arange(n) % sizes["n_periods"], n_periods=sizes["n_periods"])
+    data = Snippets.of(
+        counts,
+        np.arange(n) % sizes["n_periods"],
+        n_periods=sizes["n_periods"],
+        vectors=np.random.default_rng(1).normal(size=(sizes["n_words"], N_DIMS)),
+    )
     for kind in KINDS:
         model = SenseModel(data, sizes["n_senses"], ModelPrior(kind=kind))
         theta = model.init(np.random.default_rng(0))

@@ -35,15 +35,20 @@ def test_print_and_equality():
     assert prior == copy.deepcopy(prior) != SensePrior()
 
 
+def asked(model, prior):
+    """What is read of an estimator."""
+    return SimpleNamespace(model=model, prior=prior, likelihood_power=1)
+
+
 def test_the_estimator_says_which_model_it_is_for():
-    given = prior_of(SimpleNamespace(model="gasc", prior=SensePrior(first_psi=np.inf)))
+    given = prior_of(asked("gasc", SensePrior(first_psi=np.inf)))
     assert given.kind == "gasc" and given.walks and given.flat == ["first_psi"]
     assert given.mean_kappa_phi == 3 / 8
     assert np.isfinite(given.proper().first_psi)
-    given = prior_of(SimpleNamespace(model="disc", prior=SensePrior(first_psi=np.inf)))
+    given = prior_of(asked("disc", SensePrior(first_psi=np.inf)))
     assert not given.flat and given.mean_kappa_phi == 0.25
-    assert prior_of(SimpleNamespace(model="scan", prior=None)).kappa_psi == 0.1
+    assert prior_of(asked("scan", None)).kappa_psi == 0.1
     with pytest.raises(ValueError, match="prior must be None or a SensePrior, got 'wide'"):
-        prior_of(SimpleNamespace(model="disc", prior="wide"))
+        prior_of(asked("disc", "wide"))
     with pytest.raises(ValueError, match="model must be one of 'disc', 'gasc'"):
-        prior_of(SimpleNamespace(model="lda", prior=None))
+        prior_of(asked("lda", None))

@@ -12,6 +12,7 @@ from skbayesembed.inference.hmc import sample_hmc
 from skbayesembed.inference.trajectories import HamiltonianOptions
 from skbayesembed.posterior.summary import ess
 from skbayesembed.senses.data import Snippets
+from skbayesembed.senses.embedding import prepared
 from skbayesembed.senses.gibbs.conditionals import SenseGibbs
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
@@ -25,7 +26,10 @@ PRIOR = {
     "disc": ModelPrior(),
     "gasc": ModelPrior(kind="gasc"),
     "interaction": ModelPrior(kind="interaction"),
+    "edisc": ModelPrior(kind="edisc"),
 }
+# of the words of "edisc"
+VECTORS = np.random.default_rng(0).normal(size=(6, 2))
 
 
 def snippets(seed=0, n=60, labelled=False, **options):
@@ -33,16 +37,25 @@ def snippets(seed=0, n=60, labelled=False, **options):
     data = make_senses(n, random_state=seed, **sizes)
     labels = np.where(np.arange(n) % 3 == 0, data.senses, -1) if labelled else None
     periods, genres = sizes["n_periods"], sizes["n_genres"]
-    return Snippets.of(
-        data.counts, data.times, data.genres, labels, n_periods=periods, n_genres=genres
-    )
+    return as_snippets(data, labels, n_periods=periods, n_genres=genres)
 
 
-def identified(draws):
+def as_snippets(data, labels=None, **sizes):
+    """With vectors for as many words as there are."""
+    totals = np.asarray(data.counts.sum(axis=0)).ravel()
+    n = totals.size
+    vectors = prepared(VECTORS[:n], np.ones(n, dtype=bool), totals)
+    return Snippets.of(data.counts, data.times, data.genres, labels, vectors=vectors, **sizes)
+
+
+def identified(draws, data=None):
     """What labels do not change: (chain, draw, quantity)."""
     prevalence = draws["prevalence"]
     if "psi" in draws:
         words = draws["psi"]
+    elif "sigma" in draws:
+        words = draws["chi"][:, :, :, None] + draws["theta"][:, :, None]
+        words = words @ data.vectors.T + draws["sigma"][:, :, None, None]
     else:
         words = draws["chi"][:, :, :, None] + draws["theta"][:, :, None]
     words = np.exp(words - words.max(axis=-1, keepdims=True))
@@ -99,13 +112,13 @@ def test_hmc_agrees_with_gibbs(kind, labelled):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["disc", "interaction"])
+@pytest.mark.parametrize("kind", ["disc", "interaction", "edisc"])
 @pytest.mark.parametrize("options", [NUTS, GIVEN], ids=["adapted", "given"])
 def test_hmc_agrees_with_nuts(kind, options):
     """Trajectories of fixed length in the model's frame, against NUTS in that or its own."""
     data = snippets()
-    a = identified(sample(kind, data, OPTIONS, 1500).draws)
-    b = identified(sample(kind, data, options, 1500).draws)
+    a = identified(sample(kind, data, OPTIONS, 1500).draws, data)
+    b = identified(sample(kind, data, options, 1500).draws, data)
     assert np.abs(z_scores(a, b)).max() < 5
 
 
@@ -152,32 +165,38 @@ def test_independent_gaussians_are_near():
     assert np.median(np.abs(gap)) < 0.33
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["disc", "gasc"])
-def test_simulation_based_calibration(kind):
+@pytest.mark.parametrize(
+    ("kind", "n_simulations"),
+    [
+        ("edisc", 48),
+        pytest.param("disc", 200, marks=pytest.mark.slow),
+        pytest.param("gasc", 200, marks=pytest.mark.slow),
+        pytest.param("edisc", 400, marks=pytest.mark.slow),
+    ],
+)
+def test_simulation_based_calibration(kind, n_simulations):
     """Ranks of the truth among draws are uniform (Talts et al. 2018)."""
-    n_simulations, n_draws, thin = 200, 63, 6
-    options = {"kappa_phi": (7.0, 3.0)} if kind == "gasc" else {}
+    few = n_simulations < 100
+    n_draws, thin, warmup, n_bins = (15, 6, 60, 4) if few else (63, 6, 200, 8)
+    options = {"gasc": {"kappa_phi": (7.0, 3.0)}, "edisc": {"vectors": VECTORS[:4]}}.get(kind, {})
+    sizes = {"n_periods": 2, "n_genres": 2}
     ranks = []
     for i in range(n_simulations):
-        truth = make_senses(
-            30, 4, 2, n_periods=2, n_genres=2, model=kind, random_state=1000 + i, **options
-        )
-        data = Snippets.of(truth.counts, truth.times, truth.genres, n_periods=2, n_genres=2)
+        truth = make_senses(30, 4, 2, model=kind, random_state=1000 + i, **sizes, **options)
+        data = as_snippets(truth, **sizes)
         run = sample_hmc(
             SenseModel(data, 2, PRIOR[kind]),
-            Settings(draws=n_draws, warmup=200, thin=thin),
+            Settings(draws=n_draws, warmup=warmup, thin=thin),
             OPTIONS,
             n_chains=1,
             seeds=np.random.SeedSequence(i),
         )
         words = np.log(truth.word_proba)[None, None]
         known = identified({"prevalence": truth.prevalence[None, None], "psi": words})
-        ranks.append((identified(run.draws)[0] < known[0]).sum(axis=0))
-    ranks = np.array(ranks)
+        ranks.append((identified(run.draws, data)[0] < known[0]).sum(axis=0))
     pvalues = [
-        stats.chisquare(np.histogram(r, bins=8, range=(-0.5, n_draws + 0.5))[0]).pvalue
-        for r in ranks.T
+        stats.chisquare(np.histogram(r, bins=n_bins, range=(-0.5, n_draws + 0.5))[0]).pvalue
+        for r in np.array(ranks).T
     ]
     # Bonferroni over the quantities, at one in a hundred
     assert min(pvalues) > 0.01 / len(pvalues)

@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 
 from skbayesembed import BayesianSGNS, GaussianLDA, spine
 from skbayesembed.topics import inputs
-from skbayesembed.topics.vectors import Normaliser, check_vectors, source_of, vectors_of_columns
+from skbayesembed.topics.vectors import Normaliser
 
 ANIMALS = {"cat": [2.0, 0.1], "dog": [2.1, -0.2], "cow": [1.9, 0.3]}
 METALS = {"tin": [-2.0, 0.2], "iron": [-2.2, -0.1], "zinc": [-1.8, 0.0]}
@@ -19,22 +19,6 @@ TABLE = {word: np.array(vector) for word, vector in (ANIMALS | METALS).items()}
 TEXTS = ["cat dog cat qqq", "tin iron zinc", "dog cow the", "iron tin tin", "cat cow tin"]
 WORDS = list(TABLE)
 VECTORS = np.array(list(TABLE.values()))
-
-
-class KeyedVectors:
-    """What gensim's class offers."""
-
-    def __init__(self, table):
-        self.key_to_index = {word: i for i, word in enumerate(table)}
-        self.vectors = np.array(list(table.values()), dtype=np.float32)
-
-    def __getitem__(self, word):
-        return self.vectors[self.key_to_index[word]]
-
-
-class Word2Vec:
-    def __init__(self, table):
-        self.wv = KeyedVectors(table)
 
 
 def make(**parameters):
@@ -56,36 +40,13 @@ def sgns():
 # -- embeddings ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wrap", [dict, KeyedVectors, Word2Vec], ids=["dict", "keyed", "model"])
-def test_mappings(wrap):
-    vectors, found = source_of(wrap(TABLE)).find(["dog", "qqq", "tin"])
-    assert found.tolist() == [True, False, True]
-    np.testing.assert_allclose(vectors, [TABLE["dog"], TABLE["tin"]], atol=1e-6)
-    nothing, found = source_of(wrap(TABLE)).find(["qqq"])
-    assert nothing is None and not found.any()
-
-
 def test_fitted_embeddings(sgns):
-    for embedding in (sgns, FrozenEstimator(sgns)):
-        vectors, found = source_of(embedding).find(["cat", "qqq"])
-        np.testing.assert_array_equal(vectors[0], sgns.rho_[sgns.vocabulary_["cat"]])
-        assert found.tolist() == [True, False]
     model = GaussianLDA(2, embedding=FrozenEstimator(sgns), solver="vi", min_count=1,
                         random_state=0)  # fmt: skip
     theta = model.fit(TEXTS).transform(["cat dog cow dog", "iron tin zinc"])
     assert theta.argmax(axis=1)[0] != theta.argmax(axis=1)[1]
     with pytest.raises(NotFittedError):
         make(embedding=BayesianSGNS(2)).fit(TEXTS)
-
-
-def test_arrays():
-    np.testing.assert_array_equal(vectors_of_columns(VECTORS.tolist(), WORDS), VECTORS)
-    np.testing.assert_array_equal(vectors_of_columns(pd.DataFrame(VECTORS), WORDS), VECTORS)
-    np.testing.assert_array_equal(vectors_of_columns(TABLE, WORDS), VECTORS)
-    given = VECTORS.copy()
-    checked = check_vectors(given)
-    checked[:] = 0
-    np.testing.assert_array_equal(given, VECTORS, "the user's array is left alone")
 
 
 @pytest.mark.parametrize(

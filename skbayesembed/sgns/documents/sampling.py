@@ -147,7 +147,7 @@ class Sampling:
         """The mode, its Hessian and the scores of units there."""
         n_words, k = self._arrays["rho"].shape
         check_memory(
-            bytes_needed(n_words, k, self._number, self._build.n_entries),
+            bytes_needed(n_words, k, self._number, self._build),
             f"The deviations of {n_words} words by {self._number} units",
             _ADVICE,
         )
@@ -346,17 +346,17 @@ def mean_ratios(influences, information):
     return ratio
 
 
-def bytes_needed(n_words, k, n_units, n_entries):
+def bytes_needed(n_words, k, n_units, build):
     """Bytes of deviations, and of the tables that they are worked out with.
 
-    ``n_entries`` is the number of words of units that have influences, K numbers on either side.
+    ``build`` is the source of the model, a `TextSource` or `PairSource`.
     """
     size = 2 * n_words * k
     most, n_prior = numbers_of(n_words * k)
     rows = min(n_units, most) + n_prior
     # directions that the first systems went, and what became of them
     learned = 2 * 25 * _TOGETHER * size // 2 * 4
-    # counts of both sides, slopes and residuals in double and single precision, probabilities
-    tables = (4 * 8 + 2 * 8 + 2 * 4 + 2 * 8) * n_words**2
-    influences = 3 * 2 * n_entries * 8 * k
+    # slopes and residuals in double and single precision, probabilities, counts of both sides
+    tables = (2 * 8 + 2 * 4 + 2 * 8 + 4 * 8 * build.has_tables) * n_words**2
+    influences = 3 * 2 * build.n_entries * 8 * k
     return learned + 2 * rows * size * 4 + _TOGETHER * size * 64 + tables + influences

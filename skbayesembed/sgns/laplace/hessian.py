@@ -62,19 +62,24 @@ class Hessian:
 
     def _tabulate(self):
         pairs = self.model.pairs
-        sides = (0,) if pairs.dense else (0, 1)
-        self._slope = [np.empty_like(pairs.n[side]) for side in sides]
-        self._residual = [np.empty_like(pairs.n[side]) for side in sides]
-        for side in sides:
+        if pairs.dense:
+            shape = pairs.n_words, pairs.n_words
+            self._slope, self._residual = [np.empty(shape)], [np.empty(shape)]
+            self.run(self._tabulate_rows, [(c,) for c in self._row_blocks()])
+            return
+        self._slope = [np.empty_like(n) for n in pairs.n]
+        self._residual = [np.empty_like(n) for n in pairs.n]
+        for side in (0, 1):
             x, y, n, kappa = self.x[side], self.x[1 - side], pairs.n[side], pairs.kappa[side]
             s, r = self._slope[side], self._residual[side]
-            if pairs.dense:
-                tasks = [(x[c], y, n[c], kappa[c], s[c], r[c]) for c in self._row_blocks()]
-                self.run(curvature_rows_dense, tasks)
-            else:
-                table = pairs.indptr[side], pairs.indices[side]
-                tasks = [(a, b, *table, x, y, n, kappa, s, r) for a, b in self.model.blocks[side]]
-                self.run(curvature_rows_sparse, tasks)
+            table = pairs.indptr[side], pairs.indices[side]
+            tasks = [(a, b, *table, x, y, n, kappa, s, r) for a, b in self.model.blocks[side]]
+            self.run(curvature_rows_sparse, tasks)
+
+    def _tabulate_rows(self, c):
+        counts = self.model.pairs.rows(c.start, c.stop)
+        s, r = self._slope[0][c], self._residual[0][c]
+        curvature_rows_dense(self.x[0][c], self.x[1], *counts, s, r)
 
     def _row_blocks(self):
         n = self.model.n_words

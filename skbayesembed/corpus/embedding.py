@@ -1,0 +1,216 @@
+"""Word vectors as users have them, looked up by word or by column."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.utils.validation import check_is_fitted
+
+from ..common.warnings import warn_user
+from ..io.vectors import find_vectors
+
+# Words from whose pairs the median distance is taken: half a million pairs.
+_WORDS_OF_PAIRS = 1000
+_ALLOWED = (
+    "a mapping from words to vectors (a dict or gensim's KeyedVectors), the path of a file of "
+    "vectors (word2vec's formats or GloVe's), a fitted BayesianSGNS "
+    "(wrapped in scikit-learn's FrozenEstimator where the estimator is cloned) or an array with "
+    "a row for each column of X"
+)
+
+
+class WordVectors:
+    """Vectors that are looked up by word.
+
+    Parameters
+    ----------
+    has : callable
+        Whether a word has a vector.
+    get : callable
+        The vector of a word.
+    """
+
+    def __init__(self, has, get):
+        self._has, self._get = has, get
+
+    def find(self, words):
+        """Vectors of those words that have one.
+
+        Returns
+        -------
+        vectors : ndarray of shape (n_found, n_dims)
+            None where no word has a vector.
+        found : ndarray of bool of shape (n_words,)
+        """
+        found = np.array([bool(self._has(word)) for word in words], dtype=bool)
+        if not found.any():
+            return None, found
+        names = [word for word, there in zip(words, found, strict=True) if there]
+        vectors = [np.asarray(self._get(word)) for word in names]
+        shapes = {vector.shape for vector in vectors}
+        if len(shapes) > 1 or len(next(iter(shapes))) != 1:
+            raise ValueError(
+                "embedding must have vectors of one length, got shapes "
+                f"{sorted(shapes, key=str)[:3]}."
+            )
+        return check_vectors(np.stack(vectors), names), found
+
+
+class FileVectors(WordVectors):
+    """Vectors of a file, which is read anew for the words that are looked up."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def find(self, words):
+        """As of `WordVectors`."""
+        found = np.zeros(len(words), dtype=bool)
+        there = find_vectors(self.path, words) if len(words) else None
+        if there is None:
+            return None, found
+        found[:] = [word in there for word in words]
+        return check_vectors([there[word] for word in words if word in there]), found
+
+
+def source_of(embedding):
+    """What users call an embedding: `WordVectors`, or an array (n_columns, n_dims).
+
+    Raises
+    ------
+    TypeError
+        If it is none of what is allowed.
+    ValueError
+        If it is missing, or an array that holds anything but finite numbers.
+    """
+    if embedding is None:
+        raise ValueError(f"embedding must be given: {_ALLOWED}.")
+    if isinstance(embedding, str | os.PathLike):
+        if not os.path.isfile(embedding):
+            raise ValueError(f"embedding must be {_ALLOWED}; there is no file {str(embedding)!r}.")
+        return FileVectors(embedding)
+    # scikit-learn's FrozenEstimator
+    inner = getattr(embedding, "estimator", embedding)
+    if hasattr(type(inner), "rho_") or hasattr(inner, "rho_"):
+        check_is_fitted(inner, "rho_")
+        places, rho = inner.vocabulary_, inner.rho_
+        return WordVectors(places.__contains__, lambda word: rho[places[word]])
+    vectors = getattr(embedding, "wv", embedding)  # a whole model of gensim's
+    if hasattr(vectors, "key_to_index") and hasattr(vectors, "__getitem__"):
+        return WordVectors(vectors.key_to_index.__contains__, vectors.__getitem__)
+    if hasattr(vectors, "shape") or isinstance(vectors, list | tuple):
+        return check_vectors(vectors)
+    if hasattr(vectors, "__getitem__") and hasattr(vectors, "__contains__"):
+        return WordVectors(vectors.__contains__, vectors.__getitem__)
+    raise TypeError(f"embedding must be {_ALLOWED}, got {type(embedding).__name__}.")
+
+
+def check_vectors(vectors, names=None, name="embedding"):
+    """Float64 array (n_words, n_dims) of finite numbers; ValueError otherwise."""
+    try:
+        vectors = np.array(vectors, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold vectors of numbers: {error}") from error
+    if vectors.ndim != 2 or 0 in vectors.shape:
+        raise ValueError(
+            f"{name} must be a 2-D array with a row for each word and at least one column, got "
+            f"shape {vectors.shape}."
+        )
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if bad.size:
+        which = f"row {bad[0]}" if names is None else repr(names[bad[0]])
+        raise ValueError(
+            f"{name} must hold finite numbers, got NaN or infinity in {bad.size} vector(s), "
+            f"the first that of {which}."
+        )
+    return vectors
+
+
+def vectors_of_columns(embedding, names):
+    """Vectors of the columns of a count matrix, all of which must have one."""
+    source = source_of(embedding)
+    if not isinstance(source, WordVectors):
+        if len(source) != len(names):
+            raise ValueError(
+                f"embedding must have a row for each of the {len(names)} columns of X, got "
+                f"{len(source)} rows."
+            )
+        return source
+    vectors, found = source.find(names)
+    if not found.all():
+        lacking = [str(name) for name in np.asarray(names)[~found][:3]]
+        raise ValueError(
+            f"embedding has no vector for {int((~found).sum())} of the {len(names)} columns of X, "
+            f"{lacking} among them. "
+            + ("Name the columns by feature_names=; drop" if "x0" in lacking else "Drop")
+            + " columns without a vector; or pass documents, whose words without one are dropped."
+        )
+    return vectors
+
+
+def source_of_words(embedding):
+    """`WordVectors` for documents, whose words an array cannot be aligned with."""
+    source = source_of(embedding)
+    if not isinstance(source, WordVectors):
+        raise ValueError(
+            "embedding must be a mapping from words to vectors where X holds documents, got an "
+            f"array of shape {source.shape}, which is for the columns of a count matrix."
+        )
+    return source
+
+
+def note_missing(words, found, frequency, fate):
+    """Look at the words of X without a vector.
+
+    Parameters
+    ----------
+    words : ndarray of str of shape (n_words,)
+    found : ndarray of bool of shape (n_words,)
+        Which have one.
+    frequency : ndarray of shape (n_words,)
+        Occurrences of the words.
+    fate : str
+        What becomes of those without, for the warning.
+
+    Raises
+    ------
+    ValueError
+        If no word has one.
+
+    Warns
+    -----
+    UserWarning
+        If more than half of the tokens have none.
+    """
+    if not found.any():
+        raise ValueError(
+            f"embedding has no vector for any of the {found.size} words of X, such as "
+            f"{words[:3].tolist()}: are they cut and lower-cased as its own?"
+        )
+    n_tokens, lost = frequency.sum(), frequency[~found].sum()
+    if 2 * lost > n_tokens:
+        warn_user(
+            f"{100 * lost / n_tokens:.0f} % of the tokens of X ({int((~found).sum())} of "
+            f"{found.size} words) have no vector in the embedding and {fate}.",
+            UserWarning,
+        )
+
+
+def median_distance(vectors):
+    """Median Euclidean distance of two words; zero where there is one word alone.
+
+    Of 1,000 words evenly spaced over the rows, where there are more.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_words, n_dims)
+
+    Returns
+    -------
+    float
+    """
+    if len(vectors) < 2:
+        return 0.0
+    places = np.linspace(0, len(vectors) - 1, min(len(vectors), _WORDS_OF_PAIRS)).astype(int)
+    return float(np.median(pdist(vectors[places])))

@@ -1,0 +1,85 @@
+"""Word vectors as ``model="edisc"`` takes them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..corpus.embedding import (
+    WordVectors,
+    median_distance,
+    note_missing,
+    source_of,
+    source_of_words,
+)
+
+
+def word_vectors(embedding, words, columns, n_columns, totals):
+    """`prepared` vectors of words, from what users call an embedding.
+
+    Parameters
+    ----------
+    embedding : object
+        See `corpus.embedding.source_of`.
+    words : ndarray of str of shape (n_words,)
+    columns : ndarray of int of shape (n_words,) or None
+        Columns of the count matrix that are the words; None for text.
+    n_columns : int or None
+        Columns of the count matrix in all.
+    totals : ndarray of shape (n_words,)
+        Occurrences of words.
+    """
+    source = source_of(embedding) if columns is not None else source_of_words(embedding)
+    if isinstance(source, WordVectors):
+        vectors, found = source.find(words.tolist())
+    elif len(source) != n_columns:
+        raise ValueError(
+            f"embedding must have a row for each of the {n_columns} columns of X, got "
+            f"{len(source)} rows."
+        )
+    else:
+        vectors, found = source[columns], np.ones(words.size, dtype=bool)
+    note_missing(words, found, totals, "are told apart by their frequencies alone")
+    return prepared(vectors, found, totals)
+
+
+def prepared(vectors, found, totals):
+    """Vectors centred, scaled and in their principal axes.
+
+    Their centre is the mean over training tokens, where words without a vector are put. They are
+    scaled to a median squared distance of one between two words. Neither changes the model, in
+    which only differences of logits count and priors are in units of this distance. In the axes the
+    tokens' vectors are uncorrelated: the posterior is about independent over dimensions.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_found, n_dims)
+    found : ndarray of bool of shape (n_words,)
+        Which words they are of.
+    totals : ndarray of shape (n_words,)
+        Occurrences of words.
+
+    Returns
+    -------
+    ndarray of shape (n_words, n_dims)
+
+    Raises
+    ------
+    ValueError
+        If vectors do not differ.
+    """
+    distance = median_distance(vectors)
+    if not distance > 0:
+        raise ValueError(
+            "embedding must have different vectors for different words: the median distance of "
+            f"the {len(vectors)} vectors of words of X is zero."
+        )
+    weights = totals[found].astype(float)
+    if not weights.any():
+        weights[:] = 1.0
+    out = np.zeros((found.size, vectors.shape[1]))
+    out[found] = (vectors - weights @ vectors / weights.sum()) / distance
+    values, axes = np.linalg.eigh(out[found].T @ (weights[:, None] * out[found]))
+    axes = axes[:, ::-1]
+    # with the largest entry of an axis positive
+    axes *= np.sign(np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0))
+    return np.ascontiguousarray(out @ axes)
