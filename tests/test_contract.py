@@ -183,28 +183,35 @@ def test_a_fit_that_was_broken_off_goes_on(case, fitted, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["sgns-map", "dynamic-map", "senses-map", "topics-map"])
 def test_an_interrupted_search_for_the_mode_is_kept(name, monkeypatch):
-    advance, minimize, made = Ascent.advance, mode.minimize, []
+    """Ctrl-C in the third step of the search that is the fit, not of those before it."""
+    advance, minimize, steps = Ascent.advance, mode.minimize, []
+
+    def begun(search):
+        def watched(*given):
+            steps[:] = [0] if given[-1] else []
+            return search(*given)
+
+        return watched
 
     def step():
-        made.append(1)
-        if len(made) == 3:
+        if steps:
+            steps[0] += 1
+        if steps == [3]:
             raise KeyboardInterrupt
 
-    def watched(*given, callback, **options):
+    def minimized(*given, callback, **options):
         def after(x):
             callback(x)
             step()
 
         return minimize(*given, callback=after, **options)
 
-    options = {}
-    if name == "sgns-map":
-        # without the searches by which it is chosen
-        options["prior_precision"] = 1.0
-        monkeypatch.setattr(Ascent, "advance", lambda *given: step() or advance(*given))
-    monkeypatch.setattr(mode, "minimize", watched)
+    monkeypatch.setattr(mode, "_climb", begun(mode._climb))
+    monkeypatch.setattr(mode, "_minimize", begun(mode._minimize))
+    monkeypatch.setattr(Ascent, "advance", lambda *given: step() or advance(*given))
+    monkeypatch.setattr(mode, "minimize", minimized)
     with pytest.warns(RuntimeWarning, match="Interrupted"):
-        model = CASES[name].fit(**options)
+        model = CASES[name].fit()
     attrs = model.posterior_.attrs
     assert attrs["interrupted"] and not attrs["converged"] and attrs["n_iter"] in (2, 3)
     assert set(CASES[name].draws) <= set(model.posterior_)
