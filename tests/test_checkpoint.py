@@ -29,8 +29,11 @@ SAMPLERS = [
     "topics-gibbs", "topics-hmc",
 ]  # fmt: skip
 PRINT = """
-import warnings
+import sys, warnings
+from tests.helpers.seeds import shift_seeds
 warnings.simplefilter("ignore")
+if int(sys.argv[1]):
+    shift_seeds(int(sys.argv[1]))
 from tests.test_checkpoint import HAVE_JOBS, name_of
 for name in HAVE_JOBS:
     print(name, name_of(name))
@@ -176,9 +179,9 @@ def test_draws_that_would_be_recorded_more_rarely_are_not_appended(tmp_path, mon
 # -- names ---------------------------------------------------------------------------------------
 
 
-def test_names_are_the_same_in_another_process():
+def test_names_are_the_same_in_another_process(request):
     """Sets have another order there."""
-    command = [sys.executable, "-c", PRINT]
+    command = [sys.executable, "-c", PRINT, str(request.config.getoption("--seed-offset"))]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert said.splitlines() == [f"{name} {name_of(name)}" for name in HAVE_JOBS]
 
