@@ -21,7 +21,7 @@ from skbayesembed.inference import checkpoint
 from skbayesembed.inference.checkpoint import Checkpoint, Stage
 from skbayesembed.topics import recording
 from tests.helpers.breaking import Broken, break_after
-from tests.test_backends import HAVE_JOBS, digest
+from tests.test_backends import digest
 from tests.test_contract import CASES, SENSES
 
 SAMPLERS = [
@@ -34,8 +34,8 @@ from tests.helpers.seeds import shift_seeds
 warnings.simplefilter("ignore")
 if int(sys.argv[1]):
     shift_seeds(int(sys.argv[1]))
-from tests.test_checkpoint import HAVE_JOBS, name_of
-for name in HAVE_JOBS:
+from tests.test_checkpoint import SAMPLERS, name_of
+for name in SAMPLERS:
     print(name, name_of(name))
 """
 
@@ -183,7 +183,7 @@ def test_names_are_the_same_in_another_process(request):
     """Sets have another order there."""
     command = [sys.executable, "-c", PRINT, str(request.config.getoption("--seed-offset"))]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert said.splitlines() == [f"{name} {name_of(name)}" for name in HAVE_JOBS]
+    assert said.splitlines() == [f"{name} {name_of(name)}" for name in SAMPLERS]
 
 
 @pytest.mark.parametrize("name", ["sgns-hmc", "dynamic-gibbs", "senses-vi", "topics-gibbs"])

@@ -166,13 +166,15 @@ def test_a_fit_that_was_broken_off_goes_on(case, fitted, tmp_path, monkeypatch):
     """In the warm-up of the second chain; elsewhere in the middle of the search or ascent."""
     if not hasattr(case.estimator, "checkpoint"):
         pytest.skip("an estimator without checkpoints")
-    monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
-    monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
-    for n in (60, 3, 1):
-        with contextlib.suppress(Broken), break_after(n) as made:
-            case.fit(checkpoint=tmp_path)
-        if len(made) == n:
-            break
+    with monkeypatch.context() as patch:
+        # written after every sweep
+        patch.setattr(checkpoint, "_SHARE", np.inf)
+        patch.setattr(checkpoint, "INTERVAL", 0.0)
+        for n in (60, 3, 1):
+            with contextlib.suppress(Broken), break_after(n) as made:
+                case.fit(checkpoint=tmp_path)
+            if len(made) == n:
+                break
     whole = case.fit(checkpoint=tmp_path)
     assert not list(tmp_path.iterdir())
     for name, draws in fitted.posterior_.items():
