@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import types
 import warnings
 from unittest import mock
 
@@ -14,12 +15,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
+import skbayesembed
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, spine
 from skbayesembed.inference import checkpoint
 from skbayesembed.inference.checkpoint import Checkpoint, Stage
 from skbayesembed.topics import recording
 from tests.helpers.breaking import Broken, break_after
-from tests.test_backends import HAVE_JOBS, digest
+from tests.test_backends import digest
 from tests.test_contract import CASES, SENSES
 
 SAMPLERS = [
@@ -27,10 +29,13 @@ SAMPLERS = [
     "topics-gibbs", "topics-hmc",
 ]  # fmt: skip
 PRINT = """
-import warnings
+import sys, warnings
+from tests.helpers.seeds import shift_seeds
 warnings.simplefilter("ignore")
-from tests.test_checkpoint import HAVE_JOBS, name_of
-for name in HAVE_JOBS:
+if int(sys.argv[1]):
+    shift_seeds(int(sys.argv[1]))
+from tests.test_checkpoint import SAMPLERS, name_of
+for name in SAMPLERS:
     print(name, name_of(name))
 """
 
@@ -88,7 +93,7 @@ def test_killed_at_twenty_moments(name, backend, tmp_path, request):
 
 def test_files_are_removed_with_the_fit_that_is_done(tmp_path, capsys):
     case = CASES["topics-gibbs"]
-    with pytest.raises(Broken), break_after(3):
+    with pytest.raises(Broken), break_after(5):
         case.fit(checkpoint=tmp_path)
     assert {path.name[:12] for path in tmp_path.iterdir()} == {"GaussianLDA-"}
     fitted = case.fit(checkpoint=str(tmp_path), verbose=1)
@@ -174,11 +179,11 @@ def test_draws_that_would_be_recorded_more_rarely_are_not_appended(tmp_path, mon
 # -- names ---------------------------------------------------------------------------------------
 
 
-def test_names_are_the_same_in_another_process():
+def test_names_are_the_same_in_another_process(request):
     """Sets have another order there."""
-    command = [sys.executable, "-c", PRINT]
+    command = [sys.executable, "-c", PRINT, str(request.config.getoption("--seed-offset"))]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert said.splitlines() == [f"{name} {name_of(name)}" for name in HAVE_JOBS]
+    assert said.splitlines() == [f"{name} {name_of(name)}" for name in SAMPLERS]
 
 
 @pytest.mark.parametrize("name", ["sgns-hmc", "dynamic-gibbs", "senses-vi", "topics-gibbs"])
@@ -218,6 +223,18 @@ def test_parameters_are_checked_before_any_work(cls, tmp_path):
         cls(warm_start="yes").fit(object())
     with pytest.raises(ValueError, match="checkpoint needs a seed, got random_state=None"):
         cls(checkpoint=tmp_path).fit(object())
+
+
+def test_what_has_no_digest(tmp_path):
+    message = r"checkpoint must be None for this fit: .*\['stop_words'\] is a .*mappingproxy"
+    with pytest.raises(TypeError, match=message):
+        CASES["senses-gibbs"].fit(checkpoint=tmp_path, stop_words=types.MappingProxyType({}))
+
+
+def test_paths_are_saved_as_text(tmp_path):
+    fitted = CASES["senses-map"].fit(checkpoint=tmp_path)
+    fitted.save(tmp_path / "model.npz")
+    assert skbayesembed.load(tmp_path / "model.npz").checkpoint == str(tmp_path)
 
 
 def test_damage_is_an_error_before_any_work(tmp_path):

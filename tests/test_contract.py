@@ -23,7 +23,8 @@ from skbayesembed import (
     count_pairs,
 )
 from skbayesembed.datasets import make_dynamic_sgns, make_senses, make_sgns, make_topics
-from skbayesembed.inference import checkpoint
+from skbayesembed.inference import checkpoint, mode
+from skbayesembed.inference.ascent import Ascent
 from skbayesembed.inference.contracts import ATTRS, ATTRS_ALWAYS, ROWS, STATS
 from skbayesembed.posterior.tables import Table
 from skbayesembed.spine import APPROXIMATE, CHAINS
@@ -165,19 +166,57 @@ def test_a_fit_that_was_broken_off_goes_on(case, fitted, tmp_path, monkeypatch):
     """In the warm-up of the second chain; elsewhere in the middle of the search or ascent."""
     if not hasattr(case.estimator, "checkpoint"):
         pytest.skip("an estimator without checkpoints")
-    monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
-    monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
-    for n in (60, 3, 1):
-        with contextlib.suppress(Broken), break_after(n) as made:
-            case.fit(checkpoint=tmp_path)
-        if len(made) == n:
-            break
+    with monkeypatch.context() as patch:
+        # written after every sweep
+        patch.setattr(checkpoint, "_SHARE", np.inf)
+        patch.setattr(checkpoint, "INTERVAL", 0.0)
+        for n in (60, 3, 1):
+            with contextlib.suppress(Broken), break_after(n) as made:
+                case.fit(checkpoint=tmp_path)
+            if len(made) == n:
+                break
     whole = case.fit(checkpoint=tmp_path)
     assert not list(tmp_path.iterdir())
     for name, draws in fitted.posterior_.items():
         np.testing.assert_array_equal(whole.posterior_[name], draws)
     for name, values in fitted.posterior_.stats.items():
         np.testing.assert_array_equal(whole.posterior_.stats[name], values)
+
+
+@pytest.mark.parametrize("name", ["sgns-map", "dynamic-map", "senses-map", "topics-map"])
+def test_an_interrupted_search_for_the_mode_is_kept(name, monkeypatch):
+    """Ctrl-C in the third step of the search that is the fit, not of those before it."""
+    advance, minimize, steps = Ascent.advance, mode.minimize, []
+
+    def begun(search):
+        def watched(*given):
+            steps[:] = [0] if given[-1] else []
+            return search(*given)
+
+        return watched
+
+    def step():
+        if steps:
+            steps[0] += 1
+        if steps == [3]:
+            raise KeyboardInterrupt
+
+    def minimized(*given, callback, **options):
+        def after(x):
+            callback(x)
+            step()
+
+        return minimize(*given, callback=after, **options)
+
+    monkeypatch.setattr(mode, "_climb", begun(mode._climb))
+    monkeypatch.setattr(mode, "_minimize", begun(mode._minimize))
+    monkeypatch.setattr(Ascent, "advance", lambda *given: step() or advance(*given))
+    monkeypatch.setattr(mode, "minimize", minimized)
+    with pytest.warns(RuntimeWarning, match="Interrupted"):
+        model = CASES[name].fit()
+    attrs = model.posterior_.attrs
+    assert attrs["interrupted"] and not attrs["converged"] and attrs["n_iter"] in (2, 3)
+    assert set(CASES[name].draws) <= set(model.posterior_)
 
 
 def test_facts_keep_to_the_vocabulary(case, fitted):

@@ -50,5 +50,6 @@ def seek_mode(estimator, density, rng, warn, run=serial):
         tol=estimator.tol,
         verbose=estimator.verbose,
         warn=warn,
+        keep=warn,
         run=run,
     )

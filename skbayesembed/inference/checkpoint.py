@@ -233,6 +233,8 @@ def of_fit(estimator: Any, training: Any, seeds: Mapping[str, Any]) -> Checkpoin
     ------
     Refused
         If a file of this fit is damaged or was written by another version of the package.
+    TypeError
+        If data or parameters hold an object of which there is no digest.
 
     Warns
     -----
@@ -255,7 +257,12 @@ def of_fit(estimator: Any, training: Any, seeds: Mapping[str, Any]) -> Checkpoin
     kept = {k: v for k, v in sorted(parameters.items()) if k not in _OTHERWISE}
     if parameters.get("warm_start", False):
         del kept["draws"]
-    found = Checkpoint(folder, name, _digest([name, kept, training, dict(seeds)]))
+    try:
+        given = {"class": name, "parameters": kept, "data": training, "seeds": dict(seeds)}
+        digest = _digest(given)
+    except TypeError as error:
+        raise TypeError(f"checkpoint must be None for this fit: {error}") from error
+    found = Checkpoint(folder, name, digest)
     found.check()
     stages, verbose = found.stages(), getattr(estimator, "verbose", 0)
     if stages and verbose:
@@ -333,7 +340,7 @@ class _Described(Writer):
 def _digest(value):
     """Hexadecimal digest of what an object holds."""
     writer = _Described({}, False)
-    found = hashlib.sha256(json.dumps(writer.write(value, "the data")).encode())
+    found = hashlib.sha256(json.dumps(writer.write(value, "fit")).encode())
     for node in writer.nodes:
         found.update(json.dumps(node).encode())
     for array in writer.arrays:

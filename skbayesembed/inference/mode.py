@@ -46,6 +46,7 @@ def find_mode(
     tol: float = 1e-8,
     verbose: int = 0,
     warn: bool = True,
+    keep: bool = False,
     run: Run = serial,
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Maximise the log density of a model that offers `LogDensity`.
@@ -65,6 +66,8 @@ def find_mode(
         Above zero, one line is printed for the result.
     warn : bool
         Whether to warn if the mode was not reached; False where a point near it is good enough.
+    keep : bool
+        Whether Ctrl-C ends the search where it is; False where nothing but the mode will do.
     run : callable
         Maps a function over blocks of work, for models that cut theirs; `serial` by default.
 
@@ -72,21 +75,33 @@ def find_mode(
     -------
     theta : ndarray of shape (n_parameters,)
     facts : dict
-        ``lp``, ``n_iter``, ``max_gradient`` (of the scaled parameters), ``converged``.
+        ``lp``, ``n_iter``, ``max_gradient`` (of the scaled parameters), ``converged``,
+        ``interrupted``.
 
     Raises
     ------
     TypeError
         If the model does not offer `LogDensity`.
+    KeyboardInterrupt
+        If interrupted, unless ``keep`` and an iteration has ended.
 
     Warns
     -----
     ConvergenceWarning
         If the limit of iterations was reached first.
+    RuntimeWarning
+        If interrupted, and the point reached is kept.
     """
     require(model, LogDensity, "map")
     search = _climb if isinstance(model, Preconditioned) else _minimize
-    theta, facts, allowed = search(model, start, max_iter, tol, run)
+    theta, facts, allowed = search(model, start, max_iter, tol, run, keep)
+    if facts["interrupted"]:
+        warn_user(
+            f"Interrupted: the point is that of {facts['n_iter']} iterations of the search, not "
+            "the mode.",
+            RuntimeWarning,
+        )
+        return theta, facts
     if verbose:
         print(
             f"mode: {facts['n_iter']} iterations, log density {facts['lp']:.6g}, "
@@ -106,7 +121,7 @@ def _counted(max_iter, tol, typical):
     return laps("search for a mode", min(max_iter, typical * -math.log10(min(tol, 0.1))))
 
 
-def _minimize(model, start, max_iter, tol, run):
+def _minimize(model, start, max_iter, tol, run, keep=False):
     """SciPy's L-BFGS: parameters, facts, and the gradient allowed."""
     gradient = np.empty(model.n_parameters)
     # L-BFGS moves theta / scale, in whose coordinates the posterior is about equally wide
@@ -121,12 +136,24 @@ def _minimize(model, start, max_iter, tol, run):
     limits = {"maxiter": max_iter, "maxfun": _EVALUATIONS * max_iter}
     options = {**limits, "gtol": gtol, "ftol": _CHANGE * tol, "maxcor": _MEMORY}
     counted = _counted(max_iter, tol, _TYPICAL)
+    n_iter, reached = 0, start
 
-    def after(_):
+    def after(x):
+        nonlocal n_iter, reached
+        n_iter, reached = n_iter + 1, x.copy()
         if counted is not None and counted.enough():
             raise StopIteration
 
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, callback=after)
+    try:
+        found = minimize(
+            objective, start, jac=True, method="L-BFGS-B", options=options, callback=after
+        )
+    except KeyboardInterrupt:
+        if not keep or n_iter == 0:
+            raise
+        value, slope = objective(reached)
+        facts = {"lp": -float(value), "n_iter": n_iter, "max_gradient": _largest(slope)}
+        return reached * scale, facts | {"converged": False, "interrupted": True}, gtol
     if counted is not None:
         counted.end(ended=found.status != _CUT_SHORT)
     facts = {
@@ -134,29 +161,37 @@ def _minimize(model, start, max_iter, tol, run):
         "n_iter": int(found.nit),
         "max_gradient": _largest(found.jac),
         "converged": bool(found.success),
+        "interrupted": False,
     }
     return found.x * scale, facts, gtol
 
 
-def _climb(model, start, max_iter, tol, run):
+def _climb(model, start, max_iter, tol, run, keep=False):
     """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed."""
     gradient, scale = np.empty(model.n_parameters), model.scale
     model.logp_and_grad(start, gradient)
     gtol = tol * max(1.0, _largest(gradient * scale))
     theta, n_iter, wanted = start.copy(), 0, _WATCHED_CHANGE * tol
-    value, largest, settled = -np.inf, np.inf, False
+    value, largest, settled, interrupted = -np.inf, np.inf, False, False
     counted = _counted(max_iter, tol, _TYPICAL_ASCENT)
     for dtype in (np.float32, np.float64):
         least = wanted if dtype is np.float64 else max(wanted, _SINGLE)
         surface = model.surface(theta, dtype, run)
-        steps, settled = _ascend(surface, dtype, least, max_iter - n_iter, counted)
+        gains: list[float] = []
+        try:
+            steps, settled = _ascend(surface, dtype, least, max_iter - n_iter, gains, counted)
+        except KeyboardInterrupt:
+            # the point is the last one that was accepted
+            steps, settled, interrupted = len(gains), False, True
+            if not keep or n_iter + steps == 0:
+                raise
         n_iter += steps
         theta = surface.end()
         del surface  # its tables, before the next one has its own
         value = model.logp_and_grad(theta, gradient)
         largest = _largest(gradient * scale)
         ended = n_iter >= max_iter or largest <= gtol or (settled and least == wanted)
-        if ended or (counted is not None and counted.cut):
+        if ended or interrupted or (counted is not None and counted.cut):
             break
     if counted is not None:
         counted.end(ended=not counted.cut)
@@ -165,18 +200,19 @@ def _climb(model, start, max_iter, tol, run):
         "n_iter": n_iter,
         "max_gradient": largest,
         "converged": settled or largest <= gtol,
+        "interrupted": interrupted,
     }
     return theta, facts, gtol
 
 
-def _ascend(surface, dtype, least, most, counted=None):
+def _ascend(surface, dtype, least, most, gains, counted=None):
     """Climb until ``_WATCHED`` steps gain less than ``least`` relatively: steps, whether so.
 
     In double precision the top is also reached where no step gains anything. Single precision is
-    left where no step does, and where gains are as small as its noise and no longer fall.
+    left where no step does, and where gains are as small as its noise and no longer fall. The gain
+    of every step is added to ``gains``.
     """
     ascent = _started(surface, dtype)
-    gains = []
     refreshed, following, fresh = set(_REFRESHED), _REFRESHED[-1], False
     for step in range(1, most + 1):
         if step > following:

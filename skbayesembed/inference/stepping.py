@@ -48,18 +48,20 @@ def run_chain(
     """
     stage = control.stage(index)
     found = None if stage is None else record.read(stage, settings)
-    if found is None:
-        sampler.begin()
-        done = 0
-    else:
-        sampler.restore(found["sampler"])
-        done = found["done"]
-        control.progress.update(index, done)
+    done = 0 if found is None else found["done"]
 
     def ends_after(phase_end):
         if stage is not None and (phase_end or control.stopped or stage.due):
             record.write(stage, settings, {"sampler": sampler.snapshot(), "done": done})
         return control.stopped
+
+    if found is None:
+        sampler.begin()
+        # at once, so that a state that cannot be written is told of before the work
+        ends_after(True)
+    else:
+        sampler.restore(found["sampler"])
+        control.progress.update(index, done)
 
     while done < settings.warmup:
         sampler.warm_up(done, settings.warmup)

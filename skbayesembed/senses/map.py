@@ -30,8 +30,11 @@ def solve(estimator, problem, settings, seed):
             theta, facts = _search(estimator, model, model.init(rng))
             if best is None or facts["lp"] > best[1]["lp"]:
                 best = theta, facts
+            if facts["interrupted"]:
+                best[1]["interrupted"] = True
+                break
     theta, facts = best
-    if not facts["converged"]:
+    if not (facts["converged"] or facts["interrupted"]):
         warn_user(
             f"The mode was not reached in max_iter={estimator.max_iter} iterations: raise "
             "max_iter, or tol.",
@@ -48,9 +51,10 @@ def solve(estimator, problem, settings, seed):
 def _search(estimator, model, start):
     """A search for the mode; once more where other names of senses explain the known ones."""
     options = {"max_iter": estimator.max_iter, "tol": estimator.tol, "warn": False}
+    options["keep"] = True
     theta, facts = find_mode(model, start, **options)
     arrays = model.unpack(theta)
     order = order_of_labels(model.data, model.n_senses, model.prior, arrays)
-    if np.array_equal(order, np.arange(order.size)):
+    if facts["interrupted"] or np.array_equal(order, np.arange(order.size)):
         return theta, facts
     return find_mode(model, model.pack(permuted(arrays, order)), **options)

@@ -82,6 +82,7 @@ def fit_mode(estimator, problem):
             tol=estimator.tol,
             verbose=estimator.verbose,
             warn=estimator.solver == "map",
+            keep=estimator.solver == "map",
             run=run,
         )
     arrays = model.unpack(theta)

@@ -27,5 +27,6 @@ def mode(estimator, problem):
         max_iter=estimator.max_iter,
         tol=estimator.tol,
         verbose=estimator.verbose,
+        keep=estimator.solver == "map",
     )
     return model, theta, facts

@@ -6,6 +6,8 @@ import dataclasses
 import errno
 import os
 import re
+import signal
+import threading
 import time
 import warnings
 
@@ -101,7 +103,7 @@ def test_hamiltonian_chains_go_on_while_they_learn(files, kind):
         return sample_hmc(model, settings, options, n_chains=1, seeds=seeds)
 
     expected = one_chain()
-    for n in rng.integers(1, 115, 3):
+    for n in rng.integers(1, 115, 2):
         with break_after(int(n)), pytest.raises(Broken):
             kept(files, one_chain)
         assert_same(kept(files, one_chain), expected)
@@ -119,23 +121,46 @@ def test_processes(files):
         assert_same(kept(files, sample, fault, n_jobs=2), expected)
 
 
+def test_states_that_cannot_be_written_are_refused_at_once(files):
+    class Strange(Counting):
+        def init_state(self, rngs):
+            return super().init_state(rngs) | {"self": object()}
+
+    with pytest.raises(TypeError, match="is a builtins.object, which is not stored"):
+        kept(files, sample, Strange(ArithmeticError("a sweep"), at=1))
+
+
 # -- interruption --------------------------------------------------------------------------------
+
+
+def interrupt_after(files, n_chains, n_draws):
+    """Ctrl-C as soon as so many chains have written so many draws."""
+
+    def written(index):
+        state = files.stage(f"chain-{index}").read()
+        return 0 if state is None else state["n_draws"]
+
+    def watch():
+        while min(written(i) for i in range(n_chains)) < n_draws:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGALRM)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 2), ("threading", 1), ("threading", 2)])
 def test_ctrl_c_keeps_all_chains(ctrl_c, files, backend, n_jobs):  # noqa: F811
     """Those of other processes up to the last writing; the same call then goes on."""
-    model, settings = Counting(pause=0.002), {"draws": 800, "warmup": 5}
-    with joblib.parallel_config(backend=backend):
-        if backend == "loky":
-            sample(n_jobs=2)  # workers have started
-        ctrl_c(0.8)
-        with pytest.warns(RuntimeWarning, match="Interrupted"):
-            result = kept(files, sample, model, n_jobs=n_jobs, **settings)
-        n_chains, n_draws = result.stats["sweeps"].shape
-        # one after the other, the second chain has not begun
-        assert n_chains == n_jobs and 10 < n_draws < 800
-        np.testing.assert_array_equal(result.stats["sweeps"][-1], np.arange(6, 6 + n_draws))
+    model, settings = Counting(pause=0.002), {"draws": 3000, "warmup": 5}
+    interrupt_after(files, n_jobs, 10)
+    with joblib.parallel_config(backend=backend), pytest.warns(RuntimeWarning, match="Interrupted"):
+        result = kept(files, sample, model, n_jobs=n_jobs, **settings)
+    n_chains, n_draws = result.stats["sweeps"].shape
+    # one after the other, the second chain has not begun
+    assert n_chains <= n_jobs and 10 <= n_draws < 3000
+    np.testing.assert_array_equal(result.stats["sweeps"][-1], np.arange(6, 6 + n_draws))
+    # as often as users have it
+    files.interval = 30.0
     whole = kept(files, sample, n_jobs=n_jobs, **settings)
     assert_same(whole, sample(**settings))
 

@@ -10,6 +10,7 @@ from scipy.special import log_expit
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import PairCounts
+from skbayesembed.inference.ascent import Ascent
 from skbayesembed.inference.mode import find_mode
 from skbayesembed.sgns.counting import RankOne
 from skbayesembed.sgns.data import DensePairs, SparsePairs
@@ -208,3 +209,65 @@ def test_modes_of_the_two_tables_agree():
         arrays = model.unpack(theta)
         logits.append(arrays["rho"] @ arrays["alpha"].T)
     np.testing.assert_allclose(*logits, atol=1e-2)
+
+
+# -- interruption --------------------------------------------------------------------------------
+
+
+class Interrupted(Quadratic):
+    """Ctrl-C comes in evaluation number ``at``."""
+
+    def __init__(self, at):
+        super().__init__(condition=1e4)
+        self.at, self.n = at, 0
+
+    def logp_and_grad(self, theta, out):
+        self.n += 1
+        if self.n == self.at:
+            raise KeyboardInterrupt
+        return super().logp_and_grad(theta, out)
+
+
+def test_an_interrupted_search_keeps_where_it_was_if_asked_to():
+    with pytest.raises(KeyboardInterrupt):
+        find_mode(Interrupted(9), np.zeros(6))
+    with pytest.raises(KeyboardInterrupt):
+        find_mode(Interrupted(2), np.zeros(6), keep=True)
+    model = Interrupted(9)
+    with pytest.warns(RuntimeWarning, match="Interrupted: the point is that of .* iterations"):
+        theta, facts = find_mode(model, np.zeros(6), keep=True)
+    assert facts["interrupted"] and not facts["converged"]
+    out = np.empty(6)
+    assert model.logp_and_grad(theta, out) == pytest.approx(facts["lp"])
+    assert facts["lp"] > model.logp_and_grad(np.zeros(6), out)
+    # where as many iterations as it had made end
+    with pytest.warns(ConvergenceWarning):
+        same, _ = find_mode(Quadratic(condition=1e4), np.zeros(6), max_iter=facts["n_iter"])
+    np.testing.assert_array_equal(theta, same)
+
+
+@pytest.mark.parametrize("at", [6, 14])
+def test_an_interrupted_climb_keeps_its_last_step(monkeypatch, at):
+    """In single precision, or in double."""
+    rng = np.random.default_rng(0)
+    n = rng.poisson(3.0, (12, 12)).astype(float)
+    counts = PairCounts(sparse.csr_array(n), sparse.csr_array(n.T + 1))
+    model = SGNSModel(DensePairs(counts), 2, 1.0)
+    start = model.pack(model.start(rng))
+    advance, made = Ascent.advance, []
+
+    def interrupted(ascent, *first):
+        made.append(ascent)
+        if len(made) == at:
+            raise KeyboardInterrupt
+        return advance(ascent, *first)
+
+    monkeypatch.setattr(Ascent, "advance", interrupted)
+    with pytest.warns(RuntimeWarning, match="Interrupted"):
+        theta, facts = find_mode(model, start, keep=True, tol=1e-12)
+    out = np.empty(model.n_parameters)
+    assert facts["interrupted"] and model.logp_and_grad(theta, out) == facts["lp"]
+    assert facts["lp"] > model.logp_and_grad(start, out)
+    made.clear()
+    with pytest.raises(KeyboardInterrupt):
+        find_mode(model, start, tol=1e-12)
