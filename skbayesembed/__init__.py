@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
+from .corpus.vocabulary import Vocabulary, build_vocabulary
 from .dynamic.estimator import DynamicSGNS
 from .io.models import load
 from .posterior.posterior import Posterior
@@ -12,6 +13,7 @@ from .senses.priors import SensePrior
 from .sgns.counting import PairCounts
 from .sgns.estimator import BayesianSGNS
 from .sgns.priors import GraphPrior, GroupedPrior, InformativePrior
+from .sgns.shards import PairShard, count_pairs
 from .topics.estimator import GaussianLDA
 
 try:
@@ -28,8 +30,12 @@ __all__ = [
     "GroupedPrior",
     "InformativePrior",
     "PairCounts",
+    "PairShard",
     "Posterior",
     "SensePrior",
+    "Vocabulary",
     "__version__",
+    "build_vocabulary",
+    "count_pairs",
     "load",
 ]

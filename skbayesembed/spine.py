@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from .common.checks import all_finite, check_solver
+from .common.checks import all_finite, check_checkpoint, check_solver
 from .common.memory import check_memory, one_account
 from .common.random import named_seeds
 from .common.trial import Measured, Trial, current
+from .inference import checkpoint
 from .inference.chains import Settings
 from .inference.contracts import ROWS, Result
 from .posterior import Posterior
@@ -148,6 +149,7 @@ def check(estimator: Any, room: Room) -> None:
     """
     allowed = tuple(room.solvers)
     check_solver(estimator, estimator.solver, ("auto", *allowed) if room.auto else allowed)
+    check_checkpoint(estimator)
     room.check(estimator)
 
 
@@ -184,13 +186,19 @@ def fit(
     """
     with one_account(), _numbers_explained(estimator):
         settings, trial = plan(estimator, room, training), current()
-        problem = room.pose(estimator, training, seeds)
-        solve = room.solvers[estimator.solver]
-        if trial is not None:
-            _try_solver(trial, solve, estimator, problem, settings, seeds["solve"])
-            raise Measured
-        result = solve(estimator, problem, settings, seeds["solve"])
-    return conclude(estimator, room, training, settings, result)
+        files = None if trial is not None else checkpoint.of_fit(estimator, training, seeds)
+        with checkpoint.active(files):
+            problem = room.pose(estimator, training, seeds)
+            solve = room.solvers[estimator.solver]
+            if trial is not None:
+                _try_solver(trial, solve, estimator, problem, settings, seeds["solve"])
+                raise Measured
+            result = solve(estimator, problem, settings, seeds["solve"])
+    interrupted = result.facts.get("interrupted", False)
+    found = conclude(estimator, room, training, settings, result)
+    if files is not None and not (interrupted or getattr(estimator, "warm_start", False)):
+        files.remove()
+    return found
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import warnings
 from dataclasses import dataclass, field
@@ -12,11 +13,21 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, Posterior
+from skbayesembed import (
+    BayesianSGNS,
+    DiSCSenseModel,
+    DynamicSGNS,
+    GaussianLDA,
+    Posterior,
+    build_vocabulary,
+    count_pairs,
+)
 from skbayesembed.datasets import make_dynamic_sgns, make_senses, make_sgns, make_topics
+from skbayesembed.inference import checkpoint
 from skbayesembed.inference.contracts import ATTRS, ATTRS_ALWAYS, ROWS, STATS
 from skbayesembed.posterior.tables import Table
 from skbayesembed.spine import APPROXIMATE, CHAINS
+from tests.helpers.breaking import Broken, break_after
 from tests.helpers.toy_room import WordRates
 
 SGNS = make_sgns(n_words=12, n_components=2, n_pairs=6_000, random_state=3)
@@ -78,6 +89,9 @@ def cases():
     }.items():
         estimator = clone(static).set_params(**options)
         yield f"sgns-{name}", Case(estimator, SGNS.pairs, vectors, documents=DOCUMENTS)
+    shard = sum(count_pairs(DOCUMENTS * n, build_vocabulary(DOCUMENTS * 9)) for n in (4, 5))
+    estimator = clone(static).set_params(solver="vi")
+    yield "sgns-shard", Case(estimator, shard, vectors, documents=DOCUMENTS)
     drift = DynamicSGNS(2, diffusion=0.02, **SHORT)
     for solver in ("vi", "gibbs", "hmc", "laplace", "map"):
         estimator = clone(drift).set_params(solver=solver)
@@ -145,6 +159,25 @@ def test_draws(case, fitted):
     for name in posterior:
         assert posterior[name].dtype.kind == "f"
         assert np.isfinite(posterior[name]).all()
+
+
+def test_a_fit_that_was_broken_off_goes_on(case, fitted, tmp_path, monkeypatch):
+    """In the warm-up of the second chain; elsewhere in the middle of the search or ascent."""
+    if not hasattr(case.estimator, "checkpoint"):
+        pytest.skip("an estimator without checkpoints")
+    monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
+    monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
+    for n in (60, 3, 1):
+        with contextlib.suppress(Broken), break_after(n) as made:
+            case.fit(checkpoint=tmp_path)
+        if len(made) == n:
+            break
+    whole = case.fit(checkpoint=tmp_path)
+    assert not list(tmp_path.iterdir())
+    for name, draws in fitted.posterior_.items():
+        np.testing.assert_array_equal(whole.posterior_[name], draws)
+    for name, values in fitted.posterior_.stats.items():
+        np.testing.assert_array_equal(whole.posterior_.stats[name], values)
 
 
 def test_facts_keep_to_the_vocabulary(case, fitted):

@@ -12,7 +12,8 @@ GUIDE = Path(__file__).parents[1] / "doc" / "user_guide"
 # Pages, and what they need besides pandas and matplotlib.
 NEEDS = {"arviz": ("arviz_base", "xarray_einstats")}
 PAGES = (
-    "arviz", "choosing", "data", "faq", "how_sure", "moving", "persistence", "recipes", "tutorial",
+    "arviz", "choosing", "data", "faq", "how_sure", "large", "moving", "persistence", "recipes",
+    "tutorial",
 )  # fmt: skip
 
 _DECIMAL = re.compile(r"-?\d+\.\d+")

@@ -22,6 +22,8 @@ WITHIN = 1.3
         ("sgns", "map", 4),
         ("sgns", "vi", 500),
         ("sgns", "gibbs", 150),
+        ("expected", "map", 4),
+        ("expected", "vi", 200),
         ("dynamic", "gibbs", 200),
         ("dynamic", "hmc", 200),
         ("senses", "vi", 500),

@@ -7,6 +7,7 @@ imports nothing of the package, so that every other module may use it.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
@@ -71,6 +72,28 @@ def check_jobs(n_jobs: Any) -> None:
     good = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0
     if n_jobs is not None and not good:
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
+
+
+def check_checkpoint(estimator: Any) -> None:
+    """Check ``checkpoint`` and ``warm_start`` of an estimator, where it has them."""
+    checkpoint = getattr(estimator, "checkpoint", None)
+    warm_start = getattr(estimator, "warm_start", False)
+    check_bool("warm_start", warm_start)
+    if checkpoint is None:
+        if warm_start:
+            raise ValueError(
+                "warm_start=True needs a folder from which chains go on, got checkpoint=None."
+            )
+        return
+    if not isinstance(checkpoint, str | os.PathLike) or isinstance(os.fspath(checkpoint), bytes):
+        raise ValueError(f"checkpoint must be None or the path of a folder, got {checkpoint!r}.")
+    if os.path.exists(checkpoint) and not os.path.isdir(checkpoint):
+        raise ValueError(f"checkpoint must be the path of a folder, and {checkpoint!r} is a file.")
+    if estimator.random_state is None:
+        raise ValueError(
+            "checkpoint needs a seed, got random_state=None: every call draws other numbers then, "
+            "and none goes on from another."
+        )
 
 
 def check_solver(estimator: Any, solver: Any, supported: Collection[str]) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 
 def npz_path(path: str | os.PathLike[str]) -> Path:
@@ -37,3 +41,69 @@ def complete_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_npz(
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+) -> None:
+    """Write arrays and what JSON can hold to one ``.npz`` file, without pickle.
+
+    Parameters
+    ----------
+    path : str or path-like
+        ``.npz`` is appended if it is missing.
+    kind, version : str, int
+        What `read_npz` must find.
+    header : mapping
+        Of what JSON can hold.
+    arrays : mapping of str to ndarray
+        Of numbers.
+    """
+    text = json.dumps({"format": kind, "version": version, **header})
+    with complete_file(npz_path(path)) as part, open(part, "wb") as file:
+        np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)
+
+
+def read_npz(
+    path: str | os.PathLike[str], kind: str, version: int, what: str
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a file that `write_npz` has written; nothing in it is executed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        With or without ``.npz``.
+    kind, version : str, int
+        As of `write_npz`.
+    what : str
+        What the file should be, in messages.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is something else, is damaged, or has another version.
+    """
+    given, path = Path(path), npz_path(path)
+    path = path if path.exists() or not given.is_file() else given
+    with open(path, "rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+            header = json.loads(arrays.pop("header").tobytes())
+            found = {kind: header.pop("version")}[header.pop("format")]
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise ValueError(f"path {str(path)!r} is no saved {what}, or is damaged.") from error
+    if found != version:
+        raise ValueError(
+            f"path {str(path)!r} has format version {found!r}; this version of skbayesembed reads "
+            f"version {version}: upgrade it."
+        )
+    return header, arrays

@@ -237,6 +237,39 @@ class Periods:
             return np.minimum(found, self.n_periods - 1).astype(np.int64, copy=False)
         return (_whole(times) - self.centres[0]).astype(np.int64)
 
+    def nearest(self, times: Times) -> tuple[np.ndarray, np.ndarray]:
+        """Find the period of each time, or the period nearest to it.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            As in `index`.
+
+        Returns
+        -------
+        index : ndarray of shape (n,), dtype int64
+            As from `index`; the first period for earlier times, the last one for later times.
+        outside : ndarray of shape (n,), dtype bool
+            Which are earlier or later.
+
+        Raises
+        ------
+        ValueError
+            If ``times`` cannot be read, or one is not an integer where the periods are.
+
+        Examples
+        --------
+        >>> from skbayesembed.corpus.periods import Periods
+        >>> Periods.learn([1850, 1852]).nearest([1851, 1860])
+        (array([1, 2]), array([False,  True]))
+        """
+        times = self._read(times)
+        ends = self.centres if self.edges is None else self.edges
+        outside = (times < ends[0]) | (times > ends[-1])
+        if self.edges is None and not self.exact:
+            _whole(times)
+        return self.index(np.clip(times, ends[0], ends[-1])), outside
+
     def _read(self, times):
         """Times as numbers, those of a year as the year where years are periods."""
         times = check_times(times)

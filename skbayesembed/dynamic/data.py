@@ -215,11 +215,37 @@ def period_table_bytes(counts, chains=1):
 _ROWS = 128
 
 
+class OneSide:
+    """A table of pairs by its targets, as `sgns.residuals.Residuals` reads it."""
+
+    def __init__(self, dense, n, kappa, indptr, indices, work, contexts):
+        self.dense, self.n_words = dense, contexts.size
+        self.n, self.kappa, self.indptr, self.indices = (n,), (kappa,), (indptr,), (indices,)
+        self._work = work
+        targets = n.sum(axis=1) if dense else np.add.reduceat(np.append(n, 0.0), indptr[:-1])
+        if not dense:
+            targets = np.where(work > 0, targets, 0.0)
+        self._observations = targets, contexts
+
+    def row_work(self, side):
+        """Pairs of each target."""
+        return self._work
+
+    def observations(self, side):
+        """Of each word of a side."""
+        return self._observations[side]
+
+
 class DensePeriod:
     """One period's pairs as whole tables of ``n`` and ``kappa``, (n_words, n_words)."""
 
     def __init__(self, period, n, kappa):
         self.period, self.n, self.kappa = period, n, kappa
+
+    def table(self):
+        """The pairs as `sgns.residuals.Residuals` takes them."""
+        work = np.full(len(self.n), float(len(self.n)))
+        return OneSide(True, self.n, self.kappa, None, None, work, self.n.sum(axis=0))
 
     def gradient(self, rho, alpha, out_rho, out_alpha):
         """Log likelihood; its gradient into ``out_rho`` and added to ``out_alpha``."""
@@ -255,6 +281,12 @@ class SparsePeriod:
         self.period, self.n, self.kappa = period, n, kappa
         self.indptr, self.indices = indptr, indices
         self.n_words = indptr.size - 1
+
+    def table(self):
+        """As of `DensePeriod`."""
+        seen = np.bincount(self.indices, self.n, self.n_words)
+        work = np.diff(self.indptr).astype(float)
+        return OneSide(False, self.n, self.kappa, self.indptr, self.indices, work, seen)
 
     def gradient(self, rho, alpha, out_rho, out_alpha):
         """As of `DensePeriod`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -131,7 +132,7 @@ class DynamicSGNS(
         readings draw anew from the approximation); where they take more, it records evenly spaced
         draws, and running means and variances over all of them. For the words of a list every draw
         is recorded besides, in ``posterior_.stats``.
-    max_iter : int, default=200
+    max_iter : int, default=2000
         Most gradients of ``"vi"``, and most iterations of the search for the mode.
     tol : float, default=1e-6
         Relative tolerance. The search for a mode ends when the largest entry of the gradient has
@@ -147,6 +148,16 @@ class DynamicSGNS(
         Part of the analyzer.
     feature_names : list of str or None, default=None
         Words of the columns where X is a count matrix.
+    checkpoint : str, path-like or None, default=None
+        A folder to which the state of the fit is written about every 30 seconds: chains with their
+        draws, the ascent of ``"vi"``. If the fit is ended, by whatever means, the same call goes on
+        from there, and its draws are those of a fit that was never ended. Files are named after a
+        digest of data, parameters and seed, so that fits share a folder; they are removed when
+        their fit is done. It needs a ``random_state``.
+    warm_start : bool, default=False
+        Files of ``checkpoint`` stay when the fit is done, and a call with more ``draws``, all else
+        being the same, appends to those that were made: the draws are those of a fit that was asked
+        for all of them at once.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -272,13 +283,15 @@ class DynamicSGNS(
         chains: int = 4,
         thin: int = 1,
         keep_draws: str | Sequence[str] = "auto",
-        max_iter: int = 200,
+        max_iter: int = 2000,
         tol: float = 1e-6,
         analyzer: str | Callable = "word",
         lowercase: bool = True,
         stop_words: str | Sequence[str] | None = None,
         token_pattern: str = r"(?u)\b\w\w+\b",
         feature_names: Sequence[str] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -315,6 +328,8 @@ class DynamicSGNS(
         self.stop_words = stop_words
         self.token_pattern = token_pattern
         self.feature_names = feature_names
+        self.checkpoint = checkpoint
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

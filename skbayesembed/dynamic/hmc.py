@@ -18,6 +18,7 @@ from joblib import effective_n_jobs
 
 from ..common.random import generators
 from ..inference.chains import Workers
+from ..inference.checkpoint import remembered
 from ..inference.hmc import sample_hmc
 from ..inference.threads import OneBlasThread
 from ..inference.trajectories import HamiltonianOptions
@@ -193,7 +194,7 @@ def solve(estimator, problem, settings, seed):
     pilot = None
     if model.prior.learned:
         seed, first = seed.spawn(2)
-        pilot = pilot_run(model, monitored, first, estimator.n_jobs)
+        pilot = remembered("pilot", lambda: pilot_run(model, monitored, first, estimator.n_jobs))
     result = sample_hmc(
         DynamicHamiltonian(model, monitored, pilot),
         settings,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from joblib import effective_n_jobs
 
+from ..inference.chains import Workers, serial
 from ..inference.contracts import Result
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
@@ -24,15 +26,16 @@ def solve(estimator, problem, settings, seed):
     """
     model = problem.model
     density = DynamicDensity(model)
-    with OneBlasThread():
-        theta, facts = seek_mode(estimator, density, np.random.default_rng(seed), warn=True)
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+        rng = np.random.default_rng(seed)
+        theta, facts = seek_mode(estimator, density, rng, warn=True, run=run)
     arrays = density.unpack(theta)
     turned = model.in_frame(arrays["alpha"], *(arrays[name] for name in SIDES))
     draws = {name: value[None, None] for name, value in zip(SIDES, turned, strict=True)}
     return Result(draws, facts=facts)
 
 
-def seek_mode(estimator, density, rng, warn):
+def seek_mode(estimator, density, rng, warn, run=serial):
     """Search for the mode from the static vectors in every period: parameters, facts."""
     model = density.model
     stir = _STIR * np.sqrt(model.prior.variance)
@@ -47,4 +50,5 @@ def seek_mode(estimator, density, rng, warn):
         tol=estimator.tol,
         verbose=estimator.verbose,
         warn=warn,
+        run=run,
     )

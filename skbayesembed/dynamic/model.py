@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inference.chains import serial
 from ..inference.mode import find_mode
+from ..inference.threads import serial
 from ..numeric.tridiagonal_kernels import (
     paths_factor,
     paths_from,
@@ -39,6 +39,7 @@ from ..sgns.model import SGNSModel, canonical_rotation, pivot_contexts
 from ..sgns.pairs import pooled_counts
 from ..sgns.spectral import spectral_start
 from .data import PeriodPairs, period_tables
+from .surface import DynamicSurface
 
 # Targets and contexts, in the order of the sides of all arrays.
 SIDES = ("rho", "alpha")
@@ -254,6 +255,10 @@ class DynamicDensity:
         logp += paths_prior(p.diagonal, p.off, self._flat(x), self._flat(gradient))
         self.pull_back(gradient, out)
         return logp
+
+    def surface(self, theta, dtype, run):
+        """The density around flat parameters, in single or double precision."""
+        return DynamicSurface(self, theta, dtype, run)
 
     def likelihood(self, x, gradient):
         """Log likelihood of vectors; its gradient by them into ``gradient``, which is zero."""

@@ -182,7 +182,7 @@ class MetricWindow:
 
     Parameters
     ----------
-    model : HamiltonianModel
+    n_parameters : int
     kind : {"diag", "pooled", "block"}
         ``"diag"`` takes the variance of each parameter; ``"pooled"`` one width for all numbers of
         a block, from the gradients; ``"block"`` the covariance matrix of each block.
@@ -190,13 +190,13 @@ class MetricWindow:
         Number of draws to come.
     """
 
-    def __init__(self, model: HamiltonianModel, kind: str, length: int) -> None:
-        self.model, self.kind = model, kind
+    def __init__(self, n_parameters: int, kind: str, length: int) -> None:
+        self.kind = kind
         self.n = 0
-        self.mean = np.zeros(model.n_parameters)
-        self.squares = np.zeros(model.n_parameters)
-        fits = length * model.n_parameters * 8 <= _WINDOW_BYTES
-        self.draws = np.empty((length, model.n_parameters)) if fits else None
+        self.mean = np.zeros(n_parameters)
+        self.squares = np.zeros(n_parameters)
+        fits = length * n_parameters * 8 <= _WINDOW_BYTES
+        self.draws = np.empty((length, n_parameters)) if fits else None
 
     def add(self, theta: np.ndarray, gradient: np.ndarray) -> None:
         """Take a draw into account."""
@@ -210,10 +210,10 @@ class MetricWindow:
         else:
             self.squares += change * (theta - self.mean)
 
-    def metric(self) -> Metric:
+    def metric(self, model: HamiltonianModel) -> Metric:
         """The `Metric` of the draws collected, drawn towards the model's own scale."""
-        guess = self.model.scale**2
-        blocks, k = _blocks(self.model)
+        guess = model.scale**2
+        blocks, k = _blocks(model)
         if self.kind == "pooled":
             variance = self._inverse_information(blocks, k)
         else:
@@ -229,7 +229,7 @@ class MetricWindow:
         centred = self.draws[: self.n] - self.mean
         if self.kind == "block":
             metric.factor = _block_factors(centred, variance, blocks, k)
-        elif getattr(self.model, "turns", False) and 1 < k <= _LARGEST_TURNING:
+        elif getattr(model, "turns", False) and 1 < k <= _LARGEST_TURNING:
             _learn_turns(metric, centred, blocks, k)
         return metric
 

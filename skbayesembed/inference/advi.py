@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..common.trial import laps
 from ..common.warnings import warn_user
+from .checkpoint import Stage
 from .contracts import LogDensity, require
 
 # Iterations between looks at the bound.
@@ -68,6 +69,7 @@ def mean_field(
     *,
     max_iter: int = 2000,
     verbose: int = 0,
+    stage: Stage | None = None,
 ) -> tuple[MeanField, dict[str, Any]]:
     """Fit `MeanField` to a model in coordinates in which its posterior is about standard normal.
 
@@ -87,6 +89,8 @@ def mean_field(
         Most iterations, of two gradients each; at least two windows of 100 are made.
     verbose : int
         Above zero, a line is printed for every window.
+    stage : Stage, optional
+        Of the fit's checkpoint, to which windows are written.
 
     Returns
     -------
@@ -110,6 +114,11 @@ def mean_field(
     first, second, gradient = np.zeros(2 * n), np.zeros(2 * n), np.empty(2 * n)
     room, converged, i = np.empty(n), False, 0
     windows: list[tuple[float, float]] = []
+    found = None if stage is None else stage.read()
+    if found is not None:
+        x, first, second, total = found["arrays"]
+        i, windows, converged = found["i"], found["windows"], found["converged"]
+        rng.bit_generator.state = found["rng"].bit_generator.state
     counted, cut = laps("ascent", max(2 * _WINDOW, min(max_iter, _TYPICAL))), False
     while not converged and not cut and (i < max_iter or len(windows) < 2):
         bounds, total = [], np.zeros(2 * n)
@@ -130,7 +139,11 @@ def mean_field(
             print(f"vi: {i} iterations, bound {windows[-1][0]:.6g}")
         if len(windows) > 1:
             (before, error), (now, other) = windows[-2:]
-            converged = now - before < _ERRORS * math.hypot(error, other)
+            converged = bool(now - before < _ERRORS * math.hypot(error, other))
+        if stage is not None and (stage.due or converged or i >= max_iter):
+            arrays = x, first, second, total
+            state = {"arrays": arrays, "i": i, "windows": windows, "rng": rng}
+            stage.write(state | {"converged": converged})
     if counted is not None:
         counted.end(ended=not cut)
     if not converged:
@@ -140,7 +153,7 @@ def mean_field(
         )
     average = total / _WINDOW
     found = MeanField(average[:n], np.exp(average[n:]), np.array([w[0] for w in windows]))
-    return found, {"n_iter": i, "converged": bool(converged)}
+    return found, {"n_iter": i, "converged": converged}
 
 
 def _bound(model, x, rng, room, gradient):

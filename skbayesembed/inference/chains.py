@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -23,9 +23,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..common.trial import Measured, Part, Trial, current
 from ..common.warnings import warn_user
 from ..posterior.posterior import RunningMoments
+from .checkpoint import Checkpoint, Refused, Stage
+from .checkpoint import current as current_checkpoint
 from .contracts import Result
 from .progress import Progress
-from .threads import OneBlasThread
+from .threads import OneBlasThread, serial
 
 # Seconds between two looks whether interrupted chains have ended.
 _LOOK = 0.02
@@ -68,6 +70,10 @@ class Settings:
     def recorded(self) -> int:
         """Number of draws recorded whole."""
         return self.draws // self.stride
+
+    def filled(self, n_draws: int) -> int:
+        """Of so many draws made, those recorded whole."""
+        return min(-(-n_draws // self.stride), self.recorded)
 
     @property
     def total(self) -> int:
@@ -153,6 +159,41 @@ class ChainRecord:
                 arrays[name][:] = values
         self.shared, self.index = store, index
 
+    def write(self, stage: Stage, settings: Settings, state: dict[str, Any]) -> None:
+        """Write the draws made, and the state of the chain with them, to its checkpoint."""
+        whole = settings.filled(self.n_draws)
+        arrays = {f"draws.{name}": values[:whole] for name, values in self.draws.items()}
+        for kind in ("rows", "stats"):
+            for name, values in getattr(self, kind).items():
+                arrays[f"{kind}.{name}"] = values[: self.n_draws]
+        made = {"moments": self.moments, "n_draws": self.n_draws, "stride": settings.stride}
+        stage.write(state | made, arrays)
+
+    def read(self, stage: Stage, settings: Settings) -> dict[str, Any] | None:
+        """Take the draws of a checkpoint; returns the state that was written with them, if any.
+
+        Raises
+        ------
+        Refused
+            If the checkpoint is damaged, or has more draws than are asked for, or has recorded
+            others of them.
+        """
+
+        def into(state):
+            _check_appended(settings, state)
+            return take
+
+        def take(full_name, values):
+            kind, name = full_name.split(".", 1)
+            n = settings.recorded if kind == "draws" else settings.draws
+            self._make(kind, name, n, values.shape[1:])
+            getattr(self, kind)[name][: len(values)] = values
+
+        state = stage.read(into)
+        if state is not None:
+            self.moments, self.n_draws = state["moments"], state["n_draws"]
+        return state
+
     def store(
         self, settings: Settings, values: Mapping[str, Any], trace: Mapping[str, Any]
     ) -> None:
@@ -196,6 +237,21 @@ class ChainRecord:
         getattr(self, kind)[name] = self.shared.part(kind, name, self.index, (n, *shape))
 
 
+def _check_appended(settings, state):
+    """Raise a `Refused` unless draws can be appended to those of a checkpoint."""
+    if state["n_draws"] > settings.draws:
+        raise Refused(
+            f"draws={settings.draws} is less than the {state['n_draws']} draws that the checkpoint "
+            "has of a chain: ask for as many, or more."
+        )
+    if state["stride"] != settings.stride:
+        raise Refused(
+            f"draws={settings.draws} are too many to be recorded as those of the checkpoint were "
+            f"(every {state['stride']}, not every {settings.stride}): begin anew, with "
+            "keep_draws='all'."
+        )
+
+
 class Control:
     """The stop flag and the progress display that the chains of one process share.
 
@@ -204,19 +260,28 @@ class Control:
     progress : Progress
     inner_threads : int
         Threads that each chain may use for its blocks of work.
+    checkpoint : Checkpoint, optional
+        Where chains are written.
     """
 
-    def __init__(self, progress: Progress, inner_threads: int = 1) -> None:
+    def __init__(
+        self, progress: Progress, inner_threads: int = 1, checkpoint: Checkpoint | None = None
+    ) -> None:
         self.progress = progress
         self.inner_threads = inner_threads
+        self.checkpoint = checkpoint
         self._stop = threading.Event()
 
     def __getstate__(self):
-        return {"progress": self.progress, "inner_threads": self.inner_threads}
+        return {k: v for k, v in self.__dict__.items() if k != "_stop"}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
         self._stop = threading.Event()
+
+    def stage(self, index: int) -> Stage | None:
+        """Stage of the checkpoint that chain ``index`` is; None without a checkpoint."""
+        return None if self.checkpoint is None else self.checkpoint.stage(f"chain-{index}")
 
     @property
     def stopped(self) -> bool:
@@ -226,12 +291,6 @@ class Control:
     def stop(self) -> None:
         """Ask every chain of this process to end after its current sweep."""
         self._stop.set()
-
-
-def serial(function: Callable[..., Any], tasks: Iterable[tuple]) -> None:
-    """Call ``function(*task)`` for one task after the other; `Workers` do it in threads."""
-    for task in tasks:
-        function(*task)
 
 
 class Workers:
@@ -296,6 +355,17 @@ def _wait(records):
         time.sleep(_LOOK)
 
 
+def _recover(records, settings, control):
+    """Take the draws of chains that came back with none from their checkpoints.
+
+    Those that other processes were running, and those that had run before.
+    """
+    for i, record in enumerate(records):
+        stage = control.stage(i)
+        if stage is not None and record.n_draws == 0:
+            record.read(stage, settings)
+
+
 def run_chains(
     chain: Callable[..., None],
     model: Any,
@@ -337,6 +407,13 @@ def run_chains(
     ------
     KeyboardInterrupt
         If interrupted before any draw was made.
+    Refused
+        If chains cannot go on from their checkpoints.
+
+    Notes
+    -----
+    Where the fit has a checkpoint (`checkpoint.active`), chains are written to it, and go on from
+    it.
     """
     jobs = effective_n_jobs(n_jobs)
     outer = 1 if split_blocks else min(jobs, n_chains)
@@ -346,7 +423,7 @@ def run_chains(
         _try_chain(trial, chain, model, settings, seeds, n_chains, outer, inner)
         raise Measured
     progress = Progress(n_chains, settings.total, settings.warmup, verbose)
-    control = Control(progress, inner_threads=inner)
+    control = Control(progress, inner, current_checkpoint())
     store = Store(n_chains)
     records = [ChainRecord(store, i) for i in range(n_chains)]
     interrupted = False
@@ -369,6 +446,7 @@ def run_chains(
             interrupted = True
             control.stop()
             _wait(records)
+            _recover(records, settings, control)
         except BaseException:
             # the other chains end before the error is shown and the thread limits are lifted
             control.stop()
@@ -482,9 +560,8 @@ def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool
             f"{len(chosen)} chain(s), of {settings.draws} draws in {len(records)} asked for.",
             RuntimeWarning,
         )
-    n_recorded = min(-(-kept // settings.stride), settings.recorded)
     store = records[0].shared
-    draws = store.take("draws", chosen, n_recorded)
+    draws = store.take("draws", chosen, settings.filled(kept))
     for name, values in store.take("rows", chosen, kept).items():
         draws[f"{name}_rows"] = values
     stats = store.take("stats", chosen, kept)

@@ -102,7 +102,11 @@ class Conditionals(Protocol):
     n_streams: int
 
     def init_state(self, rngs: list[np.random.Generator]) -> Any:
-        """State to start a chain from: an object that `sweep` changes."""
+        """State to start a chain from: an object that `sweep` changes.
+
+        It holds all that sweeps depend on besides the model, as `io.graph` can write it: a
+        chain then goes on from its checkpoint.
+        """
 
     def sweep(self, state: Any, rngs: list[np.random.Generator], run: Run) -> None:
         """Change the state in place by one sweep, which leaves the posterior invariant.

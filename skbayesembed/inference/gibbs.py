@@ -2,11 +2,56 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..common.random import generators
 from .chains import ChainRecord, Control, Settings, run_chains
 from .contracts import Conditionals, Result, Run, require
+from .stepping import run_chain
+
+
+class GibbsSampler:
+    """`Sampler` of a model that offers `Conditionals`.
+
+    Parameters
+    ----------
+    model : Conditionals
+    seed : numpy.random.SeedSequence
+    run : callable
+        Maps a function over blocks of work.
+    """
+
+    def __init__(self, model: Conditionals, seed: np.random.SeedSequence, run: Run) -> None:
+        self.model, self.run = model, run
+        self.rngs = generators(seed, model.n_streams)
+        self.state: Any = None
+
+    def begin(self) -> None:
+        """Go to the start of the chain."""
+        self.state = self.model.init_state(self.rngs)
+
+    def warm_up(self, step: int, warmup: int) -> None:
+        """A sweep, after which the model tunes."""
+        self.move()
+        self.model.tune(self.state, step, warmup)
+
+    def move(self) -> None:
+        """A sweep."""
+        self.model.sweep(self.state, self.rngs, self.run)
+
+    def draw(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the model observes and traces."""
+        return self.model.observe(self.state), self.model.trace(self.state)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The model's state and the generators."""
+        return {"state": self.state, "rngs": self.rngs}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go to where a snapshot was made."""
+        self.state, self.rngs = snapshot["state"], snapshot["rngs"]
 
 
 def gibbs_chain(
@@ -22,24 +67,7 @@ def gibbs_chain(
 
     Parameters are those that `chains.run_chains` gives a chain.
     """
-    rngs = generators(seed, model.n_streams)
-    state = model.init_state(rngs)
-    done = 0
-    for step in range(settings.warmup):
-        model.sweep(state, rngs, run)
-        model.tune(state, step, settings.warmup)
-        done += 1
-        control.progress.update(index, done)
-        if control.stopped:
-            return
-    for _ in range(settings.draws):
-        for _ in range(settings.thin):
-            model.sweep(state, rngs, run)
-            done += 1
-            control.progress.update(index, done)
-        record.store(settings, model.observe(state), model.trace(state))
-        if control.stopped:
-            return
+    run_chain(GibbsSampler(model, seed, run), settings, record, control, index)
 
 
 def sample_gibbs(

@@ -19,13 +19,108 @@ from ..common.warnings import warn_user
 from .adaptation import Metric, MetricWindow, StepSize, schedule
 from .chains import ChainRecord, Control, Settings, run_chains
 from .contracts import HamiltonianModel, Result, Run, require
-from .trajectories import HamiltonianOptions, Trajectories
+from .stepping import run_chain
+from .trajectories import HamiltonianOptions, State, Trajectories, Transition
 
 # The first guess of the step size is the number of parameters to this power, which is how the step
 # of a given acceptance falls with their number (Beskos et al. 2013).
 _STEP_POWER = -0.25
 # Share of trajectories cut at the largest depth above which there is a warning.
 _SATURATED = 0.01
+
+
+class HamiltonianSampler:
+    """`Sampler` of a model that offers `HamiltonianModel`.
+
+    Parameters
+    ----------
+    options : HamiltonianOptions
+    model : HamiltonianModel
+    seed : numpy.random.SeedSequence
+
+    Raises
+    ------
+    ValueError
+        By `begin`, if the log density at the start of the chain is not finite.
+    """
+
+    def __init__(
+        self, options: HamiltonianOptions, model: HamiltonianModel, seed: np.random.SeedSequence
+    ) -> None:
+        self.model = model
+        rng, scale = generators(seed, 1)[0], np.array(model.scale, dtype=float)
+        self.trajectories = Trajectories(model, options, rng, Metric(np.zeros_like(scale), scale))
+        self.state: State = State()
+        self.adapter = StepSize(options.target)
+        # the window of the warm-up that the metric is being learned from
+        self.window: MetricWindow | None = None
+        self._made: list[Transition] = []
+
+    def begin(self) -> None:
+        """Go to the start that the model draws, with a step size to begin with."""
+        moves = self.trajectories
+        self.state = moves.state_at(np.array(self.model.init(moves.rng), dtype=float))
+        if not math.isfinite(self.state.logp):
+            raise ValueError(f"The log density at the start of a chain is {self.state.logp}.")
+        moves.step = self.state.theta.size**_STEP_POWER
+        moves.first_step(self.state)
+        self.adapter.restart(moves.step)
+
+    def warm_up(self, step: int, warmup: int) -> None:
+        """A transition that adapts step size and metric."""
+        moves = self.trajectories
+        self._change_windows(step, warmup)
+        made = moves.move(self.state)
+        self.state = made.state
+        self.adapter.update(made.acceptance)
+        moves.step = self.adapter.value
+        if self.window is not None:
+            self.window.add(self.state.theta, self.state.gradient)
+        if step + 1 == warmup:
+            self.adapter.freeze()
+            moves.step = self.adapter.value
+
+    def _change_windows(self, step, warmup):
+        """Where a window ends take its metric, with a new step size, and begin the next one."""
+        kind = self.trajectories.options.metric
+        first, ends = (warmup, []) if kind == "given" else schedule(warmup)
+        edges = dict(zip([first, *ends], [*ends, None], strict=True))
+        if step not in edges:
+            return
+        if self.window is not None:
+            self.trajectories.metric = self.window.metric(self.model)
+            self.trajectories.enter(self.state)
+            self.trajectories.first_step(self.state)
+            self.adapter.restart(self.trajectories.step)
+        until = edges[step]
+        self.window = until and MetricWindow(self.model.n_parameters, kind, until - step)
+
+    def move(self) -> None:
+        """A transition."""
+        self._made.append(self.trajectories.move(self.state))
+        self.state = self._made[-1].state
+
+    def draw(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What the model observes and traces, and statistics of the transitions."""
+        theta = self.state.theta
+        trace = _statistics(self._made, self.trajectories.step) | self.model.trace(theta)
+        self._made = []
+        return self.model.observe(theta), trace
+
+    def snapshot(self) -> dict[str, Any]:
+        """Place, generator, metric, and what is being learned."""
+        moves = self.trajectories
+        learned = {"adapter": self.adapter, "window": self.window}
+        known = {"rng": moves.rng, "metric": moves.metric, "step": moves.step}
+        return {"place": self.state.without_momentum(), **known, **learned}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go to where a snapshot was made."""
+        moves = self.trajectories
+        for name in ("rng", "metric", "step"):
+            setattr(moves, name, snapshot[name])
+        self.adapter, self.window = snapshot["adapter"], snapshot["window"]
+        self.state = State.of(snapshot["place"])
 
 
 def hmc_chain(
@@ -43,66 +138,7 @@ def hmc_chain(
     Parameters are ``options``, and those that `chains.run_chains` gives a chain; ``run`` is not
     used, as a gradient is one block of work.
     """
-    rng = generators(seed, 1)[0]
-    scale = np.array(model.scale, dtype=float)
-    sampler = Trajectories(model, options, rng, Metric(np.zeros_like(scale), scale))
-    state = sampler.state_at(np.array(model.init(rng), dtype=float))
-    if not math.isfinite(state.logp):
-        raise ValueError(f"The log density at the start of a chain is {state.logp}.")
-    done = 0
-    for moved in _warm_up(sampler, state, settings.warmup):
-        state = moved
-        done += 1
-        control.progress.update(index, done)
-        if control.stopped:
-            return
-    for _ in range(settings.draws):
-        made = []
-        for _ in range(settings.thin):
-            made.append(sampler.move(state))
-            state = made[-1].state
-            done += 1
-            control.progress.update(index, done)
-        trace = _statistics(made, sampler.step) | model.trace(state.theta)
-        record.store(settings, model.observe(state.theta), trace)
-        if control.stopped:
-            return
-
-
-def _warm_up(sampler, state, warmup):
-    """Make ``warmup`` transitions that adapt step size and metric; yields the state after each."""
-    sampler.step = state.theta.size**_STEP_POWER
-    sampler.first_step(state)
-    adapter = StepSize(sampler.options.target)
-    adapter.restart(sampler.step)
-    given = sampler.options.metric == "given"
-    first, ends = (warmup, []) if given else schedule(warmup)
-    edges = dict(zip([first, *ends], [*ends, None], strict=True))
-    window = None
-    for i in range(warmup):
-        if i in edges:
-            if window is not None:
-                _change_metric(sampler, state, window.metric())
-                adapter.restart(sampler.step)
-            until = edges[i]
-            kind = sampler.options.metric
-            window = until and MetricWindow(sampler.model, kind, until - i)
-        made = sampler.move(state)
-        state = made.state
-        adapter.update(made.acceptance)
-        sampler.step = adapter.value
-        if window is not None:
-            window.add(state.theta, state.gradient)
-        yield state
-    adapter.freeze()
-    sampler.step = adapter.value
-
-
-def _change_metric(sampler, state, metric):
-    """Give the sampler another metric, and a step size to begin with in it."""
-    sampler.metric = metric
-    sampler.enter(state)
-    sampler.first_step(state)
+    run_chain(HamiltonianSampler(options, model, seed), settings, record, control, index)
 
 
 def _statistics(made, step):

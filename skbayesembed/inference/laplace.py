@@ -66,6 +66,7 @@ def newton_mode(
     *,
     tol: float = 1e-8,
     max_iter: int = 100,
+    residual: float = _LEAST_RESIDUAL,
     verbose: int = 0,
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Maximise a smooth function by trust-region Newton steps from a point near the maximum.
@@ -90,6 +91,9 @@ def newton_mode(
         the number of parameters. The step leaves about ``1e-6`` of that distance.
     max_iter : int
         Most steps tried.
+    residual : float
+        Share of the gradient that a step may leave, in the preconditioner's norm, however near the
+        mode it begins.
     verbose : int
         Above zero, one line a step.
 
@@ -110,7 +114,7 @@ def newton_mode(
     cg_steps, steps, decrement, converged = 0, 0, np.inf, False
     while steps < max_iter and not converged:
         steps += 1
-        step, bent, length, inside, n = _steihaug(product, precondition, gradient, radius)
+        step, bent, length, inside, n = _steihaug(product, precondition, gradient, radius, residual)
         cg_steps += n
         slope = float(np.vdot(gradient, step))
         predicted = slope - 0.5 * float(np.vdot(step, bent))
@@ -181,7 +185,7 @@ def _advance(objective, x, step, here, predicted, slope):
     return 0.0, ratio, value, gradient
 
 
-def _steihaug(product, precondition, gradient, radius):
+def _steihaug(product, precondition, gradient, radius, least):
     """Step, H times it, its length, whether it ends inside the region, and number of products."""
     step, bent = np.zeros_like(gradient), np.zeros_like(gradient)
     residual = gradient.copy()
@@ -189,7 +193,7 @@ def _steihaug(product, precondition, gradient, radius):
     rz = float(np.vdot(residual, z))
     if rz == 0.0:
         return step, bent, 0.0, True, 0
-    aim = rz * min(_MOST_RESIDUAL, max(_LEAST_RESIDUAL, np.sqrt(rz))) ** 2
+    aim = rz * min(_MOST_RESIDUAL, max(least, np.sqrt(rz))) ** 2
     direction = z.copy()
     # squared norms of step and direction, and their product, in the preconditioner's norm
     ss, sd, dd = 0.0, 0.0, rz

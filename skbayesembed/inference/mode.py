@@ -17,8 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.trial import laps
 from ..common.warnings import warn_user
 from .ascent import Ascent
-from .chains import serial
 from .contracts import LogDensity, Preconditioned, Run, require
+from .threads import serial
 
 # SciPy: steps that L-BFGS remembers; evaluations it may make for each iteration it is allowed; and
 # the relative change of the log density at which it ends, as a share of ``tol``.

@@ -1,13 +1,20 @@
-"""One BLAS thread while chains run, also where several threads run chains at the same time."""
+"""Threads: one of BLAS while chains run, and blocks of work without any."""
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 from threadpoolctl import threadpool_limits
+
+
+def serial(function: Callable[..., Any], tasks: Iterable[tuple]) -> None:
+    """Call ``function(*task)`` for one task after the other; `chains.Workers` do it in threads."""
+    for task in tasks:
+        function(*task)
 
 
 class OneBlasThread:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -146,6 +147,18 @@ class State:
             setattr(new, name, np.empty_like(other.theta))
         new.u = new.theta if other.u is other.theta else np.empty_like(other.u)
         return new
+
+    @classmethod
+    def of(cls, place: dict[str, Any]) -> State:
+        """The state that `without_momentum` described."""
+        new = cls()
+        for name, value in place.items():
+            setattr(new, name, value)
+        return new
+
+    def without_momentum(self) -> dict[str, Any]:
+        """What a transition begins with, which draws its own momentum."""
+        return {name: getattr(self, name) for name in ("theta", "gradient", "logp", "u", "force")}
 
 
 @dataclass

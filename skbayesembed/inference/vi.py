@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.trial import Laps, laps
 from ..common.warnings import warn_user
+from .checkpoint import Stage
 from .contracts import Run, Variational, require
 
 # Sweeps that an ascent takes: the median of benchmarks/cost.py.
@@ -25,6 +27,7 @@ def coordinate_ascent(
     tol: float,
     verbose: int = 0,
     warn: bool = True,
+    stage: Stage | None = None,
 ) -> dict[str, Any]:
     """Update the factors of a model that offers `Variational` until the bound hardly rises.
 
@@ -45,6 +48,9 @@ def coordinate_ascent(
         Above zero, a line is printed every ten sweeps.
     warn : bool
         Whether to warn if the ascent has not converged.
+    stage : Stage, optional
+        Of the fit's checkpoint, where the ascent is to be kept; the attributes of ``q`` are all
+        that a sweep depends on.
 
     Returns
     -------
@@ -67,8 +73,11 @@ def coordinate_ascent(
         If interrupted later: the factors are those of the sweeps made so far.
     """
     require(model, Variational, "vi")
-    bounds: list[float] = []
-    converged, interrupted, started = False, False, time.perf_counter()
+    found = (None if stage is None else stage.read()) or {}
+    bounds: list[float] = found.get("bounds", [])
+    converged, interrupted, started = found.get("converged", False), False, time.perf_counter()
+    if found:
+        vars(q).update(found["q"])
     counted = laps("sweeps", min(max_iter, _TYPICAL), getattr(run, "n_threads", 1))
     cut = False
     try:
@@ -77,7 +86,9 @@ def coordinate_ascent(
             cut = counted is not None and counted.enough()
             if len(bounds) > 1:
                 rise = abs(bounds[-1] - bounds[-2])
-                converged = model.settled(q) and rise <= tol * abs(bounds[-1])
+                converged = bool(model.settled(q) and rise <= tol * abs(bounds[-1]))
+            if stage is not None and (stage.due or converged or len(bounds) == max_iter):
+                stage.write({"q": vars(q), "bounds": bounds, "converged": converged})
             if verbose and (converged or len(bounds) % 10 == 0):
                 print(
                     f"vi: {len(bounds)} sweeps, bound {bounds[-1]:.8g}, "
@@ -115,9 +126,11 @@ def batch_laps(n_documents: int, batch_size: int, n_passes: int, run: Run) -> La
 def repeat_passes(
     online: Any,
     read: Callable[[], None],
+    rng: np.random.Generator,
     *,
     n_passes: int,
     counted: Laps | None = None,
+    stage: Stage | None = None,
     verbose: int = 0,
 ) -> dict[str, Any]:
     """Let stochastic variational inference read the data several times.
@@ -128,10 +141,15 @@ def repeat_passes(
         What learns from batches. Its attribute ``n_batches`` counts them.
     read : callable
         Makes one pass over the data; takes no arguments.
+    rng : numpy.random.Generator
+        That of ``read``.
     n_passes : int
         Number of passes.
     counted : Laps, optional
         Of the minibatches, in a trial; it ends with the first pass.
+    stage : Stage, optional
+        Of the fit's checkpoint, to which passes are written; the attributes of ``online`` and
+        ``rng`` are all that a pass depends on.
     verbose : int
         Above zero, a line is printed for each pass.
 
@@ -151,10 +169,17 @@ def repeat_passes(
     RuntimeWarning
         If interrupted later: what was learned so far is kept.
     """
-    done, interrupted = 0, False
+    found = (None if stage is None else stage.read()) or {}
+    begun, interrupted = found.get("done", 0), False
+    done = begun
+    if found:
+        vars(online).update(found["online"])
+        rng.bit_generator.state = found["rng"].bit_generator.state
     try:
-        for done in range(1, n_passes + 1):
+        for done in range(begun + 1, n_passes + 1):
             read()
+            if stage is not None and (stage.due or done == n_passes):
+                stage.write({"online": vars(online), "rng": rng, "done": done})
             if counted is not None:
                 counted.end(ended=False)
                 break

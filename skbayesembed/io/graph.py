@@ -11,7 +11,9 @@ from __future__ import annotations
 import datetime
 import sys
 import types
-from typing import Any
+import zipfile
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 from numpy.random.bit_generator import SeedSequence
@@ -19,8 +21,9 @@ from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
 
-from ..inference.chains import serial
+from ..inference.threads import serial
 from ..posterior.posterior import Posterior
+from .archive import array_of
 
 _PACKAGE = __name__.split(".")[0]
 # What objects of the package hold of others, and the one function among them.
@@ -59,6 +62,10 @@ class Writer:
         self.nodes, self.arrays = [], []
         self._instead, self._fewer_draws = instead, fewer_draws
         self._places, self._alive = {}, []
+
+    def named_arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+        """The arrays with the names that `Reader.of` looks for."""
+        return ((f"array_{i}", array) for i, array in enumerate(self.arrays))
 
     def write(self, value: Any, name: str) -> Any:
         """A plain value as it is, and the reference to a node for all others.
@@ -219,6 +226,11 @@ class Reader:
 
     def __init__(self, nodes, array):
         self._nodes, self._array, self._made = nodes, array, {}
+
+    @classmethod
+    def of(cls, nodes: list[dict], archive: zipfile.ZipFile) -> Self:
+        """A reader of nodes whose arrays are in a file."""
+        return cls(nodes, lambda i: array_of(archive, f"array_{int(i)}"))
 
     def read(self, value: Any) -> Any:
         """The object that a value of `Writer.write` stands for."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import types
@@ -11,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer
-from ..common.files import complete_file, npz_path
+from ..common.files import npz_path
 from ..common.warnings import warn_user
+from .archive import header_of, package_version, write_archive
 from .graph import Reader, Writer
 from .word_vectors import WordVectors
 
@@ -46,17 +45,14 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
     header = {
         "format": _FORMAT,
         "version": _VERSION,
-        "package": _package_version(),
+        "package": package_version(),
         "class": type(estimator).__name__,
         "parameters": {k: writer.write(v, k) for k, v in parameters.items() if k not in left_out},
         "left_out": {name: repr(parameters[name]) for name in left_out},
         "state": {name: writer.write(value, name) for name, value in state.items()},
         "nodes": writer.nodes,
     }
-    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    arrays = {f"array_{i}": array for i, array in enumerate(writer.arrays)}
-    with complete_file(npz_path(path)) as part, open(part, "wb") as file:
-        np.savez(file, header=text, **arrays)
+    write_archive(npz_path(path), header, dict(writer.named_arrays()))
 
 
 def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
@@ -113,7 +109,7 @@ def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                header = json.loads(bytes(_array_of(archive, "header")))
+                header = header_of(archive)
                 version = {_FORMAT: header["version"]}[header["format"]]
                 if version == _VERSION:
                     return _made(header, archive, parameters, path)
@@ -173,6 +169,9 @@ def _parameters(estimator):
     """Parameters as they are stored, and the names of those that are not."""
     parameters = estimator.get_params(deep=False)
     left_out = [name for name, value in parameters.items() if _is_code(value)]
+    for name, value in parameters.items():
+        if isinstance(value, os.PathLike):
+            parameters[name] = os.fspath(value)
     embedding = parameters.get("embedding")
     if _is_foreign(embedding):
         # of the type that its vectors have, so that look-ups find the same numbers
@@ -201,7 +200,7 @@ def _made(header, archive, parameters, path):
     cls = getattr(sys.modules[_PACKAGE], header["class"])
     if not (issubclass(cls, SaveMixin) and issubclass(cls, BaseEstimator)):
         raise ValueError("not an estimator")
-    reader = Reader(header["nodes"], lambda i: _array_of(archive, f"array_{int(i)}"))
+    reader = Reader.of(header["nodes"], archive)
     stored = {name: reader.read(value) for name, value in header["parameters"].items()}
     missing = [name for name in header["left_out"] if name not in parameters]
     if missing:
@@ -213,39 +212,13 @@ def _made(header, archive, parameters, path):
     unknown = [name for name in parameters if name not in known]
     if unknown:
         raise _UserError(f"{unknown[0]} is no parameter of {cls.__name__}.")
-    if header["package"] != _package_version():
+    if header["package"] != package_version():
         warn_user(
             f"{str(path)!r} was saved by skbayesembed {header['package']}, this is "
-            f"{_package_version()}: answers may differ.",
+            f"{package_version()}: answers may differ.",
             UserWarning,
         )
     estimator = cls(**(stored | parameters))
     vars(estimator).update({name: reader.read(v) for name, v in header["state"].items()})
     check_is_fitted(estimator, "posterior_")
     return estimator
-
-
-def _array_of(archive, name):
-    """An array of a file, of which no more memory is taken than the file is long."""
-    info = archive.getinfo(f"{name}.npy")
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise ValueError("arrays are not compressed")
-    with archive.open(info) as member:
-        shape, _, dtype = _array_header(member)
-    if dtype.hasobject or dtype.itemsize * int(np.prod(shape, dtype=object)) > info.file_size:
-        raise ValueError("an array that is not in the file")
-    with archive.open(info) as member:
-        return np.lib.format.read_array(member, allow_pickle=False)
-
-
-def _array_header(member):
-    version = np.lib.format.read_magic(member)
-    read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    return read[version](member)
-
-
-def _package_version():
-    return sys.modules[_PACKAGE].__version__

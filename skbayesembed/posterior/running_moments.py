@@ -177,10 +177,8 @@ class RunningMoments:
         x = np.asarray(x)
         if x.shape != self.shape:
             raise ValueError(f"x must have shape {self.shape}, got {x.shape}.")
-        if self._buffer is None:
-            size = max(8 * self._rows * self._k, 1)
-            length = min(max(_BUFFER_BYTES // size, 1), _MOST_BUFFERED)
-            self._buffer = np.empty((length, self._rows, self._k))
+        if self._buffer is None or len(self._buffer) == self._waiting:
+            self._enlarge()
         self._buffer[self._waiting] = x.reshape(self._rows, self._k)
         self._waiting += 1
         if self._waiting == len(self._buffer):
@@ -251,6 +249,14 @@ class RunningMoments:
             self._count = total
         return self
 
+    def _enlarge(self):
+        """Make the buffer, or give one that was stored with what waited in it its length."""
+        size = max(8 * self._rows * self._k, 1)
+        length = min(max(_BUFFER_BYTES // size, 1), _MOST_BUFFERED)
+        waiting, self._buffer = self._buffer, np.empty((length, self._rows, self._k))
+        if waiting is not None:
+            self._buffer[: self._waiting] = waiting
+
     def _flush(self):
         """Add the draws that wait in the buffer."""
         if self._waiting:
@@ -312,8 +318,9 @@ class RunningMoments:
         return moments
 
     def __getstate__(self):
-        self._flush()
-        return {**self.__dict__, "_buffer": None}
+        # draws that wait go on waiting: sums by other blocks would have other last digits
+        waiting = self._buffer[: self._waiting] if self._waiting else None
+        return {**self.__dict__, "_buffer": waiting}
 
     def __repr__(self) -> str:
         kept = "" if self.keeps_covariance else ", covariance=False"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -128,6 +129,16 @@ class DiSCSenseModel(
         fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
         raises it by less than 100 times this share of it. The bound of this estimator is noisy,
         and its ascent ends when the noise is larger than the rise, whatever ``tol``.
+    checkpoint : str, path-like or None, default=None
+        A folder to which the state of the fit is written about every 30 seconds: chains with their
+        draws, the ascent of ``"vi"``. If the fit is ended, by whatever means, the same call goes on
+        from there, and its draws are those of a fit that was never ended. Files are named after a
+        digest of data, parameters and seed, so that fits share a folder; they are removed when
+        their fit is done. It needs a ``random_state``.
+    warm_start : bool, default=False
+        Files of ``checkpoint`` stay when the fit is done, and a call with more ``draws``, all else
+        being the same, appends to those that were made: the draws are those of a fit that was asked
+        for all of them at once.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -263,6 +274,8 @@ class DiSCSenseModel(
         target_accept: float | None = None,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        checkpoint: str | os.PathLike[str] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -292,6 +305,8 @@ class DiSCSenseModel(
         self.target_accept = target_accept
         self.max_iter = max_iter
         self.tol = tol
+        self.checkpoint = checkpoint
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

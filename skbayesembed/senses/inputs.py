@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ..common.warnings import warn_user
 from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times
@@ -175,14 +176,29 @@ def _line(times, n):
 
 
 def period_indices(estimator, times, n):
-    """Period of each snippet; None where it is not known."""
+    """Period of each snippet; None where it is not known.
+
+    Warns
+    -----
+    UserWarning
+        If snippets are of times before the first period or after the last, as which they count.
+    """
     if times is None:
         return np.zeros(n, dtype=np.int64) if estimator.periods_.n_periods == 1 else None
     if not estimator._timed:
         raise ValueError(
             "times must be None, as the estimator was fitted without times: pass times= to fit."
         )
-    return estimator.periods_.index(_line(times, n))
+    index, outside = estimator.periods_.nearest(_line(times, n))
+    if outside.any():
+        labels = estimator.periods_.labels
+        warn_user(
+            f"{outside.sum()} of {n} snippets are of times before the first period ({labels[0]}) "
+            f"or after the last ({labels[-1]}): they are read as of that period. bins can cover "
+            "times that have no data.",
+            UserWarning,
+        )
+    return index
 
 
 # Genres -----------------------------------------------------------------------------------------

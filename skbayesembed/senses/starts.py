@@ -11,6 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..common.random import generators
 from ..common.trial import current
+from ..inference.checkpoint import remembered
 from ..inference.matching import clusters, mean_of_aligned, similarities
 from ..inference.mode_mass import Mass, Walker, log_mass
 from ..inference.threads import OneBlasThread
@@ -218,13 +219,16 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
 
     with OneBlasThread():
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)
-        starts = side_by_side(annealed, [(*given, rng) for rng in rngs])
+        starts = remembered(
+            "starts", lambda: side_by_side(annealed, [(*given, rng) for rng in rngs])
+        )
         binding = SenseModel(*given).binding
         modes = _grouped(starts, binding)
         # generators of its own for each phase: those of a process would come back unused
         rngs = generators(seeds, len(modes))
         tasks = [(mode, *given, rng) for mode, rng in zip(modes, rngs, strict=True)]
-        modes = _grouped(side_by_side(explore, tasks), binding)
+        explored = remembered("modes", lambda: side_by_side(explore, tasks))
+        modes = _grouped(explored, binding)
         if len(modes) > 1:
             _weigh_all(modes, given, seeds, side_by_side)
     modes.sort(key=lambda mode: -mode.share)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..common.random import generators
+from ..inference import checkpoint
 from ..inference.advi import mean_field
 from ..inference.threads import OneBlasThread
 from .mode_model import ModeModel
@@ -21,6 +22,7 @@ def solve(estimator, problem, settings, seed):
             rng,
             max_iter=estimator.max_iter,
             verbose=estimator.verbose,
+            stage=checkpoint.stage("ascent"),
         )
     facts["elbo"] = float(found.elbo[-1])
     return with_modes(drawn(model, found, facts, settings, of_draws), problem.modes)

@@ -9,6 +9,7 @@ from joblib import effective_n_jobs
 
 from ..common.warnings import warn_user
 from ..inference.chains import Workers
+from ..inference.checkpoint import remembered
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
 from .balance import in_principal_axes
@@ -60,7 +61,7 @@ def identify(estimator, problem):
         Where the MAP has too low a rank to anchor on.
     """
     model = problem.model
-    mode = fit_mode(estimator, problem)
+    mode = remembered("mode", lambda: fit_mode(estimator, problem))
     anchors = choose_anchors(estimator, model, mode, problem.vocabulary)
     alpha = mode.arrays["alpha"]
     if anchors is None:

@@ -166,6 +166,37 @@ class UnitPairs(PairBatches):
         return len(self.parts)
 
 
+class ShardBatches:
+    """Pairs of a `shards.PairShard`: of its units, where it keeps them apart.
+
+    Parameters
+    ----------
+    shard : PairShard
+    """
+
+    def __init__(self, shard):
+        self.shard = shard
+
+    @property
+    def n_documents(self):
+        """Number of units; None where they are not known."""
+        return None if self.shard.units is None else self.shard.units.size
+
+    @property
+    def n_words(self):
+        """Number of words."""
+        return self.shard.n_words
+
+    @property
+    def matrix(self):
+        """Tokens of each word in each unit, csr (n_units, n_words)."""
+        return self.shard.tokens
+
+    def whole(self, rng):
+        """The positive counts of all units; ``rng`` is not used, for nothing is drawn."""
+        return self.shard.positive
+
+
 def runs_of(n, size, rng, shuffle):
     """Yield the places of ``size`` documents after ``size``, shuffled or in order."""
     order = rng.permutation(n) if shuffle else np.arange(n)

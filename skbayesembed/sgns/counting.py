@@ -26,7 +26,7 @@ _WINDOW_WEIGHTS = ("linear", "dynamic", "uniform")
 _BLOCK = 2**22
 
 
-def window_pairs(ids, offsets, n_words, *, window, window_weights, rng=None):
+def window_pairs(ids, offsets, n_words, *, window, window_weights, rng=None, multiples=False):
     """Count the pairs of words that stand within a window of each other.
 
     Parameters
@@ -44,6 +44,8 @@ def window_pairs(ids, offsets, n_words, *, window, window_weights, rng=None):
         1, ..., ``window`` as word2vec does; its expectation is "linear". "uniform": 1 per pair.
     rng : numpy.random.Generator or None, default=None
         Used by "dynamic" only.
+    multiples : bool, default=False
+        Whether "linear" counts are left as whole multiples of ``1 / window``, whose sums are exact.
 
     Returns
     -------
@@ -85,7 +87,7 @@ def window_pairs(ids, offsets, n_words, *, window, window_weights, rng=None):
     # The counts of one row add up to at most this; int32 halves the buffer's share of the cache.
     largest = 2 * reach * base * int(frequency.max(initial=0))
     dtype = np.int32 if largest < 2**31 else np.int64
-    args = (padded, order, starts, radii, reach, base, slope, scale)
+    args = (padded, order, starts, radii, reach, base, slope, 1 if multiples else scale)
     return _collect_windows(args, n_words, dtype)
 
 

@@ -25,6 +25,7 @@ from ..numeric.regression import ClusteredLeastSquares
 from ..posterior.tables import Column, Table
 from .pairs import PairCounts
 from .questions.phrases import word_index
+from .shards import PairShard
 
 # Tokens whose contexts are worked on at a time.
 _TOKENS = 2**18
@@ -196,7 +197,7 @@ def _directions(estimator, axes):
 def _tokens(estimator, X):
     """Word ids of documents, without unknown words, and where documents begin."""
     X = materialise(X)
-    if isinstance(X, PairCounts) or input_kind(X) == "counts":
+    if isinstance(X, (PairCounts, PairShard)) or input_kind(X) == "counts":
         raise TypeError("effects needs documents as text or tokens: counts have no contexts.")
     ids, offsets = encode(X, analyzer_of(estimator, input_kind(X)), estimator.vocabulary_)
     return keep_tokens(ids, offsets, ids >= 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -88,8 +89,8 @@ class BayesianSGNS(
         Exponent of the context frequencies that negatives are drawn by.
     negative_sampling : {"expected", "sampled"}, default="expected"
         Expected counts, for which every pair of words has an observation (Bamler & Mandt 2017,
-        supplement eqs. 1-3; memory and time grow with the square of the vocabulary), or sampled
-        ones as in word2vec.
+        supplement eqs. 1-3; time grows with the square of the vocabulary, and so does memory for
+        ``"gibbs"``, ``"laplace"`` and intervals by units), or sampled ones as in word2vec.
     subsample : float or None, default=None
         Threshold of word2vec's rule for dropping frequent words at random.
     min_count : int, default=5
@@ -173,6 +174,16 @@ class BayesianSGNS(
         Regular expression of a token, as in scikit-learn.
     feature_names : list of str or None, default=None
         Words of the columns where X is a count matrix.
+    checkpoint : str, path-like or None, default=None
+        A folder to which the state of the fit is written about every 30 seconds: chains with their
+        draws, the ascent of ``"vi"``. If the fit is ended, by whatever means, the same call goes on
+        from there, and its draws are those of a fit that was never ended. Files are named after a
+        digest of data, parameters and seed, so that fits share a folder; they are removed when
+        their fit is done. It needs a ``random_state``.
+    warm_start : bool, default=False
+        Files of ``checkpoint`` stay when the fit is done, and a call with more ``draws``, all else
+        being the same, appends to those that were made: the draws are those of a fit that was asked
+        for all of them at once.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
@@ -230,6 +241,7 @@ class BayesianSGNS(
     See Also
     --------
     PairCounts : Pair counts made elsewhere, accepted by ``fit`` and ``score``.
+    count_pairs : Pair counts of texts that do not fit in memory, or of several machines.
 
     References
     ----------
@@ -299,6 +311,8 @@ class BayesianSGNS(
         stop_words: str | list[str] | None = None,
         token_pattern: str = r"(?u)\b\w\w+\b",
         feature_names: list[str] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -340,6 +354,8 @@ class BayesianSGNS(
         self.stop_words = stop_words
         self.token_pattern = token_pattern
         self.feature_names = feature_names
+        self.checkpoint = checkpoint
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -357,10 +373,11 @@ class BayesianSGNS(
 
         Parameters
         ----------
-        X : list of str, list of lists of str, (n_documents, n_words) counts or PairCounts
+        X : list of str, lists of str, (n_documents, n_words) counts, PairCounts or PairShard
             Documents as strings, as token lists, as a count matrix (sparse or dense), or pair
-            counts already made: a list of them, one for each unit, or a single one. Windows never
-            cross a document.
+            counts already made: a list of them, one for each unit, or a single one, or what
+            `count_pairs` has counted of all parts of a text, whose ``window`` and vocabulary hold
+            then. Windows never cross a document.
         y : None
             Ignored.
         units : array-like of shape (n_documents,), optional
@@ -498,8 +515,8 @@ class BayesianSGNS(
         ndarray of shape (n_documents, n_components)
         """
         X = materialise(X)
-        if isinstance(X, PairCounts) or inputs.is_list_of_pairs(X):
-            raise TypeError("fit_transform takes documents or a count matrix, got PairCounts.")
+        if inputs.is_counted(X):
+            raise TypeError("fit_transform takes documents or a count matrix, got counts of pairs.")
         return self.fit(X, y, units=units, sample_weight=sample_weight).transform(X)
 
     def transform(self, X: Any) -> np.ndarray:
@@ -530,11 +547,12 @@ class BayesianSGNS(
         the whole document for counts, a token counting once; expected negatives, one per positive,
         exponent 0.75; all words of the documents), so scores compare across every hyperparameter
         but those of the analyzer, which decides what a word of the text is. A pair with a word
-        outside the vocabulary scores log 1/2. PairCounts are scored as they are.
+        outside the vocabulary scores log 1/2. PairCounts are scored as they are, a PairShard with
+        the negative pairs of the protocol.
 
         Parameters
         ----------
-        X : documents, counts or PairCounts, as in ``fit``
+        X : documents, counts, PairCounts or PairShard, as in ``fit``
         y : None
             Ignored.
         sample_weight : None

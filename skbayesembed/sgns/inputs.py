@@ -17,7 +17,7 @@ from ..corpus.count_matrix import (
 from ..corpus.known import check_kind, known_counts
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
 from ..corpus.units import Units, check_units, check_weights, units_of
-from .batches import CorpusBatches, MatrixBatches, PairBatches, UnitPairs
+from .batches import CorpusBatches, MatrixBatches, PairBatches, ShardBatches, UnitPairs
 from .checks import check_words
 from .counting import (
     PairCounts,
@@ -28,6 +28,7 @@ from .counting import (
 )
 from .documents.blocks import DocumentPairs
 from .pairs import times
+from .shards import PairShard
 
 # The scoring protocol: the same for every candidate, whatever it was trained with. In a count
 # matrix a token counts once.
@@ -39,9 +40,21 @@ SCORE_EXPONENT = 0.75
 _WITHOUT_COLUMNS = "text, tokens or PairCounts"
 
 
+def is_counted(X):
+    """Whether X holds pairs that are counted already: a PairCounts, a list of them, a PairShard."""
+    return isinstance(X, PairCounts | PairShard) or is_list_of_pairs(X)
+
+
 def is_list_of_pairs(X):
     """Whether X is a list of `PairCounts`; a TypeError where only some are."""
-    if not isinstance(X, list | tuple) or not any(isinstance(x, PairCounts) for x in X):
+    if not isinstance(X, list | tuple):
+        return False
+    if any(isinstance(x, PairShard) for x in X):
+        raise TypeError(
+            "X must be a single PairShard, got a list with shards: add them up, sum(shards). Units "
+            "are kept apart by count_pairs(units=...)."
+        )
+    if not any(isinstance(x, PairCounts) for x in X):
         return False
     other = [x for x in X if not isinstance(x, PairCounts)]
     if other:
@@ -62,7 +75,7 @@ class Training:
     words : ndarray of str of shape (n_words,)
     columns : ndarray of int of shape (n_words,) or None
         Columns of the count matrix that are the words; None unless fitted on one.
-    source : CorpusBatches, MatrixBatches, PairBatches or None
+    source : CorpusBatches, MatrixBatches, PairBatches, ShardBatches or None
         Makes the counts, of a batch or of all documents; None where they are made.
     by_document : DocumentPairs, UnitPairs or None
         The counts of each document, or of each unit where they were given so.
@@ -73,7 +86,7 @@ class Training:
     counts: PairCounts | None
     words: np.ndarray
     columns: np.ndarray | None = None
-    source: CorpusBatches | MatrixBatches | PairBatches | None = None
+    source: CorpusBatches | MatrixBatches | PairBatches | ShardBatches | None = None
     by_document: DocumentPairs | UnitPairs | None = None
     units: Units | None = None
 
@@ -98,7 +111,7 @@ def training_data(estimator, X, seed, units=None, sample_weight=None):
     ----------
     estimator : BayesianSGNS
         The columns of a count matrix are noted in it.
-    X : documents, counts, PairCounts or list of PairCounts
+    X : documents, counts, PairCounts, list of PairCounts or PairShard
     seed : numpy.random.SeedSequence
         For counts that are drawn: sampled negatives, subsampling, dynamic windows.
     units, sample_weight : array-like or None
@@ -140,12 +153,13 @@ def with_units(training, seed, units, sample_weight):
         for name, value in (("units", units), ("sample_weight", sample_weight)):
             if value is not None:
                 raise ValueError(
-                    f"{name} must be None for a single PairCounts, whose documents are not known: "
-                    "pass a list of PairCounts, one for each unit."
+                    f"{name} must be None for a single PairCounts or a PairShard without units, "
+                    "whose documents are not known: pass a list of PairCounts, one for each unit, "
+                    "or count_pairs(texts, vocabulary, units=...)."
                 )
         return training
-    if isinstance(source, UnitPairs):
-        what = "PairCounts"
+    if isinstance(source, UnitPairs | ShardBatches):
+        what = "PairCounts" if isinstance(source, UnitPairs) else "units of X"
     weights = check_weights(sample_weight, n, what)
     found = units_of(check_units(units, n, what), weights, n, what)
     if isinstance(source, UnitPairs):
@@ -163,7 +177,7 @@ def read(estimator, X, *, reset=True):
     Parameters
     ----------
     estimator : BayesianSGNS
-    X : documents, counts or PairCounts
+    X : documents, counts, PairCounts or PairShard
     reset : bool
         Whether the columns of a count matrix are noted in the estimator; otherwise they must be
         those noted.
@@ -173,6 +187,11 @@ def read(estimator, X, *, reset=True):
             forget_columns(estimator)
         source = PairBatches(X)
         return Training(None, column_names(X.n_words, X.words), None, source)
+    if isinstance(X, PairShard):
+        _check_shard(estimator)
+        if reset:
+            forget_columns(estimator)
+        return Training(None, X.words, None, ShardBatches(X))
     X = materialise(X)
     if is_list_of_pairs(X):
         if reset:
@@ -192,6 +211,20 @@ def read(estimator, X, *, reset=True):
     return Training(None, corpus.words, None, source)
 
 
+def _check_shard(estimator):
+    """Raise a ValueError for parameters that a `PairShard` cannot follow."""
+    if estimator.subsample is not None:
+        raise ValueError(
+            f"subsample must be None for a PairShard, whose windows are laid already, got "
+            f"{estimator.subsample!r}."
+        )
+    if estimator.learning_method == "online":
+        raise ValueError(
+            "learning_method='online' reads documents, got a PairShard: call partial_fit with one "
+            "shard after the other."
+        )
+
+
 def counted(estimator, training, rng):
     """`Training` with the counts of all documents in the place of their source."""
     pairs = training.by_document
@@ -207,7 +240,7 @@ def counted(estimator, training, rng):
 def training_again(estimator, X, seed, sample_weight=None):
     """The counts that a fitted estimator was trained on, made anew from the same data."""
     X = materialise(X)
-    if not (isinstance(X, PairCounts) or is_list_of_pairs(X)):
+    if not is_counted(X):
         fitted_kind(estimator, input_kind(X))
     training = read(estimator, X, reset=False)
     check_vocabulary(estimator, training.words.size)
@@ -288,6 +321,8 @@ def _same_words(a, b):
 
 def held_out(estimator, X):
     """`HeldOut` of documents by the fixed scoring protocol, or of pair counts as they are."""
+    if isinstance(X, PairShard):
+        X = X.pair_counts(negative=SCORE_NEGATIVE, ns_exponent=SCORE_EXPONENT)
     if isinstance(X, PairCounts):
         return held_out_counts(estimator, X)
     X = materialise(X)
@@ -340,6 +375,8 @@ def known_columns(estimator, n_columns):
 
 def count_documents(estimator, X):
     """Counts of the vocabulary's words in each document, csr (n_documents, n_words)."""
-    if isinstance(X, PairCounts):
-        raise TypeError("transform takes documents or a count matrix, got PairCounts.")
+    if is_counted(X):
+        raise TypeError(
+            f"transform takes documents or a count matrix, got {type(X).__name__} of pairs."
+        )
     return known_counts(estimator, X, without_columns=_WITHOUT_COLUMNS)

@@ -72,6 +72,35 @@ def residuals_and_likelihood32(t, n, kappa):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def negative_residuals32(t, left, right):
+    """t = -left right sigma(t); returns ``-left sum right log(1 + exp(t))``, in single precision.
+
+    ``left`` is a number, ``right`` an array.
+    """
+    total = _ZERO32
+    for i in range(t.size):
+        u = t[i]
+        e = exp_negative32(-abs(u))
+        d = _ONE32 / (_ONE32 + e)
+        total += right[i] * (max(u, _ZERO32) + log1p_unit32(e))
+        t[i] = -left * right[i] * (d if u >= _ZERO32 else e * d)
+    return -left * total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def positive_residuals32(t, n):
+    """t = n sigma(-t); returns ``sum n log sigma(t)``, in single precision."""
+    total = _ZERO32
+    for i in range(t.size):
+        u = t[i]
+        e = exp_negative32(-abs(u))
+        d = _ONE32 / (_ONE32 + e)
+        total += n[i] * (min(u, _ZERO32) - log1p_unit32(e))
+        t[i] = n[i] * (e * d if u >= _ZERO32 else d)
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def slopes32(t, n):
     """t = n sigma(t) sigma(-t) in single precision."""
     for i in range(t.size):

@@ -12,7 +12,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from .data import ExpectedPairs
 from .density_kernels import gradient_dense, gradient_sparse
+from .expected_kernels import gradient_expected
 from .priors import as_prior
 from .surface import SGNSSurface
 
@@ -28,7 +30,7 @@ class SGNSModel:
 
     Parameters
     ----------
-    pairs : DensePairs or SparsePairs
+    pairs : DensePairs, ExpectedPairs or SparsePairs
     n_components : int
     prior : Prior or float
         A number is the precision of every entry of both arrays.
@@ -98,7 +100,11 @@ class SGNSModel:
         size = rho.size
         grad_rho, grad_alpha = out[:size].reshape(rho.shape), np.zeros_like(alpha)
         pairs = self.pairs
-        if pairs.dense:
+        if isinstance(pairs, ExpectedPairs):
+            logp = gradient_expected(
+                0, self.n_words, pairs.table(np.float64), rho, alpha, grad_rho, grad_alpha
+            )
+        elif pairs.dense:
             rows = max(pairs.chunk, _GRADIENT_ROWS)
             logp = gradient_dense(
                 rho, alpha, pairs.n[0], pairs.kappa[0], rows, grad_rho, grad_alpha

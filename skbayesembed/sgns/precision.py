@@ -69,7 +69,7 @@ def choose_precision(estimator, training, seed):
         For what is held out, and for the first start.
     """
     check_memory(
-        2 * table_bytes(training.counts),
+        2 * table_bytes(training.counts, whole=False),
         f"The pair tables of {training.counts.n_words} words, to fit to and to predict,",
         "Give a number for prior_precision, a smaller max_features or a larger min_count.",
     )
@@ -109,7 +109,7 @@ class _Path:
     def __init__(self, estimator, vocabulary, train, held, rng, run):
         self.estimator, self.vocabulary, self.train = copy.copy(estimator), vocabulary, train
         self.rng, self.run, self.scores, self.modes = rng, run, {}, {}
-        self.total = float(held.n[0].sum())
+        self.total = float(held.observations(0).sum())
         # next to no prior: its log density is that of the observations
         self.held = SGNSModel(held, estimator.n_components, 1e-300)
         self.gradient = np.empty(self.held.n_parameters)

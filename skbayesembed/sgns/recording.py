@@ -9,9 +9,15 @@ from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
 from ..inference.contracts import ROWS
 from ..posterior.summary import rhat
 from ..spine import CHAINS, DRAW_BUDGET, Footprint
+from .vi.variational import factor_bytes
 
+# Covariances of all words' factors above this size are left to the approximation that has them.
+MOMENT_BYTES = 2**28
 # Pairs whose logits are recorded at every draw, at most.
 _MONITORED = 100
+# Bytes of a search for the mode, for each number of the vectors of one side: steps remembered,
+# gradients, the preconditioner and sums by block in single precision, parameters in double.
+_SEARCH_BYTES = 400
 # Draws that are recorded whole if they take no more than so many times the budget.
 _FEWEST_DRAWS, _MOST_BUDGETS = 200, 4
 
@@ -36,9 +42,23 @@ def footprint(estimator, training):
         rows = {"rho": index, "alpha": index}
         trace += 16 * k * index.size
     moments = 16 * size * k
+    if estimator.solver == "vi" and 8 * size * k > MOMENT_BYTES:
+        moments = 32 * size  # means and variances; covariances are left to the approximation
     # a few draws more than fit, since intervals need them
     budget = max(DRAW_BUDGET, min(_FEWEST_DRAWS * 16 * size, _MOST_BUDGETS * DRAW_BUDGET))
-    return Footprint(16 * size, trace, moments, rows=rows, budget=budget)
+    return Footprint(
+        16 * size, trace, moments, rows=rows, budget=budget, work=_work(estimator, size // k)
+    )
+
+
+def _work(estimator, n_words):
+    """Bytes that a solver works with besides pairs and draws, as far as it does not tell itself."""
+    if estimator.solver == "map":
+        return _SEARCH_BYTES * n_words * estimator.n_components
+    if estimator.solver == "vi" and estimator.learning_method == "batch":
+        size = estimator.n_components + 2 * estimator.biases
+        return factor_bytes(n_words, size, estimator.covariance == "full")
+    return 0
 
 
 def labels(estimator, training, draws):

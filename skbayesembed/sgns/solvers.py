@@ -12,22 +12,32 @@ from .data import pair_table, table_bytes
 from .gibbs import solver as gibbs
 from .laplace import solver as laplace
 from .model import SGNSModel
+from .pairs import RankOne
 from .priors import build_prior
 from .problem import Problem
 from .recording import diagnose, footprint, labels
 from .vi import solver as vi
 
+# Solvers that do not go through whole tables of pairs, and how many sides of counts they keep.
+_WITHOUT_TABLES = {"map": 1, "hmc": 1, "vi": 2}
+
 
 def build_model(estimator, counts, prior):
     """The posterior of the counts; a MemoryError, before any work, where its table is too large."""
-    beside = {}
+    beside = {
+        "whole": estimator.solver not in _WITHOUT_TABLES,
+        "sides": _WITHOUT_TABLES.get(estimator.solver, 2),
+    }
     if estimator.solver == "gibbs":
         chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
-        beside = {"chains": chains, "plans": estimator.kernel == "polya-gamma"}
+        beside |= {"chains": chains, "plans": estimator.kernel == "polya-gamma"}
+    advice = "Use "
+    if beside["whole"] and isinstance(counts.negative, RankOne):
+        advice += "solver='map' or 'vi', which need no such table where there are many words, "
     check_memory(
         table_bytes(counts, **beside),
         f"The pair table of {counts.n_words} words",
-        "Use negative_sampling='sampled', a smaller max_features or a larger min_count.",
+        advice + "negative_sampling='sampled', a smaller max_features or a larger min_count.",
     )
     return SGNSModel(pair_table(counts), estimator.n_components, prior)
 

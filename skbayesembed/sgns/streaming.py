@@ -27,6 +27,7 @@ from .batches import CorpusBatches, MatrixBatches
 from .checks import check_words
 from .counting import PairCounts
 from .priors import build_prior
+from .shards import PairShard
 from .solvers import ROOM
 from .vi.solver import online_result, start_online
 
@@ -57,6 +58,11 @@ class Stream:
     def learn(self, estimator, X):
         """Take in a batch."""
         with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+            if isinstance(X, PairShard):
+                self._check_words(X)
+                self.tokens += X.tokens.sum(axis=0)
+                self.online.learn(X.positive, run)
+                return
             if isinstance(X, PairCounts):
                 self.online.learn_pairs(self._aligned(X), run)
                 return
@@ -74,6 +80,10 @@ class Stream:
         return CorpusBatches(estimator, ids, offsets, self.training.words.size, self.tokens)
 
     def _aligned(self, counts):
+        self._check_words(counts)
+        return PairCounts(counts.positive, counts.negative)
+
+    def _check_words(self, counts):
         words, named = self.training.words, counts.words is not None
         same = counts.n_words == words.size
         if not same or (named and not np.array_equal(counts.words.astype(str), words)):
@@ -81,7 +91,6 @@ class Stream:
                 f"X must count pairs of the {words.size} words of the first batch, in their "
                 f"order, got {counts.n_words} words."
             )
-        return PairCounts(counts.positive, counts.negative)
 
     def fitted(self, estimator):
         """What was learned so far, a `Fitted`."""
@@ -92,7 +101,7 @@ class Stream:
 
 def _first_words(estimator, X, vocabulary):
     """`inputs.Training` without data: the words to learn, by the first batch or as given."""
-    if not isinstance(X, PairCounts) and input_kind(X) == "counts":
+    if not isinstance(X, PairCounts | PairShard) and input_kind(X) == "counts":
         if vocabulary is not None:
             raise ValueError(
                 "vocabulary is for text: the words of a count matrix are its columns, named by "
@@ -101,6 +110,9 @@ def _first_words(estimator, X, vocabulary):
         _, words = named_matrix(estimator, X)
         return inputs.Training(None, words, np.arange(words.size))
     if vocabulary is None:
+        if isinstance(X, PairShard):
+            forget_columns(estimator)
+            return inputs.Training(None, X.words)
         return inputs.Training(None, inputs.read(estimator, X).words)
     forget_columns(estimator)
     return inputs.Training(None, distinct_words(vocabulary))
@@ -115,7 +127,7 @@ class StreamingMixin(FittedMixin):
 
         Parameters
         ----------
-        X : documents, counts or PairCounts, as in ``fit``
+        X : documents, counts, PairCounts or PairShard, as in ``fit``
             Every call counts its documents as new ones. Pairs are within documents, so the cuts
             of the stream do not matter.
         y : None

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import polygamma
 
-from ..inference.chains import serial
+from ..inference.threads import serial
 from ..inference.vi import coordinate_ascent
 from . import density_kernels as kernels
 from .priors import lower_inverses

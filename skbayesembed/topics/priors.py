@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 from scipy.special import gammaln, multigammaln
 
-from ..inference.chains import serial
+from ..inference.threads import serial
 from .niw_kernels import add_squares, root_weighted_rows
 
 # Share of a sphere in the default prior covariance, so that it is definite for any vectors.

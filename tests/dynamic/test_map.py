@@ -27,7 +27,7 @@ def model():
 
 
 def mode_of(model, max_iter=500):
-    estimator = SimpleNamespace(max_iter=max_iter, tol=1e-8, verbose=0)
+    estimator = SimpleNamespace(max_iter=max_iter, tol=1e-8, verbose=0, n_jobs=1)
     problem = SimpleNamespace(model=model)
     return solve(estimator, problem, Settings(1, 0), np.random.SeedSequence(0))
 

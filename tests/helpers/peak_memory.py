@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, PairCounts
+from skbayesembed.sgns.pairs import RankOne
 
 rng = np.random.default_rng(0)
 OPTIONS = {"warmup": 2, "chains": 2, "random_state": 0, "n_jobs": 1, "max_iter": 10}
@@ -32,6 +33,17 @@ def sgns(solver, size, draws):
         20, prior_precision=1.0, uncertainty="model", solver=solver, draws=draws, **OPTIONS
     )
     return estimator, pairs(n_words, share), {}
+
+
+def expected(solver, size, draws):
+    """Negative counts that are a product: no tables of all pairs."""
+    n_words = 2500 * size
+    positive = counts(n_words, n_words, 0.02)
+    pairs = PairCounts(positive, RankOne(positive.sum(axis=1), np.full(n_words, 1.0 / n_words)))
+    estimator = BayesianSGNS(
+        40, prior_precision=1.0, uncertainty="model", solver=solver, draws=draws, **OPTIONS
+    )
+    return estimator, pairs, {}
 
 
 def dynamic(solver, size, draws):
@@ -65,7 +77,10 @@ def field(name):
         return next(1024 * int(x.split()[1]) for x in lines if x.startswith(name + ":"))
 
 
-ROOMS = {"sgns": sgns, "dynamic": dynamic, "senses": senses, "embedded": embedded, "topics": topics}
+ROOMS = {
+    "sgns": sgns, "expected": expected, "dynamic": dynamic, "senses": senses,
+    "embedded": embedded, "topics": topics,
+}  # fmt: skip
 
 
 def main():

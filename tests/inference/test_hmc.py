@@ -355,12 +355,12 @@ def test_dual_averaging_finds_a_root():
 
 
 def window_metric(model, kind, draws):
-    window = MetricWindow(model, kind, len(draws))
+    window = MetricWindow(model.n_parameters, kind, len(draws))
     gradient = np.empty(model.n_parameters)
     for x in draws:
         model.logp_and_grad(x, gradient)
         window.add(x, gradient)
-    return window.metric()
+    return window.metric(model)
 
 
 def whitened_covariance(model, metric):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy import sparse
+from sklearn.model_selection import KFold, cross_val_score
 
 from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import extract_snippets
@@ -248,12 +250,37 @@ def test_new_times():
     model = fitted(COUNTS, times=[3, 3, 5, 5])
     assert inputs.places(model, COUNTS, [4, 4, 5, 3], None).periods.tolist() == [1, 1, 2, 0]
     assert inputs.places(model, COUNTS, None, None).periods is None
-    with pytest.raises(ValueError, match="times must be from 3 to 5, the periods known, got 6"):
-        model.predict_proba(COUNTS, times=[3, 3, 3, 6])
+    with pytest.raises(ValueError, match=r"times must be integers, as the periods are, got 6\.5"):
+        model.predict_proba(COUNTS, times=[3, 3, 3, 6.5])
     with pytest.raises(ValueError, match="times must have one entry for each of the 4 snippets"):
         model.predict_proba(COUNTS, times=[3])
     with pytest.raises(ValueError, match="times must be None, as the estimator was fitted without"):
         fitted(COUNTS).score(COUNTS, times=[1, 1, 1, 1])
+
+
+def test_times_outside_of_the_periods():
+    """They are read as of the nearest period, and that is told."""
+    model = fitted(COUNTS, times=[3, 3, 5, 5])
+    with pytest.warns(UserWarning, match=r"2 of 4 snippets .* period \(3\) or .* \(5\)"):
+        proba = model.predict_proba(COUNTS, times=[-9, 3, 4, 6])
+    np.testing.assert_array_equal(proba, model.predict_proba(COUNTS, times=[3, 3, 4, 5]))
+
+
+def test_folds_that_begin_before_the_others():
+    """Cross-validation with dates, in their order: two folds have times that no other has."""
+    dates = [f"19{year}-05-01" for year in (90, 90, 91, 91, 92, 92)]
+    model = DiSCSenseModel(
+        2, solver="map", n_periods=2, n_starts=1, max_iter=20, tol=1.0, random_state=0
+    )
+    counts = np.concatenate([COUNTS, COUNTS[2:]])
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.warns(UserWarning, match="they are read as of that period"),
+    ):
+        scores = cross_val_score(
+            model, counts, cv=KFold(3), params={"times": dates}, error_score="raise"
+        )
+    assert np.isfinite(scores).all()
 
 
 def test_new_genres():

@@ -25,7 +25,13 @@ from ...common.memory import check_memory
 from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
-from ...sgns.documents.deviations import FEWEST_UNITS, centred, numbers_of, sampling_weights
+from ...sgns.documents.deviations import (
+    FEWEST_UNITS,
+    LARGEST,
+    centred,
+    numbers_of,
+    sampling_weights,
+)
 from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios, progress
 from ..data import DensePeriod
 from ..laplace.approximation import DynamicLaplace
@@ -45,6 +51,9 @@ _AT_ONCE = 64
 _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
 # Squared distance to the mode, in posterior standard deviations a parameter, before the last step.
 _MODE_TOL = 1e-11
+# What is enough for the largest models, a six-hundredth of a standard deviation for each parameter,
+# and the share of the gradient that a step may leave.
+_LARGEST_MODE = {"tol": 3e-6, "residual": 0.1}
 # Blocks of the Hessian up to so many rows are factorised: beyond, solutions to the residual above
 # are had sooner through products.
 _FACTORISED = 2000
@@ -131,9 +140,12 @@ class DriftSampling(Sampling):
                 max_iter=_SEARCH_ITERATIONS,
                 tol=_SEARCH_TOL,
                 warn=False,
+                run=run,
             )
-            theta, _ = reach_mode(density, theta, tol=_MODE_TOL)
             method = "blocks" if 2 * shape[2] * shape[3] <= _FACTORISED else "rough"
+            rough = density.n_parameters // 2 > LARGEST
+            options = _LARGEST_MODE if rough else {"tol": _MODE_TOL}
+            theta, _ = reach_mode(density, theta, rough=rough, **options)
             gaussian = DynamicLaplace(density, density.vectors(theta), method)
             scores = make_scores(gaussian.vectors, run)
         return gaussian, density, scores

@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from ...sgns.documents.scores import mean_influence
+
 # Words whose covariances over periods are worked on at a time.
 _WORDS = 256
 
@@ -28,6 +30,11 @@ class PeriodScores:
 
     def __init__(self, parts, shape, n_units):
         self.parts, self.shape, self.n_units = parts, shape, n_units
+
+    @cached_property
+    def mean(self):
+        """Influence of an average unit, (n_periods, 2, n_words, n_components)."""
+        return mean_influence(self, self.n_units)
 
     def weighted(self, weights, dtype=np.float64):
         """Influences of weighted sums of units.

@@ -30,8 +30,8 @@ class RoughSolver:
     """
 
     def __init__(self, curvature, null):
-        self._density, self._x = curvature.density, curvature.x.astype(np.float32)
-        self._pairs = [[a.astype(np.float32) for a in pairs] for pairs in curvature.pairs]
+        self._density = curvature.density
+        self.move(curvature)
         blocks = information_blocks(curvature)
         _, self._basis = np.linalg.eigh(blocks.sum(axis=0, dtype=np.float64))
         along = np.einsum("swki,tswkl,swli->tswi", self._basis, blocks, self._basis, optimize=True)
@@ -41,45 +41,66 @@ class RoughSolver:
         paths_factor(p.diagonal, p.off, along, self._inverse, self._below)
         self._center = np.zeros_like(along)
 
+    def move(self, curvature):
+        """Take the Hessian at other vectors, and keep the coordinates."""
+        self._x = curvature.x.astype(np.float32)
+        self._pairs = [[a.astype(np.float32) for a in pairs] for pairs in curvature.pairs]
+
     def solve(self, rows, tol=None):
         """Solutions for rows (m, n_periods, 2, n_words, n_components)."""
         tol = _TOL if tol is None else tol
-        b = np.array([self._pulled(row) for row in rows])
-        y = conjugate_gradients(self._product, b, tol=tol, max_iter=_MOST_PRODUCTS)
-        return np.array([self._vectors(row) for row in y])
+        y = conjugate_gradients(self._product, self._pulled(rows), tol=tol, max_iter=_MOST_PRODUCTS)
+        return self._vectors(y)
 
     def facts(self):
         """Nothing of note."""
         return {}
 
-    def _vectors(self, y):
-        """Vectors of coordinates."""
-        x = np.empty(self._center.shape)
-        paths_from(self._center, self._inverse, self._below, y.reshape(x.shape), x)
-        return _times(x.reshape(self._density.shape), self._basis.mT)
+    def _vectors(self, rows):
+        """Vectors (m, *density.shape) of coordinates (m, n_parameters)."""
+        rows = rows.reshape(len(rows), *self._center.shape)
+        out = np.empty_like(rows)
+        for y, x in zip(rows, out, strict=True):
+            paths_from(self._center, self._inverse, self._below, y, x)
+        return _times(out.reshape(-1, *self._density.shape), self._basis.mT)
 
-    def _pulled(self, gradient):
-        """The gradient by coordinates, of that by vectors."""
-        turned = _times(gradient, self._basis).reshape(self._center.shape)
-        out = np.empty_like(turned)
-        paths_pull(self._inverse, self._below, turned, out)
-        return out.ravel()
+    def _pulled(self, gradients):
+        """Gradients by coordinates, of those by vectors."""
+        rows = _times(gradients, self._basis).reshape(len(gradients), *self._center.shape)
+        out = np.empty_like(rows)
+        for gradient, target in zip(rows, out, strict=True):
+            paths_pull(self._inverse, self._below, gradient, target)
+        return out.reshape(len(rows), -1)
 
     def _product(self, rows):
-        return np.array([self._pulled(self._image(self._vectors(row))) for row in rows])
+        return self._pulled(self._images(self._vectors(rows)))
 
-    def _image(self, d):
-        """H times vectors."""
-        small, out = d.astype(np.float32), np.zeros(d.shape, np.float32)
+    def precondition(self, gradient):
+        """An approximation of ``H^-1``, exact for words one by one, times vectors."""
+        return self._vectors(self._pulled(gradient[None]))[0]
+
+    def image(self, d):
+        """H times vectors (n_periods, 2, n_words, n_components)."""
+        return self._images(d[None])[0]
+
+    def _images(self, rows):
+        small, out = rows.astype(np.float32), np.zeros(rows.shape, np.float32)
         for p, pairs in zip(self._density.periods, self._pairs, strict=True):
             t = p.period
-            p.product(*self._x[t], *pairs, *small[t], *out[t])
-        return self._density.precision.apply(d) + out
+            # one table serves all of them
+            for d, target in zip(small, out, strict=True):
+                p.product(*self._x[t], *pairs, *d[t], *target[t])
+        prior = np.moveaxis(self._density.precision.apply(np.moveaxis(rows, 1, 0)), 0, 1)
+        return prior + out
 
 
 def _times(x, basis):
-    """Vectors (n_periods, 2, n_words, K) times a matrix of each word, of each side."""
-    return np.ascontiguousarray((x[..., None, :] @ basis)[..., 0, :])
+    """Vectors (m, n_periods, 2, n_words, K) times a matrix of each word, of each side."""
+    # all vectors of a word at once
+    turned = np.moveaxis(x, (2, 3), (0, 1))
+    shape = turned.shape
+    turned = turned.reshape(*shape[:2], -1, shape[-1]) @ basis
+    return np.ascontiguousarray(np.moveaxis(turned.reshape(shape), (0, 1), (2, 3)))
 
 
 def information_blocks(curvature, words=slice(None)):

@@ -6,13 +6,14 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
-from ...inference.chains import ChainRecord, gather
+from ...inference.chains import ChainRecord, Workers, gather
 from ...inference.laplace import newton_mode
 from ...inference.threads import OneBlasThread
 from ...sgns.laplace.curvature import FACTOR_BYTES
 from ..map import seek_mode
 from ..model import Curvature, DynamicDensity, named
 from .approximation import BATCH, KEEP, DynamicLaplace
+from .rough import RoughSolver
 
 
 def solve(estimator, problem, settings, seed):
@@ -36,9 +37,9 @@ def solve(estimator, problem, settings, seed):
         "Use fewer n_components, a smaller max_features or a larger min_count.",
     )
     start_seed, draw_seed = seed.spawn(2)
-    with OneBlasThread():
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         rng = np.random.default_rng(start_seed)
-        theta, first = seek_mode(estimator, density, rng, warn=False)
+        theta, first = seek_mode(estimator, density, rng, warn=False, run=run)
         theta, facts = reach_mode(density, theta, verbose=estimator.verbose)
         found = DynamicLaplace(density, density.vectors(theta), method)
     result = _drawn(found, settings, draw_seed, estimator.n_jobs)
@@ -48,10 +49,12 @@ def solve(estimator, problem, settings, seed):
     return result
 
 
-def reach_mode(density, theta, *, max_iter=100, verbose=0, **options):
+def reach_mode(density, theta, *, rough=False, max_iter=100, verbose=0, **options):
     """Newton's method from parameters near the mode: parameters and the facts of the search.
 
-    ``options`` are those of `inference.laplace.newton_mode`.
+    ``rough`` makes products in single precision, which is quicker for large models, and
+    preconditions them by what `RoughSolver` knows. ``options`` are those of
+    `inference.laplace.newton_mode`.
 
     Raises
     ------
@@ -68,7 +71,10 @@ def reach_mode(density, theta, *, max_iter=100, verbose=0, **options):
         return lambda d: at.product(d[None])[0], np.copy
 
     options |= {"max_iter": max_iter, "verbose": verbose}
-    theta, facts = newton_mode(objective, curvature, theta, **options)
+    if rough:
+        theta, facts = _rough_newton(density, theta, options)
+    else:
+        theta, facts = newton_mode(objective, curvature, theta, **options)
     if not facts["converged"]:
         raise np.linalg.LinAlgError(
             f"Newton's method did not reach the mode in {facts['newton_steps']} steps from where "
@@ -77,6 +83,31 @@ def reach_mode(density, theta, *, max_iter=100, verbose=0, **options):
             "solver='gibbs' or solver='hmc'."
         )
     return theta, facts
+
+
+def _rough_newton(density, theta, options):
+    """Newton's method over the vectors themselves: parameters and facts."""
+    solver = None
+
+    def objective(x):
+        gradient = np.zeros_like(x)
+        value = density.likelihood(x, gradient)
+        pull = density.precision.apply(x)
+        gradient -= pull
+        return value - 0.5 * float(np.vdot(x, pull)), gradient
+
+    def curvature(x):
+        nonlocal solver
+        at = Curvature(density, x)
+        if solver is None:
+            # what it knows of the start will do to precondition
+            solver = RoughSolver(at, 0)
+        else:
+            solver.move(at)
+        return solver.image, solver.precondition
+
+    x, facts = newton_mode(objective, curvature, density.vectors(theta), **options)
+    return density.coordinates(x), facts
 
 
 def choose_method(density):

@@ -11,6 +11,7 @@ import copy
 
 import numpy as np
 
+from ...inference import checkpoint
 from ..priors import DriftPrior
 from .expected import ExpectedPairs
 from .sites import DriftSites
@@ -29,7 +30,9 @@ def filtered(estimator, problem, rng, run):
     filtering = begin(estimator, training.words.size, rng)
     times, interrupted = training.periods.centres, False
     try:
-        learn_periods(estimator, filtering, times, training.counts, run)
+        learn_periods(
+            estimator, filtering, times, training.counts, run, checkpoint.stage("periods")
+        )
     except KeyboardInterrupt:
         # the periods learned are kept; those after them have the prior given these
         if not filtering.elbo:
@@ -39,14 +42,25 @@ def filtered(estimator, problem, rng, run):
     return filtering.sites(times, run), {**filtering.facts(), "interrupted": interrupted}
 
 
-def learn_periods(estimator, filtering, times, counts, run):
-    """Take in the counts of periods at increasing ``times``; warns if a bound still rose."""
+def learn_periods(estimator, filtering, times, counts, run, stage=None):
+    """Take in the counts of periods at increasing ``times``; warns if a bound still rose.
+
+    Periods are written to a ``stage`` of the fit's checkpoint, where there is one.
+    """
     before, filtering.converged = filtering.converged, True
-    for time, period in zip(times, counts, strict=True):
+    found = None if stage is None else stage.read()
+    if found is not None:
+        vars(filtering).update(found["filtering"])
+    begun = 0 if found is None else found["done"]
+    for i, (time, period) in enumerate(zip(times, counts, strict=True)):
+        if i < begun:
+            continue
         filtering.learn(
             float(time), period, run,
             max_iter=estimator.max_iter, tol=estimator.tol, verbose=estimator.verbose,
         )  # fmt: skip
+        if stage is not None and (stage.due or i + 1 == len(counts)):
+            stage.write({"filtering": vars(filtering), "done": i + 1})
     # of these periods: what was warned of before is not said again
     warn_of_end(estimator, filtering.converged, interrupted=False)
     filtering.converged = filtering.converged and before

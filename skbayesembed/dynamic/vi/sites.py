@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inference.chains import serial
+from ...inference.threads import serial
 from ..model import SIDES
 from . import kernels
 

@@ -43,6 +43,8 @@ _DIFFUSION_ERROR = 1e-3
 _STIR = 1e-2
 # A learned diffusion changes at most by this factor in a round.
 _MOST_CHANGE = 10.0
+# What rounds change of `Smoothing`.
+_CHANGING = ("prior", "point", "variance", "curvature", "tridiagonal", "lam", "bound_rest")
 # Steps that an ascent takes: the median of benchmarks/cost.py.
 _TYPICAL = 40
 
@@ -87,6 +89,14 @@ class Smoothing:
         nothing, spare = np.zeros_like(self.lam), np.empty_like(self.lam)
         sums = moments(self.tridiagonal, self.lam, nothing, spare, self.variance, self.run)
         self.bound_rest = self._rest(sums)
+
+    def snapshot(self):
+        """What further rounds depend on, after a round."""
+        return {name: getattr(self, name) for name in _CHANGING}
+
+    def restore(self, snapshot):
+        """Go to where a snapshot was made."""
+        vars(self).update(snapshot)
 
     def value_and_gradient(self):
         """What the bound has of the means; notes the curvature of the expected log likelihood."""
@@ -162,7 +172,7 @@ def _prior_part(smoothing, i, side, start, stop, gradient, found):
     )  # fmt: skip
 
 
-def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
+def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0, stage=None):
     """Rounds of steps of the means, each followed by new sites, until the bound stands still.
 
     Parameters
@@ -177,6 +187,8 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
     turn : callable, optional
         Called between rounds.
     verbose : int
+    stage : Stage, optional
+        Of the fit's checkpoint, to which rounds are written.
 
     Returns
     -------
@@ -186,11 +198,16 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
     converged : bool
     interrupted : bool
     """
+    found = None if stage is None else stage.read()
     elbo, n_iter, converged = [], 1, False
+    if found is not None:
+        smoothing.restore(found["smoothing"])
+        elbo, n_iter, converged = found["course"]
     counted = laps("ascent", min(max_iter, _TYPICAL), getattr(smoothing.run, "n_threads", 1))
     cut = False
     try:
-        smoothing.value_and_gradient()
+        if not elbo:
+            smoothing.value_and_gradient()
         while not elbo or (not converged and not cut and n_iter < max_iter):
             if elbo and turn is not None:
                 turn(smoothing)
@@ -214,6 +231,9 @@ def climb(smoothing, *, max_iter, tol, first=1.0, turn=None, verbose=0):
             elbo.append(ascent.value + smoothing.bound_rest)
             gain = np.inf if len(elbo) < 2 else elbo[-1] - elbo[-2]
             converged = bool(gain < _GAIN * tol * abs(elbo[-1]))
+            if stage is not None and (stage.due or converged):
+                course = elbo, n_iter, converged
+                stage.write({"smoothing": smoothing.snapshot(), "course": course})
             if verbose:
                 print(f"vi: {n_iter} gradients, bound {elbo[-1]:.8g}")
     except KeyboardInterrupt:

@@ -6,6 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
+from ...inference import checkpoint
 from ...inference.approximations import drawn
 from ...inference.chains import Workers
 from ...inference.contracts import ROWS
@@ -46,12 +47,19 @@ def solve(estimator, problem, settings, seed):
 def smoothed(estimator, problem, rng, run):
     """`DriftSites` of all periods by skip-gram smoothing, and the facts of the search."""
     counts, prior = problem.training.counts, problem.prior
-    static = static_start(counts, estimator.n_components, 1.0 / prior.variance, rng, run)
+    k, precision = estimator.n_components, 1.0 / prior.variance
+    static, rng = checkpoint.remembered(
+        "start", lambda: (static_start(counts, k, precision, rng, run), rng)
+    )
     pairs = ExpectedPairs(counts)
     mean, lam = dynamic_start(static, pairs, prior, rng)
     smoothing = Smoothing(pairs, prior, mean, lam, run)
     elbo, n_iter, converged, interrupted = climb(
-        smoothing, max_iter=estimator.max_iter, tol=estimator.tol, verbose=estimator.verbose
+        smoothing,
+        max_iter=estimator.max_iter,
+        tol=estimator.tol,
+        verbose=estimator.verbose,
+        stage=checkpoint.stage("ascent"),
     )
     warn_of_end(estimator, converged, interrupted)
     facts = {"n_iter": n_iter, "converged": converged, "interrupted": interrupted}

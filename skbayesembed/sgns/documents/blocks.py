@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ...common.random import seeds_from
-from ..batches import CorpusBatches, runs_of
+from ..batches import CorpusBatches, ShardBatches, runs_of
 from ..counting import document_pairs, window_pairs
 
 # Pairs in a block, about: 16 bytes each.
@@ -60,7 +60,8 @@ class DocumentPairs:
 
     Parameters
     ----------
-    source : CorpusBatches or MatrixBatches
+    source : CorpusBatches, MatrixBatches or ShardBatches
+        The units of a shard stand for documents.
     weights : ndarray of shape (n_documents,) or None
         By which the pairs of documents are multiplied.
     seed : numpy.random.SeedSequence
@@ -87,8 +88,7 @@ class DocumentPairs:
         return self.source.n_documents
 
     def __iter__(self):
-        blocks = _of_corpus if isinstance(self.source, CorpusBatches) else _of_matrix
-        for block in blocks(self.source, np.random.default_rng(self.seed)):
+        for block in _blocks(self.source, np.random.default_rng(self.seed)):
             yield block.weighted(self.weights)
 
     def batches(self, size, rng, shuffle=True):
@@ -106,20 +106,43 @@ class DocumentPairs:
         return out
 
 
+def _blocks(source, rng):
+    if isinstance(source, ShardBatches):
+        return [source.shard.block()]
+    return (_of_corpus if isinstance(source, CorpusBatches) else _of_matrix)(source, rng)
+
+
 def _of_corpus(source, rng):
     window = source.window
     ids, offsets = source.kept(rng)
     # radii that are drawn have the linear weights as their expectation
     weights = "linear" if source.window_weights == "dynamic" else source.window_weights
     for first, stop in _runs(2 * window * np.diff(offsets)):
-        part = slice(offsets[first], offsets[stop])
-        mine = ids[part].astype(np.int64)
+        mine = ids[offsets[first] : offsets[stop]]
         ends = offsets[first : stop + 1] - offsets[first]
-        document = np.repeat(np.arange(first, stop), np.diff(ends))
-        names, places = np.unique(document * source.n_words + mine, return_inverse=True)
-        places = np.where(mine >= 0, places, -1)
-        positive = window_pairs(places, ends, names.size, window=window, window_weights=weights)
-        yield Block(*np.divmod(names, source.n_words), positive)
+        documents = np.arange(first, stop)
+        options = {"window": window, "window_weights": weights}
+        yield block_of(mine, ends, documents, source.n_words, **options)
+
+
+def block_of(ids, offsets, units, n_words, **options):
+    """The `Block` of some documents.
+
+    Parameters
+    ----------
+    ids, offsets : ndarray of int
+        Word ids, -1 for unknown words, and where each document starts.
+    units : ndarray of int of shape (n_documents,)
+        What stands for each document: its number, or that of its unit.
+    n_words : int
+    **options
+        Of `counting.window_pairs`.
+    """
+    each = np.repeat(units, np.diff(offsets))
+    names, places = np.unique(each * n_words + ids, return_inverse=True)
+    places = np.where(ids >= 0, places, -1)
+    positive = window_pairs(places, offsets, names.size, **options)
+    return Block(*np.divmod(names, n_words), positive)
 
 
 def _of_matrix(source, rng):

@@ -27,11 +27,12 @@ from scipy.special import ndtr, stdtrit
 # standard deviations are within 1 / sqrt(2 * 400) = 3.5 % of those of all units.
 MOST_UNITS = 400
 # Beyond so many entries of a side's vectors fewer sums must do, since each costs a linear system:
-# within 5.6 %, and beyond so many more within 7.9 %. Degrees of freedom allow for it.
+# within 5.6 %, and beyond so many more within 8.8 %. Degrees of freedom allow for it.
 _LARGE, _FEWER_UNITS = 40_000, 160
-_LARGEST, _FEWEST_SUMS = 200_000, 80
-# Directions in which the prior's part is drawn: its standard deviations are within 9 %.
-PRIOR_DRAWS, _FEWER_DRAWS, _FEWEST_DRAWS = 64, 32, 16
+LARGEST, _FEWEST_SUMS = 200_000, 64
+# Directions in which the prior's part is drawn: its standard deviations, a small part of the whole,
+# are within 9 %, 12 % or 25 %.
+PRIOR_DRAWS, _FEWER_DRAWS, _FEWEST_DRAWS = 64, 32, 8
 # Words of fewer effective units have the model's own spread besides. Rounding must not decide about
 # those of two.
 FEWEST_UNITS = 2.0 * (1.0 - 1e-9)
@@ -41,7 +42,7 @@ def numbers_of(n_entries):
     """Most sums of units, and draws of the prior, for a side's vectors of so many entries."""
     if n_entries <= _LARGE:
         return MOST_UNITS, PRIOR_DRAWS
-    if n_entries <= _LARGEST:
+    if n_entries <= LARGEST:
         return _FEWER_UNITS, _FEWER_DRAWS
     return _FEWEST_SUMS, _FEWEST_DRAWS
 
@@ -60,11 +61,9 @@ def sampling_weights(n_units, rng, most=MOST_UNITS):
 
 def centred(scores, weights, dtype=np.float64):
     """Influences of sums of units, (m, 2, n_words, K), less what an average unit would add."""
-    n_units = weights.shape[1]
-    mean = scores.weighted(np.full((1, n_units), 1.0 / n_units))[0]
     out = scores.weighted(weights, dtype)
     for row, total in zip(out, weights.sum(axis=1), strict=True):
-        row -= (total * mean).astype(dtype, copy=False)
+        row -= (total * scores.mean).astype(dtype, copy=False)
     return out
 
 

@@ -17,11 +17,13 @@ It is linear in what d counts, so that sums of units with weights of their own a
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from ...inference.chains import serial
+from ...inference.threads import serial
 from ..counting import noise_distribution
 
 # Weighted sums whose negative pairs are worked out in one matrix product.
@@ -88,6 +90,11 @@ class ExpectedScores:
             starts = np.searchsorted(word[order], np.arange(n_words + 1))
             self._pulls.append((unit[order], starts, np.concatenate(pulled)[order]))
 
+    @cached_property
+    def mean(self):
+        """Influence of an average unit, (2, n_words, n_components)."""
+        return mean_influence(self, self.units.n_units)
+
     def weighted(self, weights, dtype=np.float64):
         """Influences of weighted sums of units.
 
@@ -104,8 +111,8 @@ class ExpectedScores:
         rows, columns = ((table.T @ weights.T).T for table in self._tables)
         firsts = range(0, len(weights), _TOGETHER)
         parts = [slice(first, first + _TOGETHER) for first in firsts]
-        sums = self._static_sums()
-        self.run(self._negatives, [(rows[p], columns[p], sums, out[p]) for p in parts])
+        sums, proba = self._static_sums(), self._proba.astype(dtype, copy=False)
+        self.run(self._negatives, [(rows[p], columns[p], sums, proba, out[p]) for p in parts])
         self.run(self._positives, [(side, weights, out[:, side]) for side in (0, 1)])
         return out
 
@@ -117,14 +124,12 @@ class ExpectedScores:
             self._proba.T @ (self._rows[:, None] * rho),
         )
 
-    def _negatives(self, rows, columns, sums, out):
-        (rho, alpha), (n_words, k) = self.vectors, self.vectors.shape[1:]
+    def _negatives(self, rows, columns, sums, proba, out):
+        rho, alpha = self.vectors
         change = self._change_of_noise(columns)
-        moved = (change.T[:, :, None] * alpha[:, None]).reshape(n_words, -1)
-        pushed = (self._proba @ moved).reshape(n_words, -1, k).swapaxes(0, 1)
+        pushed = _pushed(proba, change, alpha)
         out[:, 0] = -self.negative * (rows[:, :, None] * sums[0] + self._rows[:, None] * pushed)
-        moved = (rows.T[:, :, None] * rho[:, None]).reshape(n_words, -1)
-        pushed = (self._proba.T @ moved).reshape(n_words, -1, k).swapaxes(0, 1)
+        pushed = _pushed(proba.T, rows, rho)
         out[:, 1] = -self.negative * (change[:, :, None] * sums[1] + self._noise[:, None] * pushed)
 
     def _change_of_noise(self, columns):
@@ -138,6 +143,14 @@ class ExpectedScores:
         for word in range(len(starts) - 1):
             mine = slice(starts[word], starts[word + 1])
             out[:, word] += weights[:, unit[mine]] @ pulls[mine]
+
+
+def _pushed(proba, factors, vectors):
+    """``proba (factors_m * vectors)`` for each row m of factors (m, n_words), in its precision."""
+    n_words, k = vectors.shape
+    moved = (factors.T[:, :, None] * vectors[:, None]).reshape(n_words, -1)
+    moved = proba @ moved.astype(proba.dtype, copy=False)
+    return moved.reshape(n_words, -1, k).swapaxes(0, 1)
 
 
 class GivenScores:
@@ -161,9 +174,19 @@ class GivenScores:
         self._pulls = np.array(pulls)
         self.unit_rows = sparse.csr_array(np.array(rows))
 
+    @cached_property
+    def mean(self):
+        """As of `ExpectedScores`."""
+        return mean_influence(self, len(self._pulls))
+
     def weighted(self, weights, dtype=np.float64):
         """As of `ExpectedScores`."""
         return np.tensordot(weights, self._pulls, axes=1).astype(dtype, copy=False)
+
+
+def mean_influence(scores, n_units):
+    """What an average unit has, of any scores, (2, n_words, n_components)."""
+    return scores.weighted(np.full((1, n_units), 1.0 / n_units))[0]
 
 
 def effective_units(unit_rows):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...common.warnings import warn_user
 from ..counting import expected_negatives
-from ..data import pair_table
+from ..data import TABLES_UPTO, pair_table
 from ..model import SGNSModel
 from ..pairs import PairCounts, pooled_counts, times
 from ..priors import InformativePrior, Prior, build_prior
@@ -41,6 +41,11 @@ class TextSource:
         """Words of documents, at most, that influences are worked out for."""
         source = self.pairs.source
         return source.ids.size if hasattr(source, "ids") else source.matrix.nnz
+
+    @property
+    def has_tables(self):
+        """Whether counts of all pairs are kept."""
+        return self.prior.n_words <= TABLES_UPTO
 
     def __call__(self):
         """The posterior without anchors, and a function that makes scores at its mode."""
@@ -77,6 +82,8 @@ class PairSource:
 
     groups: list
     prior: Prior
+    # sums of products are no product
+    has_tables = True
 
     @property
     def n_entries(self):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inference.chains import serial
 from ...inference.krylov import KrylovRoot, Refined
 from ...inference.laplace import (
     BipartiteGaussian,
@@ -19,6 +18,7 @@ from ...inference.laplace import (
     newton_mode,
     whitening,
 )
+from ...inference.threads import serial
 from .hessian import Hessian, free_entries
 from .soft import SoftMaps, worthwhile
 

@@ -15,7 +15,7 @@ import copy
 
 import numpy as np
 
-from ...inference.chains import serial
+from ...inference.threads import serial
 from .hessian_kernels import (
     blocks_sparse,
     curvature_rows_dense,
@@ -57,23 +57,29 @@ class Hessian:
         self.x = np.array(vectors, dtype=np.float64)
         self.free = free_entries(model) if free is None else free
         self.run = run
+        self._information = [None, None]
         self._tabulate()
 
     def _tabulate(self):
         pairs = self.model.pairs
-        sides = (0,) if pairs.dense else (0, 1)
-        self._slope = [np.empty_like(pairs.n[side]) for side in sides]
-        self._residual = [np.empty_like(pairs.n[side]) for side in sides]
-        for side in sides:
+        if pairs.dense:
+            shape = pairs.n_words, pairs.n_words
+            self._slope, self._residual = [np.empty(shape)], [np.empty(shape)]
+            self.run(self._tabulate_rows, [(c,) for c in self._row_blocks()])
+            return
+        self._slope = [np.empty_like(n) for n in pairs.n]
+        self._residual = [np.empty_like(n) for n in pairs.n]
+        for side in (0, 1):
             x, y, n, kappa = self.x[side], self.x[1 - side], pairs.n[side], pairs.kappa[side]
             s, r = self._slope[side], self._residual[side]
-            if pairs.dense:
-                tasks = [(x[c], y, n[c], kappa[c], s[c], r[c]) for c in self._row_blocks()]
-                self.run(curvature_rows_dense, tasks)
-            else:
-                table = pairs.indptr[side], pairs.indices[side]
-                tasks = [(a, b, *table, x, y, n, kappa, s, r) for a, b in self.model.blocks[side]]
-                self.run(curvature_rows_sparse, tasks)
+            table = pairs.indptr[side], pairs.indices[side]
+            tasks = [(a, b, *table, x, y, n, kappa, s, r) for a, b in self.model.blocks[side]]
+            self.run(curvature_rows_sparse, tasks)
+
+    def _tabulate_rows(self, c):
+        counts = self.model.pairs.rows(c.start, c.stop)
+        s, r = self._slope[0][c], self._residual[0][c]
+        curvature_rows_dense(self.x[0][c], self.x[1], *counts, s, r)
 
     def _row_blocks(self):
         n = self.model.n_words
@@ -160,6 +166,12 @@ class Hessian:
             self.run(blocks_sparse, [(a, b, *table, y, self._slope[side], out) for a, b in blocks])
         return out
 
+    def information(self, side):
+        """`pair_blocks` of a side at the vectors of the other, kept; not to be changed."""
+        if self._information[side] is None:
+            self._information[side] = self.pair_blocks(side, self.x[1 - side])
+        return self._information[side]
+
     def residual_sums(self, side, y):
         """``sum_v residual_wv y_v`` of each word of a side, (n_words, K)."""
         at, self.x = self.x, np.zeros_like(self.x)
@@ -170,7 +182,7 @@ class Hessian:
 
     def blocks(self, side):
         """Diagonal blocks of a side, (n_words, K, K); entries held are rows of the identity."""
-        out = self.pair_blocks(side, self.x[1 - side])
+        out = self.information(side).copy()
         diagonal = np.arange(out.shape[2])
         out[:, diagonal, diagonal] += self.prior.diagonal(side)
         words, entries = np.nonzero(~self.free[side])

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from ...numeric.cholesky_kernels import cholesky, solve_lower, solve_upper
+from ..expected_kernels import counts_of_row
 from ..logistic_kernels import FAST, exp_negative, log1p_unit
 
 # xi is kept above 1e-4, where tanh(xi / 2) / xi is still exact to 1e-11.
@@ -259,34 +260,63 @@ def update_word(w, packed, linear, side, prior, form, memory, work, vector):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def dense_buffers(c, side, opposite, form):
+    """Buffers of `ascend_rows` for ``c`` words."""
+    second, f = opposite.second, form.free.size
+    rows = np.empty((c, second.shape[1]), second.dtype)
+    square = np.empty((c, second.shape[0]), second.dtype)
+    return rows, square, np.empty((c, side.mean.shape[1])), np.empty((3, f, f)), np.empty(f)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def ascend_rows(start, stop, side, opposite, n, kappa, prior, form, memory, buffers):
+    """`ascend_dense` for words that go together, with their rows of counts; returns the bound."""
+    mean, cov, _ = side
+    y, second = opposite
+    rows, square, linear, work, vector = buffers
+    m, total = stop - start, 0.0
+    for i in range(m):
+        pack_second(mean[start + i], cov[start + i], form.full, 2.0, rows[i])
+    np.dot(rows[:m], second.T, square[:m])
+    np.dot(kappa, y, linear[:m])
+    for i in range(m):
+        total -= bound_terms(square[i], n[i], square[i])
+        total += dot_row(linear[i], mean[start + i])
+    np.dot(square[:m], second, rows[:m])
+    for i in range(m):
+        update_word(start + i, rows[i], linear[i], side, prior, form, memory, work, vector)
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def ascend_dense(start, stop, side, opposite, counts, prior, form, memory, chunk, block, bound):
     """Optimal factors of words ``start:stop`` given the opposite side; all pairs of the table.
 
     ``bound[block]`` gets the pairs' part of the bound at the factors met, before the update.
     """
-    mean, cov, _ = side
-    y, second = opposite
     n, kappa = counts
-    free, full = form.free, form.full
-    d = mean.shape[1]
+    buffers = dense_buffers(min(chunk, stop - start), side, opposite, form)
+    total = 0.0
+    for a in range(start, stop, chunk):
+        b = min(a + chunk, stop)
+        total += ascend_rows(a, b, side, opposite, n[a:b], kappa[a:b], prior, form, memory, buffers)
+    bound[block] = total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def ascend_expected(start, stop, side, opposite, counts, prior, form, memory, chunk, block, bound):
+    """`ascend_dense` for a table of `expected_kernels`, whose rows are written out in turn."""
+    indptr, n_words = counts[0], opposite.mean.shape[0]
     c = min(chunk, stop - start)
-    rows = np.empty((c, second.shape[1]), second.dtype)
-    square = np.empty((c, second.shape[0]), second.dtype)
-    linear = np.empty((c, d))
-    work, vector = np.empty((3, free.size, free.size)), np.empty(free.size)
+    buffers = dense_buffers(c, side, opposite, form)
+    n, kappa = np.empty((c, n_words)), np.empty((c, n_words))
     total = 0.0
     for a in range(start, stop, c):
-        m = min(c, stop - a)
-        for i in range(m):
-            pack_second(mean[a + i], cov[a + i], full, 2.0, rows[i])
-        np.dot(rows[:m], second.T, square[:m])
-        np.dot(kappa[a : a + m], y, linear[:m])
-        for i in range(m):
-            total -= bound_terms(square[i], n[a + i], square[i])
-            total += dot_row(linear[i], mean[a + i])
-        np.dot(square[:m], second, rows[:m])
-        for i in range(m):
-            update_word(a + i, rows[i], linear[i], side, prior, form, memory, work, vector)
+        b = min(a + c, stop)
+        for i in range(b - a):
+            counts_of_row(a + i, 0, n_words, counts, indptr[a + i], n[i], kappa[i])
+        rest = n[: b - a], kappa[: b - a], prior, form, memory, buffers
+        total += ascend_rows(a, b, side, opposite, *rest)
     bound[block] = total
 
 

@@ -6,13 +6,16 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
+from ...inference import checkpoint
 from ...inference.approximations import drawn
 from ...inference.chains import Workers
 from ...inference.contracts import ROWS
 from ...inference.threads import OneBlasThread
 from ...inference.vi import batch_laps, coordinate_ascent, repeat_passes
 from ...posterior.running_moments import RunningMoments
+from ..data import TABLES_UPTO
 from ..pairs import PairCounts
+from ..recording import MOMENT_BYTES
 from .approximation import GaussianApproximation
 from .online import OnlineVI
 from .variational import SGNSVariational
@@ -25,8 +28,6 @@ TOL_FACTOR_ARD = 10.0
 _QUICK_SWEEPS = 10
 # Relative rise of the bound below which these end: they only have to come near.
 _QUICK_TOL = 1e-4
-# Covariances of all words above this size are left to the approximation.
-_MOMENT_BYTES = 2**28
 
 
 def solve(estimator, problem, settings, seed):
@@ -58,6 +59,7 @@ def solve(estimator, problem, settings, seed):
             max_iter=estimator.max_iter,
             tol=factor * estimator.tol,
             verbose=estimator.verbose,
+            stage=checkpoint.stage("ascent"),
         )
     variational.take_back(q)
     variational.sort_components(q)
@@ -100,7 +102,13 @@ def read_passes(estimator, problem, settings, seed):
             online.end_pass()
 
         facts = repeat_passes(
-            online, read, n_passes=estimator.n_passes, counted=counted, verbose=estimator.verbose
+            online,
+            read,
+            rng,
+            n_passes=estimator.n_passes,
+            counted=counted,
+            stage=checkpoint.stage("passes"),
+            verbose=estimator.verbose,
         )
     if online.n_batches == 0:
         raise ValueError("X has no pair of words: every document has fewer than two.")
@@ -117,7 +125,8 @@ def start_online(estimator, n_words, prior, seeds):
     """
     d = estimator.n_components + 2 * estimator.biases
     tables = (2 + 3 * (estimator.covariance == "full")) * n_words * d * (d + 1) // 2
-    pairs = 48 * n_words**2 if estimator.negative_sampling == "expected" else 0
+    expected = estimator.negative_sampling == "expected" and n_words <= TABLES_UPTO
+    pairs = 48 * n_words**2 if expected else 0
     check_memory(
         8 * tables + pairs,
         f"The factors of {n_words} words",
@@ -154,7 +163,7 @@ def _drawn_from(estimator, approximation, settings, seed, facts):
         for name, index in (settings.rows or {}).items():
             draws[name + ROWS] = approximation.sample(settings.draws, rng, index)[name]
     n_words, k = approximation.mean["rho"].shape
-    whole = 8 * n_words * k**2 <= _MOMENT_BYTES
+    whole = 8 * n_words * k**2 <= MOMENT_BYTES
     moments = {}
     for name in approximation.vectors:
         mean = approximation.mean[name]

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from ..data import ExpectedPairs
 from .kernels import (
     DenseCounts,
     Form,
@@ -26,6 +27,7 @@ from .kernels import (
     SparseCounts,
     WordPrior,
     ascend_dense,
+    ascend_expected,
     ascend_sparse,
     ascend_sparse_diagonal,
     second_table,
@@ -74,6 +76,13 @@ class Factors:
 def packed_diagonal(d):
     """Places of the diagonal in a packed lower triangle."""
     return np.cumsum(np.arange(1, d + 1)) - 1
+
+
+def factor_bytes(n_words, size, full):
+    """Bytes of covariances of both sides and of the table of second moments, batch learning."""
+    packed = size * (size + 1) // 2
+    number = 4 if 16 * n_words * packed > _DOUBLE_BYTES else 8
+    return number * n_words * packed * (3 if full else 1)
 
 
 class SGNSVariational:
@@ -235,7 +244,10 @@ class SGNSVariational:
         mine = Side(q.mean[side], q.cov[side], q.log_det[side])
         form = Form(self.free[side], self.fixed[side], self.full, self.rounding)
         shared, y = (prior, form, memory), q.mean[1 - side]
-        if pairs.dense:
+        expected = isinstance(pairs, ExpectedPairs)
+        if expected:
+            counts = pairs.table(np.float64, side)
+        elif pairs.dense:
             counts = DenseCounts(pairs.n[side], pairs.kappa[side])
         else:
             counts = SparseCounts(
@@ -247,7 +259,8 @@ class SGNSVariational:
             return ascend_sparse_diagonal, tasks
         opposite = Opposite(y, self.table(q, 1 - side, run))
         if pairs.dense:
-            kernel, width = ascend_dense, max(_ROWS, 51_200 // self.model.n_words)
+            kernel = ascend_expected if expected else ascend_dense
+            width = max(_ROWS, 51_200 // self.model.n_words)
         else:
             kernel = ascend_sparse
             width = int(np.clip(_CACHE // (2 * opposite.second[0].nbytes), 4, 64))

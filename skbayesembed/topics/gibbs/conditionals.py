@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...inference.chains import serial
+from ...inference.threads import serial
 from ..alpha import learn_alpha
 from ..niw_kernels import relative_weights
 from ..priors import NIW, Gaussians, topic_moments

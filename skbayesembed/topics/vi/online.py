@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...inference.checkpoint import stage
 from ...inference.vi import batch_laps, repeat_passes
 from ..data import Documents
 from ..starts import kmeans_assignment
@@ -227,7 +228,15 @@ def learn_passes(online, documents, *, batch_size, n_passes, rng, run, verbose=0
             if counted is not None and counted.enough():
                 break
 
-    return repeat_passes(online, read, n_passes=n_passes, counted=counted, verbose=verbose)
+    return repeat_passes(
+        online,
+        read,
+        rng,
+        n_passes=n_passes,
+        counted=counted,
+        stage=stage("passes"),
+        verbose=verbose,
+    )
 
 
 def batches(documents, size, rng=None):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from joblib import effective_n_jobs
 
 from ...common.random import generators
+from ...inference import checkpoint
 from ...inference.approximations import drawn
 from ...inference.chains import Workers
 from ...inference.threads import OneBlasThread
@@ -28,6 +29,7 @@ def solve(estimator, problem, settings, seed):
             max_iter=estimator.max_iter,
             tol=_BOUND_TOLERANCE * estimator.tol,
             verbose=estimator.verbose,
+            stage=checkpoint.stage("ascent"),
         )
         elbo, rng = facts["elbo"], generators(seed, 1)[0]
         facts |= {"elbo": float(elbo[-1]), "learning_method": "batch"}

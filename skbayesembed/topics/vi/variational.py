@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import digamma, gammaln, polygamma
 
-from ...inference.chains import serial
+from ...inference.threads import serial
 from ..priors import NIW
 from . import kernels
 from .statistics import WordFeatures, divergence

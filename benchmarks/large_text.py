@@ -1,0 +1,145 @@
+"""Vocabulary, counts and mode of a text of ten million tokens or more: seconds and memory.
+
+    python benchmarks/large_text.py --words 50000 --components 100
+
+Reads the English text ``text/wikipedia_en_2015.txt.xz`` of the folder that the environment variable
+SKBAYESEMBED_DATA names, article by article as a stream. ``--copies 10`` makes 100 million tokens of
+it: in all copies but the first a word is replaced by one whose rank is within a tenth of its own,
+so that pairs differ. Text is counted in parts, as on several machines, here one after the other,
+and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps (none with 0).
+
+For every stage: CPU seconds of all threads, seconds by the clock, and the peak of memory so far
+(reading the text and replacing words are part of both; numba's compilation, of a small fit before,
+of the latter alone).
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import os
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from skbayesembed import BayesianSGNS, build_vocabulary, count_pairs
+
+TEXT = Path("text") / "wikipedia_en_2015.txt.xz"
+# Share of its rank by which a word of a copy may differ.
+BAND = 0.1
+# Articles of a part.
+PART = 500
+
+
+def articles(path):
+    """Yield the tokens of one article after the other."""
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        tokens = []
+        for line in lines:
+            if line.strip():
+                tokens += line.split()
+            elif tokens:
+                yield tokens
+                tokens = []
+        if tokens:
+            yield tokens
+
+
+def resampled(documents, ranked, rng):
+    """Yield documents whose words are replaced by others of about their rank."""
+    rank = {word: i for i, word in enumerate(ranked)}
+    for tokens in documents:
+        mine = np.array([rank[token] for token in tokens])
+        shift = 1.0 + BAND * rng.uniform(-1.0, 1.0, mine.size)
+        other = np.minimum((mine * shift).astype(int), len(ranked) - 1)
+        yield [ranked[i] for i in other.tolist()]
+
+
+def in_parts(documents):
+    """Yield lists of `PART` documents."""
+    part = []
+    for document in documents:
+        part.append(document)
+        if len(part) == PART:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+class Stages:
+    """Prints what each stage took."""
+
+    def __init__(self):
+        print(f"{'stage':>12} {'CPU s':>8} {'seconds':>8} {'peak GB':>8}")
+        self.before = time.process_time(), time.perf_counter()
+
+    def end(self, name):
+        """A stage is over."""
+        now = time.process_time(), time.perf_counter()
+        cpu, seconds = (b - a for a, b in zip(self.before, now, strict=True))
+        print(f"{name:>12} {cpu:8.1f} {seconds:8.1f} {peak():8.2f}", flush=True)
+        self.before = time.process_time(), time.perf_counter()
+
+
+def peak():
+    """Largest memory so far in GB; that of a program that called this one is not counted."""
+    with open("/proc/self/status") as lines:
+        return next(int(x.split()[1]) for x in lines if x.startswith("VmHWM")) / 1e6
+
+
+def compile_kernels(options):
+    """Fit something small with the kernels of large vocabularies."""
+    rng = np.random.default_rng(0)
+    tokens = [[f"w{i}" for i in rng.integers(2_100, size=20_000)]]
+    BayesianSGNS(5, **options).set_params(min_count=1, max_iter=2, max_features=None).fit(tokens)
+
+
+def main():
+    """Run the stages."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--words", type=int, default=50_000)
+    parser.add_argument("--components", type=int, default=100)
+    parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--copies", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    path = Path(os.environ["SKBAYESEMBED_DATA"]) / TEXT
+    options = {
+        "solver": "map",
+        "prior_precision": 4.0,
+        "max_iter": args.iterations,
+        "n_jobs": args.jobs,
+        "random_state": 0,
+    }
+    if args.iterations:
+        compile_kernels(options)
+    ranked = list(build_vocabulary(articles(path), min_count=1).words)
+
+    def text():
+        yield from articles(path)
+        for copy in range(1, args.copies):
+            yield from resampled(articles(path), ranked, np.random.default_rng(copy))
+
+    stages = Stages()
+    vocabulary = sum(
+        build_vocabulary(part, min_count=1, max_features=args.words) for part in in_parts(text())
+    )
+    stages.end("vocabulary")
+    shard = sum(count_pairs(part, vocabulary) for part in in_parts(text()))
+    stages.end("counts")
+    print(f"{vocabulary}, {shard.positive.nnz:,} pairs of words", flush=True)
+    if args.iterations == 0:
+        return
+    model = BayesianSGNS(args.components, **options).fit(shard)
+    stages.end("map")
+    print({k: v for k, v in model.posterior_.attrs.items() if k in ("n_iter", "lp", "converged")})
+    for word in ("history", "water", "music"):
+        print(word, model.most_similar(word, n=5).words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""
+Text counted in parts
+=====================
+
+A text that does not fit in memory, or lies on several machines, is counted in parts, which add up.
+Here the parts are the decades of the addresses on the State of the Union, counted by dask where it
+is installed and one after the other where it is not. Addresses by one president are a unit.
+"""
+
+# %%
+# One vocabulary, then the pairs
+# ------------------------------
+# Counting is a map and a sum. The vocabulary comes first, for rare words leave before windows are
+# laid; a word that is rare in every decade may be frequent in all of them.
+
+import os
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from skbayesembed import BayesianSGNS, build_vocabulary, count_pairs
+from skbayesembed.datasets import fetch_state_of_the_union
+from skbayesembed.plotting import SimilarityDisplay
+
+FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
+
+try:
+    import dask
+except ImportError:
+    dask = None
+
+
+def mapped(function, parts):
+    """The function of every part, by dask or one after the other."""
+    if dask is None:
+        return [function(*part) for part in parts]
+    return dask.compute(*[dask.delayed(function)(*part) for part in parts])
+
+
+addresses = fetch_state_of_the_union()
+decade = np.asarray(addresses.year) // 10
+parts = [
+    (
+        [text for text, d in zip(addresses.data, decade, strict=True) if d == one],
+        [str(name) for name, d in zip(addresses.president, decade, strict=True) if d == one],
+    )
+    for one in np.unique(decade)
+]
+n_words = 300 if FAST else 1_000
+
+
+def words_of(texts, _):
+    """Words of a part."""
+    return build_vocabulary(texts, max_features=n_words)
+
+
+vocabulary = sum(mapped(words_of, parts))
+
+
+def pairs_of(texts, presidents):
+    """Pairs of a part, those of each president apart."""
+    return count_pairs(texts, vocabulary, units=presidents)
+
+
+shards = mapped(pairs_of, parts)
+shard = sum(shards)
+print(vocabulary)
+print(shard)
+
+# %%
+# What a fit costs depends on the different pairs of words, which grow more slowly than the text.
+
+tokens, pairs, upto = [], [], None
+for one in shards:
+    upto = one if upto is None else upto + one
+    tokens.append(upto.tokens.sum())
+    pairs.append(upto.positive.nnz)
+figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
+ax.plot(tokens, pairs, marker="o")
+ax.set(xlabel="tokens so far", ylabel="different pairs so far")
+
+# %%
+# The sum is what to fit
+# ----------------------
+# Negative pairs are made of the sum, since their distribution does not add up. Intervals are those
+# of a fit to the texts themselves with presidents as units.
+
+model = BayesianSGNS(10, solver="map", prior_precision=4.0, random_state=0).fit(shard)
+print(model.most_similar("peace", n=5))
+SimilarityDisplay.from_estimator(model, [("peace", w) for w in ("war", "treaty", "freedom")])

@@ -1,0 +1,48 @@
+"""Documents read one after the other, so that a text need not fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from .text import analyzer_of, input_kind
+
+# Documents whose kind is looked at together.
+_TOGETHER = 64
+
+
+def documents_of(texts: Any, settings: Any) -> Iterator[list[str]]:
+    """Yield the tokens of one document after the other; an iterator is read as far as is needed.
+
+    Parameters
+    ----------
+    texts : iterable of str or of lists of str
+        An open file is one document a line.
+    settings : object
+        With what `text.analyzer_of` reads.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `text.input_kind`, and where kinds are mixed; for a whole list before anything is read,
+        otherwise when the document is reached.
+    """
+    if not isinstance(texts, Iterable) or hasattr(texts, "__len__"):
+        # lists, arrays and what is no documents at all; a list may be empty, as a shard may be
+        if not isinstance(texts, list | tuple) or len(texts):
+            _check_kind(input_kind(texts), None)
+    kind, analyze, documents = None, None, iter(texts)
+    while chunk := list(islice(documents, _TOGETHER)):
+        found = input_kind(chunk)
+        _check_kind(found, kind)
+        if kind is None:
+            kind, analyze = found, analyzer_of(settings, found)
+        yield from chunk if analyze is None else map(analyze, chunk)
+
+
+def _check_kind(found, kind):
+    if found == "counts":
+        raise TypeError("texts hold numbers, which have no words: expected documents or tokens.")
+    if kind is not None and found != kind:
+        raise ValueError(f"texts mix kinds: first {kind}, then {found}. Pass one or the other.")

@@ -1,0 +1,253 @@
+"""Vocabularies of large texts: counted in parts, added up, cut at the end."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from ..common.checks import check_bool, check_integer
+from ..common.files import read_npz, write_npz
+from .streams import documents_of
+from .text import make_analyzer
+
+_FORMAT, _VERSION = "skbayesembed.vocabulary", 1
+_CUTS = ("min_count", "max_features")
+_READING = ("analyzer", "lowercase", "stop_words", "token_pattern")
+
+
+class Vocabulary:
+    r"""Word types of a text and how often each occurs, which add up over parts of the text.
+
+    All types are kept, since one that is rare in every part may be frequent in all of them;
+    ``words`` are those that ``min_count`` and ``max_features`` leave of the sum.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        Tokens of every type.
+    n_documents : int, default=0
+    min_count, max_features, analyzer, lowercase, stop_words, token_pattern
+        As of `build_vocabulary`.
+
+    Attributes
+    ----------
+    counts : dict of str to int
+    n_documents, n_tokens : int
+    words : ndarray of object of shape (n_words,)
+        By descending frequency, then alphabetically, as ``BayesianSGNS.fit`` has them.
+    frequency : ndarray of int64 of shape (n_words,)
+        Tokens of each word.
+
+    See Also
+    --------
+    build_vocabulary : Counts the types of texts.
+
+    Examples
+    --------
+    >>> from skbayesembed import build_vocabulary
+    >>> parts = [["a b b a", "a c"], ["c c a"]]
+    >>> options = {"min_count": 2, "token_pattern": r"\w+"}
+    >>> whole = sum(build_vocabulary(texts, **options) for texts in parts)
+    >>> whole
+    Vocabulary(n_words=3, n_types=3, n_tokens=9)
+    >>> whole.words.tolist(), whole.frequency.tolist()
+    (['a', 'c', 'b'], [4, 3, 2])
+    """
+
+    def __init__(
+        self,
+        counts: Mapping[str, int],
+        n_documents: int = 0,
+        *,
+        min_count: int = 5,
+        max_features: int | None = None,
+        analyzer: str | Callable = "word",
+        lowercase: bool = True,
+        stop_words: str | Iterable[str] | None = None,
+        token_pattern: str = r"(?u)\b\w\w+\b",
+    ) -> None:
+        check_integer("min_count", min_count, 1)
+        if max_features is not None:
+            check_integer("max_features", max_features, 1)
+        check_bool("lowercase", lowercase)
+        if stop_words is not None and not isinstance(stop_words, str):
+            stop_words = sorted(set(stop_words))
+        make_analyzer(
+            analyzer, lowercase=lowercase, stop_words=stop_words, token_pattern=token_pattern
+        )
+        self.counts, self.n_documents = dict(counts), int(n_documents)
+        self.min_count, self.max_features = min_count, max_features
+        self.analyzer, self.lowercase = analyzer, lowercase
+        self.stop_words, self.token_pattern = stop_words, token_pattern
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of all types."""
+        return sum(self.counts.values())
+
+    @cached_property
+    def _cut(self):
+        types = np.empty(len(self.counts), dtype=object)
+        types[:] = list(self.counts)
+        frequency = np.fromiter(self.counts.values(), np.int64, types.size)
+        kept = np.flatnonzero(frequency >= self.min_count)
+        types, frequency = types[kept], frequency[kept]
+        order = np.argsort(types, kind="stable")
+        order = order[np.argsort(-frequency[order], kind="stable")][: self.max_features]
+        return types[order], frequency[order]
+
+    @property
+    def words(self) -> np.ndarray:
+        """The words that are left, by descending frequency."""
+        return self._cut[0]
+
+    @property
+    def frequency(self) -> np.ndarray:
+        """Tokens of each word."""
+        return self._cut[1]
+
+    def __repr__(self) -> str:
+        return (
+            f"Vocabulary(n_words={self.words.size}, n_types={len(self.counts)}, "
+            f"n_tokens={self.n_tokens})"
+        )
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "_cut"}
+
+    def __add__(self, other: Vocabulary) -> Vocabulary:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        for name in (*_CUTS, *_READING):
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine != its:
+                raise ValueError(
+                    f"vocabularies must have been built alike to be added, got {name}={mine!r} and "
+                    f"{name}={its!r}."
+                )
+        counts = Counter(self.counts)
+        counts.update(other.counts)
+        return self._like(counts, self.n_documents + other.n_documents)
+
+    def __radd__(self, other: int) -> Vocabulary:
+        # sum() begins with 0
+        return self if other == 0 else NotImplemented
+
+    def _like(self, counts, n_documents):
+        return Vocabulary(counts, n_documents, **self._settings())
+
+    def _settings(self):
+        return {name: getattr(self, name) for name in (*_CUTS, *_READING)}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the vocabulary to one ``.npz`` file that `load` reads back, without pickle.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        ValueError
+            If ``analyzer`` is a function, which a file cannot hold.
+        """
+        if not isinstance(self.analyzer, str):
+            raise ValueError(
+                f"analyzer must be a str for a vocabulary to be saved, got {self.analyzer!r}: keep "
+                "`counts` yourself, or pass token lists, which need no analyzer."
+            )
+        header = {
+            **self._settings(),
+            "n_documents": self.n_documents,
+            "types": list(self.counts),
+        }
+        counts = np.fromiter(self.counts.values(), np.int64, len(self.counts))
+        write_npz(path, _FORMAT, _VERSION, header, {"counts": counts})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a vocabulary that `save` has written.
+
+        Parameters
+        ----------
+        path : str or path-like
+            With or without ``.npz``.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file holds no vocabulary.
+        """
+        header, arrays = read_npz(path, _FORMAT, _VERSION, "vocabulary")
+        counts = dict(zip(header.pop("types"), arrays["counts"].tolist(), strict=True))
+        return cls(counts, **header)
+
+
+def build_vocabulary(
+    texts: Any,
+    *,
+    min_count: int = 5,
+    max_features: int | None = None,
+    analyzer: str | Callable = "word",
+    lowercase: bool = True,
+    stop_words: str | Iterable[str] | None = None,
+    token_pattern: str = r"(?u)\b\w\w+\b",
+) -> Vocabulary:
+    r"""Count the word types of texts, or of a part of them.
+
+    Parameters
+    ----------
+    texts : iterable of str or of lists of str
+        Documents as strings or as token lists; an iterator, such as an open file with a document a
+        line, is read once and never held.
+    min_count : int, default=5
+        Words seen less often in the whole text, once all parts are added, are dropped.
+    max_features : int or None, default=None
+        Keep only the most frequent words.
+    analyzer : {"word", "char", "char_wb"} or callable, default="word"
+        scikit-learn's analyzer for documents given as strings. The estimator that is fitted should
+        have the same analyzer, by which it reads texts later.
+    lowercase : bool, default=True
+    stop_words : {"english"}, list of str or None, default=None
+    token_pattern : str, default=r"(?u)\b\w\w+\b"
+        As of `BayesianSGNS`.
+
+    Returns
+    -------
+    Vocabulary
+        ``a + b`` and ``sum`` add vocabularies of parts of a text up.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If texts are no documents, or an option is not allowed.
+
+    See Also
+    --------
+    count_pairs : Counts pairs of these words.
+    """
+    empty = Vocabulary(
+        {},
+        min_count=min_count,
+        max_features=max_features,
+        analyzer=analyzer,
+        lowercase=lowercase,
+        stop_words=stop_words,
+        token_pattern=token_pattern,
+    )
+    counts: Counter[str] = Counter()
+    n_documents = 0
+    for tokens in documents_of(texts, empty):
+        counts.update(tokens)
+        n_documents += 1
+    for token in counts:
+        if not isinstance(token, str):
+            raise TypeError(f"tokens must be str, got {token!r}.")
+    return empty._like(counts, n_documents)

@@ -1,0 +1,420 @@
+"""Pair counts of parts of a text, which add up: counting as map and reduce."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from ..common.checks import check_choice, check_integer
+from ..common.files import read_npz, write_npz
+from ..corpus.streams import documents_of
+from ..corpus.units import check_units
+from ..corpus.vocabulary import Vocabulary
+from .counting import expected_negatives, window_pairs
+from .documents.blocks import Block, block_of
+from .pairs import PairCounts
+
+_FORMAT, _VERSION = "skbayesembed.pairs", 1
+_WEIGHTS = ("linear", "uniform")
+# Tokens that are counted together: their ids and positions take 40 MB.
+_TOKENS = 2**21
+# Words that a message names.
+_NAMED = 3
+
+
+class PairShard:
+    r"""Positive pairs of a part of a text, which add up with those of other parts.
+
+    Counts are whole multiples of a fraction, so that sums are exact in any order. Negative pairs
+    are made of the sum of all parts, since their distribution does not add up: ``fit`` makes them,
+    or `pair_counts`.
+
+    Attributes
+    ----------
+    words : ndarray of object of shape (n_words,)
+    window : int
+    window_weights : str
+    units : ndarray of shape (n_units,) or None
+        Labels of the units whose pairs are kept apart, ascending; None where none are.
+    n_documents : int
+    tokens : csr_array of shape (n_units, n_words)
+        Tokens of each word in each unit; one row where units are not kept apart.
+    positive : csr_array of shape (n_words, n_words)
+        Pairs of all units together.
+
+    See Also
+    --------
+    count_pairs : Makes shards.
+
+    Examples
+    --------
+    >>> from skbayesembed import build_vocabulary, count_pairs
+    >>> parts = [["a b b a", "a c"], ["c c a"]]
+    >>> vocabulary = build_vocabulary(parts[0] + parts[1], min_count=2, token_pattern=r"\w+")
+    >>> whole = sum(count_pairs(texts, vocabulary, window=1) for texts in parts)
+    >>> whole
+    PairShard(n_words=3, n_documents=3, n_positive=12)
+    >>> whole.positive.toarray().tolist()
+    [[0.0, 2.0, 2.0], [2.0, 2.0, 0.0], [2.0, 0.0, 2.0]]
+    """
+
+    def __init__(self, words, window, window_weights, units, n_documents, tokens, keys, multiples):
+        self.words, self.window, self.window_weights = words, window, window_weights
+        self.units, self.n_documents, self.tokens = units, n_documents, tokens
+        # unit * n_words + word of each place, and multiples of pairs of places (csr)
+        self._keys, self._multiples = keys, multiples
+
+    @property
+    def n_words(self) -> int:
+        """Number of words."""
+        return self.words.size
+
+    def __repr__(self) -> str:
+        units = "" if self.units is None else f", n_units={self.units.size}"
+        return (
+            f"PairShard(n_words={self.n_words}, n_documents={self.n_documents}{units}, "
+            f"n_positive={self._multiples.sum() / self._scale:g})"
+        )
+
+    @property
+    def _scale(self):
+        return self.window if self.window_weights == "linear" else 1
+
+    @cached_property
+    def positive(self) -> sparse.csr_array:
+        """Pairs of all units together."""
+        total = self._multiples
+        if self.units is not None:
+            unit, word = self._places
+            total = Block(unit, word, total).total(self.n_words)
+            total.sum_duplicates()
+        return sparse.csr_array(
+            (total.data / self._scale, total.indices, total.indptr), total.shape
+        )
+
+    @property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.divmod(self._keys, self.n_words)
+
+    def block(self) -> Block:
+        """Pairs of each unit, in the place of documents, a `Block`."""
+        (unit, word), m = self._places, self._multiples
+        positive = sparse.csr_array((m.data / self._scale, m.indices, m.indptr), m.shape)
+        return Block(unit, word, positive)
+
+    def pair_counts(self, *, negative: float = 1, ns_exponent: float = 0.75) -> PairCounts:
+        """The counts with expected negative pairs, for estimators that take `PairCounts`.
+
+        Parameters
+        ----------
+        negative : float, default=1
+            Negative observations per positive one.
+        ns_exponent : float, default=0.75
+            Exponent of the context frequencies that negatives are drawn by.
+
+        Returns
+        -------
+        PairCounts
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range or there are no pairs.
+        """
+        negatives = expected_negatives(self.positive, negative=negative, ns_exponent=ns_exponent)
+        return PairCounts(self.positive, negatives, self.words)
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "positive"}
+
+    def __add__(self, other: PairShard) -> PairShard:
+        if not isinstance(other, PairShard):
+            return NotImplemented
+        _check_alike(self, other)
+        units, places = None, [slice(None), slice(None)]
+        if self.units is not None:
+            units = np.union1d(self.units, other.units)
+            places = [np.searchsorted(units, shard.units) for shard in (self, other)]
+        tokens = sum(
+            _at_rows(shard.tokens, place, units)
+            for shard, place in zip((self, other), places, strict=True)
+        )
+        keys, multiples = _joined(self, other, places)
+        return PairShard(
+            self.words,
+            self.window,
+            self.window_weights,
+            units,
+            self.n_documents + other.n_documents,
+            sparse.csr_array(tokens),
+            keys,
+            multiples,
+        )
+
+    def __radd__(self, other: int) -> PairShard:
+        # sum() begins with 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the shard to one ``.npz`` file that `load` reads back exactly, without pickle.
+
+        Parameters
+        ----------
+        path : str or path-like
+        """
+        header = {
+            "words": self.words.tolist(),
+            "window": self.window,
+            "window_weights": self.window_weights,
+            "units": None if self.units is None else self.units.tolist(),
+            "n_documents": self.n_documents,
+        }
+        arrays = {"keys": self._keys}
+        for name, table in (("tokens", self.tokens), ("multiples", self._multiples)):
+            arrays |= {
+                f"{name}_data": _compact(table.data),
+                f"{name}_indices": _compact(table.indices),
+                f"{name}_indptr": table.indptr,
+            }
+        write_npz(path, _FORMAT, _VERSION, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a shard that `save` has written.
+
+        Parameters
+        ----------
+        path : str or path-like
+            With or without ``.npz``.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file holds no shard.
+        """
+        header, arrays = read_npz(path, _FORMAT, _VERSION, "shard of pair counts")
+        words = np.empty(len(header["words"]), dtype=object)
+        words[:] = header["words"]
+        units = header["units"]
+        units = None if units is None else np.array(units, None if units else np.int64)
+        keys = arrays["keys"]
+        shapes = {
+            "tokens": (1 if units is None else units.size, words.size),
+            "multiples": (keys.size, keys.size),
+        }
+        tables = [
+            sparse.csr_array(
+                (
+                    arrays[f"{name}_data"].astype(np.float64),
+                    arrays[f"{name}_indices"].astype(np.int32),
+                    arrays[f"{name}_indptr"],
+                ),
+                shape,
+            )
+            for name, shape in shapes.items()
+        ]
+        rest = header["window"], header["window_weights"], units, header["n_documents"]
+        return cls(words, *rest, tables[0], keys, tables[1])
+
+
+def count_pairs(
+    texts: Any,
+    vocabulary: Vocabulary,
+    *,
+    window: int = 5,
+    window_weights: str = "linear",
+    units: Iterable[Any] | None = None,
+) -> PairShard:
+    """Count the pairs of words of texts, or of a part of them.
+
+    Shards of parts add up to what ``BayesianSGNS.fit`` counts of the whole text: ``sum(shards)`` is
+    what to fit.
+
+    Parameters
+    ----------
+    texts : iterable of str or of lists of str
+        Documents as strings or as token lists; an iterator, such as an open file with a document a
+        line, is read once and never held. Windows never cross a document.
+    vocabulary : Vocabulary
+        Of the whole text. Other words leave before windows are laid, as in ``fit``.
+    window : int, default=5
+        Words on each side of a target that are its context.
+    window_weights : {"linear", "uniform"}, default="linear"
+        As of `BayesianSGNS`.
+    units : iterable of labels or None, default=None
+        A label for each document (speaker, author, work; or a name of its own), int or str. Pairs
+        of each unit are then kept apart, for ``uncertainty="documents"``; a unit may have documents
+        in several shards.
+
+    Returns
+    -------
+    PairShard
+        ``a + b`` and ``sum`` add shards up.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If texts are no documents, ``vocabulary`` is none or empty, an option is not allowed, or
+        units are not one for each document.
+
+    Notes
+    -----
+    Memory is that of the counts and of two million tokens, however long the text is.
+    """
+    _check_options(vocabulary, window, window_weights)
+    place = {word: i for i, word in enumerate(vocabulary.words.tolist())}
+    found: list[PairShard] = []
+    for ids, ends, labels in _chunks(texts, vocabulary, place, units):
+        documents = np.asarray(ids, np.int32), np.asarray(ends, np.int64)
+        labels = None if units is None else labels
+        part = _counted(vocabulary.words, *documents, labels, int(window), window_weights)
+        found.append(part)
+        # as digits of a binary number are carried: no pair is added up more than a few times
+        while len(found) > 1 and found[-2]._multiples.nnz <= 2 * found[-1]._multiples.nnz:
+            found[-2:] = [found[-2] + found[-1]]
+    whole = found.pop()
+    while found:
+        whole = found.pop() + whole
+    return whole
+
+
+def _check_options(vocabulary, window, window_weights):
+    if not isinstance(vocabulary, Vocabulary):
+        raise TypeError(
+            f"vocabulary must be a Vocabulary, see build_vocabulary, got {vocabulary!r:.60}."
+        )
+    if vocabulary.words.size == 0:
+        raise ValueError(
+            f"empty vocabulary: no word occurs min_count={vocabulary.min_count} times or more. Was "
+            "it built of the whole text?"
+        )
+    check_integer("window", window, 1)
+    if isinstance(window_weights, str) and window_weights == "dynamic":
+        raise ValueError(
+            "window_weights='dynamic' draws the reach of windows, and the sum of shards would not "
+            "be what the whole text gives: use 'linear', its expectation."
+        )
+    check_choice("window_weights", window_weights, _WEIGHTS)
+
+
+def _chunks(texts, vocabulary, place, units) -> Iterator[tuple]:
+    """Yield ids, offsets and labels of some two million tokens after the other; once at least."""
+    look_up = place.get
+    ids, ends, labels, none = array("i"), array("q", [0]), [], object()
+    mine, waiting = None if units is None else iter(units), True
+    for index, tokens in enumerate(documents_of(texts, vocabulary)):
+        ids.extend(i for i in map(look_up, tokens) if i is not None)
+        ends.append(len(ids))
+        if mine is not None:
+            labels.append(next(mine, none))
+            if labels[-1] is none:
+                raise ValueError(f"units must have a label for each document, got {index} only.")
+        waiting = len(ids) < _TOKENS
+        if not waiting:
+            yield ids, ends, labels
+            ids, ends, labels = array("i"), array("q", [0]), []
+    if mine is not None and next(mine, none) is not none:
+        raise ValueError("units must have one label for each document, got more labels.")
+    if waiting or len(ends) > 1:
+        yield ids, ends, labels
+
+
+def _counted(words, ids, offsets, labels, window, weights):
+    """The `PairShard` of some documents."""
+    n_words, n_documents = words.size, offsets.size - 1
+    options = {"window": window, "window_weights": weights, "multiples": True}
+    if labels is None:
+        keys, units = np.arange(n_words), None
+        multiples = window_pairs(ids, offsets, n_words, **options)
+        tokens = np.bincount(ids, minlength=n_words)[None]
+    else:
+        units, unit = _labels(labels, n_documents)
+        block = block_of(ids, offsets, unit, n_words, **options)
+        keys, multiples = block.document * n_words + block.word, block.positive
+        each = np.repeat(unit, np.diff(offsets)), ids
+        tokens = sparse.coo_array((np.ones(ids.size), each), shape=(units.size, n_words))
+    tokens = sparse.csr_array(tokens, dtype=np.float64)
+    tokens.sum_duplicates()
+    return PairShard(words, window, weights, units, n_documents, tokens, keys, multiples)
+
+
+def _labels(labels, n):
+    """Different labels, ascending, and the place of each document's among them."""
+    found = check_units(labels, n) if n else np.array([], np.int64)
+    if found.dtype.kind not in "iuU":
+        raise ValueError(
+            f"units must be labels that are int or str throughout, got dtype {found.dtype}."
+        )
+    return np.unique(found, return_inverse=True)
+
+
+def _check_alike(a, b):
+    """Raise a ValueError where two shards do not count the same."""
+    for name in ("window", "window_weights"):
+        if getattr(a, name) != getattr(b, name):
+            raise ValueError(
+                f"shards must have been counted alike to be added, got {name}={getattr(a, name)!r} "
+                f"and {name}={getattr(b, name)!r}: count again with one {name}."
+            )
+    if not np.array_equal(a.words, b.words):
+        only = [list(set(x.words) - set(y.words))[:_NAMED] for x, y in ((a, b), (b, a))]
+        raise ValueError(
+            f"shards must count pairs of the same words to be added, got {a.n_words} and "
+            f"{b.n_words} words ({only[0]} in the first alone, {only[1]} in the second). Words "
+            "outside the vocabulary leave before windows are laid and their neighbours close up, "
+            "so that counts cannot be extended by words afterwards: add up the vocabularies, and "
+            "count all texts again with the sum."
+        )
+    if (a.units is None) != (b.units is None):
+        raise ValueError("shards must all have units to be added, or none: count again with units.")
+    if a.units is not None and 0 < a.units.size * b.units.size:
+        kinds = ["str" if u.dtype.kind == "U" else "int" for u in (a.units, b.units)]
+        if kinds[0] != kinds[1]:
+            raise ValueError(
+                f"units of shards must all be int or all be str to be added, got {kinds[0]} and "
+                f"{kinds[1]}."
+            )
+
+
+def _at_rows(table, rows, units):
+    """Rows of a table at their places among those of all units."""
+    if units is None:
+        return table
+    lengths = np.zeros(units.size, np.int64)
+    lengths[rows] = np.diff(table.indptr)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    return sparse.csr_array((table.data, table.indices, indptr), (units.size, table.shape[1]))
+
+
+def _joined(a, b, units):
+    """Keys and multiples of two shards together; ``units`` are the places of their labels."""
+    if a.units is None:
+        return a._keys, a._multiples + b._multiples
+    n_words, keys = a.n_words, []
+    for shard, place in zip((a, b), units, strict=True):
+        unit, word = shard._places
+        keys.append(place[unit] * n_words + word)
+    every = np.union1d(*keys)
+    tables = []
+    for shard, mine in zip((a, b), keys, strict=True):
+        # keys ascend before and after, so that rows and columns stay in order
+        place, m = np.searchsorted(every, mine), shard._multiples
+        table = _at_rows(m, place, every)
+        columns = place[m.indices].astype(np.int32, copy=False)
+        tables.append(
+            sparse.csr_array((table.data, columns, table.indptr), (every.size, every.size))
+        )
+    return every, tables[0] + tables[1]
+
+
+def _compact(values):
+    """Whole numbers in as few bytes as hold them."""
+    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
