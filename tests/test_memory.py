@@ -30,6 +30,8 @@ WITHIN = 1.3
         ("senses", "laplace", 500),
         ("senses", "gibbs", 300),
         ("senses", "hmc", 100),
+        ("embedded", "vi", 500),
+        ("embedded", "hmc", 300),
         ("topics", "vi", 400),
         ("topics", "gibbs", 200),
     ],

@@ -45,17 +45,22 @@ def footprint(estimator, training):
     if data.vectors is not None:
         effects = (n_senses + data.n_periods) * data.vectors.shape[1] + data.n_words
         size = effects + data.n_genres * by_period
-    return Footprint(8 * size, _TRACE, 16 * size, work=_work(estimator, data, 8 * searched))
+    work = _work(estimator, data, 8 * searched, 8 * size)
+    return Footprint(8 * size, _TRACE, 16 * size, work=work)
 
 
-def _work(estimator, data, draw):
-    """Bytes of the search for modes and of what approximations draw together."""
+def _work(estimator, data, logits, draw):
+    """Bytes of the search for modes, of so many of all logits, and of what is drawn together."""
     n_senses, n_starts = estimator.n_senses, estimator.n_starts
     of_snippets = 8 * n_senses * data.n_snippets
-    search = _SEARCHED * draw + _FRAMES * 8 * n_senses**2 * data.n_periods + 6 * of_snippets
+    # of every dimension of the vectors, the precision of its coordinates and its factor
+    n_dims = 0 if data.vectors is None else data.vectors.shape[1]
+    factors = 2 * 8 * n_dims * (n_senses + data.n_periods) ** 2
+    search = _SEARCHED * logits + _FRAMES * 8 * n_senses**2 * data.n_periods + 6 * of_snippets
+    search += factors
     if estimator.solver == "map":
         return search
-    kept = n_starts * (_KEPT * draw + of_snippets)
+    kept = n_starts * (_KEPT * logits + of_snippets)
     at_once = search * min(effective_n_jobs(estimator.n_jobs), n_starts)
     batch = _BATCH * draw if estimator.solver in APPROXIMATE else 0
     return int(kept + max(at_once, batch))

@@ -58,6 +58,12 @@ def senses(solver, size, draws):
     return estimator, X, {"times": times}
 
 
+def embedded(solver, size, draws):
+    estimator, X, covariates = senses(solver, size, draws)
+    vectors = rng.normal(size=(2500 * size, 50))
+    return estimator.set_params(model="edisc", embedding=vectors), X, covariates
+
+
 def topics(solver, size, draws):
     vectors = rng.normal(size=(1500 * size, 20))
     estimator = GaussianLDA(
@@ -71,7 +77,10 @@ def field(name):
         return next(1024 * int(x.split()[1]) for x in lines if x.startswith(name + ":"))
 
 
-ROOMS = {"sgns": sgns, "expected": expected, "dynamic": dynamic, "senses": senses, "topics": topics}
+ROOMS = {
+    "sgns": sgns, "expected": expected, "dynamic": dynamic, "senses": senses,
+    "embedded": embedded, "topics": topics,
+}  # fmt: skip
 
 
 def main():
