@@ -35,6 +35,7 @@ from ...sgns.documents.deviations import (
 from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios, progress
 from ..data import DensePeriod
 from ..laplace.approximation import DynamicLaplace
+from ..laplace.rough import LARGE
 from ..laplace.solver import reach_mode
 from ..model import SIDES, Curvature, DynamicDensity, by_side
 from .deviations import DriftDeviations, own_paths
@@ -239,7 +240,9 @@ def solved(gaussian, rows, run, tol):
     def fill(part):
         out[part] = by_side(gaussian.solve(rows[part], tol))
 
-    run(fill, [(slice(a, a + _TOGETHER),) for a in range(0, len(rows), _TOGETHER)])
+    # the first before all others, which learn from them
+    fill(slice(0, _TOGETHER))
+    run(fill, [(slice(a, a + _TOGETHER),) for a in range(_TOGETHER, len(rows), _TOGETHER)])
     return out
 
 
@@ -260,4 +263,6 @@ def bytes_needed(shape, n_units):
     rows = min(n_units, most) + n_prior
     # what is solved together; the information of every word; tables of counts and of curvature
     working = (_AT_ONCE + 8 * _TOGETHER) * size * 8 + 8 * size * k
-    return 2 * rows * size * 4 + working + 6 * 8 * n_periods * n_words**2
+    # directions that the first systems went, and what became of them
+    learned = 2 * 25 * _TOGETHER * size * 4 if size > LARGE else 0
+    return 2 * rows * size * 4 + learned + working + 6 * 8 * n_periods * n_words**2

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inference.krylov import conjugate_gradients
+from ...inference.krylov import KrylovRoot, conjugate_gradients
 from ...numeric.tridiagonal_kernels import paths_factor, paths_from, paths_pull
 
 _MOST_PRODUCTS = 1000
 # The residual where none is asked for: what single precision allows.
 _TOL = 1e-4
+# Parameters beyond which later solutions learn from the first, and the directions that they learn.
+LARGE, _SOFT = 50_000, 64
 
 
 class RoughSolver:
@@ -40,6 +42,10 @@ class RoughSolver:
         p = self._density.precision
         paths_factor(p.diagonal, p.off, along, self._inverse, self._below)
         self._center = np.zeros_like(along)
+        self._learned = None
+        if along.size > LARGE:
+            options = {"dtype": np.float32, "max_iter": _MOST_PRODUCTS, "recycle": _SOFT}
+            self._learned = KrylovRoot(self._single_product, **options)
 
     def move(self, curvature):
         """Take the Hessian at other vectors, and keep the coordinates."""
@@ -47,10 +53,17 @@ class RoughSolver:
         self._pairs = [[a.astype(np.float32) for a in pairs] for pairs in curvature.pairs]
 
     def solve(self, rows, tol=None):
-        """Solutions for rows (m, n_periods, 2, n_words, n_components)."""
-        tol = _TOL if tol is None else tol
-        y = conjugate_gradients(self._product, self._pulled(rows), tol=tol, max_iter=_MOST_PRODUCTS)
-        return self._vectors(y)
+        """Solutions for rows (m, n_periods, 2, n_words, n_components).
+
+        Of large models the first ones are sought together, and show the directions in which H is
+        soft to all others: solve these before others, in one thread.
+        """
+        tol, b = _TOL if tol is None else tol, self._pulled(rows)
+        if self._learned is None:
+            return self._vectors(
+                conjugate_gradients(self._product, b, tol=tol, max_iter=_MOST_PRODUCTS)
+            )
+        return self._vectors(self._learned.solve(b, tol).astype(np.float64))
 
     def facts(self):
         """Nothing of note."""
@@ -71,6 +84,9 @@ class RoughSolver:
         for gradient, target in zip(rows, out, strict=True):
             paths_pull(self._inverse, self._below, gradient, target)
         return out.reshape(len(rows), -1)
+
+    def _single_product(self, rows):
+        return self._product(rows.astype(np.float64)).astype(np.float32)
 
     def _product(self, rows):
         return self._pulled(self._images(self._vectors(rows)))
