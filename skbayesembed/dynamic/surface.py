@@ -3,8 +3,10 @@
 Its preconditioner knows of words and of time: in components that make the moments of the other
 side's vectors diagonal, the information that a period has of a word is nearly diagonal, too, and
 its diagonal, which is exact, with the prior's precision over time makes one tridiagonal matrix for
-every word, side and component. That of `DynamicDensity`, in whose coordinates chains move, has one
-for each word and side; with it the search takes five times as many steps on text.
+every word, side and component. (That of `DynamicDensity`, in whose coordinates chains move, has one
+for each word and side.) Where the posterior is flat, along exchanges of components and scales of
+both sides, it is so for all periods together: what `sgns.preconditioner` knows of the sums over
+periods is added.
 """
 
 from __future__ import annotations
@@ -13,7 +15,46 @@ import numpy as np
 
 from ..inference.chains import serial
 from ..numeric.tridiagonal_kernels import paths_factor, paths_from, paths_pull
+from ..sgns.preconditioner import Preconditioner
 from ..sgns.residuals import Residuals
+
+
+class _Level:
+    """The prior of vectors that are the same in all periods, as a preconditioner asks for it."""
+
+    def __init__(self, density):
+        _, _, self._n_words, k = density.shape
+        self.tau = np.full(k, density.precision.apply(np.ones(density.shape[0])).sum())
+
+    def diagonal(self, side):
+        """The precision of every entry of a side."""
+        return np.tile(self.tau, (self._n_words, 1))
+
+
+class Pooled:
+    """Residuals of all periods together, each at its own vectors, as of `sgns.residuals.Residuals`.
+
+    Attributes
+    ----------
+    point : ndarray of float32 of shape (n_periods, 2, n_words, n_components)
+    """
+
+    def __init__(self, residuals, places):
+        self._parts = list(zip(residuals, places, strict=True))
+        self.observations = [sum(r.observations[side] for r in residuals) for side in (0, 1)]
+
+    def times(self, x, y, z):
+        """The sum over periods of ``R z``."""
+        return sum(r.times(*self.point[t], z) for r, t in self._parts)
+
+    def transposed(self, x, y, u):
+        """The sum over periods of ``R' u``."""
+        return sum(r.transposed(*self.point[t], u) for r, t in self._parts)
+
+    def slopes(self, x, y, z, u):
+        """The sums over periods of ``S z`` and ``S' u``."""
+        found = [r.slopes(*self.point[t], z, u) for r, t in self._parts]
+        return tuple(sum(side) for side in zip(*found, strict=True))
 
 
 class DynamicSurface:
@@ -38,6 +79,9 @@ class DynamicSurface:
         self._density, self._is_single = density, dtype is np.float32
         self._run = run
         self._residuals = [Residuals(p.table(), serial) for p in density.periods]
+        places = [p.period for p in density.periods]
+        self._pooled = Pooled(self._residuals, places)
+        self._level = Preconditioner(_Level(density), self._pooled, dtype)
         self.point = density.vectors(theta).astype(dtype)
         self._scratch = np.zeros(density.shape)
         flat = (density.shape[0], self._scratch[0].size)
@@ -55,11 +99,14 @@ class DynamicSurface:
         pull = self._density.precision.apply(self.point)
         value -= 0.5 * float(np.vdot(self.point, pull))
         gradient -= pull
+        self._gradient = gradient
         return value, gradient
 
     def refresh(self):
-        """Bring the preconditioner up to date with the point."""
+        """Bring the preconditioner up to date with the point, which was evaluated last."""
         x = self.point.astype(np.float32, copy=False)
+        self._pooled.point = x
+        self._level.refresh(x.mean(axis=0), self._gradient.sum(axis=0))
         self._basis = [self._components(x, side) for side in (0, 1)]
         information = np.zeros(self._density.shape)
         self._over_periods(self._fill_information, x, information)
@@ -92,6 +139,7 @@ class DynamicSurface:
     def precondition(self, x):
         """Multiply by an approximate inverse of the curvature, in place."""
         turned, flat = self._scratch, self._none.shape
+        level = self._level.flat(x.sum(axis=0))
         for side, basis in enumerate(self._basis):
             turned[:, side] = x[:, side] @ basis
         half = np.empty(flat)
@@ -99,6 +147,7 @@ class DynamicSurface:
         paths_from(self._none, self._inverse, self._below, half, turned.reshape(flat))
         for side, basis in enumerate(self._basis):
             x[:, side] = turned[:, side] @ basis.T
+        x += level
 
     def end(self):
         """Flat parameters at the point."""

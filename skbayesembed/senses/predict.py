@@ -28,7 +28,10 @@ class WordDraws:
     def __init__(self, posterior, vectors=None):
         self.additive = "psi" not in posterior
         self.vectors = vectors
-        self.draws = [posterior.flat(n) for n in ("chi", "theta", "sigma", "psi") if n in posterior]
+        names = ("chi", "theta") if self.additive else ("psi",)
+        if vectors is not None:
+            names = (*names, "sigma")
+        self.draws = [posterior.flat(name) for name in names]
         if self.additive:
             n_words = self.draws[0].shape[2] if vectors is None else len(vectors)
             self.shape = self.draws[0].shape[1], self.draws[1].shape[1], n_words
