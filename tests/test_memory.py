@@ -24,6 +24,7 @@ WITHIN = 1.3
         ("sgns", "gibbs", 150),
         ("expected", "map", 4),
         ("expected", "vi", 200),
+        ("dynamic", "map", 4),
         ("dynamic", "gibbs", 200),
         ("dynamic", "hmc", 200),
         ("senses", "vi", 500),

@@ -47,7 +47,8 @@ def expected(solver, size, draws):
 
 
 def dynamic(solver, size, draws):
-    X = [pairs(150 * size, 0.1) for _ in range(4)]
+    n_words, share = (600 * size, 0.3) if solver == "map" else (150 * size, 0.1)
+    X = [pairs(n_words, share) for _ in range(4)]
     estimator = DynamicSGNS(20, uncertainty="model", solver=solver, draws=draws, **OPTIONS)
     return estimator, X, {"times": range(4)}
 
