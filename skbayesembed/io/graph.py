@@ -96,6 +96,9 @@ class Writer:
         if kind in (list, tuple, set, frozenset):
             items = [self.write(x, f"{name}[{i}]") for i, x in enumerate(value)]
             return {"kind": kind.__name__, "items": items}
+        if kind is range:
+            items = [value.start, value.stop, value.step]
+            return {"kind": "range", "items": items}
         if kind is dict:
             return {"kind": "dict", "items": self._items(value, name)}
         if isinstance(value, np.ndarray | np.generic):
@@ -248,9 +251,12 @@ class Reader:
             made = self._made[place] = []
             made.extend(self.read(x) for x in node["items"])
             return
-        kind = {"tuple": tuple, "set": set, "frozenset": frozenset, "slice": slice}[node["kind"]]
         items = [self.read(x) for x in node["items"]]
-        self._made[place] = slice(*items) if kind is slice else kind(items)
+        if node["kind"] in ("slice", "range"):
+            self._made[place] = (slice if node["kind"] == "slice" else range)(*items)
+        else:
+            kind = {"tuple": tuple, "set": set, "frozenset": frozenset}[node["kind"]]
+            self._made[place] = kind(items)
 
     def _read_mapping(self, place, node):
         made = self._made[place] = {}
@@ -325,7 +331,7 @@ class Reader:
 
 
 _KINDS = {
-    **dict.fromkeys(("list", "tuple", "set", "frozenset", "slice"), "container"),
+    **dict.fromkeys(("list", "tuple", "set", "frozenset", "slice", "range"), "container"),
     "dict": "mapping",
     **dict.fromkeys(("array", "objects"), "array"),
     "sparse": "sparse",

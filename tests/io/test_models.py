@@ -527,3 +527,14 @@ def test_skops_stores_the_same(tmp_path):
     again = skops.load(tmp_path / "model.skops", trusted=unknown)
     np.testing.assert_array_equal(again.transform(TEXTS), model.transform(TEXTS))
     np.testing.assert_array_equal(again.rho_, model.rho_)
+
+
+def test_ranges_of_parameters(tmp_path):
+    texts, times = ["a b c a b", "b c a c"] * 4, list(range(1900, 1908))
+    model = DynamicSGNS(
+        1, bins=range(1900, 1909, 4), min_count=1, token_pattern=r"\w", solver="map",
+        prior_precision=0.1, uncertainty="model", random_state=0,
+    ).fit(texts, times=times)  # fmt: skip
+    again = saved(model, tmp_path)
+    assert again.bins == range(1900, 1909, 4)
+    np.testing.assert_array_equal(again.rho_, model.rho_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,6 +56,8 @@ _NEWTON_STEPS = 1000
 _LARGEST_RESIDUAL = 0.1
 # Share of the largest curvature of a word below which a precision is lost to rounding.
 _RESOLVED = 1e-6
+# Entries of the vectors of a side from which on intervals take minutes.
+_ANNOUNCED = 40_000
 # What the memory check advises.
 _ADVICE = (
     "Use uncertainty='model', fewer n_components, a smaller max_features or a larger min_count."
@@ -151,6 +154,7 @@ class Sampling:
             f"The deviations of {n_words} words by {self._number} units",
             _ADVICE,
         )
+        self._announce(n_words * k)
         model, make_scores = self._build()
         with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
             mode = find_mode_near(model, self._arrays, run)
@@ -158,6 +162,18 @@ class Sampling:
         hessian = Hessian(model, mode.vectors)
         hessian.prior = resolved(model.prior, hessian)
         return mode, hessian, scores
+
+    def _announce(self, n_entries):
+        """Say that an answer will take a while, where it does."""
+        if self._verbose:
+            print("intervals by units: a search for the mode, then deviations from it", flush=True)
+        elif n_entries > _ANNOUNCED:
+            print(
+                "skbayesembed: intervals by units are worked out, once for all questions; with "
+                "verbose=1 they tell how far they are.",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def _seeds(self):
         # spawning counts children: a fresh sequence gives the same ones every time

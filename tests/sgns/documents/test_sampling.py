@@ -350,3 +350,15 @@ def test_pair_counts_of_units():
     # two documents of a unit are one
     merged = make().fit(counts, units=np.arange(D) // 2)
     assert merged._sampling.deviations.n_sampling == D // 2
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_long_waits_are_announced(verbose, monkeypatch, capsys):
+    monkeypatch.setattr(sampling, "_ANNOUNCED", 0)
+    model = make(verbose=verbose).fit(documents())
+    capsys.readouterr()
+    model.similarity(0, 1)
+    said = capsys.readouterr()
+    assert "intervals by units" in (said.out if verbose else said.err)
+    model.similarity(0, 2)
+    assert capsys.readouterr() == ("", "")
