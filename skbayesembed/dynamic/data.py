@@ -218,14 +218,10 @@ _ROWS = 128
 class OneSide:
     """A table of pairs by its targets, as `sgns.residuals.Residuals` reads it."""
 
-    def __init__(self, dense, n, kappa, indptr, indices, work, contexts):
-        self.dense, self.n_words = dense, contexts.size
+    def __init__(self, dense, n, kappa, indptr, indices, work, observations):
+        self.dense, self.n_words = dense, work.size
         self.n, self.kappa, self.indptr, self.indices = (n,), (kappa,), (indptr,), (indices,)
-        self._work = work
-        targets = n.sum(axis=1) if dense else np.add.reduceat(np.append(n, 0.0), indptr[:-1])
-        if not dense:
-            targets = np.where(work > 0, targets, 0.0)
-        self._observations = targets, contexts
+        self._work, self._observations = work, observations
 
     def row_work(self, side):
         """Pairs of each target."""
@@ -245,7 +241,8 @@ class DensePeriod:
     def table(self):
         """The pairs as `sgns.residuals.Residuals` takes them."""
         work = np.full(len(self.n), float(len(self.n)))
-        return OneSide(True, self.n, self.kappa, None, None, work, self.n.sum(axis=0))
+        seen = self.sums(self.n, np.ones((2, work.size)))
+        return OneSide(True, self.n, self.kappa, None, None, work, seen)
 
     def gradient(self, rho, alpha, out_rho, out_alpha):
         """Log likelihood; its gradient into ``out_rho`` and added to ``out_alpha``."""
@@ -284,7 +281,7 @@ class SparsePeriod:
 
     def table(self):
         """As of `DensePeriod`."""
-        seen = np.bincount(self.indices, self.n, self.n_words)
+        seen = self.sums(self.n, np.ones((2, self.n_words)))
         work = np.diff(self.indptr).astype(float)
         return OneSide(False, self.n, self.kappa, self.indptr, self.indices, work, seen)
 
