@@ -10,8 +10,8 @@ Where the vector of a word in a period rests on fewer than two effective units
 (`scores.resting_units`), what the model takes its pairs there to say is added (`deviations`).
 
 What units do is multiplied by the response of `sgns.documents.response`. One factor serves levels
-and changes over time: that of changes alone came out some tenth larger where there are many
-components, but halves of the text did not bear that out (`response`).
+and changes over time: that of changes alone was a tenth larger in one text, a tenth smaller in
+another, and halves of either text asked for the same factor in both.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from ..laplace.rough import LARGE
 from ..laplace.solver import reach_mode
 from ..model import SIDES, Curvature, DynamicDensity, by_side
 from .deviations import DriftDeviations, own_paths
-from .response import SEARCH_TOL, drift_changes
+from .response import FEWEST_SPLITS, SEARCH_TOL, drift_changes
 from .scores import resting_units
 
 # Linear systems solved in step, and the residual that they are solved to, relative to their size.
@@ -188,9 +188,10 @@ class DriftSampling(Sampling):
         _, *seeds, draws, halves = self._seeds()
         of_units, of_prior = (np.random.default_rng(seed) for seed in seeds)
         of_halves = np.random.default_rng(halves)
-        halves = half_weights(self._number, density.n_parameters // 2, of_halves)
+        size = density.n_parameters // 2
+        halves = half_weights(self._number, size, of_halves, FEWEST_SPLITS)
         differences = 0.5 * (halves[:, 0] - halves[:, 1])
-        most, n_prior = numbers_of(density.n_parameters // 2)
+        most, n_prior = numbers_of(size)
         weights = sampling_weights(self._number, of_units, most)
         firsts = range(0, len(weights), _AT_ONCE)
         parts = (centred(scores, weights[a : a + _AT_ONCE]) for a in firsts)

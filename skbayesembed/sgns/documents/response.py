@@ -39,12 +39,13 @@ _SEARCH_ITERATIONS, _SEARCH_TOL, _LARGEST_TOL = 3000, 1e-4, 1e-3
 _MOST = 2.0
 
 
-def half_weights(n_units, n_entries, rng):
+def half_weights(n_units, n_entries, rng, fewest=1):
     """Weights of units in halves at random, (n_splits, 2, n_units).
 
-    Half the difference of the two is what first order is asked about.
+    Half the difference of the two is what first order is asked about. There are ``fewest`` splits
+    or more.
     """
-    splits = next(number for most, number in _SPLITS if n_entries <= most)
+    splits = max(fewest, next(number for most, number in _SPLITS if n_entries <= most))
     out = np.zeros((splits, 2, n_units))
     for both in out:
         order = rng.permutation(n_units)
