@@ -11,7 +11,7 @@ Where the vector of a word in a period rests on fewer than two effective units
 
 What units do is multiplied by the response of `sgns.documents.response`. One factor serves levels
 and changes over time: that of changes alone was a tenth larger in one text, a tenth smaller in
-another, and halves of either text asked for the same factor in both.
+another, and halves of either text ask for about the same factor in both.
 """
 
 from __future__ import annotations
