@@ -333,6 +333,9 @@ class Result:
         What the draws were drawn from.
     learned : dict of str to object
         Further fitted attributes of the estimator, by their names.
+    monitored : dict of str to ndarray of int of shape (n_entries, n_indices)
+        What the entries of a statistic are of: target and context, words both, and before them
+        the period where there are three.
     """
 
     draws: dict[str, np.ndarray]
@@ -341,6 +344,7 @@ class Result:
     facts: dict[str, Any] = field(default_factory=dict)
     approximation: Approximation | None = None
     learned: dict[str, Any] = field(default_factory=dict)
+    monitored: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def require(model: object, contract: type, solver: str) -> None:

@@ -376,10 +376,12 @@ class ReadingMixin(AskingMixin):
         -------
         Answer
             ``mean``, ``sd``, ``interval`` and ``draws`` of the effect size *for these words*, as of
-            `similarity`; ``p_value``, one-sided, *over words*: the share of splits of the target
-            words into two lists of these lengths that have at least as large a difference by
-            posterior mean associations, of all of them (``n_splits``) up to 100,000 and of as many
-            random ones beyond; ``words``, and ``association``, the `Answer` of their ``s``.
+            `similarity`, and ``prob_positive``, the posterior probability that it is above zero;
+            ``p_value``, one-sided, *over words*: the share of splits of the target words into two
+            lists of these lengths that have at least as large a difference by posterior mean
+            associations, of all of them (``n_splits``) up to 100,000 and of as many random ones
+            beyond, so that it is never below ``1 / n_splits``; ``words``, those of X before those
+            of Y, and ``n_first``, how many are of X; ``association``, the `Answer` of their ``s``.
 
         Raises
         ------

@@ -13,7 +13,7 @@ from ..corpus.design import design_of
 from ..corpus.known import known_counts
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, p_values
 from .inputs import vocabulary_reading
 from .predict import TopicDraws
 from .theta import theta_draws
@@ -73,7 +73,7 @@ class TopicEffects(Table):
             Column("effect", self.mean.ravel(), ("mean",), "+.4f"),
             Column("se", self.sd.ravel(), ("sd",), ".4f"),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.4f", left=True),
-            Column("p", self.p_value.ravel(), ("p_value",)),
+            Column("p", self.p_value.ravel(), ("p_value",), p_values),
             Column("first words", list(np.tile(self.words, n_terms)), (), left=True),
         ]
 
