@@ -302,6 +302,7 @@ ATTRS = {
     "n_modes": "modes of the posterior that were found",
     "mode_share": "share of the posterior that the heaviest of them holds",
     "mode_starts": "starts that led to it",
+    "starts_by_mode": "starts that led to each of them, the heaviest first, of how many",
     "likelihood_power": "power of the likelihood",
     "init": "what the topics start from",
     "n_empty": "topics that hold less than one token on average",

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 # Rows that are printed of a longer table.
 _MAX_ROWS = 20
 # How entries are printed; others as many digits as they need.
-_SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "n_units": ".1f", "known": ".2f", "pairs": ".4g", "elpd": ".1f",
-          "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
+_SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "n_units": ".1f", "known": ".2f",
+          "pairs": ".4g", "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first")
 

@@ -330,6 +330,8 @@ class Summary(Table):
         Rank-normalised split R-hat.
     prob : float
         Probability in the interval.
+    facts : tuple of str
+        What else is to be known of the run, printed below.
     columns : tuple of str
         Names of the columns, in order.
     """
@@ -344,6 +346,7 @@ class Summary(Table):
     ess_tail: np.ndarray
     rhat: np.ndarray
     prob: float
+    facts: tuple[str, ...] = ()
 
     columns = ("mean", "sd", "low", "high", "mcse", "ess_bulk", "ess_tail", "rhat")
     _max_rows = 20
@@ -366,7 +369,7 @@ class Summary(Table):
         ess = self.ess_bulk[~np.isnan(self.ess_bulk)]
         if rhat.size and ess.size:
             notes.append(f"largest rhat {rhat.max():.3f}, smallest ess_bulk {ess.min():.0f}")
-        return notes + notes_on(self.source)
+        return [*notes, *self.facts, *notes_on(self.source)]
 
 
 def _shorten(label, length=40):

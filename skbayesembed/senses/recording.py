@@ -85,8 +85,10 @@ def labels(estimator, training, draws):
 def with_modes(result, modes):
     """A solver's `Result` with facts about the modes that its draws are from one of."""
     first = modes[0]
+    starts = [mode.n_starts for mode in modes]
     result.facts |= {
         "n_modes": len(modes), "mode_share": first.share, "mode_starts": first.n_starts,
+        "starts_by_mode": f"{', '.join(map(str, starts))} of {sum(starts)}",
     }  # fmt: skip
     result.learned["modes_"] = Modes(modes)
     return result

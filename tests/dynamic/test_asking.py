@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import pytest
-
 from sklearn.utils import Bunch
 
 from skbayesembed import DynamicSGNS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -13,6 +15,7 @@ from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.solvers import warn_of_modes
+from skbayesembed.senses.starts import Mode
 from tests.helpers.senses import K, planted, run, snippets_of, two_ways
 
 
@@ -54,6 +57,17 @@ def test_equal_modes_share_equally_and_are_named():
     assert abs(modes[0].mass.value - modes[1].mass.value) < 5 * error + 0.1
     with pytest.warns(ConvergenceWarning, match="2 modes that matter.*modes_"):
         warn_of_modes(modes)
+
+
+@pytest.mark.parametrize(("met", "warned"), [((1, 20, 3), True), ((2, 22), False), ((1,), False)])
+def test_a_mode_that_one_start_met_alone_is_warned_of(met, warned):
+    modes = [Mode({}, np.zeros((2, 3)), n, share=float(i == 0)) for i, n in enumerate(met)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_modes(modes)
+    assert len(caught) == warned
+    if warned:
+        assert "1 of n_starts=24 starts met the heaviest of 3 modes" in str(caught[0].message)
 
 
 def test_the_densest_start_stands_for_its_mode():
