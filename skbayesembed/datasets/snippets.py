@@ -70,7 +70,7 @@ def extract_snippets(
         token lists.
     lowercase : bool, default=True
         Whether to lower-case texts (only for ``analyzer="word"``).
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Regular expression of a token (only for ``analyzer="word"``). What does not match it takes
         no position in the window; with the default these are words of one letter.
 

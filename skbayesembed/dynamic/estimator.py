@@ -144,7 +144,7 @@ class DynamicSGNS(
         Part of the analyzer.
     stop_words : {"english"}, list of str or None, default=None
         Part of the analyzer.
-    token_pattern : str, default=r"(?u)\b\w\w+\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Part of the analyzer.
     feature_names : list of str or None, default=None
         Words of the columns where X is a count matrix.

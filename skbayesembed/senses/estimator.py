@@ -102,7 +102,7 @@ class DiSCSenseModel(
         Part of the analyzer.
     stop_words : {"english"}, list of str or None, default=None
         Part of the analyzer.
-    token_pattern : str, default=r"(?u)\b\w\w+\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Part of the analyzer.
     min_count : int, default=1
         Words seen less often are dropped. With 1 every column of a count matrix stays, seen or

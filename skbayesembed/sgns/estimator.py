@@ -170,7 +170,7 @@ class BayesianSGNS(
         Whether documents given as strings are lowercased.
     stop_words : {"english"}, list of str or None, default=None
         Words that the analyzer leaves out, as in scikit-learn.
-    token_pattern : str, default=r"(?u)\b\w\w+\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Regular expression of a token, as in scikit-learn.
     feature_names : list of str or None, default=None
         Words of the columns where X is a count matrix.

@@ -198,7 +198,8 @@ class ReadingMixin(AskingMixin):
             Words, or their indices; of a list the mean of the words' unit vectors is taken, in
             every draw.
         prob : float, default=0.9
-            Probability of the interval, the one of highest density.
+            Probability of the interval: with as much probability on either side where it is by
+            units (``uncertainty="documents"``), else the one of highest density.
 
         Returns
         -------
@@ -253,7 +254,7 @@ class ReadingMixin(AskingMixin):
         n : int, default=10
             Number of neighbours.
         prob : float, default=0.9
-            Probability of the highest density intervals.
+            Probability of the intervals, as of `similarity`.
 
         Returns
         -------
@@ -497,7 +498,7 @@ class ReadingMixin(AskingMixin):
         pairs : list of (target, context)
             Words or indices.
         prob : float, default=0.9
-            Probability of the highest density intervals.
+            Probability of the intervals, as of `similarity`.
 
         Returns
         -------
