@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
+from ...common.warnings import note_user
 from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
@@ -168,11 +168,9 @@ class Sampling:
         if self._verbose:
             print("intervals by units: a search for the mode, then deviations from it", flush=True)
         elif n_entries > _ANNOUNCED:
-            print(
-                "skbayesembed: intervals by units are worked out, once for all questions; with "
-                "verbose=1 they tell how far they are.",
-                file=sys.stderr,
-                flush=True,
+            note_user(
+                "intervals by units are worked out, once for all questions; with verbose=1 they "
+                "tell how far they are."
             )
 
     def _seeds(self):
