@@ -92,10 +92,8 @@ class TopicEffects(Table):
     def _notes(self):
         notes = [f"({self.n_documents} documents of {self.n_units} units; vectors taken as known)"]
         if self.unmixed is not None and self.unmixed.size:
-            topics = ", ".join(map(str, self.unmixed))
-            notes.append(
-                f"(R-hat above {COORDINATE_RHAT_LIMIT}, chains not mixed: topics {topics})"
-            )
+            which = ", ".join(map(str, self.unmixed))
+            notes.append(f"(chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: topics {which})")
         return notes
 
 
