@@ -176,8 +176,8 @@ def _not_mixed(posterior):
         f"the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of {found.size} topics: "
         f"{', '.join(named)}{more}. Read their shares, and effects on them, as points without "
         "intervals. Raise likelihood_power, at 0.5 tokens settle far sooner than at 0.2, or lower "
-        "n_components; many more warmup sweeps help less. Where topics are features, or settings "
-        "are searched for, solver='vi' needs no mixing."
+        "n_components; more warmup helps less. Where topics are features, or settings are "
+        "searched for, solver='vi' needs no mixing."
     )
 
 
