@@ -32,8 +32,8 @@ def order_notes(table):
         return []
     n = len(table.words)
     return [
-        f"P(top {n}) is below {_UNLIKELY:g} for {unlikely} of these {n}: whether they are among the "
-        "nearest, and in what order, is not known"
+        f"P(top {n}) is below {_UNLIKELY:g} for {unlikely} of these {n}: whether they are among "
+        "the nearest, and in what order, is not known"
     ]
 
 
