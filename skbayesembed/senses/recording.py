@@ -16,7 +16,7 @@ from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import SenseModel
 from .modes import Modes
 from .priors import prior_of
-from .starts import SAME
+from .starts import SAME, first_starts
 
 _DIMS = {
     "prevalence": ("genre", "period", "sense"),
@@ -51,7 +51,7 @@ def footprint(estimator, training):
 
 def _work(estimator, data, logits, draw):
     """Bytes of the search for modes, of so many of all logits, and of what is drawn together."""
-    n_senses, n_starts = estimator.n_senses, estimator.n_starts
+    n_senses, n_starts = estimator.n_senses, first_starts(estimator.n_starts)
     of_snippets = 8 * n_senses * data.n_snippets
     # of every dimension of the vectors, the precision of its coordinates and its factor
     n_dims = 0 if data.vectors is None else data.vectors.shape[1]

@@ -14,7 +14,7 @@ from .checks import check_parameters
 from .data import Snippets
 from .gibbs import solver as gibbs
 from .priors import ModelPrior, prior_of
-from .starts import find_modes
+from .starts import BATCH, UNSEEN, find_modes, share_met_once
 
 # A second mode with more than this share of the posterior is reported.
 _WORTH_NAMING = 0.01
@@ -62,9 +62,10 @@ def pose(estimator, training, seeds):
 
 
 def warn_of_modes(modes):
-    """ConvergenceWarning where a second mode matters, or one start alone met the first.
+    """ConvergenceWarning where a second mode matters, or starts may have missed the heaviest.
 
-    A second mode matters where it holds more than a hundredth of the posterior.
+    A second mode matters where it holds more than a hundredth of the posterior. One that no start
+    has met is likely where many have met a mode of their own, or one alone has met the heaviest.
     """
     others = [mode for mode in modes[1:] if mode.share > _WORTH_NAMING]
     n_starts = sum(mode.n_starts for mode in modes)
@@ -81,6 +82,13 @@ def warn_of_modes(modes):
             f"1 of n_starts={n_starts} starts met the heaviest of {len(modes)} modes of the "
             "posterior: there may be a heavier one that no start has met. See modes_; raise "
             "n_starts until several meet the first, label some snippets (y), or lower n_senses.",
+            ConvergenceWarning,
+        )
+    elif n_starts >= BATCH and share_met_once(modes) >= UNSEEN:
+        warn_user(
+            f"{100 * share_met_once(modes):.0f} % of {n_starts} starts met a mode of their own: "
+            "the posterior has many modes, and there may be a heavier one that no start has met. "
+            "See modes_; raise n_starts, label some snippets (y), or lower n_senses.",
             ConvergenceWarning,
         )
 
