@@ -143,6 +143,10 @@ class Drift:
 
         return trajectory if sampler == "hmc" else sweep
 
+    def brief(self) -> Drift:
+        """One or two observations of a pair."""
+        return replace(self, mean_total=1.5)
+
     def corner(self) -> Drift:
         """Two words in one dimension."""
         return replace(self, n_words=2, n_components=1, mean_total=4.0)

@@ -68,6 +68,9 @@ class Calibrated(Protocol):
     def mover(self, sampler: str, rng: np.random.Generator) -> Callable[[Arrays, Any], Arrays]:
         """Function of one draw and data that moves the draw by one sweep or trajectory."""
 
+    def brief(self) -> Calibrated:
+        """The same model with so few data that chains over parameters and data mix."""
+
     def corner(self) -> Calibrated:
         """The same model so small that weighted draws of its prior give its posterior."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -186,7 +187,8 @@ class Senses:
         """A trajectory of `SenseModel`, or new senses and a sweep of `SenseGibbs`."""
         prior = ModelPrior(**dict(self.prior_options), kind=self.kind)
         seeds, streams = seeds_from(rng), []
-        options = HamiltonianOptions(method=sampler.partition(":")[2] or "hmc")
+        solver, _, kernel = sampler.partition(":")
+        options = HamiltonianOptions(method="nuts" if kernel == "nuts" else "hmc")
 
         def snippets(data):
             vectors = self._prepared(data) if self.kind == "edisc" else None
@@ -207,22 +209,25 @@ class Senses:
             theta = hamiltonian_move(model, model.pack(given), options, _STEP, rng)
             return self._moved(model, model.unpack(theta), turn)
 
+        sweeps = itertools.count()
+
         def sweep(arrays, data):
-            kernel = sampler.partition(":")[2] or "metropolis"
-            model = SenseGibbs(snippets(data), _SENSES, prior, kernel=kernel)
+            model = SenseGibbs(snippets(data), _SENSES, prior, kernel=kernel or "metropolis")
             if not streams:
                 streams.extend(generators(seeds, model.n_streams))
             given = {name: np.array(values) for name, values in arrays.items()}
             state = model.state_of(given, streams)
             if self._walks:
                 state.kappa_phi = float(arrays["kappa_phi"])
+            # some sweeps of a Metropolis sampler are others
+            state.n_sweeps = next(sweeps)
             model.sweep(state, streams, None)
             out = {"phi": state.prevalence.x, "psi": state.words.x}
             if self._walks:
                 return out | {"kappa_phi": np.array(state.kappa_phi)}
             return out | {"chi": state.chi, "theta": state.theta}
 
-        return sweep if sampler.startswith("gibbs") else trajectory
+        return sweep if solver == "gibbs" else trajectory
 
     def _turn(self, vectors):
         """Matrix that turns the data's prepared vectors into the axes of the suite's."""
@@ -239,6 +244,10 @@ class Senses:
             out |= {name: arrays[name] @ turn for name in ("chi", "theta")}
         return out
 
-    def corner(self) -> Senses:
+    def brief(self) -> Senses:
         """Eight snippets."""
+        return replace(self, n_snippets=8)
+
+    def corner(self) -> Senses:
+        """Eight snippets of three words."""
         return replace(self, n_snippets=8, n_words=3)

@@ -142,6 +142,10 @@ class Topics:
 
         return trajectory if sampler == "hmc" else sweep
 
+    def brief(self) -> Topics:
+        """Four documents of three tokens."""
+        return replace(self, n_documents=4, length=3)
+
     def corner(self) -> Topics:
         """Two documents of two tokens."""
         return replace(self, n_documents=2, length=2)

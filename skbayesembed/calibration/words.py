@@ -151,6 +151,10 @@ class Words:
         kernel = sampler.partition(":")[2] or "metropolis"
         return _Sweeps(model_of, kernel, rng)
 
+    def brief(self) -> Words:
+        """One or two observations of a pair."""
+        return replace(self, mean_total=1.5)
+
     def corner(self) -> Words:
         """Two words in one dimension."""
         return replace(self, n_words=2, n_components=1, mean_total=6.0)
@@ -160,8 +164,9 @@ def _trajectory(model, arrays, rng):
     target = SGNSHamiltonian(model, np.arange(model.n_components), np.array([[0, 0]]))
     theta = np.concatenate([model.pack(arrays), np.log(arrays["tau"][: target.n_learned])])
     theta = hamiltonian_move(target, theta, HamiltonianOptions(), _STEP, rng)
-    tau = np.broadcast_to(np.exp(theta[target.n_blocked :]), model.n_components)
-    tau = tau if target.n_learned else arrays["tau"]
+    tau = arrays["tau"]
+    if target.n_learned:
+        tau = np.broadcast_to(np.exp(theta[target.n_blocked :]), model.n_components)
     return {**model.unpack(theta[: target.n_blocked]), "tau": tau}
 
 

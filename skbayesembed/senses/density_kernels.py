@@ -194,9 +194,12 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
     )
     levels = (n_periods, n_senses, n_words, 1)
     value += pull_paths(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
-    added, out[-1] = kappa_prior(phi, theta[-1], hyper)
-    frame = walk_frame(of_phi, hyper[0], 2 * math.exp(theta[-1]))
-    return value + added + pull_phi(frame, phi, by_phi, out[a:-1])
+    variance = 2 * math.exp(theta[-1])
+    added, slope = kappa_prior(phi, theta[-1], hyper)
+    of_levels, slope_of_levels = narrowed_levels(of_phi[5], hyper[0], variance)
+    out[-1] = slope + slope_of_levels
+    frame = walk_frame(of_phi, hyper[0], variance)
+    return value + added + of_levels + pull_phi(frame, phi, by_phi, out[a:-1])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
@@ -225,6 +228,40 @@ def kappa_prior(phi, log_kappa, hyper):
     degrees = shape + 0.5 * phi[1:].size
     value = -degrees * log_kappa - rate * math.exp(-log_kappa)
     return value, (0.25 * squares + rate) * math.exp(-log_kappa) - degrees
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def narrowed_levels(narrowing, first, variance):
+    """Minus the log integral of what narrows the levels of walks; its derivative by log variance.
+
+    With P the precision of a walk whose steps have the variance, and N = diag(narrowing), it is
+    (log det(P + N) - log det P) / 2, a term for each path of levels. Without it levels that were
+    narrowed would speak for small steps. Constants are left out.
+    """
+    n_periods, _, n_inner = narrowing.shape
+    rate = 1 / variance
+    value, slope = 0.0, 0.0
+    for b in range(n_inner):
+        # where nothing is narrowed the integral is one, also of a flat first period
+        if narrowing[:, 0, b].sum() == 0.0:
+            continue
+        value += 0.5 * (n_periods - 1) * math.log(variance)
+        slope += 0.5 * (n_periods - 1)
+        pivot, by_log = 0.0, 0.0
+        for t in range(n_periods):
+            steps = rate * ((t > 0) + (t < n_periods - 1))
+            new = steps + narrowing[t, 0, b]
+            new_by_log = -steps
+            if t == 0:
+                new += 1 / first
+            else:
+                left = rate * rate / pivot
+                new -= left
+                new_by_log += 2 * left + left * by_log / pivot
+            pivot, by_log = new, new_by_log
+            value += 0.5 * math.log(pivot)
+            slope += 0.5 * by_log / pivot
+    return value, slope
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
