@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.random import seed_sequence
@@ -37,6 +38,8 @@ _RANKED, _WARMUP = 31, 200
 # chains held against it. The last two keep their errors alike.
 _WHOLE = {"replications": 2000, "steps": 100_000, "weighted": 1_000_000, "chain": 20_000}
 _LEAST = {"replications": 20, "steps": 200, "weighted": 10_000, "chain": 500}
+# P-values below this are an alarm.
+_ALARM = 1e-3
 # Draws of the prior at a time.
 _BLOCK = 20_000
 
@@ -79,6 +82,29 @@ class Calibration:
     def p_values(self) -> np.ndarray:
         """P-values of uniform ranks, (n_quantities,)."""
         return uniformity(self.ranks, self.n_draws)
+
+    @property
+    def worst(self) -> tuple[float, float, float]:
+        """P-values of ranks, joint test (NaN where there is none) and corner.
+
+        Each is the smallest of all quantities, by Bonferroni's rule.
+        """
+        ranks = min(1.0, float(self.p_values.min()) * len(self.quantities))
+        return ranks, _worst_of_scores(self.joint), _worst_of_scores(self.corner)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no p-value is below 1e-3, of the 60 or so of a whole page."""
+        return all(not p < _ALARM for p in self.worst)
+
+    def line(self) -> str:
+        """One line for people."""
+        ranks, joint, corner = (f"{p:.3g}" for p in self.worst)
+        verdict = "" if self.passed else "  <- fails"
+        return (
+            f"{self.model}, {self.sampler}: p = {ranks} (ranks of {len(self.ranks)}), "
+            f"{joint} (joint), {corner} (corner), {self.seconds:.0f} s{verdict}"
+        )
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
@@ -239,6 +265,13 @@ def corner_test(
     found = _with_squares(model.look(draws, data), center)
     scores = known_differences(found.reshape(chains, -1, found.shape[1]), mean, error)
     return scores, float(1 / (weights**2).sum())
+
+
+def _worst_of_scores(scores):
+    if scores is None:
+        return np.nan
+    known = np.abs(scores[np.isfinite(scores)])
+    return float(min(1.0, 2 * norm.sf(known.max()) * known.size))
 
 
 def _with_squares(x, center=0.0):
