@@ -10,7 +10,7 @@ Statistics and Computing 32, Algorithm 2).
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import binom, poisson
 
 # Halvings of the interval that the pointwise level of a band is searched in, on a log scale.
 _HALVINGS = 40
@@ -34,17 +34,20 @@ def _limits(levels, level):
 
 
 def _stays_inside(low, high, n):
-    """Probability that counts of n uniform ranks are within the limits at all places."""
+    """Probability that counts of n uniform ranks are within the limits at all places.
+
+    Counts of n uniform ranks are sums of independent Poisson numbers, given that all make n.
+    """
     n_draws = low.size
-    counts = np.arange(low[0], high[0] + 1)
-    proba = binom.pmf(counts, n, 1 / (n_draws + 1))
-    for i in range(1, n_draws):
-        # of the ranks that are not below yet, those at the next place
-        share = 1 / (n_draws + 1 - i)
-        after = np.arange(low[i], high[i] + 1)
-        proba = proba @ binom.pmf(after - counts[:, None], n - counts[:, None], share)
-        counts = after
-    return float(proba.sum())
+    number = poisson.pmf(np.arange(n + 1), n / (n_draws + 1))
+    first, proba = 0, np.ones(1)
+    for a, b in zip(low, high, strict=True):
+        # first + the entry's place and more of the next place
+        sums = np.convolve(proba, number[: b - first + 1])
+        proba = sums[a - first : b - first + 1]
+        first = a
+    last = number[n - first - np.arange(proba.size)]
+    return float(proba @ last / poisson.pmf(n, n))
 
 
 def ecdf_band(n: int, n_draws: int, prob: float = 0.95) -> tuple[np.ndarray, np.ndarray]:

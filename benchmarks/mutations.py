@@ -1,0 +1,115 @@
+"""Would the tests notice a mistake? Mistakes are made one at a time, and the test named for each run.
+
+    python benchmarks/mutations.py --table mutations.md
+
+Every mistake of ``mutations.toml`` is made in a copy of the package (a dropped 1/2, a sign, a missing
+prior term, a reused stream), and the tests named beside it are run there, slow ones too. It is caught
+if they fail with an assertion, not with an error of Python. ``--only WORD`` takes those whose
+description or file has the word, ``--check`` only looks whether every mistake can still be made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+COPIED = ("skbayesembed", "tests", "benchmarks", "pyproject.toml")
+# The end of pytest's report names the errors of the tests that failed.
+TIMEOUT = 1200
+
+
+def mutations(only=None):
+    """Entries of the list, all or those that have a word."""
+    with open(HERE / "mutations.toml", "rb") as file:
+        found = tomllib.load(file)["mutation"]
+    return [m for m in found if only is None or only in f"{m['of']} {m['what']} {m['file']}"]
+
+
+def changed(mutation, root):
+    """The text of the file with the mistake in it."""
+    text = (root / "skbayesembed" / mutation["file"]).read_text(encoding="utf-8")
+    n = text.count(mutation["old"])
+    if n != 1:
+        raise ValueError(
+            f"{mutation['of']} ({mutation['what']}): the text to be replaced must stand once in "
+            f"{mutation['file']}, got {n} times."
+        )
+    return text.replace(mutation["old"], mutation["new"])
+
+
+def run(mutation):
+    """Verdict, and the test that failed first."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in COPIED:
+            source, copy = ROOT / name, Path(folder) / name
+            # times of change are kept, and compiled kernels stay good
+            shutil.copytree(source, copy) if source.is_dir() else shutil.copy2(source, copy)
+        text = changed(mutation, ROOT)
+        (Path(folder) / "skbayesembed" / mutation["file"]).write_text(text, encoding="utf-8")
+        command = [
+            sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "",
+            "--no-header", "--tb=line", "-rfE", "--durations=0", *mutation["tests"],
+        ]  # fmt: skip
+        environment = os.environ | {"PYTHONPATH": folder}
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT
+        )
+    return verdict(done.returncode, done.stdout)
+
+
+def verdict(code, report):
+    """``caught``, ``not caught`` or ``error``, and the first test that failed."""
+    if code == 0:
+        return "not caught", ""
+    failed = [line for line in report.splitlines() if line.startswith("FAILED ")]
+    if code != 1 or not failed:
+        return "error", report.strip().splitlines()[-1]
+    name, _, why = failed[0].removeprefix("FAILED ").partition(" - ")
+    # tests of warnings and of words lost in messages say nothing of the numbers
+    known = ("assert", "AssertionError", "Failed", "LinAlgError", "ValueError", "ConvergenceWarning")
+    good = not why or any(word in why for word in known)
+    return ("caught" if good else "error"), name
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", help="a word of the description or the file")
+    parser.add_argument("--check", action="store_true", help="look whether all can be made")
+    parser.add_argument("--table", type=Path, help="Markdown file for the table")
+    given = parser.parse_args()
+    chosen = mutations(given.only)
+    if given.check:
+        for mutation in chosen:
+            changed(mutation, ROOT)
+        print(f"All {len(chosen)} mistakes can be made.")
+        return 0
+    rows, missed = [], 0
+    for mutation in chosen:
+        begun = time.perf_counter()
+        found, test = run(mutation)
+        missed += found != "caught"
+        file = mutation["file"]
+        print(f"{found}: {mutation['of']}, {mutation['what']} ({file}) {test} "
+              f"[{time.perf_counter() - begun:.0f} s]", flush=True)  # fmt: skip
+        shown = test.partition("[")[0].removeprefix("tests/")
+        rows.append(
+            f"| {mutation['of']} | {mutation['what']} | `{file}` | {found} | `{shown}` |"
+        )
+    if given.table:
+        head = "| of | mistake | in | verdict | by |\n|---|---|---|---|---|\n"
+        text = f"{len(rows) - missed} of {len(rows)} mistakes are caught.\n\n{head}"
+        given.table.write_text(text + "\n".join(rows) + "\n", encoding="utf-8")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
