@@ -194,11 +194,10 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
     )
     levels = (n_periods, n_senses, n_words, 1)
     value += pull_paths(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
-    variance = 2 * math.exp(theta[-1])
     added, slope = kappa_prior(phi, theta[-1], hyper)
-    of_levels, slope_of_levels = narrowed_levels(of_phi[5], hyper[0], variance)
+    of_levels, slope_of_levels = narrowed_levels(of_phi[5], hyper[0], theta[-1] + math.log(2.0))
     out[-1] = slope + slope_of_levels
-    frame = walk_frame(of_phi, hyper[0], variance)
+    frame = walk_frame(of_phi, hyper[0], 2 * math.exp(theta[-1]))
     return value + added + of_levels + pull_phi(frame, phi, by_phi, out[a:-1])
 
 
@@ -231,36 +230,37 @@ def kappa_prior(phi, log_kappa, hyper):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def narrowed_levels(narrowing, first, variance):
+def narrowed_levels(narrowing, first, log_variance):
     """Minus the log integral of what narrows the levels of walks; its derivative by log variance.
 
-    With P the precision of a walk whose steps have the variance, and N = diag(narrowing), it is
+    With P the precision of a walk whose steps have the variance v, and N = diag(narrowing), it is
     (log det(P + N) - log det P) / 2, a term for each path of levels. Without it levels that were
-    narrowed would speak for small steps. Constants are left out.
+    narrowed would speak for small steps. Constants are left out. The Cholesky factor of P + N has
+    the squared diagonal e_t + 1 / v, the last e_t, where e_{t+1} = N_{t+1} + e_t / (1 + v e_t).
     """
     n_periods, _, n_inner = narrowing.shape
-    rate = 1 / variance
     value, slope = 0.0, 0.0
     for b in range(n_inner):
         # where nothing is narrowed the integral is one, also of a flat first period
         if narrowing[:, 0, b].sum() == 0.0:
             continue
-        value += 0.5 * (n_periods - 1) * math.log(variance)
-        slope += 0.5 * (n_periods - 1)
-        pivot, by_log = 0.0, 0.0
+        e, by_log = 1 / first, 0.0
         for t in range(n_periods):
-            steps = rate * ((t > 0) + (t < n_periods - 1))
-            new = steps + narrowing[t, 0, b]
-            new_by_log = -steps
-            if t == 0:
-                new += 1 / first
-            else:
-                left = rate * rate / pivot
-                new -= left
-                new_by_log += 2 * left + left * by_log / pivot
-            pivot, by_log = new, new_by_log
-            value += 0.5 * math.log(pivot)
-            slope += 0.5 * by_log / pivot
+            e += narrowing[t, 0, b]
+            relative = by_log / e if e > 0.0 else 0.0
+            if t == n_periods - 1:
+                value += 0.5 * math.log(e)
+                slope += 0.5 * relative
+                continue
+            # of log(v e), which may be anything
+            x = math.log(e) + log_variance if e > 0.0 else -np.inf
+            small = math.exp(-abs(x))
+            value += 0.5 * (max(x, 0.0) + math.log1p(small))
+            share = (1.0 if x > 0.0 else small) / (1.0 + small)
+            left = (small if x > 0.0 else 1.0) / (1.0 + small)
+            slope += 0.5 * share * (relative + 1.0)
+            by_log = left * (by_log - e * share * (relative + 1.0))
+            e *= left
     return value, slope
 
 
