@@ -1,11 +1,12 @@
-"""Would the tests notice a mistake? Mistakes are made one at a time, and the test named for each run.
+"""Would the tests notice a mistake? Each is made by itself, and the test named for it is run.
 
     python benchmarks/mutations.py --table mutations.md
 
-Every mistake of ``mutations.toml`` is made in a copy of the package (a dropped 1/2, a sign, a missing
-prior term, a reused stream), and the tests named beside it are run there, slow ones too. It is caught
-if they fail with an assertion, not with an error of Python. ``--only WORD`` takes those whose
-description or file has the word, ``--check`` only looks whether every mistake can still be made.
+Every mistake of ``mutations.toml`` is made in a copy of the package (a dropped 1/2, a sign, a
+missing prior term, a reused stream), and the tests named beside it are run there, slow ones too.
+It is caught if they fail with an assertion, not with an error of Python. ``--only WORD`` takes
+those whose description or file has the word, ``--check`` only looks whether every mistake can still
+be made.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def verdict(code, report):
         return "error", report.strip().splitlines()[-1]
     name, _, why = failed[0].removeprefix("FAILED ").partition(" - ")
     # tests of warnings and of words lost in messages say nothing of the numbers
-    known = ("assert", "AssertionError", "Failed", "LinAlgError", "ValueError", "ConvergenceWarning")
+    known = ("assert", "AssertionError", "Failed", "LinAlgError", "ValueError", "Warning")
     good = not why or any(word in why for word in known)
     return ("caught" if good else "error"), name
 
@@ -101,9 +102,7 @@ def main():
         print(f"{found}: {mutation['of']}, {mutation['what']} ({file}) {test} "
               f"[{time.perf_counter() - begun:.0f} s]", flush=True)  # fmt: skip
         shown = test.partition("[")[0].removeprefix("tests/")
-        rows.append(
-            f"| {mutation['of']} | {mutation['what']} | `{file}` | {found} | `{shown}` |"
-        )
+        rows.append(f"| {mutation['of']} | {mutation['what']} | `{file}` | {found} | `{shown}` |")
     if given.table:
         head = "| of | mistake | in | verdict | by |\n|---|---|---|---|---|\n"
         text = f"{len(rows) - missed} of {len(rows)} mistakes are caught.\n\n{head}"

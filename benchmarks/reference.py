@@ -32,6 +32,7 @@ from skbayesembed.calibration.topics import Tokens, Topics
 from skbayesembed.calibration.words import Counts, Words
 from skbayesembed.datasets import make_sgns, make_text
 from skbayesembed.posterior.summary import diagnostics
+from skbayesembed.sgns.pairs import written_out
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 CHAINS, KEPT = 4, 1000

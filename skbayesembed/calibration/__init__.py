@@ -1,4 +1,4 @@
-"""Tests of the samplers that anyone can run: are the draws from the posterior?
+"""Tests of whether draws are from the posterior, for anyone to run.
 
 ``python -m skbayesembed.calibration`` runs them and writes a page. The parts serve tests of other
 models, too: a function that simulates and samples is all that `simulated_ranks` wants.

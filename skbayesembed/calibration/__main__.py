@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
         help="folder that what is found is kept in; what is there is not made again",
     )  # fmt: skip
     out.add_argument("--page", type=Path, help="Markdown file to write, and its figure beside it")
+    out.add_argument("--figure", type=Path, help="where the figure of the page goes instead")
     out.add_argument("--mutations", type=Path, help="table of mutations to put on the page")
     return out
 
@@ -82,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
             found[-1].save(path)
         print(found[-1].line(), flush=True)
     if given.page:
-        write_page(given.page, found, given.mutations)
+        write_page(given.page, found, given.mutations, given.figure)
     return int(not all(one.passed for one in found))
 
 

@@ -150,4 +150,3 @@ class Drift:
     def corner(self) -> Drift:
         """Two words in one dimension."""
         return replace(self, n_words=2, n_components=1, mean_total=4.0)
-

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import os
 import platform
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,15 +13,49 @@ import numpy as np
 
 from ..plotting.canvas import LIGHT, SMALL, pyplot, styles
 from .bands import ecdf_band
-from .suite import Calibration
+from .suite import WHOLE, Calibration
 
 _COLUMNS = 4
+_WIDTH = 118
+
+_COMMAND = "python -m skbayesembed.calibration --share 1 --n-jobs 2 --page calibration.md"
+_TESTS = """\
+Three tests of each:
+
+*Ranks* (simulation-based calibration, Talts et al. 2018): parameters are drawn from the prior, data
+given them, and the estimator is fitted by its public `fit`. Among 31 thinned draws of the posterior
+the true values have uniform ranks if draws and intervals are right. What is ranked does not depend
+on rotations or on the order of components, and includes what knows all of the data, the log
+likelihood. The p-value is that of the whole distribution function of ranks (Säilynoja et al. 2022),
+the smallest of all quantities by Bonferroni's rule.
+
+*Joint* (Geweke 2004): a chain that draws data given parameters, and moves parameters given data by
+a single sweep or trajectory, must have the distribution of the prior. Means of the quantities and
+of their squares are compared with independent draws, in standard errors. Samplers that this test
+does not move have a dash.
+
+*Corner*: a posterior so small that draws of the prior, weighted by their likelihood, give its
+means. The means of the estimator's draws are held against them.
+
+Priors and likelihoods of the tests are written out in NumPy and SciPy, not taken from the solvers.
+A p-value below .001 is an alarm."""
+_HEAD = """\
+| model | solver | ranks: p | joint: p, largest z | corner: p, largest z | weighted draws |
+|---|---|---|---|---|---|"""
+_MUTATIONS = """\
+## Would the tests notice?
+
+Each line is a mistake that was made on purpose, in a copy of the package, and the test of the
+package that noticed it. `python benchmarks/mutations.py` makes the table again."""
 
 
 def write_page(
-    path: Path, found: Sequence[Calibration], mutations: Path | None = None
+    path: Path,
+    found: Sequence[Calibration],
+    mutations: Path | None = None,
+    figure: Path | None = None,
 ) -> None:
-    """Write a page of what the tests found, and its figure beside it under the same name.
+    """Write a page of what the tests found, and its figure.
 
     Parameters
     ----------
@@ -28,60 +64,55 @@ def write_page(
     found : sequence of Calibration
     mutations : Path or None, default=None
         File with a table of mutations, to be put at its end.
+    figure : Path or None, default=None
+        Of the figure; beside the page where None.
     """
-    figure = path.with_suffix(".png")
+    figure = path.with_suffix(".png") if figure is None else figure
     draw_ranks(found, figure)
-    n_failed = sum(not one.passed for one in found)
-    numbers = sorted({len(one.ranks) for one in found})
-    steps = sorted({one.n_steps for one in found})
-    verdict = "None of them failed" if n_failed == 0 else f"**{n_failed} of them failed**"
-    lines = [
-        "# Calibration in public", "",
-        f"![Distribution functions of ranks less their expectation, with 95 % bands]({figure.name})",
-        "",
-        f"{len(found)} samplers of {len({one.model for one in found})} models were tested. {verdict}. "
-        "Whoever has the package can make this page again, whole or in part:", "",
-        "    python -m skbayesembed.calibration --share 1 --n-jobs 2 --page calibration.md", "",
-        f"This one is of {datetime.date.today().isoformat()} ({_machine()}), with "
-        f"{_listed(numbers)} replications and {_listed(steps)} steps of the joint test a sampler; a "
-        f"whole run has 2,000 and 100,000. It took {sum(o.seconds for o in found) / 60:.0f} minutes "
-        "of processor time.", "",
-        *_TESTS, "",
-        "| model | solver | ranks: p | joint: p, largest z | corner: p, largest z | draws behind the "
-        "corner |",
-        "|---|---|---|---|---|---|",
-        *(_row(one) for one in found),
-    ]  # fmt: skip
+    shown = Path(os.path.relpath(figure, path.parent)).as_posix()
+    parts = [
+        "# Calibration in public",
+        f"![Distribution functions of ranks less what is expected, with 95 % bands]({shown})",
+        _summary(found),
+        f"    {_COMMAND}",
+        _run(found),
+        *_TESTS.split("\n\n"),
+        "\n".join([_HEAD, *map(_row, found)]),
+    ]
     if mutations is not None:
-        lines += ["", *_MUTATIONS, "", mutations.read_text(encoding="utf-8").rstrip()]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        parts += [*_MUTATIONS.split("\n\n"), mutations.read_text(encoding="utf-8").rstrip()]
+    path.write_text("\n\n".join(map(_filled, parts)) + "\n", encoding="utf-8")
 
 
-_TESTS = """\
-Three tests of each:
+def _filled(part):
+    """Paragraphs in lines of one width; tables, code and headings as they are."""
+    if part.startswith(("|", " ", "#", "!")) or "\n|" in part:
+        return part
+    return textwrap.fill(part, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
-*Ranks* (simulation-based calibration, Talts et al. 2018): parameters are drawn from the prior, data given
-them, and the estimator is fitted by its public `fit`. Among 31 thinned draws of the posterior the true
-values have uniform ranks if draws and intervals are right. What is ranked does not depend on rotations or
-on the order of components, and includes the log likelihood. The p-value is that of the whole
-distribution function of ranks (Säilynoja et al. 2022), the smallest of all quantities by Bonferroni's rule.
 
-*Joint* (Geweke 2004): a chain that draws data given parameters, and moves parameters given data by a
-single sweep or trajectory, must have the distribution of the prior. Means of the quantities and of their
-squares are compared with independent draws, in standard errors.
+def _summary(found):
+    n_failed = sum(not one.passed for one in found)
+    verdict = f"**{n_failed} of them failed**" if n_failed else "**None of them failed**"
+    models = len({one.model for one in found})
+    return (
+        f"{verdict}: {len(found)} samplers of {models} models, tested by whether their draws are "
+        "from the posterior. Lines in the figure are distribution functions of ranks, one for "
+        "each quantity; grey is where a whole one stays with a probability of 95 % if ranks are "
+        "uniform. Whoever has the package can make this page again, whole or in part:"
+    )
 
-*Corner*: a posterior so small that draws of the prior, weighted by their likelihood, give its means. The
-means of the estimator's draws are held against them.
 
-Priors and likelihoods of the tests are written out in NumPy and SciPy, not taken from the solvers.
-A p-value below .001 is an alarm. The joint test moves single steps of the solver; samplers
-that it does not move have a dash.""".splitlines()
-
-_MUTATIONS = """\
-## Would the tests notice?
-
-Each line of this table is a mistake that was made on purpose, in a copy of the package, and the test of the
-package's own that was run with it. `python benchmarks/mutations.py` makes it again.""".splitlines()
+def _run(found):
+    replications = _listed({len(one.ranks) for one in found})
+    steps = _listed({one.n_steps for one in found if one.joint is not None})
+    minutes = sum(one.seconds for one in found) / 60
+    return (
+        f"This one is of {datetime.date.today().isoformat()} ({_machine()}), with {replications} "
+        f"replications and {steps} steps of the joint test for each sampler; a whole run has "
+        f"{WHOLE['replications']:,} and {WHOLE['steps']:,}. It took {minutes:.0f} minutes of "
+        "processor time."
+    )
 
 
 def draw_ranks(found: Sequence[Calibration], path: Path) -> None:
@@ -109,14 +140,14 @@ def draw_ranks(found: Sequence[Calibration], path: Path) -> None:
         places = np.arange(one.n_draws)
         share = (places + 1) / (one.n_draws + 1)
         low, high = ecdf_band(len(one.ranks), one.n_draws)
-        ax.fill_between(share, low - share, high - share, color=LIGHT, lw=0, step=None)
+        ax.fill_between(share, low - share, high - share, color=LIGHT, lw=0)
         for ranks, (color, line) in zip(one.ranks.T, styles(), strict=False):
             ecdf = (ranks[:, None] <= places).mean(axis=0)
             ax.plot(share, ecdf - share, line, color=color, lw=0.8)
         ax.set_title(f"{one.model}\n{one.sampler}", fontsize=SMALL)
         ax.tick_params(labelsize=SMALL)
     figure.supxlabel("rank of the truth, as a share", fontsize=SMALL)
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=120)
     plt.close(figure)
 
 
@@ -138,7 +169,7 @@ def _z(scores):
 
 
 def _listed(numbers):
-    return " or ".join(f"{n:,}" for n in numbers)
+    return " or ".join(f"{n:,}" for n in sorted(numbers)) or "no"
 
 
 def _machine():

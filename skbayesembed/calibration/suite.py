@@ -36,7 +36,7 @@ MODELS: dict[str, Calibrated] = {
 _RANKED, _WARMUP = 31, 200
 # A whole run: replications, steps of the joint test, draws of the prior in a corner, draws of the
 # chains held against it. The last two keep their errors alike.
-_WHOLE = {"replications": 2000, "steps": 100_000, "weighted": 1_000_000, "chain": 20_000}
+WHOLE = {"replications": 2000, "steps": 100_000, "weighted": 1_000_000, "chain": 20_000}
 _LEAST = {"replications": 20, "steps": 200, "weighted": 10_000, "chain": 500}
 # P-values below this are an alarm.
 _ALARM = 1e-3
@@ -176,7 +176,7 @@ def calibrate(
         raise ValueError(f"sampler must be one of {choices} for {model!r}, got {sampler!r}.")
     if not share > 0:
         raise ValueError(f"share must be a number > 0, got {share!r}.")
-    sizes = {name: max(_LEAST[name], round(share * n)) for name, n in _WHOLE.items()}
+    sizes = {name: max(_LEAST[name], round(share * n)) for name, n in WHOLE.items()}
     begun = time.process_time()
     ranks_seed, *seeds = seed_sequence(random_state).spawn(3)
     joint_rng, corner_rng = (np.random.default_rng(s) for s in seeds)
@@ -210,9 +210,7 @@ def replication(
     return model.look(draws, data), model.look(one_more(truth), data)[0]
 
 
-def joint_test(
-    model: Calibrated, sampler: str, n: int, rng: np.random.Generator
-) -> np.ndarray:
+def joint_test(model: Calibrated, sampler: str, n: int, rng: np.random.Generator) -> np.ndarray:
     """Scores of the joint-distribution test, of the quantities and then of their squares.
 
     ``n`` draws of prior and data are held against a chain of as many steps.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from scipy.special import logsumexp
 from scipy.stats import invwishart
 
@@ -17,8 +18,6 @@ from ..topics.estimator import GaussianLDA
 from ..topics.gibbs.solver import SAMPLERS
 from ..topics.model import MarginalTopics
 from ..topics.priors import NIW, Gaussians
-from scipy import sparse
-
 from .models import Arrays, Lengths, estimated, flat, hamiltonian_move
 
 # Mean, its precision, degrees of freedom and scale of the normal-inverse-Wishart prior.

@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import log_expit
 
+from ..common.random import generators, seeds_from
 from ..inference.threads import serial
 from ..inference.trajectories import HamiltonianOptions
-from ..common.random import generators, seeds_from
 from ..sgns.counting import PairCounts
 from ..sgns.data import DensePairs
 from ..sgns.estimator import BayesianSGNS
@@ -139,9 +139,7 @@ class Words:
     def mover(self, sampler: str, rng: np.random.Generator):
         """A sweep of `SGNSConditionals`, or a trajectory of `SGNSHamiltonian`."""
         learned = None if self.precision == "given" else self.precision
-        prior = Prior(
-            self.n_words, self.n_components, _PRECISION, learned=learned, hyper=_HYPER
-        )
+        prior = Prior(self.n_words, self.n_components, _PRECISION, learned=learned, hyper=_HYPER)
 
         def model_of(data):
             return SGNSModel(DensePairs(data.pairs), self.n_components, prior)

@@ -289,9 +289,7 @@ def autoregression(
     return x
 
 
-def walk(
-    rng: np.random.Generator, shape: tuple[int, ...], first: float, step: float
-) -> np.ndarray:
+def walk(rng: np.random.Generator, shape: tuple[int, ...], first: float, step: float) -> np.ndarray:
     """Draw random walks over the last axis but one.
 
     Parameters

@@ -34,9 +34,7 @@ def test_kappa_of_hmc_is_that_of_gibbs():
 
     Over eight periods the mistake would shift log kappa_phi by more than half a standard deviation.
     """
-    truth = make_senses(
-        160, 6, 2, n_periods=8, model="scan", kappa_phi=(7.0, 3.0), random_state=1
-    )
+    truth = make_senses(160, 6, 2, n_periods=8, model="scan", kappa_phi=(7.0, 3.0), random_state=1)
     data = Snippets.of(truth.counts, truth.times, n_periods=8, n_genres=1)
     prior = ModelPrior(kind="scan")
     options = HamiltonianOptions(method="hmc", path_length=4.0, integrator="gaussian")
