@@ -78,7 +78,8 @@ def ecdf_band(n: int, n_draws: int, prob: float = 0.95) -> tuple[np.ndarray, np.
     few, many = np.log(_LEAST), np.log(1 - prob)
     for _ in range(_HALVINGS):
         middle = 0.5 * (few + many)
-        if _stays_inside(*_limits(levels, np.exp(middle)), n) < prob:
+        low, high = _limits(levels, np.exp(middle))
+        if _stays_inside(low, high, n) < prob:
             many = middle
         else:
             few = middle

@@ -16,7 +16,7 @@ from ..dynamic.model import DynamicModel
 from ..dynamic.priors import DriftPrior
 from ..inference.threads import serial
 from ..inference.trajectories import HamiltonianOptions
-from .models import Arrays, Lengths, estimated, flat, hamiltonian_move
+from .models import Arrays, Lengths, Mover, estimated, flat, hamiltonian_move
 from .words import Counts, log_binomial, pair_counts
 
 _PRECISION, _DIFFUSION = 1.5, 0.3
@@ -111,7 +111,7 @@ class Drift:
         names = ("rho", "alpha", "diffusion") if self.learned else ("rho", "alpha")
         return {name: flat(found[name]) for name in names}
 
-    def mover(self, sampler: str, rng: np.random.Generator):
+    def mover(self, sampler: str, rng: np.random.Generator) -> Mover:
         """A sweep of `DynamicConditionals`, or a trajectory of `DynamicHamiltonian`."""
         diffusion = "learned" if self.learned else _DIFFUSION
         prior = DriftPrior(np.diff(_TIMES), _PRECISION, diffusion, _HYPER)

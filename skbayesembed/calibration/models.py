@@ -16,6 +16,8 @@ from ..inference.adaptation import Metric
 from ..inference.trajectories import HamiltonianOptions, Trajectories
 
 Arrays = Mapping[str, np.ndarray]
+# Moves one draw by a sweep or trajectory given data.
+Mover = Callable[[Arrays, Any], Arrays]
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,17 @@ class Calibrated(Protocol):
         Names of the test quantities, which no rotation and no order of components changes.
     """
 
-    name: str
-    samplers: Mapping[str, int]
-    joint: tuple[str, ...]
-    quantities: tuple[str, ...]
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def samplers(self) -> Mapping[str, int]: ...
+
+    @property
+    def joint(self) -> tuple[str, ...]: ...
+
+    @property
+    def quantities(self) -> tuple[str, ...]: ...
 
     def prior(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Parameters from the prior, ``n`` draws along the first axis of every array."""
@@ -65,7 +74,7 @@ class Calibrated(Protocol):
     ) -> dict[str, np.ndarray]:
         """Draws by the estimator, of all chains one after the other, as `look` takes them."""
 
-    def mover(self, sampler: str, rng: np.random.Generator) -> Callable[[Arrays, Any], Arrays]:
+    def mover(self, sampler: str, rng: np.random.Generator) -> Mover:
         """Function of one draw and data that moves the draw by one sweep or trajectory."""
 
     def brief(self) -> Calibrated:

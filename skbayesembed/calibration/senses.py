@@ -21,7 +21,7 @@ from ..senses.estimator import DiSCSenseModel
 from ..senses.gibbs.conditionals import SenseGibbs
 from ..senses.model import SenseModel
 from ..senses.priors import ModelPrior, SensePrior
-from .models import Arrays, Lengths, estimated, flat, hamiltonian_move
+from .models import Arrays, Lengths, Mover, estimated, flat, hamiltonian_move
 
 _SENSES, _PERIODS = 2, 2
 # Words of a snippet, at most, and their probability.
@@ -183,10 +183,11 @@ class Senses:
             out["kappa_phi"] = flat(found.stats["kappa_phi"])
         return out
 
-    def mover(self, sampler: str, rng: np.random.Generator):
+    def mover(self, sampler: str, rng: np.random.Generator) -> Mover:
         """A trajectory of `SenseModel`, or new senses and a sweep of `SenseGibbs`."""
         prior = ModelPrior(**dict(self.prior_options), kind=self.kind)
-        seeds, streams = seeds_from(rng), []
+        seeds = seeds_from(rng)
+        streams: list = []
         solver, _, kernel = sampler.partition(":")
         options = HamiltonianOptions(method="nuts" if kernel == "nuts" else "hmc")
 

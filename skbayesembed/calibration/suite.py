@@ -24,13 +24,11 @@ from .senses import Senses
 from .topics import Topics
 from .words import Words
 
-MODELS: dict[str, Calibrated] = {
-    model.name: model
-    for model in (
-        Words(), Words("shared"), Words("component"), Drift(), Drift(learned=True),
-        *(Senses(kind) for kind in ("disc", "gasc", "scan", "edisc")), Topics(),
-    )
-}  # fmt: skip
+_TESTED: tuple[Calibrated, ...] = (
+    Words(), Words("shared"), Words("component"), Drift(), Drift(learned=True),
+    *(Senses(kind) for kind in ("disc", "gasc", "scan", "edisc")), Topics(),
+)  # fmt: skip
+MODELS = {model.name: model for model in _TESTED}
 
 # Draws that the truth is ranked among, and the warm-up of their chains.
 _RANKED, _WARMUP = 31, 200

@@ -18,7 +18,7 @@ from ..topics.estimator import GaussianLDA
 from ..topics.gibbs.solver import SAMPLERS
 from ..topics.model import MarginalTopics
 from ..topics.priors import NIW, Gaussians
-from .models import Arrays, Lengths, estimated, flat, hamiltonian_move
+from .models import Arrays, Lengths, Mover, estimated, flat, hamiltonian_move
 
 # Mean, its precision, degrees of freedom and scale of the normal-inverse-Wishart prior.
 _MEAN, _KAPPA, _FREEDOM = np.array([0.5, -0.2]), 0.3, 7.0
@@ -111,10 +111,11 @@ class Topics:
         found = estimated(model, lengths, seed, sampler, **options).fit(data.counts).posterior_
         return {name: flat(found[name]) for name in ("mean", "covariance")}
 
-    def mover(self, sampler: str, rng: np.random.Generator):
+    def mover(self, sampler: str, rng: np.random.Generator) -> Mover:
         """A sweep of a `TopicGibbs`, or a trajectory of `MarginalTopics`."""
         prior = NIW(_MEAN, _KAPPA, _FREEDOM, _SCALE)
-        seeds, streams, alpha = seeds_from(rng), [], np.full(_TOPICS, _ALPHA)
+        seeds, alpha = seeds_from(rng), np.full(_TOPICS, _ALPHA)
+        streams: list = []
 
         def trajectory(arrays, data):
             documents = Documents.of(data.counts, data.vectors)

@@ -19,7 +19,7 @@ from ..sgns.gibbs.conditionals import SGNSConditionals
 from ..sgns.hmc import SGNSHamiltonian
 from ..sgns.model import SGNSModel
 from ..sgns.priors import Prior
-from .models import Arrays, Lengths, estimated, flat, hamiltonian_move
+from .models import Arrays, Lengths, Mover, estimated, flat, hamiltonian_move
 
 # Shape and rate of the Gamma prior of a learned precision: all moments that are tested exist.
 _HYPER = (6.0, 4.0)
@@ -136,7 +136,7 @@ class Words:
             out["tau"] = np.broadcast_to(tau, (len(tau), self.n_components))
         return out
 
-    def mover(self, sampler: str, rng: np.random.Generator):
+    def mover(self, sampler: str, rng: np.random.Generator) -> Mover:
         """A sweep of `SGNSConditionals`, or a trajectory of `SGNSHamiltonian`."""
         learned = None if self.precision == "given" else self.precision
         prior = Prior(self.n_words, self.n_components, _PRECISION, learned=learned, hyper=_HYPER)
