@@ -12,6 +12,7 @@ be made.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -86,28 +87,49 @@ def main():
     parser.add_argument("--only", help="a word of the description or the file")
     parser.add_argument("--check", action="store_true", help="look whether all can be made")
     parser.add_argument("--table", type=Path, help="Markdown file for the table")
+    parser.add_argument(
+        "--results", type=Path, default=Path("mutations.json"),
+        help="file that verdicts are kept in; mistakes that were caught are not made again",
+    )  # fmt: skip
     given = parser.parse_args()
     chosen = mutations(given.only)
+    for mutation in chosen:
+        changed(mutation, ROOT)
     if given.check:
-        for mutation in chosen:
-            changed(mutation, ROOT)
         print(f"All {len(chosen)} mistakes can be made.")
         return 0
-    rows, missed = [], 0
+    known = json.loads(given.results.read_text(encoding="utf-8")) if given.results.exists() else {}
     for mutation in chosen:
-        begun = time.perf_counter()
-        found, test = run(mutation)
-        missed += found != "caught"
-        file = mutation["file"]
-        print(f"{found}: {mutation['of']}, {mutation['what']} ({file}) {test} "
-              f"[{time.perf_counter() - begun:.0f} s]", flush=True)  # fmt: skip
-        shown = test.partition("[")[0].removeprefix("tests/")
-        rows.append(f"| {mutation['of']} | {mutation['what']} | `{file}` | {found} | `{shown}` |")
+        key = f"{mutation['of']}: {mutation['what']} ({mutation['file']})"
+        if known.get(key, [""])[0] != "caught":
+            begun = time.perf_counter()
+            known[key] = run(mutation)
+            given.results.write_text(json.dumps(known, indent=1), encoding="utf-8")
+            found, test = known[key]
+            print(f"{found}: {key} {test} [{time.perf_counter() - begun:.0f} s]", flush=True)
+            if given.table:
+                write_table(given.table, known)
     if given.table:
-        head = "| of | mistake | in | verdict | by |\n|---|---|---|---|---|\n"
-        text = f"{len(rows) - missed} of {len(rows)} mistakes are caught.\n\n{head}"
-        given.table.write_text(text + "\n".join(rows) + "\n", encoding="utf-8")
-    return int(missed > 0)
+        write_table(given.table, known)
+    return int(any(known[key][0] != "caught" for key in known))
+
+
+def write_table(path, known):
+    """The table of what is known, in the order of the list."""
+    rows, caught = [], 0
+    for mutation in mutations():
+        key = f"{mutation['of']}: {mutation['what']} ({mutation['file']})"
+        if key in known:
+            found, test = known[key]
+            shown = test.partition("[")[0].removeprefix("tests/")
+            caught += found == "caught"
+            rows.append(
+                f"| {mutation['of']} | {mutation['what']} | `{mutation['file']}` | {found} | "
+                f"`{shown}` |"
+            )
+    head = "| of | mistake | in | verdict | by |\n|---|---|---|---|---|\n"
+    text = f"{caught} of {len(rows)} mistakes are caught.\n\n{head}"
+    path.write_text(text + "\n".join(rows) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
