@@ -11,7 +11,7 @@ from skbayesembed.datasets import make_senses, make_sgns
 from skbayesembed.metrics import compare_models
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.filterwarnings("ignore:The chains? ha(ve|s) not mixed"),
     pytest.mark.filterwarnings("ignore:The chains are in different modes"),
     pytest.mark.filterwarnings("ignore:.* have a Pareto k above"),
 ]
