@@ -250,5 +250,5 @@ class Senses:
         return replace(self, n_snippets=8)
 
     def corner(self) -> Senses:
-        """Eight snippets of three words."""
-        return replace(self, n_snippets=8, n_words=3)
+        """Four snippets of three words."""
+        return replace(self, n_snippets=4, n_words=3)

@@ -36,6 +36,8 @@ _RANKED, _WARMUP = 31, 200
 # chains held against it. The last two keep their errors alike.
 WHOLE = {"replications": 2000, "steps": 100_000, "weighted": 1_000_000, "chain": 20_000}
 _LEAST = {"replications": 20, "steps": 200, "weighted": 10_000, "chain": 500}
+# Data sets that a corner is chosen from.
+_CANDIDATES = 8
 # P-values below this are an alarm.
 _ALARM = 1e-3
 # Draws of the prior at a time.
@@ -238,16 +240,18 @@ def corner_test(
     float
         Effective number of weighted draws.
     """
-    data = model.data(nth(model.prior(1, rng), 0), rng)
+    # of some data sets the one that prior draws weigh best: a choice by the data alone
+    arrays, candidates = model.prior(min(_BLOCK, n_weighted), rng), []
+    for _ in range(_CANDIDATES):
+        data = model.data(nth(model.prior(1, rng), 0), rng)
+        candidates.append((_effective(_weights(model.log_likelihood(arrays, data))), data))
+    data = max(candidates, key=lambda pair: pair[0])[1]
     seen, logs = [], []
     for _ in range(max(1, n_weighted // _BLOCK)):
         arrays = model.prior(min(_BLOCK, n_weighted), rng)
         seen.append(model.look(arrays, data))
         logs.append(model.log_likelihood(arrays, data))
-    log_weights = np.concatenate(logs)
-    center = seen[0].mean(axis=0)
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
+    weights, center = _weights(np.concatenate(logs)), seen[0].mean(axis=0)
     known = _with_squares(np.concatenate(seen), center)
     mean = weights @ known
     error = np.sqrt(weights**2 @ (known - mean) ** 2)
@@ -260,7 +264,17 @@ def corner_test(
         )  # fmt: skip
     found = _with_squares(model.look(draws, data), center)
     scores = known_differences(found.reshape(chains, -1, found.shape[1]), mean, error)
-    return scores, float(1 / (weights**2).sum())
+    return scores, _effective(weights)
+
+
+def _weights(logs):
+    weights = np.exp(logs - logs.max())
+    return weights / weights.sum()
+
+
+def _effective(weights):
+    """Effective number of weighted draws."""
+    return float(1 / (weights**2).sum())
 
 
 def _worst_of_scores(scores):

@@ -147,8 +147,8 @@ class Topics:
         return replace(self, n_documents=4, length=3)
 
     def corner(self) -> Topics:
-        """Two documents of two tokens."""
-        return replace(self, n_documents=2, length=2)
+        """Two documents of one token."""
+        return replace(self, n_documents=2, length=1)
 
 
 def _assigned(shares, rng):
