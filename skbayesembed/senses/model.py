@@ -70,7 +70,7 @@ class SenseModel:
         shape = (n_periods, n_senses, data.n_genres)
         proper = prior.proper()
         of_phi = prior.phi_precision(n_periods), 1, proper.phi_precision(n_periods)
-        phi = Paths("phi", shape, *of_phi)
+        phi = Paths("phi", shape, *of_phi, learned=prior.walks)
         if prior.walks:
             shape = (n_periods, n_senses, n_words)
             of_psi = prior.psi_precision(n_periods), 2, proper.psi_precision(n_periods)
