@@ -40,7 +40,7 @@ def cases():
             yield pytest.param(name, sampler, marks=() if quick else pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("name", "sampler"), cases())
+@pytest.mark.parametrize(("name", "sampler"), list(cases()))
 def test_samplers_agree(reference, name, sampler):
     if sampler not in reference.CASES[name][0].samplers:
         pytest.skip("EDiSC has no Gibbs sampler")
