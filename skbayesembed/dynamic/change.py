@@ -16,7 +16,7 @@ from ..sgns.questions.asking import ask
 from ..sgns.questions.kinds import CosineDistances, Distances
 from ..sgns.questions.operands import of_places, together
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
-from .vectors import n_drawn, places_of
+from .vectors import places_of
 
 # Words whose deviations, or draws, are worked on at a time.
 _WORDS, _DRAWN_WORDS = 512, 50
@@ -262,7 +262,9 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
         parts.append((np.mean(found.draws > threshold, axis=0), found.interval[:, 0]))
     words = seen[_surest(*map(np.concatenate, zip(*parts, strict=True)))[:n]]
     parts = [words[a : a + _DRAWN_WORDS] for a in range(0, words.size, _DRAWN_WORDS)]
-    rows = [_row_of(*moves(estimator, at, part, distance, prob), threshold) for part in parts]
+    answers_of = [moves(estimator, at, part, distance, prob) for part in parts]
+    rows = [_row_of(*answer, threshold) for answer in answers_of]
+    n_draws = len(answers_of[0][0].draws)
     columns = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
     order = _surest(columns["above"], columns["interval"][:, 0])
     mean, sd, interval, above, known, *n_units = (column[order] for column in columns.values())
@@ -270,7 +272,7 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     return Changes(
         estimator.words_[words], mean, sd, interval, above, false_shares(above), known,
         *(estimator.observed_[t, words] for t in at),
-        tuple(labels[t] for t in at), distance, threshold, prob, n_drawn(estimator), *n_units,
+        tuple(labels[t] for t in at), distance, threshold, prob, n_draws, *n_units,
     )._resting_on(source_of(estimator, deviations is not None))  # fmt: skip
 
 

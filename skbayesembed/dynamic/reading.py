@@ -89,7 +89,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
 
     Draws of all answers belong together, in whatever periods and whenever they are asked for: see
     `contrast`. With ``solver="vi"`` they are 1,000 draws from the approximation, a word's own the
-    same in every answer; tables of all words, which have no draws, rest on draws of their own.
+    same in every answer; `most_similar`, which looks at all words, has draws of its own.
     """
 
     # of the estimator

@@ -228,8 +228,10 @@ class ForestDisplay(Display):
         axes.set_xlabel(f"{rows.quantity}\n{interval_label(self.result.prob, source)}")
         if rows.title is not None:
             # above the heads of columns, which leave it no room beside them
-            pad = _ABOVE_HEADS if len(rows.beside) > 1 and source != "point" else None
-            axes.set_title(rows.title, loc="left", pad=pad)
+            crowded = len(rows.beside) > 1 and source != "point"
+            axes.set_title(rows.title, loc="left", pad=_ABOVE_HEADS if crowded else None)
+            if crowded:
+                axes.locator_params(axis="x", nbins=3)
         return self._close()
 
 

@@ -31,10 +31,9 @@ def order_notes(table):
     if unlikely == 0 or table.n_draws == 1:
         return []
     n = len(table.words)
-    which = "this word" if n == 1 else f"{unlikely} of these {n} words"
     return [
-        f"P(top {n}) is below {_UNLIKELY:g} for {which}: which words are nearest, and in what "
-        "order, is not known"
+        f"P(top {n}) is below {_UNLIKELY:g} for {unlikely} of these {n}: whether they are among "
+        "the nearest, and in what order, is not known"
     ]
 
 

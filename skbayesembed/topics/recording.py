@@ -22,6 +22,8 @@ _COPIES = 4
 SAME = 0.8
 # Topics named in a warning, and words that each is called by.
 _NAMED, _FIRST_WORDS = 4, 3
+# Power of the likelihood at which chains of the default length mixed (benchmarks/topics_mixing.py).
+_SETTLES = 0.5
 _DIMS = {
     "mean": ("topic", "dimension"),
     "covariance": ("topic", "dimension", "dimension_2"),
@@ -171,13 +173,18 @@ def _not_mixed(posterior):
         named.append(f"{k} ({' '.join(first)}; {found[k]:.2f})")
     more = f" and {index.size - _NAMED} more" if index.size > _NAMED else ""
     one = posterior.n_chains == 1
+    advice = "Raise warmup and draws, or lower n_components."
+    if posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
+        advice = (
+            f"Raise likelihood_power, at {_SETTLES:g} tokens settle far sooner than at 0.2, or "
+            "lower n_components; more warmup helps less."
+        )
     return (
         f"The {'chain has' if one else 'chains have'} not mixed: the split R-hat of the share of "
         f"the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of {found.size} topics: "
         f"{', '.join(named)}{more}. Read their shares, and effects on them, as points without "
-        "intervals. Raise likelihood_power, at 0.5 tokens settle far sooner than at 0.2, or lower "
-        "n_components; more warmup helps less. Where topics are features, or settings are "
-        "searched for, solver='vi' needs no mixing."
+        f"intervals. {advice} Where topics are features, or settings are searched for, "
+        "solver='vi' needs no mixing."
     )
 
 

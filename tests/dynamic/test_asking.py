@@ -266,6 +266,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert f"{stays.pairs[0]:.4g}, {stays.pairs[1]:.4g}" in repr(stays)
     # the table answers with the same draws
     table = model.most_changed(10, min_pairs=0)
+    assert table.n_draws == len(stays.draws) and table.source == stays.source
     for at, word in enumerate(table.words.tolist()):
         one = model.drift(word)
         found = one.mean, *one.interval, one.prob_exceeds, one.known

@@ -35,8 +35,10 @@ def test_chains_in_different_modes_are_worth_a_warning():
     assert posterior.attrs["converged"] is False
 
 
-@pytest.mark.parametrize(("n_chains", "says"), [(1, "The chain has"), (2, "The chains have")])
-def test_topics_that_have_not_mixed_are_named(n_chains, says):
+@pytest.mark.parametrize(
+    ("n_chains", "says", "power"), [(1, "The chain has", 0.2), (2, "The chains have", 1.0)]
+)
+def test_topics_that_have_not_mixed_are_named(n_chains, says, power):
     """One topic gives its tokens to another, from draw to draw; the third keeps what it has."""
     rng = np.random.default_rng(0)
     moved = np.linspace(0, 40, 50) + rng.random((n_chains, 50))
@@ -46,7 +48,7 @@ def test_topics_that_have_not_mixed_are_named(n_chains, says):
         {"counts": counts},
         dims={"counts": ("topic", "word")},
         coords={"word": ["ant", "bee"]},
-        attrs={"solver": "gibbs", "converged": None},
+        attrs={"solver": "gibbs", "converged": None, "likelihood_power": power},
     )
     assert recording.unmixed_topics(posterior).tolist() == [0, 2]
     with pytest.warns(ConvergenceWarning) as caught:
@@ -54,7 +56,7 @@ def test_topics_that_have_not_mixed_are_named(n_chains, says):
     (message,) = (str(one.message) for one in caught if "mixed" in str(one.message))
     assert message.startswith(says) and "for 2 of 3 topics" in message
     assert "0 (ant bee;" in message and "2 (ant bee;" in message and "1 (" not in message
-    assert "likelihood_power" in message and "n_components" in message
+    assert ("Raise likelihood_power" in message) == (power < 0.5) and "n_components" in message
     assert posterior.attrs["converged"] is False
     posterior.attrs["solver"] = "vi"
     assert recording.unmixed_topics(posterior).size == 0

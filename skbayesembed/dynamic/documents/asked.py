@@ -13,16 +13,18 @@ import numpy as np
 from ...inference.threads import OneBlasThread
 from ...sgns.documents.asked import timed
 from ...sgns.documents.deviations import numbers_of
+from ...sgns.documents.response import half_weights
 from ..laplace.rough import RoughSolver
 from ..model import SIDES, Curvature
 from ..priors import DriftPrior
+from .response import FEWEST_SPLITS
 from .sampling import density_of
 from .source import why_not
 
-# Products that a system takes, with all that is done beside them, and those of both searches for
-# the mode. State of the Union and UN debates, 400 to 1,500 words, took .8 to 2 times as long as
-# these say.
-_OF_A_SYSTEM, _OF_SEARCHES = 19.0, 700.0
+# Products that a system takes, with all that is done beside them, those of both searches for the
+# mode and of that for the mode of half of the units. State of the Union and UN debates, 400 to
+# 1,500 words, took .8 to 2 times as long as these say.
+_OF_A_SYSTEM, _OF_SEARCHES, _OF_A_HALF = 19.0, 700.0, 90.0
 # Directions that are timed together, their size, and a diffusion where it is to be learned.
 _ROWS, _SIZE, _DIFFUSION = 4, 0.3, 1e-3
 
@@ -51,6 +53,8 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
         rows = rng.standard_normal((_ROWS, *density.shape))
         each = timed(lambda: [solver.precondition(solver.image(row)) for row in rows], clock)
     each /= _ROWS
-    most, n_prior = numbers_of(density.n_parameters // 2)
-    systems = min(training.units.n_units, most) + n_prior
-    return (systems * _OF_A_SYSTEM + _OF_SEARCHES) * each
+    size = density.n_parameters // 2
+    most, n_prior = numbers_of(size)
+    splits = len(half_weights(2, size, rng, FEWEST_SPLITS))
+    systems = min(training.units.n_units, most) + n_prior + splits
+    return (systems * _OF_A_SYSTEM + _OF_SEARCHES + 2 * splits * _OF_A_HALF) * each

@@ -17,7 +17,7 @@ pairs and B that and the prior's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
@@ -128,6 +128,10 @@ class Deviations:
     def of(self, side, words):
         """Deviations of some words' vectors on one side, (m + p, len(words), n_components)."""
         return self.shifts[:, side, words].astype(np.float64)
+
+    def moved_by(self, shifts):
+        """The same vectors with these ``shifts`` alone."""
+        return replace(self, shifts=shifts, own={})
 
     def has_own(self, place):
         """Whether the word at a place has deviations of its own."""

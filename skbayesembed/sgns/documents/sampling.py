@@ -32,7 +32,7 @@ from .deviations import (
     prior_noise,
     sampling_weights,
 )
-from .response import half_weights, response_of
+from .response import half_weights, mode_near, pair_changes, response_of, search_tol
 from .scores import effective_units
 
 # Linear systems solved in step, and the residual that they are solved to, relative to their size.
@@ -254,13 +254,34 @@ class Sampling:
         by_unit = self._number <= most
         shifts, predicted = np.split(shifts, [len(weights) + n_prior])
         found = Deviations(vectors, shifts, len(weights), by_unit, n_units, own, draws)
+        return self._responding(found, predicted, halves, of_halves)
+
+    def _responding(self, deviations, predicted, halves, rng):
+        """The deviations of first order times the response, in place."""
         with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
-            self.response = response_of(
-                found, predicted, self._build, halves, self._balance, of_halves, run
-            )
-        shifts[: len(weights)] *= self.response
+
+            def mode_of(weights):
+                arrays = self._shaped(dict(zip(NAMES, deviations.vectors, strict=True)))
+                model = self._reweighted(weights, arrays)
+                return mode_near(model, arrays, self._balance, self._half_tol, run)
+
+            self.response = response_of(deviations, predicted, halves, mode_of, self._changes, rng)
+        deviations.shifts[: deviations.n_sampling] *= self.response
         self._build = None
-        return found
+        return deviations
+
+    # What the modes of halves are searched with, and asked.
+    _changes = staticmethod(pair_changes)
+
+    @property
+    def _half_tol(self):
+        return search_tol(self._arrays["rho"].size)
+
+    def _shaped(self, arrays):
+        return arrays
+
+    def _reweighted(self, weights, arrays):
+        return self._build.reweighted(weights)
 
 
 def resolved(prior, hessian):
