@@ -18,7 +18,7 @@ OPTIONS = {"warmup": 2, "chains": 2, "random_state": 0, "n_jobs": 1, "max_iter":
 
 
 def counts(n_rows, n_words, share):
-    table = sparse.random_array((n_rows, n_words), density=share, rng=rng).tocsr()
+    table = sparse.random_array((n_rows, n_words), density=share, random_state=rng).tocsr()
     table.data[:] = 1.0
     return table
 
