@@ -13,6 +13,6 @@ project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text
 extras = project["optional-dependencies"]
 tools = {"ruff", "mypy", "hypothesis"}  # of no consequence to what is tested
 for need in [*project["dependencies"], *extras["plot"], *extras["arviz"], *extras["test"]]:
-    name, least = re.fullmatch(r"([\w-]+(?:\[\w,]+\])?)(?:>=([\d.]+))?", need).groups()
+    name, least = re.fullmatch(r"([\w-]+(?:\[[\w,]+\])?)(?:>=([\d.]+))?", need).groups()
     if least is not None and name not in tools:
         print(f"{name}=={least}")
