@@ -1,9 +1,11 @@
-"""Do intervals of `DynamicSGNS` hold on text, if addresses are what was sampled?
+"""Do intervals of `DynamicSGNS` hold on text, for the units that were sampled?
 
-Random halves of the State of the Union addresses, each fitted on its own (``solver="map"``). Both
-halves shrink alike, so zero is what the difference of their answers should lie about: reported are
-the coverage of 90 % intervals of the difference, and the standard deviation of z, by the sampling
-part alone. Answers are those of the mode, for random pairs of words in random periods.
+Random halves of the State of the Union addresses, or of the countries that spoke in the UN general
+debate (``--text debates``), each fitted on its own (``solver="map"``). Both halves shrink alike, so
+zero is what the difference of their answers should lie about: reported are the coverage of 90 %
+intervals of the difference, and the standard deviation of z, by the sampling part alone; beside
+them, what first order alone has, without the response. Answers are those of the mode, for random
+pairs of words in random periods, and for the (Euclidean) distances that words moved.
 
 The data are read from the folder that ``--data`` names.
 """
@@ -13,10 +15,12 @@ from __future__ import annotations
 import argparse
 import csv
 import gzip
+import lzma
 import re
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,24 +29,43 @@ from scipy.special import stdtrit
 from skbayesembed import DynamicSGNS
 from skbayesembed.sgns.documents import answers
 from skbayesembed.sgns.documents.deviations import spread_of
+from skbayesembed.sgns.questions.kinds import Distances
+from skbayesembed.sgns.questions.operands import of_places, together
 
 
-def addresses(folder, n_words):
-    """Addresses as lists of the most frequent words, and their years."""
-    csv.field_size_limit(sys.maxsize)
+def addresses(folder):
+    """State of the Union addresses, their years, and the unit of each: itself."""
     path = Path(folder) / "state_of_the_union" / "state_of_the_union.csv.gz"
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
-        rows = [(row["text"].lower(), int(row["year"])) for row in csv.DictReader(lines)]
-    texts = [re.findall(r"\b\w\w+\b", text) for text, _ in rows]
+        rows = [(row["text"], int(row["year"])) for row in csv.DictReader(lines)]
+    return *zip(*rows, strict=True), range(len(rows))
+
+
+def debates(folder):
+    """Speeches of the UN general debate, their years, and the unit of each: the country."""
+    path = Path(folder) / "text" / "un_general_debate.csv.xz"
+    with lzma.open(path, "rt", encoding="utf-8", newline="") as lines:
+        rows = [(row["text"], int(row["year"]), row["country"]) for row in csv.DictReader(lines)]
+    return zip(*rows, strict=True)
+
+
+SOURCES = {"addresses": addresses, "debates": debates}
+
+
+def read(source, folder, n_words):
+    """Documents as lists of the most frequent words, their years, and their units by number."""
+    csv.field_size_limit(sys.maxsize)
+    texts, years, units = SOURCES[source](folder)
+    texts = [re.findall(r"\b\w\w+\b", text.lower()) for text in texts]
     kept = {w for w, _ in Counter(w for text in texts for w in text).most_common(n_words)}
-    years = np.array([year for _, year in rows])
-    return [[w for w in text if w in kept] for text in texts], years
+    units = np.unique(list(units), return_inverse=True)[1]
+    return [[w for w in text if w in kept] for text in texts], np.array(years), units
 
 
-def halves(period, within, rng):
-    """Which of the addresses are in the first half; ``within`` divides each period evenly."""
+def halves(period, units, within, rng):
+    """Which documents are in the first half; ``within`` divides those of each period evenly."""
     if not within:
-        return rng.random(period.size) < 0.5
+        return (rng.random(units.max() + 1) < 0.5)[units]
     chosen = np.zeros(period.size, dtype=bool)
     for t in np.unique(period):
         members = rng.permutation(np.flatnonzero(period == t))
@@ -53,15 +76,15 @@ def halves(period, within, rng):
 class Half:
     """The deviations of a half, for words by their names."""
 
-    def __init__(self, texts, years, bins, options):
+    def __init__(self, texts, years, units, bins, options):
         model = DynamicSGNS(
             options.components, solver="map", bins=bins, diffusion=options.diffusion,
             min_count=1, max_iter=2000, random_state=0,
         )  # fmt: skip
         start = time.process_time()
-        model.fit(texts, times=years)
+        model.fit(texts, times=years, units=units)
         self.fit_seconds = time.process_time() - start
-        self.deviations = model._sampling.deviations
+        self.deviations, self.response = model._sampling.deviations, model._sampling.response
         self.seconds = time.process_time() - start - self.fit_seconds
         self.vocabulary = model.vocabulary_
 
@@ -84,12 +107,26 @@ def logit(deviations, a, b):
     return value, answers.logit_change(deviations, a, b)
 
 
-def judged(parts):
-    """z of a difference of halves, and whether its interval covers zero."""
+def moved(deviations, start, end):
+    """Distances from places to places at the mode, and their change."""
+    value = np.linalg.norm(deviations.vectors[0][end] - deviations.vectors[0][start], axis=1)
+    ends = (of_places(x, deviations.vectors.shape[1], unit=False) for x in (start, end))
+    question = Distances(together(*ends), np.arange(2 * len(start)).reshape(2, -1).T)
+    return value, answers.change_of(deviations, question)
+
+
+def judged(parts, responses=(1.0, 1.0)):
+    """z of a difference of halves, and whether its interval covers zero.
+
+    What units do is divided by the ``responses`` of the halves.
+    """
     values, sds, freedoms = [], [], []
-    for deviations, (value, change) in parts:
+    for (deviations, (value, change)), response in zip(parts, responses, strict=True):
+        m = deviations.n_sampling
+        shared = np.concatenate([change.shared[:m] / response, change.shared[m:]])
+        change = replace(change, shared=shared)
         spread = spread_of(deviations, change)
-        units = change.shared[: deviations.n_sampling] ** 2
+        units = change.shared[:m] ** 2
         known = units.sum(axis=0)
         share = spread.sampling**2 / known
         freedoms.append(np.maximum(known**2 / np.sum(units**2, axis=0), 1.0) * share**2)
@@ -100,21 +137,28 @@ def judged(parts):
     return z, np.abs(z) < stdtrit((sds[0] ** 2 + sds[1] ** 2) ** 2 / sum(parts), 0.95)
 
 
-def split(texts, years, bins, options, rng):
-    """z and coverage of logits, similarities and their changes for one split."""
+def split(texts, years, units, bins, options, rng):
+    """z and coverage of each kind of answers for one split, and to first order alone."""
     period = np.digitize(years, bins) - 1
-    first = halves(period, options.within, rng)
+    first = halves(period, units, options.within, rng)
     both = [
-        Half([t for t, one in zip(texts, chosen, strict=True) if one], years[chosen], bins, options)
+        Half(
+            [t for t, one in zip(texts, chosen, strict=True) if one],
+            years[chosen], units[chosen], bins, options,
+        )
         for chosen in (first, ~first)
-    ]
-    print(" ".join(f"fit {h.fit_seconds:.1f} s, deviations {h.seconds:.1f} s;" for h in both))
+    ]  # fmt: skip
+    for h in both:
+        print(
+            f"fit {h.fit_seconds:.1f} CPU-s, intervals {h.seconds:.1f}, response {h.response:.3f}",
+            flush=True,
+        )
     common = np.array(sorted(set(both[0].vocabulary) & set(both[1].vocabulary)))
     words = common[rng.integers(common.size, size=(2, options.pairs))]
     times = rng.integers(options.periods, size=(2, options.pairs))
     keep = (words[0] != words[1]) & (times[0] != times[1])
     (a, b), (start, end) = words[:, keep], times[:, keep]
-    found = {"logit": [], "similarity": [], "change": []}
+    found = {"logit": [], "similarity": [], "change": [], "distance": []}
     for half in both:
         d = half.deviations
         at = [(half.places(t, a), half.places(t, b)) for t in (start, end)]
@@ -122,12 +166,15 @@ def split(texts, years, bins, options, rng):
         found["logit"].append((d, logit(d, *at[0])))
         found["similarity"].append((d, (before, shift)))
         found["change"].append((d, (after - before, other + -shift)))
-    return {kind: judged(parts) for kind, parts in found.items()}
+        found["distance"].append((d, moved(d, at[0][0], at[1][0])))
+    responses = [h.response for h in both]
+    return {kind: judged(parts) + judged(parts, responses) for kind, parts in found.items()}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="../shared/data")
+    parser.add_argument("--text", choices=sorted(SOURCES), default="addresses")
     parser.add_argument("--words", type=int, default=300)
     parser.add_argument("--components", type=int, default=8)
     parser.add_argument("--periods", type=int, default=5)
@@ -136,16 +183,21 @@ def main():
     parser.add_argument("--splits", type=int, default=4)
     parser.add_argument("--within", action="store_true", help="halve every period by itself")
     options = parser.parse_args()
-    texts, years = addresses(options.data, options.words)
+    texts, years, units = read(options.text, options.data, options.words)
     bins = np.linspace(years.min(), years.max() + 1, options.periods + 1)
     found = [
-        split(texts, years, bins, options, np.random.default_rng(seed))
+        split(texts, years, units, bins, options, np.random.default_rng(seed))
         for seed in range(options.splits)
     ]
     for kind in found[0]:
-        z, covered = (np.concatenate([one[kind][i] for one in found]) for i in (0, 1))
+        z, covered, first, held = (
+            np.concatenate(x) for x in zip(*(one[kind] for one in found), strict=True)
+        )
         each = " ".join(f"{np.mean(one[kind][1]):.3f}" for one in found)
-        print(f"{kind:10} coverage {covered.mean():.3f} sd(z) {z.std():.2f}  splits {each}")
+        print(
+            f"{kind:10} coverage {covered.mean():.3f} sd(z) {z.std():.2f}  splits {each}  "
+            f"first order {held.mean():.3f}, {first.std():.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -25,8 +25,9 @@ FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
 
 addresses = fetch_inaugural()
 model = BayesianSGNS(
-    10 if FAST else 20, solver="map", max_features=400 if FAST else 1300, random_state=0
-)
+    10 if FAST else 20, solver="map", max_features=400 if FAST else 800, stop_words="english",
+    random_state=0,
+)  # fmt: skip
 model.fit(addresses.data)
 others = ["god", "law", ["nation", "people"]]
 print(model.nearer("freedom", others))

@@ -56,7 +56,8 @@ vocabularies = (150, 250) if FAST else (400, 800)
 print("P(freedom is nearer to god than to law)")
 for k in sizes:
     for n_words in vocabularies:
-        fitted = BayesianSGNS(k, solver="map", max_features=n_words, random_state=0)
-        fitted.fit(addresses.data)
+        fitted = BayesianSGNS(
+            k, solver="map", max_features=n_words, stop_words="english", random_state=0
+        ).fit(addresses.data)
         found = fitted.similarity_difference(("freedom", "god"), ("freedom", "law"))
         print(f"  {k:3} components, {n_words:4} words: {found.prob_positive:.2f}")

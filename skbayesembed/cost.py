@@ -22,10 +22,21 @@ from . import spine
 from .common.compiling import Compiling
 from .common.memory import readable
 from .common.trial import Part, Trial
+from .common.warnings import note_user
 from .posterior.tables import Column, Table
 
 # ``find(estimator, training, seeds)``: the fit of an estimator, from training data on.
 Find = Callable[[Any, Any, Mapping[str, np.random.SeedSequence]], Any]
+# ``asked(estimator, training, clock)``: CPU seconds of the first question by units, or None.
+Asked = Callable[[Any, Any, Callable[[], float]], float | None]
+
+# Multiplications for one gradient of a fit above which it takes half a minute and more.
+_LONG = 2.5e8
+_FIRST_QUESTION = "first question"
+_NOT_IN_FIT = (
+    f"({_FIRST_QUESTION}: intervals by units are made once, when they are first asked for; not "
+    "part of the fit)"
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -36,7 +47,8 @@ class Cost(Table):
     measured seconds of a step times the steps that such searches usually take, and may be wrong by
     a factor of 3. Parts of chains are wrong by less than 1.5. The code of solvers that were never
     used before in an installation is compiled first, for some seconds that are not counted here.
-    Intervals by units are made when they are first asked for, which is no part of a fit.
+    Intervals by units are made when they are first asked for, which is no part of a fit: they have
+    a row of their own, below, which may be wrong by a factor of 3 and is in no sum.
 
     Attributes
     ----------
@@ -50,6 +62,9 @@ class Cost(Table):
         Threads.
     solver : str
         Where ``solver="auto"``, what it stands for.
+    question : Part or None
+        What the first question costs whose answer knows how the text was sampled; later ones are
+        answered from what it has made. None where there are no intervals by units.
     """
 
     parts: list[Part]
@@ -57,6 +72,7 @@ class Cost(Table):
     bytes: float
     n_jobs: int
     solver: str
+    question: Part | None = None
 
     @property
     def cpu_seconds(self) -> float:
@@ -69,15 +85,25 @@ class Cost(Table):
         return sum(part.seconds for part in self.parts)
 
     def _columns(self):
-        def figures(name):
-            return np.array([getattr(part, name) for part in self.parts], dtype=float)
+        rows = [*self.parts, *([] if self.question is None else [self.question])]
 
-        names = np.array([part.name for part in self.parts], dtype=object)
+        def figures(name):
+            return np.array([getattr(part, name) for part in rows], dtype=float)
+
+        names = np.array([part.name for part in rows], dtype=object)
         return [
             Column("part", names, ("part",), left=True),
             Column("CPU seconds", figures("cpu_seconds"), ("cpu_seconds",), ".3g"),
             Column("seconds", figures("seconds"), ("seconds",), ".3g"),
         ]
+
+    def _series(self):
+        # without what is no part of the fit, so that columns add up to its cost
+        n = len(self.parts)
+        return {name: values[:n] for name, values in super()._series().items()}
+
+    def _notes(self):
+        return [] if self.question is None else [_NOT_IN_FIT]
 
     def _title(self):
         return (
@@ -94,7 +120,13 @@ def duration(seconds: float) -> str:
     return f"{seconds:.2g} s"
 
 
-def estimate(estimator: Any, room: spine.Room, read: Callable, find: Find | None = None) -> Cost:
+def estimate(
+    estimator: Any,
+    room: spine.Room,
+    read: Callable,
+    find: Find | None = None,
+    asked: Asked | None = None,
+) -> Cost:
     """The `Cost` of a fit, without fitting.
 
     Parameters
@@ -107,6 +139,8 @@ def estimate(estimator: Any, room: spine.Room, read: Callable, find: Find | None
         estimator, which is a copy.
     find : callable, optional
         The fit from there on; `spine.fit` by default.
+    asked : callable, optional
+        Tells what the first question costs, of estimators that have intervals by units.
 
     Raises
     ------
@@ -126,7 +160,7 @@ def estimate(estimator: Any, room: spine.Room, read: Callable, find: Find | None
         begun = time.process_time()
         training = read(tried, seeds)
         spent = time.process_time() - begun - compiling.cpu_seconds
-    return _try(tried, room, training, seeds, find, Part("counting", spent, spent))
+    return _try(tried, room, training, seeds, find, asked, Part("counting", spent, spent))
 
 
 def announce(
@@ -135,19 +169,28 @@ def announce(
     training: Any,
     seeds: Mapping[str, np.random.SeedSequence],
     find: Find | None = None,
+    asked: Asked | None = None,
+    work: float = 0.0,
 ) -> None:
     """Print the `Cost` of a fit before it starts, where the estimator is verbose.
 
-    Parameters are those of `spine.fit`, and ``find`` as in `estimate`.
+    Where it is not, a note on the standard error stream says that the fit takes a while, if one
+    gradient takes many multiplications: ``work``. Other parameters are those of `spine.fit` and of
+    `estimate`.
     """
     if not estimator.verbose:
+        if work > _LONG:
+            note_user(
+                f"this fit of {type(estimator).__name__} takes half a minute or more; "
+                "estimate_cost says how long, and with verbose=1 it tells how far it is."
+            )
         return
     tried = copy.copy(estimator)
     tried.verbose = 0
-    print(_try(tried, room, training, seeds, find), flush=True)
+    print(_try(tried, room, training, seeds, find, asked), flush=True)
 
 
-def _try(estimator, room, training, seeds, find, *before):
+def _try(estimator, room, training, seeds, find, asked, *before):
     """The `Cost` by a trial from training data on."""
     if find is None:
 
@@ -162,12 +205,14 @@ def _try(estimator, room, training, seeds, find, *before):
             # spawning counts children: those of the fit itself are not to change
             find(estimator, training, copy.deepcopy(dict(seeds)))
         rest = max(0.0, trial.clock() - begun - trial.looped)
+        spent = None if asked is None else asked(estimator, training, trial.clock)
     trial.memory["Counts"] = _size(training)
     trial.end_stage()
     parts = [*before, Part("preparation", rest, rest), *trial.parts]
     solver = trial.solver or estimator.solver
     jobs = effective_n_jobs(estimator.n_jobs)
-    return Cost(_merged(parts), trial.last, trial.peak, jobs, solver)
+    question = None if spent is None else Part(_FIRST_QUESTION, spent, spent / jobs)
+    return Cost(_merged(parts), trial.last, trial.peak, jobs, solver, question)
 
 
 def _merged(parts):

@@ -359,6 +359,9 @@ def conclude(
     # rows recorded at every draw join the statistics, since there may be more of them than of draws
     rows = {n: result.draws.pop(n) for n in list(result.draws) if n.endswith(ROWS)}
     dims, coords = room.labels(estimator, training, result.draws | rows)
+    for name, places in result.monitored.items():
+        dims[name] = (f"monitored_{name}",)
+        coords[f"monitored_{name}"] = _monitored_labels(places, coords)
     posterior = Posterior(
         result.draws,
         stats=result.stats | rows,
@@ -371,6 +374,14 @@ def conclude(
     _check_finite(estimator, posterior, result)
     room.diagnose(estimator, training, posterior)
     return Fitted(posterior, max(1, int(posterior.attrs["n_iter"])), dict(result.learned))
+
+
+def _monitored_labels(places, coords):
+    """Names of what `Result.monitored` has: target and context, and the period if there is one."""
+    *period, target, context = places.T
+    parts = [coords["word"][target], coords["word"][context]]
+    parts += [coords["period"][t] for t in period]
+    return np.array([", ".join(map(str, names)) for names in zip(*parts, strict=True)])
 
 
 def _check_finite(estimator, posterior, result):

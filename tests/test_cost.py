@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import skbayesembed.cost
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
 from skbayesembed.common import trial
 from skbayesembed.cost import Cost, duration
@@ -66,6 +67,10 @@ def test_every_solver_has_a_cost(estimator, given):
     chains = cost.solver in ("gibbs", "hmc")
     assert ("warm-up" in names) == chains
     assert ("draws" in names) == (cost.solver != "map")
+    # of text and its documents, read as a whole
+    knows_units = isinstance(estimator, BayesianSGNS | DynamicSGNS)
+    knows_units &= getattr(estimator, "learning_method", "batch") == "batch"
+    assert (cost.question is not None) == knows_units
     # nothing is fitted, noted or changed
     assert not [name for name in vars(estimator) if name.endswith("_")]
     after = estimator.get_params()
@@ -86,6 +91,27 @@ def test_verbosity_and_estimates_change_no_draw(estimator, given, capsys):
     assert "About " in capsys.readouterr().out
     for name in plain.posterior_:
         np.testing.assert_array_equal(plain.posterior_[name], verbose.posterior_[name])
+
+
+def test_the_first_question_is_no_part_of_the_fit():
+    model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
+    cost = model.estimate_cost(X)
+    assert cost.question.cpu_seconds > 0
+    assert cost.cpu_seconds == sum(part.cpu_seconds for part in cost.parts)
+    assert cost["part"].tolist() == [part.name for part in cost.parts]
+    assert "\nfirst question " in repr(cost) and "not part of the fit" in repr(cost)
+    cost = model.set_params(uncertainty="model").estimate_cost(X)
+    assert cost.question is None and "question" not in repr(cost)
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_long_fits_say_so_beforehand(verbose, monkeypatch, capsys):
+    model = BayesianSGNS(2, solver="map", min_count=1, random_state=0, verbose=verbose)
+    model.fit(X)
+    assert "half a minute" not in capsys.readouterr().err
+    monkeypatch.setattr(skbayesembed.cost, "_LONG", 10.0)
+    model.fit(X)
+    assert ("this fit of BayesianSGNS takes" in capsys.readouterr().err) == (verbose == 0)
 
 
 def test_a_given_generator_is_not_advanced():

@@ -22,4 +22,8 @@ for year in (1800, 2000):
     print()
 # %% changed
 print(model.most_changed(8, start=1800, end=2000))
+# %% verdicts
+for word in ("peace", "economic"):
+    print(model.drift(word, 1800, 2000))
+    print()
 # %% end

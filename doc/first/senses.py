@@ -28,7 +28,7 @@ print(model.emergence(2, 0.3))
 # %% read
 print(
     model.representative_snippets(
-        uses.counts, 2, n=4, times=uses.times, texts=uses.snippets
+        uses.counts, 2, n=4, times=uses.times, texts=uses.passages
     )
 )
 # %% end

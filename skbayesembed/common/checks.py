@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 
 
-def check_integer(name: str, value: Any, low: int) -> None:
-    """Raise a ValueError unless ``value`` is an integer of at least ``low``."""
+def check_integer(name: str, value: Any, low: int, others: str = "") -> None:
+    """Raise a ValueError unless ``value`` is an integer of at least ``low``.
+
+    ``others`` names what else is allowed, in front of the words "an integer".
+    """
     if not is_whole(value) or value < low:
-        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}.")
+        raise ValueError(f"{name} must be {others}an integer >= {low}, got {value!r}.")
 
 
 def check_real(

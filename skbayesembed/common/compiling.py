@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 import time
 from collections.abc import Callable
 from typing import Any, Self
 
 from numba.core import event
+
+from .warnings import note_user
 
 # Without being asked to be verbose, it is said once compilations have taken so many seconds.
 PATIENCE = 2.0
@@ -78,11 +79,8 @@ class Compiling(event.Listener):
         elif self._seconds > PATIENCE and not _told.is_set():
             self._said = True
             _told.set()
-            print(
-                "skbayesembed: numba compiles this solver, once in an installation; later calls "
-                "will be faster.",
-                file=sys.stderr,
-                flush=True,
+            note_user(
+                "numba compiles this solver, once in an installation; later calls will be faster."
             )
 
 

@@ -19,7 +19,9 @@ COORDINATE_RHAT_LIMIT = 1.2
 ACCEPTANCE_LIMIT = 0.2
 
 
-def warn_unless_mixed(rhat: ArrayLike, what: str, limit: float = RHAT_LIMIT) -> float:
+def warn_unless_mixed(
+    rhat: ArrayLike, what: str, limit: float = RHAT_LIMIT, message: str | None = None
+) -> float:
     """Warn if the largest R-hat exceeds the limit.
 
     An infinite R-hat (each chain stays at a value of its own) is above every limit. NaN (no
@@ -31,6 +33,8 @@ def warn_unless_mixed(rhat: ArrayLike, what: str, limit: float = RHAT_LIMIT) -> 
     what : str
         What the R-hat is of, for the message.
     limit : float
+    message : str, optional
+        In place of the usual one, which does not know what the entries are.
 
     Returns
     -------
@@ -46,11 +50,11 @@ def warn_unless_mixed(rhat: ArrayLike, what: str, limit: float = RHAT_LIMIT) -> 
     known = rhat[~np.isnan(rhat)]
     largest = float(known.max()) if known.size else float("nan")
     if largest > limit:
-        warn_user(
+        usual = (
             f"The chains have not mixed: the largest split R-hat of {what} is {largest:.3g}, "
-            f"above {limit}. Raise warmup and draws.",
-            ConvergenceWarning,
+            f"above {limit}. Raise warmup and draws."
         )
+        warn_user(message or usual, ConvergenceWarning)
     return largest
 
 
@@ -61,6 +65,7 @@ def note_mixing(
     *,
     name: str = "max_rhat",
     limit: float = RHAT_LIMIT,
+    message: str | None = None,
 ) -> None:
     """Do as `warn_unless_mixed`, and note the outcome in ``attrs``.
 
@@ -70,7 +75,7 @@ def note_mixing(
         The largest R-hat goes into ``attrs[name]``, and whether it is within the limit into
         ``attrs["converged"]``. The latter stays False once any part of a model has not mixed, and
         is left as it was if no diagnosis is possible.
-    rhat, what, limit
+    rhat, what, limit, message
         As of `warn_unless_mixed`.
     name : str
         A name of `contracts.ATTRS`.
@@ -80,7 +85,7 @@ def note_mixing(
     ConvergenceWarning
         If the largest R-hat exceeds the limit.
     """
-    largest = warn_unless_mixed(rhat, what, limit)
+    largest = warn_unless_mixed(rhat, what, limit, message)
     attrs[name] = largest
     if not np.isnan(largest):
         attrs["converged"] = bool(largest <= limit and attrs["converged"] is not False)

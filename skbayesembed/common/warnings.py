@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, however deep in the package they arise."""
+"""Warnings that point at the user's line, however deep in the package they arise, and notes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from pathlib import Path
 
 # with the separator: a folder beside it may begin with the same name
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
+
+
+def note_user(text: str) -> None:
+    """Tell the user something on the standard error stream that is no warning."""
+    print(f"skbayesembed: {text}", file=sys.stderr, flush=True)
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

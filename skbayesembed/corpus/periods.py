@@ -39,7 +39,9 @@ class Periods:
         Period ``t`` is ``edges[t] <= time < edges[t + 1]``; the last one includes its end. None
         if every integer, calendar year, or time given is a period.
     labels : list of int or of str
-        Names of the periods: integers, times, or bins such as ``"[1810, 1830)"``.
+        Names of the periods: integers; times; the first and the last whole number in a bin, such
+        as ``"1810-1829"``, where all times learned are whole (``"-700 to -601"`` where one is
+        negative); else the ends of bins, such as ``"[1810.5, 1830.5)"``.
     centres : ndarray of shape (n_periods,), dtype float64
         The integers, years or times, or the midpoints of the periods; of dates, in years.
     gaps : ndarray of shape (n_periods - 1,), dtype float64
@@ -57,7 +59,7 @@ class Periods:
     ([3, 4, 5, 6], [0, 3])
     >>> periods = Periods.learn([1812, 1850, 1871], bins=[1800, 1850, 1900])
     >>> periods.labels, periods.index([1812, 1850, 1900]).tolist()
-    (['[1800, 1850)', '[1850, 1900]'], [0, 1, 1])
+    (['1800-1849', '1850-1900'], [0, 1, 1])
     >>> periods = Periods.learn(["1999-05-03", "2001-01-20"])
     >>> periods.labels, periods.index(["1999-12-31", "2001-01-01"]).tolist()
     ([1999, 2000, 2001], [0, 2])
@@ -104,12 +106,12 @@ class Periods:
         if n_periods is not None and bins is not None:
             raise ValueError("n_periods and bins exclude each other: give one of them.")
         if bins is not None:
-            periods = cls._of_edges(_check_bins(bins))
+            periods = cls._of_edges(_check_bins(bins), times)
             periods.index(times)
             return periods
         low, high = times.min(), times.max()
         if n_periods is not None:
-            return cls._of_edges(_equal_widths(low, high, n_periods))
+            return cls._of_edges(_equal_widths(low, high, n_periods), times)
         return cls._of_years(times) if dates else cls._of_integers(times, low, high)
 
     @classmethod
@@ -151,9 +153,10 @@ class Periods:
         return cls(len(centres), None, labels, centres, gaps, True)
 
     @classmethod
-    def _of_edges(cls, edges):
+    def _of_edges(cls, edges, times):
         centres = edges[:-1] + np.diff(edges) / 2
-        return cls(len(centres), edges, _edge_labels(edges), centres, np.diff(centres))
+        labels = _whole_labels(edges) if np.all(times == np.round(times)) else None
+        return cls(len(centres), edges, labels or _edge_labels(edges), centres, np.diff(centres))
 
     @classmethod
     def _of_years(cls, times):
@@ -523,6 +526,17 @@ def _equal_widths(low, high, n_periods):
             )
         low, high = low - 0.5, high + 0.5
     return np.linspace(low, high, n_periods + 1)
+
+
+def _whole_labels(edges):
+    """Names of bins of whole numbers, as in ``"1810-1829"``; None where one holds none."""
+    first, last = np.ceil(edges[:-1]), np.ceil(edges[1:]) - 1.0
+    last[-1] = np.floor(edges[-1])
+    if np.any(first > last) or np.abs(edges).max() >= _LARGEST_TIME:
+        return None
+    to = " to " if first[0] < 0 else "-"
+    pairs = zip(first.astype(np.int64).tolist(), last.astype(np.int64).tolist(), strict=True)
+    return [str(a) if a == b else f"{a}{to}{b}" for a, b in pairs]
 
 
 def _edge_labels(edges):

@@ -132,7 +132,7 @@ def make_analyzer(
         Whether documents are lower-cased first.
     stop_words : {"english"}, list of str or None, default=None
         Words to drop (only for ``analyzer="word"``); "english" is scikit-learn's list.
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Regular expression of a token (only for ``analyzer="word"``).
 
     Returns

@@ -223,7 +223,7 @@ def build_vocabulary(
         have the same analyzer, by which it reads texts later.
     lowercase : bool, default=True
     stop_words : {"english"}, list of str or None, default=None
-    token_pattern : str, default=r"(?u)\b\w\w+\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         As of `BayesianSGNS`.
 
     Returns

@@ -171,25 +171,25 @@ def make_senses(
     shape = (n_genres, n_periods, n_senses)
     truth: dict[str, np.ndarray] = {}
     if model in ("scan", "gasc"):
-        phi = _walk(phi_rng, shape, first_phi, 2 * kappa_phi)
-        psi = _walk(psi_rng, (n_senses, n_periods, n_words), first_psi, 2 * kappa_psi)
+        phi = walk(phi_rng, shape, first_phi, 2 * kappa_phi)
+        psi = walk(psi_rng, (n_senses, n_periods, n_words), first_psi, 2 * kappa_psi)
     elif model == "edisc":
-        phi = _autoregression(phi_rng, shape, alpha_phi, kappa_phi)
+        phi = autoregression(phi_rng, shape, alpha_phi, kappa_phi)
         rho = _vectors(vectors, (n_words, n_dims), xi_rng)
         unit = 2.0 / median_distance(rho) ** 2
         chi = psi_rng.normal(scale=np.sqrt(unit * kappa_chi), size=(n_senses, rho.shape[1]))
-        theta = _autoregression(psi_rng, (n_periods, rho.shape[1]), alpha_theta, unit * kappa_theta)
+        theta = autoregression(psi_rng, (n_periods, rho.shape[1]), alpha_theta, unit * kappa_theta)
         sigma = psi_rng.normal(scale=np.sqrt(kappa_sigma), size=n_words)
         psi = (chi[:, None] + theta) @ rho.T + sigma
         truth.update(chi=chi, theta=theta, sigma=sigma, vectors=rho)
     else:
-        phi = _autoregression(phi_rng, shape, alpha_phi, kappa_phi)
+        phi = autoregression(phi_rng, shape, alpha_phi, kappa_phi)
         chi = psi_rng.normal(scale=np.sqrt(kappa_chi), size=(n_senses, n_words))
-        theta = _autoregression(psi_rng, (n_periods, n_words), alpha_theta, kappa_theta)
+        theta = autoregression(psi_rng, (n_periods, n_words), alpha_theta, kappa_theta)
         psi = chi[:, None] + theta
         truth.update(chi=chi, theta=theta)
     if model == "interaction":
-        xi = _autoregression(xi_rng, psi.shape, alpha_theta, kappa_interaction)
+        xi = autoregression(xi_rng, psi.shape, alpha_theta, kappa_interaction)
         xi[:, :, xi_rng.permutation(n_words) >= round(interaction * n_words)] = 0.0
         psi += xi
         truth.update(xi=xi)
@@ -264,8 +264,24 @@ def _draw_kappa(kappa_phi, rng):
     return float(rate / rng.gamma(shape))
 
 
-def _autoregression(rng, shape, alpha, kappa):
-    """Stationary AR(1) over the last axis but one, innovations of variance ``kappa``."""
+def autoregression(
+    rng: np.random.Generator, shape: tuple[int, ...], alpha: float, kappa: float
+) -> np.ndarray:
+    """Draw stationary autoregressions over the last axis but one.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    shape : tuple of int
+    alpha : float
+        Coefficient, between -1 and 1.
+    kappa : float
+        Variance of the innovations.
+
+    Returns
+    -------
+    ndarray of shape ``shape``
+    """
     x = rng.normal(scale=np.sqrt(kappa), size=shape)
     x[..., 0, :] /= np.sqrt(1 - alpha**2)
     for t in range(1, shape[-2]):
@@ -273,8 +289,20 @@ def _autoregression(rng, shape, alpha, kappa):
     return x
 
 
-def _walk(rng, shape, first, step):
-    """Random walk over the last axis but one: variance ``first`` at its start, ``step`` a step."""
+def walk(rng: np.random.Generator, shape: tuple[int, ...], first: float, step: float) -> np.ndarray:
+    """Draw random walks over the last axis but one.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    shape : tuple of int
+    first, step : float
+        Variances of the first place and of a step.
+
+    Returns
+    -------
+    ndarray of shape ``shape``
+    """
     x = rng.normal(size=shape)
     x[..., 0, :] *= np.sqrt(first)
     x[..., 1:, :] *= np.sqrt(step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -69,7 +70,7 @@ def extract_snippets(
         token lists.
     lowercase : bool, default=True
         Whether to lower-case texts (only for ``analyzer="word"``).
-    token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Regular expression of a token (only for ``analyzer="word"``). What does not match it takes
         no position in the window; with the default these are words of one letter.
 
@@ -84,6 +85,10 @@ def extract_snippets(
             By descending frequency over all snippets, then alphabetically.
         snippets : list of str
             The words of each snippet that were kept, in the order of the text, joined by blanks.
+        passages : list of str
+            What to read of each snippet: the text from the first token of the window to the last,
+            with the target, stop words and punctuation. Of token lists, and with a callable
+            ``analyzer``, the tokens joined by blanks.
         times, genres : ndarray of shape (n_snippets,) or None
             Those of the documents.
         document : ndarray of shape (n_snippets,), dtype int64
@@ -119,6 +124,8 @@ def extract_snippets(
     ... )
     >>> bunch.snippets
     ['sat river', 'river', 'river lends money']
+    >>> bunch.passages[0]
+    'sat on the bank of the river'
     >>> bunch.words.tolist(), bunch.counts.toarray().tolist()
     (['river', 'lends', 'money', 'sat'],
      [[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.0]])
@@ -148,20 +155,26 @@ def extract_snippets(
     if not centres.size:
         raise ValueError(f"target must occur in the documents, but {_quoted(forms)} does nowhere.")
     document = np.searchsorted(corpus.offsets, centres, side="right") - 1
-    ids, offsets = _windows(corpus, centres, document, int(window) // 2, _ids(corpus.words, stops))
+    half = int(window) // 2
+    ids, offsets = _windows(corpus, centres, document, half, _ids(corpus.words, stops))
     if not ids.size:
         raise ValueError("no word is left: there are no tokens but stop words around the target.")
     kept = restrict(
         _ranked(ids, offsets, corpus.words), min_count=min_count, max_features=max_features
     )
+    positions = centres - corpus.offsets[document]
+    pattern = token_pattern if texts and not callable(analyzer) else None
     return Bunch(
         counts=document_counts(kept.ids, kept.offsets, len(kept.words)),
         words=kept.words,
         snippets=_joined(kept),
+        passages=_passages(
+            corpus, documents, document, positions, int(window) // 2, pattern, lower
+        ),
         times=None if times is None else times[document],
         genres=None if genres is None else genres[document],
         document=document,
-        positions=centres - corpus.offsets[document],
+        positions=positions,
     )
 
 
@@ -247,6 +260,33 @@ def _joined(corpus):
     tokens = corpus.words[corpus.ids].tolist()
     ends = corpus.offsets.tolist()
     return [" ".join(tokens[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def _passages(corpus, documents, document, positions, half, pattern, lower):
+    """The text of each window, a list of str; tokens joined where ``pattern`` is None."""
+    documents = list(documents)
+    out, last, spans = [], None, None
+    for d, place in zip(document.tolist(), positions.tolist(), strict=True):
+        start, end = corpus.offsets[d : d + 2]
+        first, stop = max(place - half, 0), min(place + half + 1, int(end - start))
+        if d != last:
+            text = None if pattern is None else str(documents[d])
+            spans, last = _spans(text, pattern, lower, end - start), d
+        if spans is None:
+            out.append(" ".join(corpus.words[corpus.ids[start + first : start + stop]].tolist()))
+        else:
+            out.append(text[spans[first][0] : spans[stop - 1][1]])
+    return out
+
+
+def _spans(text, pattern, lower, n_tokens):
+    """Where tokens stand in a text; None where that is not known."""
+    if text is None:
+        return None
+    pattern, lowered = re.compile(pattern), text.lower() if lower else text
+    found = [match.span(pattern.groups) for match in pattern.finditer(lowered)]
+    # few letters change their length in lower case
+    return found if len(found) == n_tokens and len(lowered) == len(text) else None
 
 
 def _quoted(forms):

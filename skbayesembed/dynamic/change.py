@@ -12,13 +12,20 @@ from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, false_shares
 from ..sgns.documents import answers
 from ..sgns.neighbours import units_columns, units_notes
+from ..sgns.questions.asking import ask
 from ..sgns.questions.kinds import CosineDistances, Distances
 from ..sgns.questions.operands import of_places, together
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
 from .vectors import places_of
 
-# Words whose deviations are worked on at a time.
-_WORDS = 512
+# Words whose deviations, or draws, are worked on at a time.
+_WORDS, _DRAWN_WORDS = 512, 50
+# What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
+# deviation.
+_LEAST_KNOWN = 0.1
+# With fewer positive pairs in a period, what is said of a word there is what the prior makes of
+# other periods.
+FEWEST_PAIRS = 10
 
 
 def cosines(a, b):
@@ -61,8 +68,8 @@ def known_share(estimator, at, index, draws):
         Periods.
     index : ndarray of int of shape (n,)
         Words.
-    draws : ndarray of shape (n_draws, 2, n, n_components)
-        Of their targets in these periods.
+    draws : ndarray of shape (n_draws, 2, n, n_components) or None
+        Of their targets in these periods; not needed where intervals are by units.
     """
     deviations = estimator._deviations()
     if deviations is not None:
@@ -75,6 +82,35 @@ def known_share(estimator, at, index, draws):
     else:
         variance = (draws[:, 1] - draws[:, 0]).var(axis=0, ddof=1).sum(axis=-1)
     return 1.0 - np.minimum(variance / prior_distance(estimator, at) ** 2, 1.0)
+
+
+def verdict_of(found):
+    """What `drift` found with a threshold, one of four short texts."""
+    if min(found.pairs) < FEWEST_PAIRS:
+        return "no data"
+    low, high = found.interval
+    if low > found.threshold:
+        return "drifted"
+    if high < found.threshold:
+        return "no drift"
+    # the sampling of units may vary more than the prior, and then it is no want of data
+    of_prior = found.get("sd_prior", 1.0) > found.get("sd_sampling", 0.0)
+    return "no data" if found.known < _LEAST_KNOWN and of_prior else "not decided"
+
+
+def moves(estimator, at, index, distance, prob, shape=None, **more):
+    """The `Answer` of how far words (n,) moved between periods ``at``, and what is known (n,).
+
+    ``shape`` and ``more`` are those of `ask`.
+    """
+    places = [places_of(estimator, t, index) for t in at]
+    question = distance_question(estimator, distance, *places)
+    found = ask(estimator, question, prob, shape, **more)
+    pairs = None
+    if estimator._deviations() is None:
+        draws = question.draws(estimator._vectors(question.operands, False))
+        pairs = draws.reshape(len(draws), 2, index.size, -1)
+    return found, known_share(estimator, at, index, pairs)
 
 
 def _variance_by_units(deviations, start, end):
@@ -153,8 +189,8 @@ class Changes(Table):
             Column("word", self.words, (), left=True),
             Column("distance", self.mean, ()),
             Column(f"{100 * self.prob:g} % interval", self.interval, (), "6.3f"),
-            Column(f"{above:>9}", self.prob_exceeds, (), ".2f"),
-            Column("false", self.false_share, (), ".2f"),
+            Column(f"{above:>9}", self.prob_exceeds, (), self._chances),
+            Column("false", self.false_share, (), self._chances),
             Column("known", self.known, (), ".2f"),
             Column("pairs", pairs, (), left=True),
         ]
@@ -187,7 +223,9 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     Of those that were the target of ``min_pairs`` pairs in both.
 
     Block by block of words: memory does not grow with the vocabulary. For cosines without a
-    threshold, which takes all words to find, distances are worked out twice.
+    threshold, which takes all words to find, distances are worked out twice. The words that are
+    shown are then asked about again, by the draws that `drift` answers with, so that both say the
+    same.
     """
     seen = _seen_enough(estimator, at, min_pairs)
     step, n_words = sweep_chunk(estimator, 2), estimator.words_.size
@@ -221,21 +259,34 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     for index, mine in blocks:
         vectors = targets(index, mine)
         found = summary(index[mine], vectors)
-        draws = found.pop("draws")
-        found.update(above=np.mean(draws > threshold, axis=0), n_draws=len(draws))
-        found.known = known_share(estimator, at, index[mine], vectors)
-        parts.append(found)
-    names = ["mean", "sd", "interval", "above", "known"] + ["n_units"] * (deviations is not None)
-    columns = {name: np.concatenate([p[name] for p in parts]) for name in names}
-    order = np.lexsort((-columns["interval"][:, 0], -columns["above"]))[:n]
-    labels = estimator.periods_.labels
-    mean, sd, interval, above, known, *n_units = (columns[name][order] for name in columns)
-    words = seen[order]
+        parts.append((np.mean(found.draws > threshold, axis=0), found.interval[:, 0]))
+    words = seen[_surest(*map(np.concatenate, zip(*parts, strict=True)))[:n]]
+    parts = [words[a : a + _DRAWN_WORDS] for a in range(0, words.size, _DRAWN_WORDS)]
+    answers_of = [moves(estimator, at, part, distance, prob) for part in parts]
+    rows = [_row_of(*answer, threshold) for answer in answers_of]
+    n_draws = len(answers_of[0][0].draws)
+    columns = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+    order = _surest(columns["above"], columns["interval"][:, 0])
+    mean, sd, interval, above, known, *n_units = (column[order] for column in columns.values())
+    words, labels = words[order], estimator.periods_.labels
     return Changes(
         estimator.words_[words], mean, sd, interval, above, false_shares(above), known,
         *(estimator.observed_[t, words] for t in at),
-        tuple(labels[t] for t in at), distance, threshold, prob, parts[0].n_draws, *n_units,
+        tuple(labels[t] for t in at), distance, threshold, prob, n_draws, *n_units,
     )._resting_on(source_of(estimator, deviations is not None))  # fmt: skip
+
+
+def _surest(above, low):
+    """Order by the probability of more than the threshold, then by the low end of the interval."""
+    return np.lexsort((-low, -above))
+
+
+def _row_of(found, known, threshold):
+    """Columns of `Changes`, of an answer about some words."""
+    units = {"n_units": found.n_units} if "n_units" in found else {}
+    above = np.mean(found.draws > threshold, axis=0)
+    return {"mean": found.mean, "sd": found.sd, "interval": found.interval, "above": above,
+            "known": known, **units}  # fmt: skip
 
 
 def _seen_enough(estimator, at, min_pairs):

@@ -25,6 +25,7 @@ from . import inputs, predict
 from .balance import balance_of
 from .checks import check_filter
 from .datatree import DataTreeMixin
+from .documents.asked import seconds_of_question
 from .documents.sampling import DriftSampling
 from .documents.source import source_of, why_not
 from .features import sampled_features
@@ -144,7 +145,7 @@ class DynamicSGNS(
         Part of the analyzer.
     stop_words : {"english"}, list of str or None, default=None
         Part of the analyzer.
-    token_pattern : str, default=r"(?u)\b\w\w+\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Part of the analyzer.
     feature_names : list of str or None, default=None
         Words of the columns where X is a count matrix.
@@ -384,7 +385,8 @@ class DynamicSGNS(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, times, seeds["counts"], units, sample_weight)
-        cost.announce(self, ROOM, training, seeds)
+        work = training.periods.n_periods * training.words.size**2 * self.n_components
+        cost.announce(self, ROOM, training, seeds, asked=seconds_of_question, work=work)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
@@ -469,6 +471,7 @@ class DynamicSGNS(
             lambda e, seeds: inputs.training_data(
                 e, X, times, seeds["counts"], units, sample_weight
             ),
+            asked=seconds_of_question,
         )
 
     def fit_transform(

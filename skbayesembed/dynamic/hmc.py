@@ -205,4 +205,5 @@ def solve(estimator, problem, settings, seed):
         verbose=estimator.verbose,
     )
     result.facts["kernel"] = "nuts"
+    result.monitored["logit"] = monitored
     return result

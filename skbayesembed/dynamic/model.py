@@ -27,13 +27,8 @@ import numpy as np
 
 from ..inference.mode import find_mode
 from ..inference.threads import serial
-from ..numeric.tridiagonal_kernels import (
-    paths_factor,
-    paths_from,
-    paths_prior,
-    paths_pull,
-    paths_to,
-)
+from ..numeric.tridiagonal import paths_factor, paths_to
+from ..numeric.tridiagonal_kernels import paths_from, paths_prior, paths_pull
 from ..sgns.data import pair_table
 from ..sgns.model import SGNSModel, canonical_rotation, pivot_contexts
 from ..sgns.pairs import pooled_counts
@@ -234,9 +229,7 @@ class DynamicDensity:
 
     def coordinates(self, x):
         """The inverse of `vectors`: ndarray of shape (n_parameters,)."""
-        theta = np.empty(self.n_parameters)
-        paths_to(self._center, self._inverse, self._below, self._flat(x), self._flat(theta))
-        return theta
+        return paths_to(self._center, self._inverse, self._below, self._flat(x)).ravel()
 
     def pack(self, arrays):
         """Flat parameters of ``{"rho", "alpha"}``, both (n_periods, n_words, n_components)."""

@@ -23,7 +23,7 @@ from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
 from ..sgns.reading import pair_axis, pair_places, pairs_at, similarity_title
 from .asking import DynamicAskingMixin
-from .change import Changes, distance_question, known_share, most_changed, prior_distance
+from .change import FEWEST_PAIRS, Changes, most_changed, moves, prior_distance, verdict_of
 from .vectors import places_of
 
 _WHICH = ("target", "context")
@@ -58,6 +58,12 @@ def _two_periods(estimator, start, end):
     return at
 
 
+def _fewest_pairs(estimator, periods, *phrases):
+    """Positive pairs that the words of each phrase were targets of, the fewest, (n_periods,)."""
+    seen = [estimator.observed_[np.ix_(periods, phrase.index)].sum(axis=1) for phrase in phrases]
+    return np.min(seen, axis=0)
+
+
 def cosines_at(estimator, a, b):
     """The `Question` of the cosines of pairs of phrases in periods.
 
@@ -90,7 +96,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
 
     Draws of all answers belong together, in whatever periods and whenever they are asked for: see
     `contrast`. With ``solver="vi"`` they are 1,000 draws from the approximation, a word's own the
-    same in every answer; tables of all words, which have no draws, rest on draws of their own.
+    same in every answer; `most_similar`, which looks at all words, has draws of its own.
     """
 
     # of the estimator
@@ -161,7 +167,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         -------
         Answer
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen,), ``interval`` (n_chosen, 2),
-            ``draws`` (n_draws, n_chosen).
+            ``draws`` (n_draws, n_chosen); ``pairs`` (n_chosen,), the positive pairs that the words
+            were targets of in the period, of the word that has fewer: where there are next to none
+            the answer is what the prior makes of other periods.
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Raises
@@ -176,6 +184,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         chosen, where = _chosen_periods(self, periods)
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         question = cosines_at(self, *([(x, t) for t in chosen] for x in (a, b)))
+        where["pairs"] = _fewest_pairs(self, chosen, a, b)
         return ask(self, question, prob, title=similarity_title(a, b), axes=_over(where), **where)
 
     def self_similarity(
@@ -216,6 +225,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         now, then = [(phrase, t) for t in chosen], [(phrase, at)] * len(chosen)
         title = f"similarity of {phrase.label!r} to itself in {where['reference']}"
         question = cosines_at(self, now, then)
+        where["pairs"] = _fewest_pairs(self, chosen, phrase)
         return ask(self, question, prob, title=title, axes=_over(where), **where)
 
     def similarity_change(
@@ -278,11 +288,17 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Answer
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the distance;
             where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more;
-            ``pairs``, the positive pairs that the word was the target of in the two periods, and
+            ``pairs``, the positive pairs that the word was the target of in the two periods;
             ``known``, the share of the prior's variance of its move that was taken away by what was
-            seen: a small probability is "no drift" where much is known, and "no data" where
-            ``known`` is near 0. (NaN for point estimates without units.)
-            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
+            seen, from 0, nothing, to 1, all (NaN for point estimates without units).
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, and
+            ``units``, the effective units that the vector rests on in the two periods.
+
+            ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
+            one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``
+            where the whole interval is above the threshold, ``"no drift"`` where it is below; else
+            ``"not decided"``, or ``"no data"`` where ``known`` is below 0.1 for want of data (95 %
+            of the prior's standard deviation are left), and not because units differ.
 
         Notes
         -----
@@ -295,19 +311,21 @@ class DynamicReadingMixin(DynamicAskingMixin):
         _check_distance(distance, threshold)
         at = _two_periods(self, start, end)
         index = word_index(self, word, "word")
-        first, last = (np.array([places_of(self, t, index)]) for t in at)
-        question = distance_question(self, distance, first, last)
         start, end = (self.periods_.labels[t] for t in at)
         title = f"{distance} distance of {str(self.words_[index])!r}, {start} to {end}"
-        found = ask(self, question, prob, (), title=title)
+        found, known = moves(self, at, np.array([index]), distance, prob, (), title=title)
         found.pairs = tuple(float(self.observed_[t, index]) for t in at)
-        draws = question.draws(self._vectors(question.operands, False))
-        found.known = float(known_share(self, at, np.array([index]), draws[:, :, None])[0])
+        if "n_units" in found:
+            units = self._deviations().n_units
+            found.units = tuple(float(units[places_of(self, t, index)]) for t in at)
+        found.known = float(known[0])
         if threshold is None and distance == "euclidean":
             threshold = prior_distance(self, at)
         if threshold is not None:
             found.threshold = threshold
             found.prob_exceeds = float(np.mean(found.draws > threshold))
+            if found.source != "point":
+                found.verdict = verdict_of(found)
         return found
 
     def most_changed(
@@ -318,7 +336,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         end: Any = None,
         distance: str = "euclidean",
         threshold: float | None = None,
-        min_pairs: float = 10,
+        min_pairs: float = FEWEST_PAIRS,
         prob: float = 0.9,
     ) -> Changes:
         """Words that have most surely changed between two periods.

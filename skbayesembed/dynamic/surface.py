@@ -14,7 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..inference.chains import serial
-from ..numeric.tridiagonal_kernels import paths_factor, paths_from, paths_pull
+from ..numeric.tridiagonal import paths_factor
+from ..numeric.tridiagonal_kernels import paths_from, paths_pull
 from ..sgns.preconditioner import Preconditioner
 from ..sgns.residuals import Residuals
 

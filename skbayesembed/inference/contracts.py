@@ -302,6 +302,7 @@ ATTRS = {
     "n_modes": "modes of the posterior that were found",
     "mode_share": "share of the posterior that the heaviest of them holds",
     "mode_starts": "starts that led to it",
+    "starts_by_mode": "starts that led to each of them, the heaviest first, of how many",
     "likelihood_power": "power of the likelihood",
     "init": "what the topics start from",
     "n_empty": "topics that hold less than one token on average",
@@ -333,6 +334,9 @@ class Result:
         What the draws were drawn from.
     learned : dict of str to object
         Further fitted attributes of the estimator, by their names.
+    monitored : dict of str to ndarray of int of shape (n_entries, n_indices)
+        What the entries of a statistic are of: target and context, words both, and before them
+        the period where there are three.
     """
 
     draws: dict[str, np.ndarray]
@@ -341,6 +345,7 @@ class Result:
     facts: dict[str, Any] = field(default_factory=dict)
     approximation: Approximation | None = None
     learned: dict[str, Any] = field(default_factory=dict)
+    monitored: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def require(model: object, contract: type, solver: str) -> None:

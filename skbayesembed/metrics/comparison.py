@@ -110,7 +110,10 @@ def _check(found):
     first_name = next(iter(found))
     for name, one in found.items():
         if "pointwise" not in one:
-            raise ValueError(f"{name!r} has no densities of observations: ask for pointwise=True.")
+            raise ValueError(
+                f"{name!r} has no densities of single observations: pass what "
+                "loo(..., pointwise=True) returns, or score_units."
+            )
         first, same = found[first_name], len(one.pointwise) == len(found[first_name].pointwise)
         if same and "pairs" in one:
             same = "pairs" in first and np.array_equal(one.pairs, first.pairs)

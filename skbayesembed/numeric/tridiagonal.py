@@ -151,3 +151,27 @@ class Tridiagonal:
         bands = np.zeros((2, self.n))
         bands[0], bands[1, :-1] = self.diagonal, self.off
         return cholesky_banded(bands, lower=True)
+
+
+def paths_factor(diagonal, off, information, inverse, below):
+    """Cholesky factors of a tridiagonal precision plus ``information`` (T, M) on its diagonal.
+
+    One over the diagonal goes into ``inverse``, what is beneath it into ``below``. NumPy is quick
+    enough for what is done once for many steps, and need not be compiled.
+    """
+    for t in range(len(information)):
+        pivot = diagonal[t] + information[t]
+        if t > 0:
+            pivot -= below[t - 1] ** 2
+        np.sqrt(pivot, out=pivot)
+        np.divide(1.0, pivot, out=inverse[t])
+        if t < len(information) - 1:
+            np.multiply(off[t], inverse[t], out=below[t])
+
+
+def paths_to(center, inverse, below, x):
+    """y = L' (x - center), (T, M): the inverse of `tridiagonal_kernels.paths_from`."""
+    gone = x - center
+    y = gone / inverse
+    y[:-1] += below[:-1] * gone[1:]
+    return y

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from numba import njit
 
 from .elementwise import FAST
@@ -27,18 +25,6 @@ def paths_from(center, inverse, below, y, x):
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def paths_to(center, inverse, below, x, y):
-    """y = L' (x - center): the inverse of `paths_from`."""
-    n, m = x.shape
-    for t in range(n):
-        for j in range(m):
-            y[t, j] = (x[t, j] - center[t, j]) / inverse[t, j]
-    for t in range(n - 1):
-        for j in range(m):
-            y[t, j] += below[t, j] * (x[t + 1, j] - center[t + 1, j])
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def paths_pull(inverse, below, gradient, out):
     """out = L^-1 gradient: the gradient by y where ``gradient`` is that by x."""
     n, m = gradient.shape
@@ -47,20 +33,6 @@ def paths_pull(inverse, below, gradient, out):
     for t in range(1, n):
         for j in range(m):
             out[t, j] = (gradient[t, j] - below[t - 1, j] * out[t - 1, j]) * inverse[t, j]
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def paths_factor(diagonal, off, information, inverse, below):
-    """Cholesky factors of a tridiagonal precision plus ``information`` (T, M) on its diagonal."""
-    n, m = information.shape
-    for t in range(n):
-        for j in range(m):
-            d = diagonal[t] + information[t, j]
-            if t > 0:
-                d -= below[t - 1, j] ** 2
-            inverse[t, j] = 1.0 / math.sqrt(d)
-            if t < n - 1:
-                below[t, j] = off[t] * inverse[t, j]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)

@@ -10,8 +10,9 @@ import numpy as np
 from ..corpus.design import INTERCEPT
 from ..posterior.results import Result
 from ..posterior.sources import interval_label
+from ..posterior.tables import bounded, p_values
 from .canvas import Display, can
-from .marks import beside, forest, forest_height, reference
+from .marks import beside, column_width, forest, forest_height, reference
 
 
 class Rows(NamedTuple):
@@ -24,8 +25,8 @@ class Rows(NamedTuple):
     interval : ndarray of shape (n_rows, 2)
     quantity, title : str
         What the horizontal axis and the whole are called.
-    beside : (str, list of str) or None
-        A head and a text for each row, on the right.
+    beside : list of (str, list of str)
+        Columns on the right: a head, and a text for each row.
     zero : float or None
         What answers are held against.
     """
@@ -35,37 +36,38 @@ class Rows(NamedTuple):
     interval: np.ndarray
     quantity: str
     title: str | None
-    beside: tuple[str, list[str]] | None = None
+    beside: Sequence[tuple[str, list[str]]] = ()
     zero: float | None = None
-
-
-def _shares(values):
-    return [f"{value:.2f}" for value in values]
 
 
 def _neighbours(table):
     top = f"P(top {len(table.words)})"
-    return "cosine", f"nearest to {table.word!r}", (top, _shares(table.prob_top)), None
+    return "cosine", f"nearest to {table.word!r}", [(top, bounded(table.prob_top))], None
 
 
 def _nearer(table):
     head = "P(nearest)"
-    return "cosine", f"nearest to {table.word!r}", (head, _shares(table.prob_nearest)), None
+    return "cosine", f"nearest to {table.word!r}", [(head, bounded(table.prob_nearest))], None
 
 
 def _analogies(table):
     title = "{!r} is to {!r} as {!r} is to".format(*table.question)
-    return "cosine", title, ("P(answer)", _shares(table.prob_answer)), None
+    return "cosine", title, [("P(answer)", bounded(table.prob_answer))], None
 
 
 def _projections(table):
-    return f"projection on {table.axis}", None, ("P(> 0)", _shares(table.prob_positive)), 0.0
+    return f"projection on {table.axis}", None, [("P(> 0)", bounded(table.prob_positive))], 0.0
 
 
 def _changes(table):
     title = f"{table.periods[0]} to {table.periods[1]}"
-    above = f"P(> {table.threshold:.3g})", _shares(table.prob_exceeds)
-    return f"{table.distance} distance", title, above, table.threshold
+    pairs = [f"{a:.0f}, {b:.0f}" for a, b in zip(table.count_start, table.count_end, strict=True)]
+    columns = [
+        (f"P(> {table.threshold:.3g})", bounded(table.prob_exceeds)),
+        ("known", [f"{known:.2f}" for known in table.known]),
+        ("pairs", pairs),
+    ]
+    return f"{table.distance} distance", title, columns, table.threshold
 
 
 def _topic_effects(table):
@@ -88,7 +90,7 @@ def _effects(table, names, quantity):
         table.interval[terms].reshape(-1, 2),
         quantity,
         str(table.terms[terms[0]]) if one else None,
-        ("p", [f"{value:.3f}" for value in table.p_value[terms].ravel()]),
+        [("p", p_values(table.p_value[terms].ravel()))],
         0.0,
     )
 
@@ -114,6 +116,8 @@ _OTHERS = {
 }
 # First words of a topic that it is called by.
 _FIRST = 3
+# Points between the axes and the first column beside them, and up to a title above their heads.
+_START, _ABOVE_HEADS = 4.0, 16.0
 
 
 def rows_of(result: Any) -> Rows:
@@ -217,11 +221,17 @@ class ForestDisplay(Display):
         self.points_, self.intervals_ = made
         if rows.zero is not None:
             reference(axes, rows.zero)
-        if rows.beside is not None and source != "point":
-            beside(axes, *rows.beside)
+        start = _START
+        for head, texts in rows.beside if source != "point" else ():
+            beside(axes, head, texts, start)
+            start += column_width(head, texts)
         axes.set_xlabel(f"{rows.quantity}\n{interval_label(self.result.prob, source)}")
         if rows.title is not None:
-            axes.set_title(rows.title, loc="left")
+            # above the heads of columns, which leave it no room beside them
+            crowded = len(rows.beside) > 1 and source != "point"
+            axes.set_title(rows.title, loc="left", pad=_ABOVE_HEADS if crowded else None)
+            if crowded:
+                axes.locator_params(axis="x", nbins=3)
         return self._close()
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from .canvas import COLORS, GREY
+from .canvas import COLORS, GREY, SMALL
 
 # Height of a row of a forest, and of what is around it, in inches.
 ROW, AROUND = 0.19, 0.75
@@ -16,6 +16,8 @@ ROW, AROUND = 0.19, 0.75
 _LINE = 0.15
 # Longest line of a label, in letters.
 _LABEL = 22
+# Width of a letter, relative to the size of the text, and of a gap between columns, in points.
+_LETTER, _GAP = 0.58, 6.0
 # Points at which densities are worked out.
 _GRID = 200
 
@@ -59,17 +61,25 @@ def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4
     return Marks(points, lines)
 
 
-def beside(axes, head, texts):
-    """A column of texts on the right of a forest, under a head; returns the texts."""
+def beside(axes, head, texts, start=4.0):
+    """A column of texts on the right of a forest, under a head; returns the texts.
+
+    ``start`` is how far from the axes, in points.
+    """
     where = axes.get_yaxis_transform()
     rows = [(-0.75, head, "bottom"), *((i, text, "center") for i, text in enumerate(texts))]
     return [
         axes.annotate(
-            text, (1.0, y), xycoords=where, xytext=(4, 0), textcoords="offset points", va=va,
-            annotation_clip=False, color=GREY if i else "black",
+            text, (1.0, y), xycoords=where, xytext=(start, 0), textcoords="offset points", va=va,
+            annotation_clip=False, color=GREY if i else "black", fontsize=SMALL, gid="small",
         )
         for i, (y, text, va) in enumerate(rows)
     ]  # fmt: skip
+
+
+def column_width(head, texts):
+    """Points that a column of texts takes, with the gap to the next."""
+    return _LETTER * SMALL * max(map(len, [head, *texts])) + _GAP
 
 
 def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", label=None):

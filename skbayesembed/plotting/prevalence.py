@@ -12,7 +12,7 @@ from .canvas import Display, can, legend_above, styles
 from .marks import band
 
 # Height of a panel, of what is around them, and of a line of the legend, in inches.
-_PANEL, _ABOVE, _LINE = 1.25, 0.5, 0.13
+_PANEL, _ABOVE, _LINE = 1.25, 0.62, 0.13
 # Most words that a sense is called by, and letters of them.
 _WORDS, _LETTERS = 4, 34
 
@@ -152,6 +152,7 @@ class PrevalenceDisplay(Display):
             axes.set_ylabel(f"prevalence,\n{found.genres[genre]}" if several else "prevalence")
         if np.any(found.n_snippets[chosen] == 0):
             panels[0].plot([], [], "o", ms=2.8, color="0.3", mfc="white", label="no snippets")
+        panels[-1].set_xlabel("time")
         legend_above(panels[0], interval_label(found.prob, found.source, "band"))
         return self._close()
 

@@ -366,7 +366,10 @@ class Posterior(Mapping[str, np.ndarray]):
         if chosen is not None and not parts:
             raise ValueError(f"words must be None: {', '.join(names)} have no dimension {_WORD!r}.")
         columns = {c: np.concatenate([[], *(p[c] for p in parts)]) for c in Summary.columns}
-        table = Summary(labels=np.array(labels, dtype=str), prob=float(prob), **columns)
+        starts = self.attrs.get("starts_by_mode")
+        notes = () if starts is None else (f"modes, the heaviest first, met by {starts} starts",)
+        labels = np.array(labels, dtype=str)
+        table = Summary(labels=labels, prob=float(prob), facts=notes, **columns)
         return table._resting_on(source_of_posterior(self))
 
     def _places_of(self, words):

@@ -10,8 +10,8 @@ import numpy as np
 
 from .tables import Column, Table
 
-# Characters of a text that are printed.
-_PRINTED = 70
+# Characters that are printed of a text, from its beginning; of a snippet, whose word is amid it.
+_PRINTED, _PRINTED_SNIPPET = 70, 120
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -61,14 +61,14 @@ class Representatives(Table):
             Column("interval", self.interval, ("low", "high"), ".3f"),
         ]
         if self.texts is not None:
-            columns.append(Column("text", self.texts, ("text",), _printed, left=True))
+            columns.append(Column("text", self.texts, ("text",), self._printed, left=True))
         return columns
 
-
-def _printed(texts):
-    """The beginnings of texts, on one line each."""
-    lines = [" ".join(str(text).split()) for text in texts]
-    return [s if len(s) <= _PRINTED else f"{s[: _PRINTED - 3]}..." for s in lines]
+    def _printed(self, texts):
+        """The beginnings of texts, on one line each."""
+        most = _PRINTED_SNIPPET if self.of == "sense" else _PRINTED
+        lines = [" ".join(str(text).split()) for text in texts]
+        return [s if len(s) <= most else f"{s[: most - 3]}..." for s in lines]
 
 
 def texts_of(X: Any, kind: str, texts: Any, n: int, what: str) -> np.ndarray | None:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .sources import notes_on
-from .tables import Column, Table, frame_of, readable_numbers
+from .tables import Column, Table, frame_of, p_values, readable_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 # Rows that are printed of a longer table.
 _MAX_ROWS = 20
 # How entries are printed; others as many digits as they need.
-_SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": ".3f", "n_units": ".1f", "elpd": ".1f",
-          "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
+_SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "n_units": ".1f", "known": ".2f",
+          "pairs": ".4g", "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
 # Parts of others, in the data frame only.
-_NOT_PRINTED = ("sd_sampling", "sd_prior", "times")
+_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +162,7 @@ class ResultTable(Table):
 
     def __init__(self, result: Result) -> None:
         self._result, self._about = result, result._about
+        self.source = result.source
         self._shape = tuple(len(labels) for labels in self._about.axes.values())
 
     def _values(self):
@@ -171,7 +172,7 @@ class ResultTable(Table):
             labels = {name, name.removesuffix("s")} & set(self._about.axes)
             if name == "draws" or labels or not _is_plain(value):
                 continue
-            end = (2,) if name in self._about.ends else ()
+            end = (2,) if name in self._about.ends or _is_move(value) else ()
             array = np.asarray(value)
             ahead = array.shape[: array.ndim - len(end)]
             if ahead != self._shape[: len(ahead)] or array.shape[len(ahead) :] != end:
@@ -199,9 +200,15 @@ class ResultTable(Table):
             for name, labels in self._labels().items()
         ]
         for name, values, varies in self._values():
-            if varies and name not in _NOT_PRINTED:
-                columns.append(Column(self._head(name), values, (name,), _show(name, values)))
+            if varies and name not in self._left_out():
+                show = self._chances if name.startswith("prob") else _show(name, values)
+                show = _both if _is_move(self._result[name]) else show
+                columns.append(Column(self._head(name), values, (name,), show))
         return columns or [Column("entries", [", ".join(self._result)], ())]
+
+    def _left_out(self):
+        # units of both periods say what the fewest of them are
+        return (*_NOT_PRINTED, *(["n_units"] if "units" in self._result else []))
 
     def _head(self, name):
         if name != "interval" or self._about.prob is None:
@@ -211,7 +218,9 @@ class ResultTable(Table):
     def _series(self):
         series = self._labels()
         for name, values, _ in self._values():
-            if name in self._about.ends:
+            if _is_move(self._result[name]):
+                series |= {f"{name}_{end}": values[:, i] for i, end in enumerate(("start", "end"))}
+            elif name in self._about.ends:
                 ahead = "" if name == "interval" else f"{name}_"
                 series |= {f"{ahead}{end}": values[:, i] for i, end in enumerate(("low", "high"))}
             else:
@@ -237,9 +246,20 @@ class ResultTable(Table):
 
 def _is_plain(value):
     """Whether an entry is a number, a text, or an array or list of them."""
-    if isinstance(value, Number | str | np.ndarray):
+    if isinstance(value, Number | str | np.ndarray) or _is_move(value):
         return True
     return isinstance(value, list) and all(isinstance(v, Number | str) for v in np.ravel(value))
+
+
+def _is_move(value):
+    """Whether an entry has two numbers, one of the start and one of the end."""
+    return (
+        isinstance(value, tuple) and len(value) == 2 and all(isinstance(v, Number) for v in value)
+    )
+
+
+def _both(values):
+    return [f"{start:.4g}, {end:.4g}" for start, end in values]
 
 
 def _objects(labels):
@@ -258,7 +278,7 @@ def _texts(values):
 
 
 def _show(name, values):
-    if name in _SHOWS or name.startswith(("prob", "share")):
+    if name in _SHOWS or name.startswith("share"):
         return _SHOWS.get(name, ".2f")
     if values.dtype.kind in "fc" and values.ndim == 1:
         return readable_numbers

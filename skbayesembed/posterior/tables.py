@@ -48,6 +48,45 @@ def false_shares(probability: np.ndarray) -> np.ndarray:
     return np.cumsum(1.0 - probability) / np.arange(1, probability.size + 1)
 
 
+def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> list[str]:
+    """Texts of probabilities, which rounding does not make impossible or certain.
+
+    Parameters
+    ----------
+    values : iterable of float
+        From 0 to 1.
+    digits : int, default=2
+        After the point.
+    both : bool, default=True
+        Whether those near 1 are bounded as those near 0 are.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import bounded
+    >>> bounded([0.0, 0.25, 1.0])
+    ['<0.01', '0.25', '>0.99']
+    """
+    least = 10.0**-digits
+
+    def text(value):
+        if value < least:
+            return f"<{least:.{digits}f}"
+        if both and value > 1.0 - least:
+            return f">{1.0 - least:.{digits}f}"
+        return f"{value:.{digits}f}"
+
+    return [text(value) for value in values]
+
+
+def p_values(values: Iterable[float]) -> list[str]:
+    """Texts of p-values: those below a thousandth as ``"<0.001"``."""
+    return bounded(values, 3, both=False)
+
+
 class Column(NamedTuple):
     """One column of a `Table`.
 
@@ -133,6 +172,11 @@ class Table:
     def _notes(self):
         """Lines to print below the table."""
         return notes_on("point" if self.n_draws == 1 else self.source)
+
+    def _chances(self, values):
+        """Texts of probabilities; of one draw they are 0 or 1."""
+        point = self.n_draws == 1 or self.source == "point"
+        return [f"{value:.2f}" for value in values] if point else bounded(values)
 
     def _resting_on(self, source: str) -> Self:
         """Note what intervals rest on, as of `sources.source_of`; returns the table."""
@@ -286,6 +330,8 @@ class Summary(Table):
         Rank-normalised split R-hat.
     prob : float
         Probability in the interval.
+    facts : tuple of str
+        What else is to be known of the run, printed below.
     columns : tuple of str
         Names of the columns, in order.
     """
@@ -300,6 +346,7 @@ class Summary(Table):
     ess_tail: np.ndarray
     rhat: np.ndarray
     prob: float
+    facts: tuple[str, ...] = ()
 
     columns = ("mean", "sd", "low", "high", "mcse", "ess_bulk", "ess_tail", "rhat")
     _max_rows = 20
@@ -322,7 +369,7 @@ class Summary(Table):
         ess = self.ess_bulk[~np.isnan(self.ess_bulk)]
         if rhat.size and ess.size:
             notes.append(f"largest rhat {rhat.max():.3f}, smallest ess_bulk {ess.min():.0f}")
-        return notes + notes_on(self.source)
+        return [*notes, *self.facts, *notes_on(self.source)]
 
 
 def _shorten(label, length=40):

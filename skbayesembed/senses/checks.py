@@ -45,7 +45,8 @@ def check_parameters(estimator):
         )
     _check_kernel(e)
     _check_power(e)
-    check_integer("n_starts", e.n_starts, 1)
+    if not (isinstance(e.n_starts, str) and e.n_starts == "auto"):
+        check_integer("n_starts", e.n_starts, 1, "'auto' or ")
     check_word_filters(e)
     check_feature_names(e.feature_names)
     check_chain_length(e)

@@ -194,9 +194,11 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
     )
     levels = (n_periods, n_senses, n_words, 1)
     value += pull_paths(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
-    added, out[-1] = kappa_prior(phi, theta[-1], hyper)
+    added, slope = kappa_prior(phi, theta[-1], hyper)
+    of_levels, slope_of_levels = narrowed_levels(of_phi[5], hyper[0], theta[-1] + math.log(2.0))
+    out[-1] = slope + slope_of_levels
     frame = walk_frame(of_phi, hyper[0], 2 * math.exp(theta[-1]))
-    return value + added + pull_phi(frame, phi, by_phi, out[a:-1])
+    return value + added + of_levels + pull_phi(frame, phi, by_phi, out[a:-1])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
@@ -225,6 +227,41 @@ def kappa_prior(phi, log_kappa, hyper):
     degrees = shape + 0.5 * phi[1:].size
     value = -degrees * log_kappa - rate * math.exp(-log_kappa)
     return value, (0.25 * squares + rate) * math.exp(-log_kappa) - degrees
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def narrowed_levels(narrowing, first, log_variance):
+    """Minus the log integral of what narrows the levels of walks; its derivative by log variance.
+
+    With P the precision of a walk whose steps have the variance v, and N = diag(narrowing), it is
+    (log det(P + N) - log det P) / 2, a term for each path of levels. Without it levels that were
+    narrowed would speak for small steps. Constants are left out. The Cholesky factor of P + N has
+    the squared diagonal e_t + 1 / v, the last e_t, where e_{t+1} = N_{t+1} + e_t / (1 + v e_t).
+    """
+    n_periods, _, n_inner = narrowing.shape
+    value, slope = 0.0, 0.0
+    for b in range(n_inner):
+        # where nothing is narrowed the integral is one, also of a flat first period
+        if narrowing[:, 0, b].sum() == 0.0:
+            continue
+        e, by_log = 1 / first, 0.0
+        for t in range(n_periods):
+            e += narrowing[t, 0, b]
+            relative = by_log / e if e > 0.0 else 0.0
+            if t == n_periods - 1:
+                value += 0.5 * math.log(e)
+                slope += 0.5 * relative
+                continue
+            # of log(v e), which may be anything
+            x = math.log(e) + log_variance if e > 0.0 else -np.inf
+            small = math.exp(-abs(x))
+            value += 0.5 * (max(x, 0.0) + math.log1p(small))
+            share = (1.0 if x > 0.0 else small) / (1.0 + small)
+            left = (small if x > 0.0 else 1.0) / (1.0 + small)
+            slope += 0.5 * share * (relative + 1.0)
+            by_log = left * (by_log - e * share * (relative + 1.0))
+            e *= left
+    return value, slope
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

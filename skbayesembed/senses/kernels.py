@@ -33,7 +33,7 @@ def exp_rows(x, out, top):
             out[i, j] = exp_negative(x[i, j] - largest)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def log_prevalence(phi, out):
     """out (G, T, K) = log softmax of phi (T, K, G) over senses."""
     n_periods, n_senses, n_genres = phi.shape
@@ -80,7 +80,7 @@ def snippet_logits(indptr, words, counts, rows, of_period, stride, out):
             out[i, d], out[j, d], out[k, d] = a, b, c
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def counts_by_sense(indptr, words, counts, weights, of_period, scale, rows):
     """Add scale c_dv weights_kd to rows[r, v]: the transpose of `snippet_logits`."""
     n_senses, n = weights.shape
@@ -98,7 +98,7 @@ def counts_by_sense(indptr, words, counts, weights, of_period, scale, rows):
                 rows[row + k, word] += count * c
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def add_cells(a, periods, genres, lengths, log_prev, log_sum):
     """Add log prevalence and what normalises the words to the logits of `snippet_logits`."""
     n_senses, n = a.shape
@@ -113,7 +113,7 @@ def add_cells(a, periods, genres, lengths, log_prev, log_sum):
                 a[k, d] += log_prev[g, t, k] - length * log_sum[k, t]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def rule_out(a, labels):
     """Leave the known senses of snippets alone."""
     n_senses, n = a.shape
@@ -285,7 +285,7 @@ def prevalence_gradient(log_prev, cells, snippets, scale, gradient):
                 gradient[t, k, g] = scale * (cells[g, t, k] - expected)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def narrow_levels(x, narrowing, gradient):
     """Log prior -n narrowing level^2 / 2 of the mean levels over axis 2; adds its gradient.
 

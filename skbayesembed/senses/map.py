@@ -13,14 +13,14 @@ from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
 from .model import SenseModel, permuted
 from .modes import Modes
-from .starts import order_of_labels
+from .starts import first_starts, order_of_labels
 
 
 def solve(estimator, problem, settings, seed):
     """Search from draws of the prior, a `Result` of one draw."""
     model = SenseModel(problem.data, problem.n_senses, problem.prior)
     best = None
-    rngs, trial = generators(problem.seed, estimator.n_starts), current()
+    rngs, trial = generators(problem.seed, first_starts(estimator.n_starts)), current()
     if trial is not None:
         with OneBlasThread(), trial.repeated(len(rngs)):
             _search(estimator, model, model.init(rngs[0]))

@@ -70,7 +70,7 @@ class SenseModel:
         shape = (n_periods, n_senses, data.n_genres)
         proper = prior.proper()
         of_phi = prior.phi_precision(n_periods), 1, proper.phi_precision(n_periods)
-        phi = Paths("phi", shape, *of_phi)
+        phi = Paths("phi", shape, *of_phi, learned=prior.walks)
         if prior.walks:
             shape = (n_periods, n_senses, n_words)
             of_psi = prior.psi_precision(n_periods), 2, proper.psi_precision(n_periods)
@@ -194,10 +194,10 @@ class SenseModel:
         psi = periods_first("psi", self.word_logits(arrays)).reshape(-1, d.n_words)
         # contiguous as in the density, so that kernels are compiled once
         phi = np.ascontiguousarray(periods_first("phi", arrays["phi"]))
-        exponents, (top, sums) = np.empty_like(psi), np.empty((2, len(psi)))
-        mass, log_sum = np.empty((2, k, d.n_periods))
-        kernels.exp_rows(psi, exponents, top)
-        kernels.full_sums(exponents, top, sums, log_sum)
+        top = psi.max(axis=1)
+        log_sum = top + np.log(np.exp(psi - top[:, None]).sum(axis=1))
+        log_sum = np.ascontiguousarray(log_sum.reshape(d.n_periods, k).T)
+        mass = np.empty_like(log_sum)
         log_prev, cells = np.empty((2, d.n_genres, d.n_periods, k))
         weights = np.empty((k, d.n_snippets))
         of_gradient = log_prev, weights, mass, cells

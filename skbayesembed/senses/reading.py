@@ -248,7 +248,8 @@ class SenseReadingMixin:
         n : int, default=5
             Snippets of each sense; fewer where there are fewer with a known word.
         texts : sequence of str of shape (n_snippets,), optional
-            What to show of each. By default X, where it holds strings or tokens.
+            What to show of each, such as the ``passages`` of `datasets.extract_snippets`, which
+            have the whole text of the window. By default X, where it holds strings or tokens.
         prob : float, default=0.9
             Probability of the highest density intervals.
 

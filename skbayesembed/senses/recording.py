@@ -16,7 +16,7 @@ from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import SenseModel
 from .modes import Modes
 from .priors import prior_of
-from .starts import SAME
+from .starts import SAME, first_starts
 
 _DIMS = {
     "prevalence": ("genre", "period", "sense"),
@@ -51,7 +51,7 @@ def footprint(estimator, training):
 
 def _work(estimator, data, logits, draw):
     """Bytes of the search for modes, of so many of all logits, and of what is drawn together."""
-    n_senses, n_starts = estimator.n_senses, estimator.n_starts
+    n_senses, n_starts = estimator.n_senses, first_starts(estimator.n_starts)
     of_snippets = 8 * n_senses * data.n_snippets
     # of every dimension of the vectors, the precision of its coordinates and its factor
     n_dims = 0 if data.vectors is None else data.vectors.shape[1]
@@ -85,8 +85,10 @@ def labels(estimator, training, draws):
 def with_modes(result, modes):
     """A solver's `Result` with facts about the modes that its draws are from one of."""
     first = modes[0]
+    starts = [mode.n_starts for mode in modes]
     result.facts |= {
         "n_modes": len(modes), "mode_share": first.share, "mode_starts": first.n_starts,
+        "starts_by_mode": f"{', '.join(map(str, starts))} of {sum(starts)}",
     }  # fmt: skip
     result.learned["modes_"] = Modes(modes)
     return result

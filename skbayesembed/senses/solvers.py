@@ -14,10 +14,12 @@ from .checks import check_parameters
 from .data import Snippets
 from .gibbs import solver as gibbs
 from .priors import ModelPrior, prior_of
-from .starts import find_modes
+from .starts import BATCH, UNSEEN, find_modes, share_met_once
 
 # A second mode with more than this share of the posterior is reported.
 _WORTH_NAMING = 0.01
+# Of as many starts and more, one that met the heaviest mode alone is reported.
+_ENOUGH_STARTS = 4
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,33 @@ def pose(estimator, training, seeds):
 
 
 def warn_of_modes(modes):
-    """ConvergenceWarning where a second mode holds more than a hundredth of the posterior."""
+    """ConvergenceWarning where a second mode matters, or starts may have missed the heaviest.
+
+    A second mode matters where it holds more than a hundredth of the posterior. One that no start
+    has met is likely where many have met a mode of their own, or one alone has met the heaviest.
+    """
     others = [mode for mode in modes[1:] if mode.share > _WORTH_NAMING]
+    n_starts = sum(mode.n_starts for mode in modes)
     if others:
         described = "; ".join(_describe(mode) for mode in [modes[0], *others])
         warn_user(
             f"The posterior has {1 + len(others)} modes that matter: {described}. The chains run "
             "in the first. See modes_; raise n_starts for surer shares, label some snippets "
             "(y), or choose another n_senses.",
+            ConvergenceWarning,
+        )
+    elif modes[0].n_starts == 1 and n_starts >= _ENOUGH_STARTS:
+        warn_user(
+            f"1 of n_starts={n_starts} starts met the heaviest of {len(modes)} modes of the "
+            "posterior: there may be a heavier one that no start has met. See modes_; raise "
+            "n_starts until several meet the first, label some snippets (y), or lower n_senses.",
+            ConvergenceWarning,
+        )
+    elif n_starts >= BATCH and share_met_once(modes) >= UNSEEN:
+        warn_user(
+            f"{100 * share_met_once(modes):.0f} % of {n_starts} starts met a mode of their own: "
+            "the posterior has many modes, and there may be a heavier one that no start has met. "
+            "See modes_; raise n_starts, label some snippets (y), or lower n_senses.",
             ConvergenceWarning,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -32,6 +33,9 @@ SAME = 0.85
 # Modes whose log masses differ by less than so many standard errors are weighed again, with more
 # moves each time. A mode whose mass is less than exp(-_LIGHT) of the largest matters to nothing.
 _CLEAR, _WEIGHING, _LIGHT = 4.0, (60, 180, 360), 8.0
+# With n_starts="auto" so many starts at a time, and at most. Modes met once, as a share of all
+# starts, are about the probability that the next meets a new one (Good 1953, Biometrika 40).
+BATCH, _MOST, UNSEEN = 24, 96, 0.05
 # Least probability of a known sense, whose logarithm is taken.
 _SMALLEST = 1e-300
 
@@ -199,7 +203,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     n_senses : int
     prior : ModelPrior
     seeds : numpy.random.SeedSequence
-    n_starts : int
+    n_starts : int or "auto"
         Number of annealed starts.
     n_jobs : int or None
     verbose : int
@@ -209,7 +213,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     list of Mode
         With their shares of the posterior; senses in the order of their prevalence.
     """
-    rngs = generators(seeds, n_starts)
+    rngs = generators(seeds, first_starts(n_starts))
     given = data, n_senses, prior
     if current() is not None:
         return _try_search(current(), given, rngs, effective_n_jobs(n_jobs))
@@ -223,6 +227,9 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
             "starts", lambda: side_by_side(annealed, [(*given, rng) for rng in rngs])
         )
         binding = SenseModel(*given).binding
+        while n_starts == "auto" and len(starts) < _MOST and not _met(starts, binding):
+            tasks = [(*given, rng) for rng in generators(seeds, BATCH)]
+            starts += remembered(f"starts-{len(starts)}", partial(side_by_side, annealed, tasks))
         modes = _grouped(starts, binding)
         # generators of its own for each phase: those of a process would come back unused
         rngs = generators(seeds, len(modes))
@@ -237,10 +244,28 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
             mode.permute(np.argsort(-mode.weights.sum(axis=1), kind="stable"))
         if verbose:
             print(
-                f"mode: {100 * mode.share:.3g} % of the posterior, {mode.n_starts} of {n_starts} "
-                f"starts, log likelihood {mode.log_likelihood:.1f}"
+                f"mode: {100 * mode.share:.3g} % of the posterior, {mode.n_starts} of "
+                f"{len(starts)} starts, log likelihood {mode.log_likelihood:.1f}"
             )
     return modes
+
+
+def first_starts(n_starts):
+    """How many starts there are, or how many at first where ``"auto"`` may add others."""
+    return BATCH if n_starts == "auto" else n_starts
+
+
+def _met(starts, binding):
+    """Whether starts have met what there is: few modes once, and the densest more than once."""
+    modes = _grouped([replace(start) for start in starts], binding)
+    densest = max(modes, key=lambda mode: mode.log_density)
+    return share_met_once(modes) < UNSEEN and densest.n_starts > 1
+
+
+def share_met_once(modes):
+    """Modes that one start alone has met, as a share of all starts."""
+    n_starts = [mode.n_starts for mode in modes]
+    return n_starts.count(1) / sum(n_starts)
 
 
 def _alone(function, *task):

@@ -79,7 +79,7 @@ class Nearer(Table):
             Column("word", self.words, ("word",), left=True),
             Column("cosine", self.mean, ("mean",), "6.3f"),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
-            Column("P(nearest)", self.prob_nearest, ("prob_nearest",), ".2f"),
+            Column("P(nearest)", self.prob_nearest, ("prob_nearest",), self._chances),
             Column("lower than the first by", lower, ()),
         ]
         return columns + units_columns(self, ("n_units",))
@@ -148,7 +148,7 @@ class Projections(Table):
             Column("word", self.words, ("word",), left=True),
             Column("projection", self.mean, ("mean",), "6.3f"),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
-            Column("P(> 0)", self.prob_positive, ("prob_positive",), ".2f"),
+            Column("P(> 0)", self.prob_positive, ("prob_positive",), self._chances),
         ]
         return columns + units_columns(self, ("n_units",))
 

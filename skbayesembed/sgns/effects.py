@@ -22,7 +22,7 @@ from ..corpus.design import INTERCEPT, design_of
 from ..corpus.text import analyzer_of, encode, input_kind, keep_tokens, materialise
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, p_values
 from .pairs import PairCounts
 from .questions.phrases import word_index
 from .shards import PairShard
@@ -80,7 +80,7 @@ class MeaningEffects(Table):
             Column("effect", self.mean.ravel(), ("mean",), "+.3f"),
             Column("se", self.sd.ravel(), ("sd",)),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.3f", left=True),
-            Column("p", self.p_value.ravel(), ("p_value",)),
+            Column("p", self.p_value.ravel(), ("p_value",), p_values),
         ]
 
     def _title(self):

@@ -25,6 +25,7 @@ from . import inputs, predict
 from .balance import BalancedDraws, balanced
 from .counting import PairCounts
 from .datatree import DataTreeMixin
+from .documents.asked import seconds_of_question
 from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
 from .effects import MeaningMixin
 from .features import document_features, sampled_features
@@ -41,6 +42,13 @@ def _find(estimator, training, seeds):
     """What ``"auto"`` stands for (`Settled`), and what was found with that (`spine.Fitted`)."""
     settled = settle(spine.plain(estimator), training, seeds["precision"])
     return settled, spine.fit(settled.estimator, ROOM, training, seeds)
+
+
+def _work(estimator, training):
+    """Multiplications for a gradient whose negative pairs are those of all words."""
+    if estimator.negative_sampling == "sampled" or estimator.learning_method == "online":
+        return 0.0
+    return float(training.words.size) ** 2 * estimator.n_components
 
 
 class BayesianSGNS(
@@ -170,7 +178,7 @@ class BayesianSGNS(
         Whether documents given as strings are lowercased.
     stop_words : {"english"}, list of str or None, default=None
         Words that the analyzer leaves out, as in scikit-learn.
-    token_pattern : str, default=r"(?u)\b\w\w+\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Regular expression of a token, as in scikit-learn.
     feature_names : list of str or None, default=None
         Words of the columns where X is a count matrix.
@@ -405,7 +413,8 @@ class BayesianSGNS(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, seeds["counts"], units, sample_weight)
-        cost.announce(self, ROOM, training, seeds, _find)
+        work = _work(self, training)
+        cost.announce(self, ROOM, training, seeds, _find, seconds_of_question, work)
         settled, found = _find(self, training, seeds)
         found.posterior.attrs.update(settled.facts)
         if not isinstance(settled.estimator.prior_precision, str):
@@ -489,6 +498,7 @@ class BayesianSGNS(
             ROOM,
             lambda e, seeds: inputs.training_data(e, X, seeds["counts"], units, sample_weight),
             _find,
+            seconds_of_question,
         )
 
     def fit_transform(

@@ -107,8 +107,9 @@ def solve(estimator, problem, settings, seed):
     """
     found = identify(estimator, problem)
     model = found.model
+    monitored = monitored_pairs(model)
     result = sample_hmc(
-        SGNSHamiltonian(model, found.pivots, monitored_pairs(model), start=found.mode.arrays),
+        SGNSHamiltonian(model, found.pivots, monitored, start=found.mode.arrays),
         settings,
         default_options(estimator, model),
         n_chains=estimator.chains,
@@ -118,4 +119,5 @@ def solve(estimator, problem, settings, seed):
     )
     result.facts |= {"kernel": "nuts", **found.facts}
     result.learned["anchors_"] = found.anchors
+    result.monitored["logit"] = monitored
     return result

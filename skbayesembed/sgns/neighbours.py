@@ -21,6 +21,22 @@ from .questions.phrases import operands_of, phrase_of
 FEW_UNITS = 3
 
 
+# Of being among the nearest: below it, a word's place in the table says nothing.
+_UNLIKELY = 0.1
+
+
+def order_notes(table):
+    """A note where words of a table are too unlikely to be among the nearest to be in an order."""
+    unlikely = int(np.sum(table.prob_top < _UNLIKELY))
+    if unlikely == 0 or table.n_draws == 1:
+        return []
+    n = len(table.words)
+    return [
+        f"P(top {n}) is below {_UNLIKELY:g} for {unlikely} of these {n}: whether they are among "
+        "the nearest, and in what order, is not known"
+    ]
+
+
 def units_notes(table):
     """Notes on the words of a table that few units tell of, with ``words`` and ``n_units``."""
     if table.n_units is None or not np.any(table.n_units < FEW_UNITS):
@@ -92,7 +108,7 @@ class Neighbours(Table):
         return f"nearest to {self.word!r}"
 
     def _notes(self):
-        return super()._notes() + units_notes(self)
+        return super()._notes() + order_notes(self) + units_notes(self)
 
     def _columns(self):
         # of the same widths whatever the numbers
@@ -101,7 +117,7 @@ class Neighbours(Table):
             Column("neighbour", self.words, ("word",), left=True),
             Column("cosine", self.mean, ("mean",), "6.3f"),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
-            Column(f"{top:>9}", self.prob_top, ("prob_top",), ".2f"),
+            Column(f"{top:>9}", self.prob_top, ("prob_top",), self._chances),
         ]
         return columns + units_columns(self, ("n_units",))
 
@@ -162,7 +178,7 @@ class Analogies(Table):
             Column("answer", self.words, ("word",), left=True),
             Column("cosine", self.mean, ("mean",), "6.3f"),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
-            Column("P(answer)", self.prob_answer, ("prob_answer",), ".2f"),
+            Column("P(answer)", self.prob_answer, ("prob_answer",), self._chances),
         ]
         return columns + units_columns(self, ("n_units",))
 

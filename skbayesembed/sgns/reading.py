@@ -201,7 +201,8 @@ class ReadingMixin(AskingMixin):
             Words, or their indices; of a list the mean of the words' unit vectors is taken, in
             every draw.
         prob : float, default=0.9
-            Probability of the interval, the one of highest density.
+            Probability of the interval: with as much probability on either side where it is by
+            units (``uncertainty="documents"``), else the one of highest density.
 
         Returns
         -------
@@ -256,7 +257,7 @@ class ReadingMixin(AskingMixin):
         n : int, default=10
             Number of neighbours.
         prob : float, default=0.9
-            Probability of the highest density intervals.
+            Probability of the intervals, as of `similarity`.
 
         Returns
         -------
@@ -379,10 +380,12 @@ class ReadingMixin(AskingMixin):
         -------
         Answer
             ``mean``, ``sd``, ``interval`` and ``draws`` of the effect size *for these words*, as of
-            `similarity`; ``p_value``, one-sided, *over words*: the share of splits of the target
-            words into two lists of these lengths that have at least as large a difference by
-            posterior mean associations, of all of them (``n_splits``) up to 100,000 and of as many
-            random ones beyond; ``words``, and ``association``, the `Answer` of their ``s``.
+            `similarity`, and ``prob_positive``, the posterior probability that it is above zero;
+            ``p_value``, one-sided, *over words*: the share of splits of the target words into two
+            lists of these lengths that have at least as large a difference by posterior mean
+            associations, of all of them (``n_splits``) up to 100,000 and of as many random ones
+            beyond, so that it is never below ``1 / n_splits``; ``words``, those of X before those
+            of Y, and ``n_first``, how many are of X; ``association``, the `Answer` of their ``s``.
 
         Raises
         ------
@@ -498,7 +501,7 @@ class ReadingMixin(AskingMixin):
         pairs : list of (target, context)
             Words or indices.
         prob : float, default=0.9
-            Probability of the highest density intervals.
+            Probability of the intervals, as of `similarity`.
 
         Returns
         -------

@@ -17,7 +17,7 @@ from math import comb
 import numpy as np
 
 from ..common.checks import check_prob
-from ..posterior.tables import Column, Table, false_shares
+from ..posterior.tables import Column, Table, false_shares, p_values
 from .neighbours import units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
 from .questions.kinds import Associations, Effects
@@ -98,9 +98,9 @@ class AssociationTests(Table):
             Column("test", self.names, ("test",), left=True),
             Column("effect", self.mean, ("mean",), "6.3f"),
             Column(f"{100 * self.prob:g} % interval", self.interval, ("low", "high"), "6.3f"),
-            Column("P(> 0)", self.prob_positive, ("prob_positive",), ".3f"),
-            Column("false", self.false_share, ("false_share",), ".3f"),
-            Column("p", self.p_value, ("p_value",), ".4f"),
+            Column("P(> 0)", self.prob_positive, ("prob_positive",), self._chances),
+            Column("false", self.false_share, ("false_share",), self._chances),
+            Column("p", self.p_value, ("p_value",), p_values),
             Column("words", self.n_words, ("n_words",), "d"),
         ]
         return columns + units_columns(self, ("n_units",))
@@ -132,7 +132,7 @@ def weats(estimator, tests, prob, shift=0):
             found[name] = weat(estimator, *lists, prob, shift)
         except (KeyError, ValueError) as error:
             raise type(error)(f"tests[{name!r}]: {error.args[0]}") from None
-    positive = np.array([np.mean(one.draws > 0) for one in found.values()])
+    positive = np.array([one.prob_positive for one in found.values()])
     low = np.array([one.interval[0] for one in found.values()])
     order = np.lexsort((-low, -positive))
     ordered = [list(found.values())[i] for i in order]
@@ -183,7 +183,9 @@ def weat(estimator, X, Y, A, B, prob, shift=0):
         "association": s,
     }
     question, title = Effects(operands, np.arange(n + 1)[None], x.size), "effect size (WEAT)"
-    return ask(estimator, question, prob, (), title=title, **more)
+    found = ask(estimator, question, prob, (), title=title, **more)
+    found.prob_positive = float(np.mean(found.draws > 0))
+    return found
 
 
 def _check_targets(estimator, x, y):

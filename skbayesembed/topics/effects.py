@@ -9,13 +9,15 @@ from scipy.special import stdtr, stdtrit
 
 from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
+from ..common.mixing import COORDINATE_RHAT_LIMIT
 from ..corpus.design import design_of
 from ..corpus.known import known_counts
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, p_values
 from .inputs import vocabulary_reading
 from .predict import TopicDraws
+from .recording import unmixed_topics
 from .theta import theta_draws
 
 SHARES = ("unbiased", "posterior")
@@ -50,6 +52,9 @@ class TopicEffects(Table):
         Those behind the figures; documents without a known word are left out.
     prob : float
         Probability of the intervals.
+    unmixed : ndarray of int or None
+        Topics whose shares had not mixed when the fit ended: their part ``sd_topics`` is not to be
+        relied on.
     """
 
     terms: np.ndarray
@@ -65,6 +70,7 @@ class TopicEffects(Table):
     n_units: int
     n_documents: int
     prob: float
+    unmixed: np.ndarray | None = None
 
     def _columns(self):
         n_terms, n_topics = self.mean.shape
@@ -73,7 +79,7 @@ class TopicEffects(Table):
             Column("effect", self.mean.ravel(), ("mean",), "+.4f"),
             Column("se", self.sd.ravel(), ("sd",), ".4f"),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.4f", left=True),
-            Column("p", self.p_value.ravel(), ("p_value",)),
+            Column("p", self.p_value.ravel(), ("p_value",), p_values),
             Column("first words", list(np.tile(self.words, n_terms)), (), left=True),
         ]
 
@@ -84,7 +90,11 @@ class TopicEffects(Table):
         return "term", np.repeat(self.terms, self.mean.shape[1])
 
     def _notes(self):
-        return [f"({self.n_documents} documents of {self.n_units} units)"]
+        notes = [f"({self.n_documents} documents of {self.n_units} units; vectors taken as known)"]
+        if self.unmixed is not None and self.unmixed.size:
+            which = ", ".join(map(str, self.unmixed))
+            notes.append(f"(chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: topics {which})")
+        return notes
 
 
 def topic_effects(estimator, X, design, units, *, shares, n_draws, prob):
@@ -142,6 +152,7 @@ def _pooled(estimator, design, regression, found, variances, draws, prob):
         regression.n_units,
         len(design.matrix),
         prob,
+        unmixed_topics(estimator.posterior_),
     )._resting_on("units")
 
 

@@ -120,7 +120,7 @@ class GaussianLDA(
         Part of the analyzer.
     stop_words : {"english"}, list of str or None, default=None
         Part of the analyzer.
-    token_pattern : str, default=r"(?u)\b\w\w+\b"
+    token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Part of the analyzer.
     min_count : int, default=5
         Words seen less often are dropped in training, columns of count matrices too. As they have

@@ -20,6 +20,10 @@ _TRACE_BYTES = 80
 _COPIES = 4
 # Chains whose topics resemble each other less than this are in different modes.
 SAME = 0.8
+# Topics named in a warning, and words that each is called by.
+_NAMED, _FIRST_WORDS = 4, 3
+# Power of the likelihood at which chains of the default length mixed (benchmarks/topics_mixing.py).
+_SETTLES = 0.5
 _DIMS = {
     "mean": ("topic", "dimension"),
     "covariance": ("topic", "dimension", "dimension_2"),
@@ -136,9 +140,51 @@ def diagnose(estimator, training, posterior):
         _compare_chains(counts, attrs)
     note_mixing(
         attrs,
-        rhat(sizes / sizes.sum(axis=-1, keepdims=True)),
+        share_rhat(posterior),
         "the shares of the topics in the tokens",
         limit=COORDINATE_RHAT_LIMIT,
+        message=_not_mixed(posterior),
+    )
+
+
+def share_rhat(posterior):
+    """Split R-hat of each topic's share of the tokens, (n_topics,)."""
+    sizes = posterior["counts"].sum(axis=-1)
+    return rhat(sizes / sizes.sum(axis=-1, keepdims=True))
+
+
+def unmixed_topics(posterior):
+    """Topics whose shares have not mixed, ndarray of int; none of draws that are no chains."""
+    if posterior.attrs.get("solver") not in CHAINS:
+        return np.zeros(0, int)
+    return np.flatnonzero(np.nan_to_num(share_rhat(posterior)) > COORDINATE_RHAT_LIMIT)
+
+
+def _not_mixed(posterior):
+    """What to say of topics whose shares have not mixed; None where all have."""
+    index, found = unmixed_topics(posterior), share_rhat(posterior)
+    if index.size == 0:
+        return None
+    counts = posterior["counts"].mean(axis=(0, 1))
+    words = posterior.coords.get("word", np.arange(counts.shape[1]).astype(str))
+    named = []
+    for k in index[np.argsort(-found[index], kind="stable")][:_NAMED]:
+        first = words[np.argsort(-counts[k], kind="stable")[:_FIRST_WORDS]]
+        named.append(f"{k} ({' '.join(first)}; {found[k]:.2f})")
+    more = f" and {index.size - _NAMED} more" if index.size > _NAMED else ""
+    one = posterior.n_chains == 1
+    advice = "Raise warmup and draws, or lower n_components."
+    if posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
+        advice = (
+            f"Raise likelihood_power, at {_SETTLES:g} tokens settle far sooner than at 0.2, or "
+            "lower n_components; more warmup helps less."
+        )
+    return (
+        f"The {'chain has' if one else 'chains have'} not mixed: the split R-hat of the share of "
+        f"the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of {found.size} topics: "
+        f"{', '.join(named)}{more}. Read their shares, and effects on them, as points without "
+        f"intervals. {advice} Where topics are features, or settings are searched for, "
+        "solver='vi' needs no mixing."
     )
 
 

@@ -96,6 +96,20 @@ def test_covariates_are_carried_along_as_they_are():
     assert again.snippets == bunch.snippets
 
 
+def test_passages_are_the_text_of_the_window():
+    texts = ["At noon, we sat ON THE  Bank\nof a river; a bank!", "no such word", "bank"]
+    bunch = extract_snippets(texts, "bank", window=4, min_count=1)
+    assert bunch.passages == ["ON THE  Bank\nof a river", "of a river; a bank", "bank"]
+    # a letter that is two in lower case: tokens as they were read
+    bunch = extract_snippets(["\u0130n the bank of it"], "bank", window=2, min_count=1)
+    assert bunch.passages == ["the bank of"]
+    tokens = extract_snippets([["on", "the", "bank", "of", "it"]], "bank", window=2, min_count=1)
+    own = extract_snippets(["on the bank, of"], "bank,", window=4, min_count=1, analyzer=str.split)
+    assert tokens.passages == ["the bank of"] and own.passages == ["on the bank, of"]
+    group = extract_snippets(texts, "bank", window=4, min_count=1, token_pattern=r"(\w+)\b")
+    assert group.passages[0] == "ON THE  Bank\nof a"
+
+
 def test_snippets_give_the_same_counts_again():
     """Joined by blanks and cut at blanks: what a model that takes texts will see."""
     rng = np.random.default_rng(1)

@@ -7,8 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 from skbayesembed import DynamicSGNS
+from skbayesembed.dynamic.change import verdict_of
 
 V, K, T = 12, 2, 3
 SOLVERS = ("map", "laplace", "vi", "gibbs", "hmc")
@@ -257,7 +259,35 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert gone.pairs[1] == 0
     assert stays.pairs == tuple(model.observed_[[0, 2], model.vocabulary_["sun"]])
     assert "gone" not in model.most_changed(10).words
+    assert gone.verdict == "no data" and stays.verdict in ("no drift", "not decided")
+    if uncertainty == "documents":
+        assert gone.n_units == min(gone.units)
+        assert "units" in repr(gone) and "n_units" not in repr(gone)
+    assert f"{stays.pairs[0]:.4g}, {stays.pairs[1]:.4g}" in repr(stays)
+    # the table answers with the same draws
     table = model.most_changed(10, min_pairs=0)
-    at = table.words.tolist().index("gone")
-    # of draws made for all words
-    assert table.known[at] == pytest.approx(gone.known, abs=0.2)
+    assert table.n_draws == len(stays.draws) and table.source == stays.source
+    for at, word in enumerate(table.words.tolist()):
+        one = model.drift(word)
+        found = one.mean, *one.interval, one.prob_exceeds, one.known
+        rows = table.mean[at], *table.interval[at], table.prob_exceeds[at], table.known[at]
+        np.testing.assert_allclose(rows, found)
+    pairs = model.observed_[:, [model.vocabulary_[w] for w in ("gone", "sun")]]
+    np.testing.assert_array_equal(model.similarity("gone", "sun").pairs, pairs.min(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("interval", "more", "verdict"),
+    [
+        ([1.1, 2.0], {}, "drifted"),
+        ([0.1, 0.9], {}, "no drift"),
+        ([0.1, 2.0], {}, "not decided"),
+        ([0.1, 2.0], {"known": 0.05}, "no data"),
+        ([1.1, 2.0], {"pairs": (0.0, 90.0)}, "no data"),
+        # units differ from each other: that is not for want of data
+        ([0.1, 2.0], {"known": 0.0, "sd_prior": 0.1, "sd_sampling": 0.3}, "not decided"),
+    ],
+)
+def test_verdicts(interval, more, verdict):
+    found = {"interval": interval, "threshold": 1.0, "known": 0.5, "pairs": (50.0, 60.0), **more}
+    assert verdict_of(Bunch(**found)) == verdict

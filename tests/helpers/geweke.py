@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from skbayesembed.calibration import joint_differences
+from skbayesembed.calibration.words import freeze
 from skbayesembed.common.random import generators
 
 WORDS, K = 4, 2
@@ -51,14 +53,6 @@ def set_positive(model, positive, total):
         pairs.kappa[1][:] = flat[pairs.order]
 
 
-def freeze(state, model):
-    """Tuning at values that no data set informs; mixed numbers of steps."""
-    for side in (0, 1):
-        state.tuning.weight[side][:] = 0.15 * model.model.pairs.n[side]
-        state.tuning.shift[side][:] = 0.0
-        state.tuning.n_steps[side] = np.full(len(model.model.blocks[side]), 2 * side)
-
-
 def differences(sampling, model, total, from_prior, look, rng, n_direct, n_chain):
     """Prior draws with data, against alternating data given parameters and one sweep.
 
@@ -92,16 +86,12 @@ def differences(sampling, model, total, from_prior, look, rng, n_direct, n_chain
     state = model.init_state(streams)
     state.x, state.tau = from_prior(rng)
     if state.tuning is not None:
-        freeze(state, model)
+        freeze(state, model.model)
     chain = []
     for _ in range(n_chain):
         positive = data(state.x)
         set_positive(model, positive, total)
         model.sweep(state, streams, sampling.serial)
         chain.append(look(state.x, state.tau, positive))
-    direct, chain = np.array(direct), np.array(chain)
-    varies = direct.std(axis=0) > 1e-12
-    direct, chain = direct[:, varies], chain[:, varies]
-    ess = np.array([sampling.ess(c[None]) for c in chain.T])
-    error = np.sqrt(direct.var(axis=0) / len(direct) + chain.var(axis=0) / ess)
-    return (direct.mean(axis=0) - chain.mean(axis=0)) / error
+    z = joint_differences(direct, chain)
+    return z[np.isfinite(z)]

@@ -11,7 +11,7 @@ from skbayesembed.datasets import make_senses, make_sgns
 from skbayesembed.metrics import compare_models
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.filterwarnings("ignore:The chains? ha(ve|s) not mixed"),
     pytest.mark.filterwarnings("ignore:The chains are in different modes"),
     pytest.mark.filterwarnings("ignore:.* have a Pareto k above"),
 ]
@@ -91,7 +91,7 @@ def test_snippets():
 def test_refused(pairs):
     with pytest.raises(ValueError, match="two or more names"):
         compare_models({"a": result([1, 2])})
-    with pytest.raises(ValueError, match="'b' has no densities of observations: ask for pointw"):
+    with pytest.raises(ValueError, match=r"'b' has no densities .* loo\(..., pointwise=True"):
         compare_models({"a": result([1, 2]), "b": Bunch(elpd=1.0, se=1.0)})
     with pytest.raises(ValueError, match="of the same observations"):
         compare_models({"a": result([1, 2]), "b": result([1, 2, 3])})

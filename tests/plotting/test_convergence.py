@@ -55,7 +55,16 @@ def test_the_log_density_comes_first_and_what_never_changes_is_left_out(stuck):
 
 def test_a_fit_shows_what_it_watches(sampled):
     display = TraceDisplay.from_estimator(sampled, n=2)
-    assert all(label.startswith("logit[") for label in display.draws)
+    pairs = [f"logit[{a}, {b}]" for a in sampled.words_ for b in sampled.words_]
+    assert set(display.draws) <= set(pairs)
+    # each is the logit of the words that it is called by
+    for label, draws in display.draws.items():
+        target, context = (
+            sampled.vocabulary_[w] for w in label.removeprefix("logit[")[:-1].split(", ")
+        )
+        rho, alpha = (sampled.posterior_[name] for name in ("rho", "alpha"))
+        logit = np.einsum("cdk,cdk->cd", rho[:, :, target], alpha[:, :, context])
+        np.testing.assert_allclose(draws, logit, rtol=1e-5, atol=1e-6)
     assert len(display.axes_) == 2 and len(display.lines_[0]) == 2
 
 

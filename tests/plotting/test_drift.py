@@ -32,7 +32,19 @@ def test_a_word_alone_is_held_against_itself(dynamic):
     display = DriftDisplay.from_estimator(dynamic, "ant", reference=1910, periods=[1900, 1910])
     found = dynamic.self_similarity("ant", 1910, periods=[1900, 1910])
     np.testing.assert_array_equal(display.lines_[0].get_ydata(), found.mean)
-    assert display.lines_[0].get_label() == "ant, itself in [1905, 1915)"
+    assert display.lines_[0].get_label() == "ant, itself in 1905-1914"
+
+
+def test_periods_with_little_data_are_hollow(dynamic):
+    answer = dynamic.similarity("ant", "bee")
+    assert DriftDisplay.from_answers({"x": answer}).hollow_ == []
+    answer = answer.copy()
+    answer["pairs"] = np.array([9.5, *answer.pairs[1:]])
+    display = DriftDisplay.from_answers({"x": answer})
+    np.testing.assert_array_equal(display.hollow_[0].get_xdata(), answer.times[:1])
+    np.testing.assert_array_equal(display.hollow_[0].get_ydata(), answer.mean[:1])
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["x", "fewer than 10 pairs"]
 
 
 def test_answers_about_no_periods_are_refused(by_units):

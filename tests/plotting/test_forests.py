@@ -7,6 +7,7 @@ import pytest
 
 from skbayesembed import plotting
 from skbayesembed.plotting import marks
+from skbayesembed.posterior.tables import bounded
 from tests.plotting.conftest import WORDS, plt
 
 
@@ -38,7 +39,7 @@ def test_neighbors_are_those_of_most_similar(fit, request):
     table = model.most_similar("ant", n=4, prob=0.8)
     check(display, table.words, table.mean, table.interval)
     shown = [text.get_text() for text in display.ax_.texts]
-    assert shown == ["P(top 4)", *(f"{p:.2f}" for p in table.prob_top)]
+    assert shown == ["P(top 4)", *bounded(table.prob_top)]
 
 
 @pytest.mark.parametrize(

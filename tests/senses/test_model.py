@@ -7,6 +7,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 from skbayesembed.numeric.tridiagonal import Tridiagonal
 from skbayesembed.senses.data import Snippets
+from skbayesembed.senses.density_kernels import narrowed_levels
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 
@@ -144,6 +145,16 @@ def scalars(model):
     return {"log_tau": (), "log_lambda": N_WORDS} if model.prior.kind == "interaction" else {}
 
 
+def slow_log_levels(model, arrays):
+    """Minus the log integral of the narrowed levels of prevalence, where kappa_phi is learned."""
+    if not model.prior.walks:
+        return 0.0
+    phi, kappa = model.coordinates[-1], np.exp(arrays["log_kappa_phi"])
+    walk = model.prior.phi_precision(N_PERIODS, kappa).dense()
+    narrowed = [walk + np.diag(n) for n in phi.narrowing[:, 0].T]
+    return 0.5 * sum(np.linalg.slogdet(p)[1] - np.linalg.slogdet(walk)[1] for p in narrowed)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("power", [1.0, 0.3])
 def test_density_against_slow_sums(kind, power):
@@ -158,7 +169,8 @@ def test_density_against_slow_sums(kind, power):
             arrays[name] = rng.normal(size=shape)
         values.append(model.logp_and_grad(model.pack(arrays), gradient))
         likelihood, _ = slow_log_likelihood(model, arrays)
-        expected.append(power * likelihood + slow_log_prior(model, arrays))
+        known = slow_log_prior(model, arrays) + slow_log_levels(model, arrays)
+        expected.append(power * likelihood + known)
     np.testing.assert_allclose(np.diff(values), np.diff(expected), rtol=1e-9)
 
 
@@ -207,7 +219,12 @@ def test_frames_change_the_density_of_levels_only(kind):
     for _ in range(3):
         arrays = model.draw_prior(rng)
         take_out_levels(model, arrays)
-        values = [m.logp_and_grad(m.pack(arrays), gradient) for m in (model, other)]
+        for name, shape in scalars(model).items():
+            arrays[name] = rng.normal(size=shape)
+        values = [
+            m.logp_and_grad(m.pack(arrays), gradient) - slow_log_levels(m, arrays)
+            for m in (model, other)
+        ]
         gaps.append(values[1] - values[0])
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-8)
 
@@ -404,3 +421,31 @@ def test_smallest_sizes(sizes):
         arrays = model.unpack(theta)
         np.testing.assert_allclose(model.sense_proba(arrays).sum(axis=1), 1)
         np.testing.assert_allclose(model.prevalence(arrays).sum(axis=-1), 1)
+
+
+@pytest.mark.parametrize("first", [1.3, np.inf])
+def test_the_integral_of_narrowed_levels_at_all_sizes_of_steps(first):
+    """Against dense determinants; far out it is finite, and beyond no chain is drawn there."""
+    rng = np.random.default_rng(6)
+    narrowing = rng.gamma(2.0, 3.0, (N_PERIODS, 1, N_GENRES))
+    narrowing[1] = 0.0
+    narrowing[:, :, 1] = 0.0
+    narrowing[2, :, 1] = 1.0
+    log_variances = np.array([-3.0, 0.0, 2.5])
+    values, slopes, expected = [], [], []
+    for x in log_variances:
+        value, slope = narrowed_levels(narrowing, first, x)
+        walk = Tridiagonal.walk(N_PERIODS, np.exp(x), first).dense()
+        narrowed = sum(np.linalg.slogdet(walk + np.diag(n))[1] for n in narrowing[:, 0].T)
+        values.append(value)
+        slopes.append(slope)
+        expected.append(0.5 * (narrowed + N_GENRES * (N_PERIODS - 1) * x))
+        step = 1e-5
+        far = [narrowed_levels(narrowing, first, x + s)[0] for s in (step, -step)]
+        np.testing.assert_allclose(slope, (far[0] - far[1]) / (2 * step), rtol=1e-6)
+    np.testing.assert_allclose(values, expected, rtol=1e-10)
+    for x in (-600.0, 600.0):
+        assert np.isfinite(narrowed_levels(narrowing, first, x)).all()
+    for x in (-2000.0, 2000.0):
+        assert narrowed_levels(narrowing, first, x)[0] < 1e4
+    assert narrowed_levels(0 * narrowing, first, 0.0) == (0.0, 0.0)

@@ -115,10 +115,10 @@ def test_prevalence(fitted, truth):
         np.testing.assert_array_equal(found[k], hdi_interval(prevalence[..., k], prob=0.8))
 
 
-@pytest.mark.parametrize("period", [None, 1820, "[1825, 1835]"])
+@pytest.mark.parametrize("period", [None, 1820, "1825-1835"])
 def test_sense_words(fitted, truth, period):
     words = truth[1]
-    at = {None: [0, 1, 2], 1820: [1], "[1825, 1835]": [2]}[period]
+    at = {None: [0, 1, 2], 1820: [1], "1825-1835": [2]}[period]
     proba = words[:, :, at].mean(axis=2)
     table = fitted.sense_words(4, period=period, prob=0.8)
     assert table.period == (None if period is None else fitted.periods_.labels[at[0]])
@@ -158,7 +158,7 @@ def test_word_trajectory(fitted, truth, word):
     np.testing.assert_allclose(found.mean, draws.mean(axis=0))
     np.testing.assert_allclose(found.sd, draws.std(axis=0, ddof=1))
     np.testing.assert_allclose(found.interval, hdi_interval(draws, prob=0.8))
-    assert found.periods == ["[1805, 1815)", "[1815, 1825)", "[1825, 1835]"]
+    assert found.periods == ["1805-1814", "1815-1824", "1825-1835"]
 
 
 def test_sense_given_word(fitted, truth):
@@ -184,7 +184,7 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     np.testing.assert_allclose(found.mean, change.mean())
     np.testing.assert_allclose(found.interval, hdi_interval(change, prob=0.8))
     assert found.prob_increase == np.mean(change > 0)
-    back = fitted.prevalence_change(1, "[1825, 1835]", 1810, genre=genre)
+    back = fitted.prevalence_change(1, "1825-1835", 1810, genre=genre)
     np.testing.assert_allclose(back.mean, -change.mean())
 
 
@@ -305,7 +305,7 @@ def test_the_posterior_is_labelled(fitted):
     assert posterior.coords["genre"].tolist() == ["news", "prose"]
     assert posterior.coords["period"].tolist() == fitted.periods_.labels
     assert posterior.coords["word"].tolist() == [f"x{i}" for i in range(V)]
-    assert "prevalence[news, [1805, 1815), 0]" in posterior.summary("prevalence").labels
+    assert "prevalence[news, 1805-1814, 0]" in posterior.summary("prevalence").labels
 
 
 def test_the_posterior_is_saved_with_its_labels(fitted, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -13,6 +15,7 @@ from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.solvers import warn_of_modes
+from skbayesembed.senses.starts import Mode
 from tests.helpers.senses import K, planted, run, snippets_of, two_ways
 
 
@@ -54,6 +57,64 @@ def test_equal_modes_share_equally_and_are_named():
     assert abs(modes[0].mass.value - modes[1].mass.value) < 5 * error + 0.1
     with pytest.warns(ConvergenceWarning, match="2 modes that matter.*modes_"):
         warn_of_modes(modes)
+
+
+@pytest.mark.parametrize(("met", "warned"), [((1, 20, 3), True), ((2, 22), False), ((1,), False)])
+def test_a_mode_that_one_start_met_alone_is_warned_of(met, warned):
+    modes = [Mode({}, np.zeros((2, 3)), n, share=float(i == 0)) for i, n in enumerate(met)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_modes(modes)
+    assert len(caught) == warned
+    if warned:
+        assert "1 of n_starts=24 starts met the heaviest of 3 modes" in str(caught[0].message)
+
+
+@pytest.mark.parametrize(("met", "warned"), [((22, 1, 1), True), ((23, 1), False), ((2, 1), False)])
+def test_many_modes_met_once_are_warned_of(met, warned):
+    """From 24 starts on, where they are a twentieth of all."""
+    modes = [Mode({}, np.zeros((2, 3)), n, share=float(i == 0)) for i, n in enumerate(met)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_modes(modes)
+    assert len(caught) == warned
+    if warned:
+        assert "8 % of 24 starts met a mode of their own" in str(caught[0].message)
+
+
+class Scripted:
+    """Starts that end in modes by a script: each a mode of its own, with its density."""
+
+    def __init__(self, ends):
+        self.ends, self.n = ends, 0
+
+    def __call__(self, data, n_senses, prior, rng):
+        end = self.ends[self.n]
+        self.n += 1
+        weights = np.zeros((1, data.n_snippets))
+        weights[0, end] = 1.0
+        return Mode({}, weights, 1, log_density=float(end))
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        # one mode; two, the denser of which was met once; thirty; ever new ones
+        ([0] * 96, 24),
+        ([0] * 23 + [1] + [0] * 20 + [1] * 52, 48),
+        ([i % 30 for i in range(96)], 72),
+        (range(96), 96),
+    ],
+)
+def test_starts_go_on_until_modes_were_met_twice(ends, expected, data, monkeypatch):
+    annealed = Scripted(ends)
+    monkeypatch.setattr(starts, "annealed", annealed)
+    monkeypatch.setattr(starts, "explore", lambda mode, *given: mode)
+    monkeypatch.setattr(starts, "_weigh_all", lambda *given: None)
+    seeds = np.random.SeedSequence(0)
+    modes = starts.find_modes(data, 1, ModelPrior(), seeds, n_starts="auto", n_jobs=1)
+    assert annealed.n == expected
+    assert sum(mode.n_starts for mode in modes) == expected
 
 
 def test_the_densest_start_stands_for_its_mode():

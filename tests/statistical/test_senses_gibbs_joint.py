@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from skbayesembed.calibration import joint_differences
 from skbayesembed.common.random import generators
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.gibbs.conditionals import SenseGibbs
@@ -114,22 +115,22 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "kernel"), CASES)
-def test_geweke(kind, kernel, sampling):
+def test_geweke(kind, kernel):
     """Draws of everything, against alternating words given the rest and one sweep."""
-    z = differences(kind, kernel, sampling, 8_000, 16_000)
+    z = differences(kind, kernel, 8_000, 16_000)
     # about 20 statistics for each of nine samplers: 4.5 errors by chance once in 800
     assert np.all(np.abs(z) < 4.5), z
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", [{"kappa_chi": 1.5}, {"alpha_theta": 0.85}, {"kappa_phi": 0.3}])
-def test_geweke_notices_another_prior(wrong, sampling):
+def test_geweke_notices_another_prior(wrong):
     """The power of the test: a sweep of a slightly different model fails it."""
-    z = differences("disc", "polya-gamma", sampling, 8_000, 16_000, wrong)
+    z = differences("disc", "polya-gamma", 8_000, 16_000, wrong)
     assert np.max(np.abs(z)) > 4.5, z
 
 
-def differences(kind, kernel, sampling, n_direct, n_chain, wrong=None):
+def differences(kind, kernel, n_direct, n_chain, wrong=None):
     """Differences of the means of the test functions, in Monte Carlo standard errors."""
     rng = np.random.default_rng(5)
     prior, data = ModelPrior(kind=kind), design(kind)
@@ -144,7 +145,4 @@ def differences(kind, kernel, sampling, n_direct, n_chain, wrong=None):
         model.sweep(state, streams, None)
         write_words(state, data, rng)
         chain.append(look(state, prior))
-    chain = np.array(chain)
-    ess = np.array([sampling.ess(c[None]) for c in chain.T])
-    error = np.sqrt(direct.var(axis=0) / n_direct + chain.var(axis=0) / ess)
-    return (direct.mean(axis=0) - chain.mean(axis=0)) / error
+    return joint_differences(direct, chain)

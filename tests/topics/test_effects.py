@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,6 +55,8 @@ def test_table(model, data):
         table.draws.mean(axis=0), table.mean, atol=5 * table.sd.max() / np.sqrt(1000)
     )
     np.testing.assert_allclose(table.draws.std(axis=0), table.sd, rtol=5 / np.sqrt(2000))
+    assert "vectors taken as known" in repr(table) and "not mixed" not in repr(table)
+    assert "topics 0, 2)" in repr(replace(table, unmixed=np.array([0, 2])))
     assert "term woman" in repr(table) and "59 documents of 20 units" in repr(table)
     assert table.to_frame().columns[:2].tolist() == ["term", "topic"]
     again = model.effects(counts, frame, units)

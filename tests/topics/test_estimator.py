@@ -26,7 +26,7 @@ from skbayesembed.topics.vi.variational import TopicVI
 from tests.helpers.versions import needs_sklearn
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:The chains have not mixed"),
+    pytest.mark.filterwarnings("ignore:The chains? ha(ve|s) not mixed"),
     pytest.mark.filterwarnings("ignore:The chains are in different modes"),
     pytest.mark.filterwarnings("ignore:The bound still rose"),
     pytest.mark.filterwarnings("ignore:1 of 3 topics hold less than one token"),

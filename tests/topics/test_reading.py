@@ -16,7 +16,7 @@ from skbayesembed.metrics import coherence
 
 K, V = 3, 60
 
-pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
+pytestmark = pytest.mark.filterwarnings("ignore:The chains? ha(ve|s) not mixed")
 
 
 @pytest.fixture(scope="module")

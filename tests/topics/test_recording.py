@@ -35,6 +35,33 @@ def test_chains_in_different_modes_are_worth_a_warning():
     assert posterior.attrs["converged"] is False
 
 
+@pytest.mark.parametrize(
+    ("n_chains", "says", "power"), [(1, "The chain has", 0.2), (2, "The chains have", 1.0)]
+)
+def test_topics_that_have_not_mixed_are_named(n_chains, says, power):
+    """One topic gives its tokens to another, from draw to draw; the third keeps what it has."""
+    rng = np.random.default_rng(0)
+    moved = np.linspace(0, 40, 50) + rng.random((n_chains, 50))
+    kept = 100 + rng.random((n_chains, 50))
+    counts = np.stack([10 + moved, kept, 90 - moved], axis=-1)[..., None] * [0.7, 0.3]
+    posterior = Posterior(
+        {"counts": counts},
+        dims={"counts": ("topic", "word")},
+        coords={"word": ["ant", "bee"]},
+        attrs={"solver": "gibbs", "converged": None, "likelihood_power": power},
+    )
+    assert recording.unmixed_topics(posterior).tolist() == [0, 2]
+    with pytest.warns(ConvergenceWarning) as caught:
+        recording.diagnose(None, None, posterior)
+    (message,) = (str(one.message) for one in caught if "mixed" in str(one.message))
+    assert message.startswith(says) and "for 2 of 3 topics" in message
+    assert "0 (ant bee;" in message and "2 (ant bee;" in message and "1 (" not in message
+    assert ("Raise likelihood_power" in message) == (power < 0.5) and "n_components" in message
+    assert posterior.attrs["converged"] is False
+    posterior.attrs["solver"] = "vi"
+    assert recording.unmixed_topics(posterior).size == 0
+
+
 def test_labels_are_aligned():
     """Permuted topics of noisy draws are put in one order, the largest first."""
     rng = np.random.default_rng(0)

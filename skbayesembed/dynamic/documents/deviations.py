@@ -13,7 +13,7 @@ word was seen in no other period; it takes tridiagonal systems only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -70,6 +70,10 @@ class DriftDeviations(Deviations):
         for place in self.roots:
             found.setdefault(place % self.n_words, []).append(place)
         return found
+
+    def moved_by(self, shifts):
+        """As of `sgns.documents.deviations.Deviations`."""
+        return replace(self, shifts=shifts, roots={}, paths={})
 
     def has_own(self, place):
         """Whether the word at a place has deviations of its own in some period."""

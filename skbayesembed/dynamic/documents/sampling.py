@@ -8,6 +8,10 @@ tridiagonal precision of trajectories as Lambda.
 
 Where the vector of a word in a period rests on fewer than two effective units
 (`scores.resting_units`), what the model takes its pairs there to say is added (`deviations`).
+
+What units do is multiplied by the response of `sgns.documents.response`. One factor serves levels
+and changes over time: that of changes alone was a tenth larger in one text, a tenth smaller in
+another, and halves of either text ask for about the same factor in both.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from ...sgns.documents.deviations import (
     numbers_of,
     sampling_weights,
 )
+from ...sgns.documents.response import half_weights
 from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios, progress
 from ..data import DensePeriod
 from ..laplace.approximation import DynamicLaplace
@@ -39,6 +44,7 @@ from ..laplace.rough import LARGE
 from ..laplace.solver import reach_mode
 from ..model import SIDES, Curvature, DynamicDensity, by_side
 from .deviations import DriftDeviations, own_paths
+from .response import FEWEST_SPLITS, SEARCH_TOL, drift_changes
 from .scores import resting_units
 
 # Linear systems solved in step, and the residual that they are solved to, relative to their size.
@@ -110,6 +116,8 @@ class DriftSampling(Sampling):
         Components that are not zero at the mode.
     problem : str or None
         Why there are no deviations.
+    response : float
+        As of `sgns.documents.sampling.Sampling`.
     """
 
     def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs, verbose=0):
@@ -177,32 +185,54 @@ class DriftSampling(Sampling):
         gaussian, density, scores = self._at_mode
         # read before the scores are let go of
         _, _, _ = self.n_units, self.rank, self.dispersion
-        _, *seeds, draws, _ = self._seeds()
+        _, *seeds, draws, halves = self._seeds()
         of_units, of_prior = (np.random.default_rng(seed) for seed in seeds)
-        most, n_prior = numbers_of(density.n_parameters // 2)
+        of_halves = np.random.default_rng(halves)
+        size = density.n_parameters // 2
+        halves = half_weights(self._number, size, of_halves, FEWEST_SPLITS)
+        differences = 0.5 * (halves[:, 0] - halves[:, 1])
+        most, n_prior = numbers_of(size)
         weights = sampling_weights(self._number, of_units, most)
+        firsts = range(0, len(weights), _AT_ONCE)
+        parts = (centred(scores, weights[a : a + _AT_ONCE]) for a in firsts)
+        noise = prior_noise(density, of_prior, n_prior)
+        parts = chain(parts, [np.concatenate([noise, centred(scores, differences)])])
+        shifts = self._moved(gaussian, parts, len(weights) + n_prior + len(differences))
         curvature = Curvature(density, gaussian.vectors)
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
-            resting = resting_units(
-                scores.rows, density.precision.dense(), mean_information(curvature)[:, 0]
-            )
-            firsts = range(0, len(weights), _AT_ONCE)
-            parts = (centred(scores, weights[a : a + _AT_ONCE]) for a in firsts)
-            parts = chain(parts, [prior_noise(density, of_prior, n_prior)])
-            tol, begun, shifts = _TOL if self._balance else _RAW_TOL, time.monotonic(), []
-            for rows in parts:
-                shifts.append(solved(gaussian, rows, run, tol))
-                if self._verbose:
-                    progress(sum(map(len, shifts)), len(weights) + n_prior, begun)
-            shifts = np.concatenate(shifts)
+        resting = resting_units(
+            scores.rows, density.precision.dense(), mean_information(curvature)[:, 0]
+        )
         roots, paths = own_paths(curvature, resting)
         reference = [self._arrays[name] for name in SIDES]
         vectors = by_side(gaussian.vectors)
         vectors, roots = as_read(vectors, shifts, roots, reference, self._balance)
-        del self._at_mode
-        self._build = None
+        # the tables of all units, before those of halves are made
+        del self._at_mode, gaussian, density, scores, curvature, parts
+        shifts, predicted = np.split(shifts, [len(weights) + n_prior])
         known = vectors, shifts, len(weights), self._number <= most, resting.ravel(), {}, draws
-        return DriftDeviations(*known, roots, paths, density.shape[2])
+        found = DriftDeviations(*known, roots, paths, self._words)
+        return self._responding(found, predicted, halves, of_halves)
+
+    def _moved(self, gaussian, parts, total):
+        """What ``parts`` of all ``total`` influences do to the mode, as of `solved`."""
+        tol, begun, shifts = _TOL if self._balance else _RAW_TOL, time.monotonic(), []
+        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+            for rows in parts:
+                shifts.append(solved(gaussian, rows, run, tol))
+                if self._verbose:
+                    progress(sum(map(len, shifts)), total, begun)
+        return np.concatenate(shifts)
+
+    _half_tol = SEARCH_TOL
+
+    def _changes(self, places, rng):
+        return drift_changes(places, self._words, rng)
+
+    def _shaped(self, arrays):
+        return {name: x.reshape(self._periods, self._words, -1) for name, x in arrays.items()}
+
+    def _reweighted(self, weights, arrays):
+        return density_of(self._build.reweighted(weights), self._build.prior, arrays)
 
 
 def density_of(counts, prior, arrays):

@@ -11,7 +11,7 @@ from ...corpus.units import Units
 from ...sgns.counting import expected_negatives
 from ...sgns.documents.blocks import DocumentPairs
 from ...sgns.documents.scores import ExpectedScores, GivenScores
-from ...sgns.pairs import PairCounts, pooled_counts
+from ...sgns.pairs import PairCounts, pooled_counts, times
 from ..priors import DriftPrior
 from .scores import PeriodScores
 
@@ -43,18 +43,8 @@ class TextSource:
 
     def __call__(self):
         """Counts of each period, None where it has none, and a function that makes scores."""
-        options = {"negative": self.negative, "ns_exponent": self.ns_exponent}
-        pairs = [
-            period_pairs(source, self.units, self.index == t, self.seed)
-            for t, source in enumerate(self.sources)
-        ]
-        counts = []
-        for one in pairs:
-            positive = one.total()
-            seen = positive.sum() > 0
-            counts.append(
-                PairCounts(positive, expected_negatives(positive, **options)) if seen else None
-            )
+        pairs = self._pairs()
+        counts = self._counts(pairs)
 
         def scores(vectors, run):
             found = []
@@ -62,10 +52,37 @@ class TextSource:
                 if counts[t] is None:
                     continue
                 units = units_among(self.units, self.index == t)
-                found.append((t, ExpectedScores(one, units, vectors[t], run=run, **options), None))
+                options = {"run": run, **self._negatives}
+                found.append((t, ExpectedScores(one, units, vectors[t], **options), None))
             return PeriodScores(found, vectors.shape, self.units.n_units)
 
         return counts, scores
+
+    def reweighted(self, weights):
+        """Counts of each period with units' pairs times ``weights`` (n_units,)."""
+        weights = weights[self.units.index]
+        pairs = self._pairs()
+        return self._counts(
+            [one.reweighted(weights[self.index == t]) for t, one in enumerate(pairs)]
+        )
+
+    @property
+    def _negatives(self):
+        return {"negative": self.negative, "ns_exponent": self.ns_exponent}
+
+    def _pairs(self):
+        """`DocumentPairs` of each period."""
+        return [
+            period_pairs(source, self.units, self.index == t, self.seed)
+            for t, source in enumerate(self.sources)
+        ]
+
+    def _counts(self, pairs):
+        positives = [one.total() for one in pairs]
+        return [
+            PairCounts(one, expected_negatives(one, **self._negatives)) if one.sum() > 0 else None
+            for one in positives
+        ]
 
 
 def units_among(units, chosen):
@@ -101,7 +118,7 @@ class PairSource:
 
     def __call__(self):
         """As of `TextSource`."""
-        counts, parts = [], []
+        parts = []
         for t, given in enumerate(self.sources):
             unit = units_among(self.units, self.index == t)
             used = [i for i, one in enumerate(given) if one.total > 0]
@@ -109,7 +126,6 @@ class PairSource:
             parts.append(
                 (present, [_together(given, used, unit.index == u) for u in present.tolist()])
             )
-            counts.append(pooled_counts([given[i] for i in used]) if used else None)
 
         def scores(vectors, run):
             found = [
@@ -119,7 +135,20 @@ class PairSource:
             ]
             return PeriodScores(found, vectors.shape, self.units.n_units)
 
-        return counts, scores
+        return self.reweighted(np.ones(self.units.n_units)), scores
+
+    def reweighted(self, weights):
+        """As of `TextSource`."""
+        counts = []
+        for t, given in enumerate(self.sources):
+            mine = weights[self.units.index[self.index == t]].tolist()
+            used = [
+                times(one, weight)
+                for one, weight in zip(given, mine, strict=True)
+                if weight * one.total > 0
+            ]
+            counts.append(pooled_counts(used) if used else None)
+        return counts
 
 
 def _together(given, used, chosen):

@@ -14,8 +14,9 @@ def solve(estimator, problem, settings, seed):
     """Sample the posterior by Gibbs sweeps; returns a `Result`."""
     model = problem.model
     per_chain = 32 * model.pairs.n_pairs
+    monitored = monitored_places(model)
     result = sample_gibbs(
-        DynamicConditionals(model, monitored_places(model)),
+        DynamicConditionals(model, monitored),
         settings,
         n_chains=estimator.chains,
         seeds=seed,
@@ -24,4 +25,5 @@ def solve(estimator, problem, settings, seed):
         verbose=estimator.verbose,
     )
     result.facts["kernel"] = "polya-gamma"
+    result.monitored["logit"] = monitored
     return result

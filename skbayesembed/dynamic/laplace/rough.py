@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...inference.krylov import KrylovRoot, conjugate_gradients
-from ...numeric.tridiagonal_kernels import paths_factor, paths_from, paths_pull
+from ...numeric.tridiagonal import paths_factor
+from ...numeric.tridiagonal_kernels import paths_from, paths_pull
 
 _MOST_PRODUCTS = 1000
 # The residual where none is asked for: what single precision allows.

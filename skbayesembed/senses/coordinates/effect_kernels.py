@@ -9,12 +9,10 @@ before chi, the factor of a word's precision is
 B lower bidiagonal (T, T), C (K, T), D lower triangular (K, K): what is tridiagonal stays so, and
 the cost is K T + K^2 a word. ``inverse`` (K + T, V) is one over the diagonal of D, then of B;
 ``below`` (T, V) the entries beneath the diagonal of B, ``cross`` (K, T, V) C, ``lower`` (K, K, V)
-what is below the diagonal of D.
+what is below the diagonal of D. `effect_factors` makes them.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numba import njit
@@ -22,51 +20,14 @@ from numba import njit
 from ...numeric.elementwise import FAST
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def factor(diagonal, off, precision, information, inverse, below, cross, lower):
-    """The factors of [P + diag(sum_k n), n'; n, precision + diag(sum_t n)], n (T, K, V)."""
-    n_periods, n_senses, n_words = information.shape
-    for t in range(n_periods):
-        row = inverse[n_senses + t]
-        for v in range(n_words):
-            d = diagonal[t]
-            for k in range(n_senses):
-                d += information[t, k, v]
-            if t > 0:
-                d -= below[t - 1, v] ** 2
-            row[v] = 1.0 / math.sqrt(d)
-            if t < n_periods - 1:
-                below[t, v] = off[t] * row[v]
-        for k in range(n_senses):
-            for v in range(n_words):
-                c = information[t, k, v]
-                if t > 0:
-                    c -= cross[k, t - 1, v] * below[t - 1, v]
-                cross[k, t, v] = c * row[v]
-    for k in range(n_senses):
-        for j in range(k + 1):
-            for v in range(n_words):
-                d = 0.0
-                for t in range(n_periods):
-                    d -= cross[k, t, v] * cross[j, t, v]
-                    if j == k:
-                        d += information[t, k, v]
-                for i in range(j):
-                    d -= lower[k, i, v] * lower[j, i, v]
-                if j == k:
-                    inverse[k, v] = 1.0 / math.sqrt(d + precision)
-                else:
-                    lower[k, j, v] = d * inverse[j, v]
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def subtract(a, x, out):
     """out -= a x."""
     for v in range(out.size):
         out[v] -= a[v] * x[v]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def subtract_three(a, b, c, x, y, z, out):
     """out -= a x + b y + c z: more rows at once fit into no loop of vector instructions."""
     for v in range(out.size):
@@ -96,27 +57,6 @@ def logits_of(shift, inverse, below, cross, lower, y, x):
             subtract(cross[k, t], x[k], x[r])
         for v in range(n_words):
             x[r, v] *= inverse[r, v]
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def coordinates_of(shift, inverse, below, cross, lower, x, y):
-    """y = L' x - shift: the inverse of `logits_of`."""
-    n_senses, n_periods, n_words = cross.shape
-    for r in range(n_senses + n_periods):
-        for v in range(n_words):
-            y[r, v] = x[r, v] / inverse[r, v] - shift[r, v]
-    for k in range(n_senses):
-        for j in range(k + 1, n_senses):
-            for v in range(n_words):
-                y[k, v] += lower[j, k, v] * x[j, v]
-    for t in range(n_periods):
-        r = n_senses + t
-        if t < n_periods - 1:
-            for v in range(n_words):
-                y[r, v] += below[t, v] * x[r + 1, v]
-        for k in range(n_senses):
-            for v in range(n_words):
-                y[r, v] += cross[k, t, v] * x[k, v]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
@@ -164,7 +104,7 @@ def effects_prior(diagonal, off, precision, x, pull, gradient):
     return value
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def narrow_effects(x, narrowing, pull):
     """Log prior -V sum_tk narrowing (l_k + l_t)^2 / 2 of the mean levels l.
 

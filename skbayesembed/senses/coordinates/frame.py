@@ -8,6 +8,8 @@ prior, with much of it the logit in units of its posterior deviation.
 A softmax does not see the level of its logits, and where they are independent and alike a priori
 their mean is independent of all else, a posteriori too. Its prior may be any: it is made as narrow
 as the information says, or those directions alone would be far wider than the coordinates expect.
+Where the variance of the steps of paths is learned, the narrowed prior is divided by its integral,
+which depends on that variance (`density_kernels.narrowed_levels`).
 
 The kernels behind take arrays with periods first; `periods_first` and `in_order` turn them from the
 order of the room (see `model`) and back, and nothing else does.
@@ -17,8 +19,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...numeric import tridiagonal_kernels as paths
+from ...numeric.tridiagonal import paths_factor, paths_to
+from ...numeric.tridiagonal_kernels import paths_from
 from . import effect_kernels as effects
+from .effect_factors import coordinates_of, factor
 
 # Axes of the room's arrays with periods first: (T, K, G) and (T, K, V).
 _PERIODS_FIRST = {"phi": (1, 2, 0), "psi": (1, 0, 2), "deviation": (1, 0, 2)}
@@ -48,10 +52,13 @@ class Paths:
         The axis of a softmax, where periods are first; None where there is none.
     proper : Tridiagonal, optional
         What coordinates are made with where the prior precision is singular.
+    learned : bool, default=False
+        Whether the variance of steps is learned: then the density divides what narrows the levels
+        by its integral.
     """
 
-    def __init__(self, name, shape, precision, axis, proper=None):
-        self.names, self.name = (name,), name
+    def __init__(self, name, shape, precision, axis, proper=None, learned=False):
+        self.names, self.name, self.learned = (name,), name, learned
         self.shape, self.precision, self.axis = shape, precision, axis
         self.proper = precision if proper is None else proper
         self.size = int(np.prod(shape))
@@ -74,7 +81,7 @@ class Paths:
             self.narrowing = here.reshape(self._by_level).mean(axis=2)
         self.below[-1] = 0.0
         p = self.proper
-        paths.paths_factor(p.diagonal, p.off, here.reshape(self._flat), self.inverse, self.below)
+        paths_factor(p.diagonal, p.off, here.reshape(self._flat), self.inverse, self.below)
         if arrays is not None:
             center = periods_first(self.name, arrays[self.name])
             if self.axis is not None:
@@ -91,13 +98,13 @@ class Paths:
     def logits(self, y):
         """Logits of coordinates, in a dict."""
         x = np.empty(self._flat)
-        paths.paths_from(self.center, self.inverse, self.below, y.reshape(self._flat), x)
+        paths_from(self.center, self.inverse, self.below, y.reshape(self._flat), x)
         return {self.name: in_order(self.name, x.reshape(self.shape))}
 
     def coordinates(self, arrays, out):
         """Coordinates of logits, into ``out``, flat."""
         x = periods_first(self.name, arrays[self.name]).reshape(self._flat)
-        paths.paths_to(self.center, self.inverse, self.below, x, out.reshape(self._flat))
+        out[:] = paths_to(self.center, self.inverse, self.below, x).ravel()
 
     def log_volume(self):
         """Log of |d x / d y| over the integral of what narrows the levels, up to a constant.
@@ -106,12 +113,12 @@ class Paths:
         in others.
         """
         volume = float(np.sum(np.log(self.inverse)))
-        if self.axis is None:
+        if self.axis is None or self.learned:
             return volume
         p = self.proper
         levels = self.narrowing.reshape(self.shape[0], -1)
         inverse, below = np.empty_like(levels), np.empty_like(levels)
-        paths.paths_factor(p.diagonal, p.off, levels, inverse, below)
+        paths_factor(p.diagonal, p.off, levels, inverse, below)
         return volume - float(np.sum(np.log(inverse)))
 
     def draw(self, rng):
@@ -160,20 +167,11 @@ class Effects:
         if arrays is not None:
             center = self._stacked(arrays)
             self.center = center - center.mean(axis=1, keepdims=True)
-        self._shift = np.empty(self._rows)
-        no_shift = np.zeros(self._rows)
-        effects.coordinates_of(no_shift, *self.factor, self.center, self._shift)
+        self._shift = coordinates_of(0.0, *self.factor, self.center)
 
     def _factored(self, n):
         """Inverse diagonal, and what is below it, of the Cholesky factors of the words."""
-        n_periods, n_senses, n_words = n.shape
-        inverse = np.empty((n_senses + n_periods, n_words))
-        below = np.zeros((n_periods, n_words))
-        cross = np.empty((n_senses, n_periods, n_words))
-        lower = np.zeros((n_senses, n_senses, n_words))
-        p = self.precision
-        effects.factor(p.diagonal, p.off, 1 / self.variance, n, inverse, below, cross, lower)
-        return inverse, below, cross, lower
+        return factor(self.precision.diagonal, self.precision.off, 1 / self.variance, n)
 
     @staticmethod
     def _stacked(arrays):
@@ -195,7 +193,7 @@ class Effects:
     def coordinates(self, arrays, out):
         """Coordinates of logits, into ``out``, flat."""
         x = self._stacked(arrays)
-        effects.coordinates_of(self._shift, *self.factor, x, out.reshape(self._rows))
+        out[:] = coordinates_of(self._shift, *self.factor, x).ravel()
 
     def log_volume(self):
         """As of `Paths`."""

@@ -171,10 +171,10 @@ def cosine_change(deviations, a, b):
     return change_of(deviations, _pairs(Cosines, deviations, a, b, 0))
 
 
-def logit_change(deviations, targets, contexts):
-    """`Change` of the logits of pairs of places (n,)."""
-    question = _pairs(Probabilities, deviations, targets, contexts, 1)
-    at = [deviations.vectors[side][places] for side, places in enumerate((targets, contexts))]
+def logit_change(deviations, a, b):
+    """`Change` of the logits of targets with contexts, at places ``a`` and ``b`` (n,)."""
+    question = _pairs(Probabilities, deviations, a, b, 1)
+    at = [deviations.vectors[side][places] for side, places in enumerate((a, b))]
     slope = PROBABILITY.slope(expit(np.sum(at[0] * at[1], axis=1)))
     return change_of(deviations, question).times(1.0 / slope)
 

@@ -17,22 +17,21 @@ pairs and B that and the prior's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-# Up to so many units each has a deviation of its own; beyond, as many random sums of units do.
-# Their
-# standard deviations are within 1 / sqrt(2 * 400) = 3.5 % of those of all units.
+# Up to so many units each has a deviation of its own; beyond, as many random sums of units do, with
+# standard deviations within 1 / sqrt(2 * 400) = 3.5 % of those of all units.
 MOST_UNITS = 400
 # Beyond so many entries of a side's vectors fewer sums must do, since each costs a linear system:
-# within 5.6 %, and beyond so many more within 8.8 %. Degrees of freedom allow for it.
+# within 5.6 %, and beyond so many more within 9.4 %. Degrees of freedom allow for it.
 _LARGE, _FEWER_UNITS = 40_000, 160
-LARGEST, _FEWEST_SUMS = 200_000, 64
+LARGEST, _FEWEST_SUMS = 200_000, 56
 # Directions in which the prior's part is drawn: its standard deviations, a small part of the whole,
-# are within 9 %, 12 % or 25 %.
-PRIOR_DRAWS, _FEWER_DRAWS, _FEWEST_DRAWS = 64, 32, 8
+# are within 9 %, 12 % or 27 %.
+PRIOR_DRAWS, _FEWER_DRAWS, _FEWEST_DRAWS = 64, 32, 7
 # Words of fewer effective units have the model's own spread besides. Rounding must not decide about
 # those of two.
 FEWEST_UNITS = 2.0 * (1.0 - 1e-9)
@@ -129,6 +128,10 @@ class Deviations:
     def of(self, side, words):
         """Deviations of some words' vectors on one side, (m + p, len(words), n_components)."""
         return self.shifts[:, side, words].astype(np.float64)
+
+    def moved_by(self, shifts):
+        """The same vectors with these ``shifts`` alone."""
+        return replace(self, shifts=shifts, own={})
 
     def has_own(self, place):
         """Whether the word at a place has deviations of its own."""

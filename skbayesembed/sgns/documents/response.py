@@ -15,7 +15,7 @@ deviations with the units are multiplied.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .answers import cosine_change, logit_change
 from .deviations import LARGEST, spread_of
 
 # Words of so many effective units take part, and so many pairs of them; fewer words tell nothing.
-_UNITS, _PAIRS, _FEWEST_WORDS = 5.0, 2000, 20
+_UNITS, PAIRS, _FEWEST_WORDS = 5.0, 2000, 20
 # Splits into halves for vectors of up to so many entries of a side, the last number beyond.
 _SPLITS = ((4_000, 4), (40_000, 2), (np.inf, 1))
 # Median of the absolute value of a standard normal number.
@@ -39,12 +39,13 @@ _SEARCH_ITERATIONS, _SEARCH_TOL, _LARGEST_TOL = 3000, 1e-4, 1e-3
 _MOST = 2.0
 
 
-def half_weights(n_units, n_entries, rng):
+def half_weights(n_units, n_entries, rng, fewest=1):
     """Weights of units in halves at random, (n_splits, 2, n_units).
 
-    Half the difference of the two is what first order is asked about.
+    Half the difference of the two is what first order is asked about. There are ``fewest`` splits
+    or more.
     """
-    splits = next(number for most, number in _SPLITS if n_entries <= most)
+    splits = max(fewest, next(number for most, number in _SPLITS if n_entries <= most))
     out = np.zeros((splits, 2, n_units))
     for both in out:
         order = rng.permutation(n_units)
@@ -53,7 +54,7 @@ def half_weights(n_units, n_entries, rng):
     return out
 
 
-def response_of(deviations, predicted, build, halves, balance, rng, run):
+def response_of(deviations, predicted, halves, mode_of, changes, rng):
     """Movement of answers over what first order says; 1 where nothing tells.
 
     Parameters
@@ -62,47 +63,76 @@ def response_of(deviations, predicted, build, halves, balance, rng, run):
         To first order.
     predicted : ndarray of shape (n_splits, 2, n_words, n_components)
         What first order says of half the difference of the halves' modes.
-    build : TextSource or PairSource
     halves : ndarray of shape (n_splits, 2, n_units)
         As of `half_weights`.
-    balance : bool
-        Whether deviations are those of balanced vectors.
+    mode_of : callable
+        ``mode_of(weights)``: the vectors (2, n_words, n_components) at the mode with units of these
+        weights, in the form and the frame of ``deviations``.
+    changes : callable
+        ``changes(words, rng)``: functions that have the `Change` of answers about some words along
+        the deviations that they are given.
     rng : numpy.random.Generator
-    run : callable
-        Maps a function over blocks of rows.
     """
     words, found = np.flatnonzero(deviations.n_units >= _UNITS), []
     if words.size < _FEWEST_WORDS:
         return 1.0
     for both, first_order in zip(halves, predicted, strict=True):
-        ends = [_mode_of(deviations, build, weights, balance, run) for weights in both]
+        ends = [mode_of(weights) for weights in both]
         seen = words[np.all([np.any(end[:, words], axis=(0, 2)) for end in ends], axis=0)]
         if seen.size >= _FEWEST_WORDS:
-            shifts = np.stack([0.5 * (ends[0] - ends[1]), first_order])
-            found.append(_moved(replace(deviations, shifts=shifts, own={}), deviations, seen, rng))
+            moved = deviations.moved_by(np.stack([0.5 * (ends[0] - ends[1]), first_order]))
+            found.append(np.mean([_moved(f, moved, deviations) for f in changes(seen, rng)]))
     return float(min(np.exp(np.median(found)), _MOST)) if found else 1.0
 
 
-def _mode_of(deviations, build, weights, balance, run):
-    """The mode with units of these weights, in the frame of the whole."""
-    model = build.reweighted(weights)
+def search_tol(n_entries):
+    """To which the mode of a half is searched for, with so many entries of a side."""
+    return _LARGEST_TOL if n_entries > LARGEST else _SEARCH_TOL
+
+
+def mode_near(model, arrays, balance, tol, run):
+    """Vectors (2, n_words, n_components) at a model's mode, in the frame of others near it.
+
+    Parameters
+    ----------
+    model : SGNSModel or DynamicDensity
+    arrays : dict of ndarray of shape (..., n_components)
+        ``rho`` and ``alpha`` of the others, balanced if ``balance``.
+    balance : bool
+        Whether vectors are balanced.
+    tol : float
+        Of the search, as of `find_mode`.
+    run : callable
+        Maps a function over blocks of rows.
+    """
+    reference = _flat(arrays)
     theta, _ = find_mode(
         model,
-        model.pack(dict(zip(NAMES, deviations.vectors, strict=True))),
+        model.pack(arrays),
         max_iter=_SEARCH_ITERATIONS,
-        tol=_LARGEST_TOL if deviations.vectors[0].size > LARGEST else _SEARCH_TOL,
+        tol=tol,
         warn=False,
         run=run,
     )
-    arrays = model.unpack(theta)
-    vectors = np.stack([arrays[name] for name in NAMES])
+    vectors = _flat(model.unpack(theta))
     if balance:
         vectors = balanced(vectors)
-    return vectors @ nearest_rotation(vectors, deviations.vectors)
+    return vectors @ nearest_rotation(vectors, reference)
 
 
-def _moved(both, deviations, words, rng):
-    """Logarithm of how far logits and cosines moved, in standard errors.
+def _flat(arrays):
+    return np.stack([arrays[name].reshape(-1, arrays[name].shape[-1]) for name in NAMES])
+
+
+def pair_changes(words, rng):
+    """Changes of logits and cosines of pairs of words at random."""
+    a, b = rng.choice(words, (2, PAIRS))
+    a, b = a[a != b], b[a != b]
+    return [partial(change, a=a, b=b) for change in (logit_change, cosine_change)]
+
+
+def _moved(change, both, deviations):
+    """Logarithm of how far answers moved, in standard errors.
 
     ``both`` has the movements of the two modes, and as first order says. What the latter has by the
     luck of the halves is taken off as far as the two go together, times the fourth power of their
@@ -111,14 +141,9 @@ def _moved(both, deviations, words, rng):
     standard deviation from split to split was .01 to .08 (of the ratio .01 to .24, of the movements
     alone .04 to .21), at the same mean.
     """
-    a, b = rng.choice(words, (2, _PAIRS))
-    a, b = a[a != b], b[a != b]
-    out = []
-    for change in (logit_change, cosine_change):
-        error = spread_of(deviations, change(deviations, a, b)).sampling
-        known = error > 0
-        moves = change(both, a, b).shared[:, known] / error[known]
-        moved, told = np.log(np.maximum(np.median(np.abs(moves), axis=1), 1e-9) / _MEDIAN)
-        together = max(0.0, float(np.corrcoef(moves)[0, 1]))
-        out.append(moved - together**4 * told)
-    return np.mean(out)
+    error = spread_of(deviations, change(deviations)).sampling
+    known = error > 0
+    moves = change(both).shared[:, known] / error[known]
+    moved, told = np.log(np.maximum(np.median(np.abs(moves), axis=1), 1e-9) / _MEDIAN)
+    together = max(0.0, float(np.corrcoef(moves)[0, 1]))
+    return moved - together**4 * told

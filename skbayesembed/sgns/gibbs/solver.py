@@ -20,10 +20,9 @@ def solve(estimator, problem, settings, seed):
     model = found.model
     kernel = "metropolis" if estimator.kernel == "auto" else estimator.kernel
     per_chain = _TUNING_BYTES * model.pairs.n_pairs
+    monitored = monitored_pairs(model)
     result = sample_gibbs(
-        SGNSConditionals(
-            model, kernel, found.pivots, monitored_pairs(model), start=found.mode.arrays
-        ),
+        SGNSConditionals(model, kernel, found.pivots, monitored, start=found.mode.arrays),
         settings,
         n_chains=estimator.chains,
         seeds=seed,
@@ -33,4 +32,5 @@ def solve(estimator, problem, settings, seed):
     )
     result.facts |= {"kernel": kernel, **found.facts}
     result.learned["anchors_"] = found.anchors
+    result.monitored["logit"] = monitored
     return result

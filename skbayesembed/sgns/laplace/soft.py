@@ -181,7 +181,8 @@ def _explained(hessian, whitening, alpha, maps):
     inverse = (whitening.transpose(0, 2, 1) @ whitening)[:, :k, :k]
     whole = hessian.x[1] * hessian.free[1]
     q = hessian.residual_sums(0, whole).astype(whitening.dtype)[:, :k]
-    inner = hessian.pair_blocks(0, alpha).astype(whitening.dtype)
+    inner = hessian.information(0) if np.all(hessian.free[1]) else hessian.pair_blocks(0, whole)
+    inner = inner[:, :k, :k].astype(whitening.dtype)
     half = inner @ inverse
     # [i, j, i', j'] from sums over words of one matrix in (i, i') and one in (j, j')
     out = _sum(half @ inner, _squares(rho)) + _sum(_squares(q), inverse)

@@ -1,0 +1,60 @@
+"""Differences in Monte Carlo standard errors, between a chain and what its mean must be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..posterior.summary import mcse
+
+# Test functions with less spread than this are constants to rounding.
+_CONSTANT = 1e-12
+
+
+def joint_differences(direct: np.ndarray, chain: np.ndarray) -> np.ndarray:
+    """Scores of the joint-distribution test of Geweke (2004).
+
+    Parameters
+    ----------
+    direct : ndarray of shape (n, n_functions)
+        Test functions of independent draws of parameters from the prior and data given them.
+    chain : ndarray of shape (m, n_functions)
+        Of a chain that draws data given parameters and moves the parameters given data in turn,
+        which has the same distribution if the moves leave the posterior invariant.
+
+    Returns
+    -------
+    ndarray of shape (n_functions,)
+        Differences of the means in standard errors, about standard normal; NaN for functions that
+        are constant.
+
+    References
+    ----------
+    Geweke (2004). Getting it right. Journal of the American Statistical Association 99.
+    """
+    direct, chain = np.asarray(direct), np.asarray(chain)
+    out = np.full(direct.shape[1], np.nan)
+    varies = (direct.std(axis=0) > _CONSTANT) & (chain.std(axis=0) > _CONSTANT)
+    a, b = direct[:, varies], chain[:, varies]
+    error = np.sqrt(a.var(axis=0) / len(a) + mcse(b[None]) ** 2)
+    out[varies] = (a.mean(axis=0) - b.mean(axis=0)) / error
+    return out
+
+
+def known_differences(
+    draws: np.ndarray, mean: np.ndarray, error: np.ndarray | float = 0.0
+) -> np.ndarray:
+    """Scores of draws against means that are known from elsewhere.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (chain, draw, n_functions)
+    mean : ndarray of shape (n_functions,)
+    error : ndarray of shape (n_functions,) or float, default=0.0
+        Standard errors of ``mean``.
+
+    Returns
+    -------
+    ndarray of shape (n_functions,)
+        Differences of the means in standard errors.
+    """
+    return (draws.mean(axis=(0, 1)) - mean) / np.hypot(mcse(draws), error)

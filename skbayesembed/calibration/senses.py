@@ -1,0 +1,254 @@
+"""`DiSCSenseModel` as the suite takes it: few snippets, all words of them seen."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import log_softmax, logsumexp, softmax
+
+from ..common.random import generators, seeds_from
+from ..corpus.embedding import median_distance
+from ..datasets.senses import autoregression, draw_categories, walk
+from ..inference.trajectories import HamiltonianOptions
+from ..senses.data import Snippets
+from ..senses.embedding import prepared
+from ..senses.estimator import DiSCSenseModel
+from ..senses.gibbs.conditionals import SenseGibbs
+from ..senses.model import SenseModel
+from ..senses.priors import ModelPrior, SensePrior
+from .models import Arrays, Lengths, Mover, estimated, flat, hamiltonian_move
+
+_SENSES, _PERIODS = 2, 2
+# Words of a snippet, at most, and their probability.
+_WINDOW, _SHARE = 8, 0.6
+_STEP = 0.5
+_NAMES = MappingProxyType({
+    "disc": "DiSCSenseModel", "gasc": "DiSCSenseModel, GASC", "scan": "DiSCSenseModel, SCAN",
+    "edisc": "DiSCSenseModel, EDiSC",
+})  # fmt: skip
+_VECTORS = np.array([[0.3, -1.1], [1.4, 0.2], [-0.9, -0.4], [0.1, 1.3]])
+
+
+@dataclass(frozen=True)
+class SnippetCounts:
+    """Words of snippets.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_snippets, n_words)
+    periods, genres : ndarray of int of shape (n_snippets,)
+    """
+
+    counts: np.ndarray
+    periods: np.ndarray
+    genres: np.ndarray
+
+
+@dataclass(frozen=True)
+class Senses:
+    """Two senses over two periods, with two genres where the model has them; default priors."""
+
+    kind: str = "disc"
+    n_snippets: int = 30
+    n_words: int = 4
+    # the tighter, the better do draws of the prior weigh a posterior
+    prior_options: tuple = ()
+
+    @property
+    def samplers(self) -> dict[str, int]:
+        """Solvers and kernels that the model has."""
+        hmc = {"hmc": 3, "hmc:nuts": 4}
+        if self.kind == "edisc":
+            return hmc
+        return hmc | {"gibbs": 12, "gibbs:polya-gamma": 12}
+
+    @property
+    def joint(self) -> tuple[str, ...]:
+        """The default kernels."""
+        return ("hmc",) if self.kind == "edisc" else ("hmc", "gibbs", "gibbs:polya-gamma")
+
+    @property
+    def name(self) -> str:
+        """The estimator's, and the model."""
+        return _NAMES[self.kind]
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """Names of the test quantities."""
+        names = (
+            "spread of prevalence, first", "spread of prevalence, last", "change of prevalence",
+            "P(first word)", "P(last word), last period", "distance of senses",
+        )  # fmt: skip
+        return (*names, *(("log kappa_phi",) if self._walks else ()), "log likelihood")
+
+    @property
+    def _walks(self):
+        return self.kind in ("gasc", "scan")
+
+    @property
+    def _genres(self):
+        return 1 if self.kind == "scan" else 2
+
+    @property
+    def _prior(self):
+        return SensePrior(**dict(self.prior_options))
+
+    def prior(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Logits of prevalence ``phi`` and of words ``psi``, and what these are made of."""
+        p, k, t, v = self._prior, _SENSES, _PERIODS, self.n_words
+        shape = (n, self._genres, t, k)
+        if self._walks:
+            kappa = p.kappa_phi_rate / rng.gamma(p.kappa_phi_shape, size=n)
+            phi = np.sqrt(2 * kappa)[:, None, None, None] * walk(rng, shape, 0.0, 1.0)
+            phi += np.sqrt(p.first_phi) * rng.normal(size=(n, self._genres, 1, k))
+            psi = walk(rng, (n, k, t, v), p.first_psi, 2 * p.kappa_psi)
+            return {"phi": phi, "psi": psi, "kappa_phi": kappa}
+        phi = autoregression(rng, shape, p.alpha_phi, p.kappa_phi)
+        if self.kind == "disc":
+            chi = np.sqrt(p.kappa_chi) * rng.normal(size=(n, k, v))
+            theta = autoregression(rng, (n, t, v), p.alpha_theta, p.kappa_theta)
+            return {"phi": phi, "chi": chi, "theta": theta, "psi": chi[:, :, None] + theta[:, None]}
+        m = _VECTORS.shape[1]
+        chi = np.sqrt(2 * p.kappa_chi) * rng.normal(size=(n, k, m))
+        theta = autoregression(rng, (n, t, m), p.alpha_theta, 2 * p.kappa_theta)
+        sigma = np.sqrt(p.kappa_sigma) * rng.normal(size=(n, v))
+        rho = _VECTORS[:v] / median_distance(_VECTORS[:v])
+        psi = (chi[:, :, None] + theta[:, None]) @ rho.T + sigma[:, None, None]
+        return {"phi": phi, "chi": chi, "theta": theta, "sigma": sigma, "psi": psi}
+
+    def data(self, arrays: Arrays, rng: np.random.Generator) -> SnippetCounts:
+        """Snippets spread over periods and genres, whose senses nobody knows."""
+        genres, periods = np.divmod(np.arange(self.n_snippets) % (self._genres * _PERIODS), 2)
+        prevalence, words = softmax(arrays["phi"], axis=2), softmax(arrays["psi"], axis=2)
+        cells = genres * _PERIODS + periods
+        senses = draw_categories(prevalence.reshape(-1, _SENSES), cells, rng)
+        lengths = rng.binomial(_WINDOW, _SHARE, self.n_snippets)
+        return SnippetCounts(rng.multinomial(lengths, words[senses, periods]), periods, genres)
+
+    def look(self, arrays: Arrays, data: SnippetCounts) -> np.ndarray:
+        """Test quantities of draws."""
+        log_prevalence = log_softmax(arrays["phi"], axis=3)
+        log_words = log_softmax(self._psi(arrays, data), axis=3)
+        prevalence, words = np.exp(log_prevalence), np.exp(log_words)
+        mixed = np.einsum("ngtk,nktv->ngtv", prevalence, words)
+        seen = [
+            (prevalence[:, 0, 0] ** 2).sum(axis=1), (prevalence[:, -1, -1] ** 2).sum(axis=1),
+            ((prevalence[:, 0, 0] - prevalence[:, 0, -1]) ** 2).sum(axis=1),
+            mixed[:, 0, 0, 0], mixed[:, -1, -1, -1],
+            ((words[:, 0] - words[:, 1]) ** 2).sum(axis=(1, 2)),
+        ]  # fmt: skip
+        if self._walks:
+            seen.append(np.log(arrays["kappa_phi"].reshape(len(prevalence))))
+        of_snippets = np.einsum("dv,nkdv->ndk", data.counts, log_words[:, :, data.periods])
+        of_snippets += log_prevalence[:, data.genres, data.periods]
+        return np.column_stack([*seen, logsumexp(of_snippets, axis=2).sum(axis=1)])
+
+    def _psi(self, arrays, data):
+        """Logits of words; those of "edisc" by vectors as the data have them prepared."""
+        if "psi" in arrays:
+            return arrays["psi"]
+        logits = arrays["chi"][:, :, None] + arrays["theta"][:, None]
+        if self.kind == "edisc":
+            logits = logits @ self._prepared(data).T + arrays["sigma"][:, None, None]
+        return logits
+
+    def _prepared(self, data):
+        everywhere = np.ones(self.n_words, dtype=bool)
+        return prepared(_VECTORS[: self.n_words], everywhere, data.counts.sum(axis=0))
+
+    def log_likelihood(self, arrays: Arrays, data: SnippetCounts) -> np.ndarray:
+        """Of draws."""
+        return self.look(arrays, data)[:, -1]
+
+    def posterior(
+        self, data: SnippetCounts, sampler: str, lengths: Lengths, seed: int, **options: Any
+    ) -> dict[str, np.ndarray]:
+        """Draws of `DiSCSenseModel`."""
+        embedding = _VECTORS[: self.n_words] if self.kind == "edisc" else None
+        model = DiSCSenseModel(
+            _SENSES, model=self.kind, prior=self._prior, embedding=embedding, n_starts=2,
+        )  # fmt: skip
+        model = estimated(model, lengths, seed, sampler, **options)
+        genres = None if self.kind == "scan" else data.genres
+        counts = sparse.csr_array(data.counts)
+        found = model.fit(counts, times=data.periods, genres=genres).posterior_
+        out = {name: flat(found[name]) for name in found}
+        out["phi"] = np.log(out.pop("prevalence"))
+        if self._walks:
+            out["kappa_phi"] = flat(found.stats["kappa_phi"])
+        return out
+
+    def mover(self, sampler: str, rng: np.random.Generator) -> Mover:
+        """A trajectory of `SenseModel`, or new senses and a sweep of `SenseGibbs`."""
+        prior = ModelPrior(**dict(self.prior_options), kind=self.kind)
+        seeds = seeds_from(rng)
+        streams: list = []
+        solver, _, kernel = sampler.partition(":")
+        options = HamiltonianOptions(method="nuts" if kernel == "nuts" else "hmc")
+
+        def snippets(data):
+            vectors = self._prepared(data) if self.kind == "edisc" else None
+            return Snippets.of(
+                sparse.csr_array(data.counts), data.periods, data.genres, vectors=vectors,
+                n_periods=_PERIODS, n_genres=self._genres,
+            )  # fmt: skip
+
+        def trajectory(arrays, data):
+            model = SenseModel(snippets(data), _SENSES, prior)
+            given = {k: a for k, a in arrays.items() if k != "kappa_phi"}
+            if self._walks:
+                given["log_kappa_phi"] = float(np.log(arrays["kappa_phi"]))
+            turn = np.eye(0)
+            if self.kind == "edisc":
+                turn = self._turn(model.data.vectors)
+                given |= {name: arrays[name] @ turn.T for name in ("chi", "theta")}
+            theta = hamiltonian_move(model, model.pack(given), options, _STEP, rng)
+            return self._moved(model, model.unpack(theta), turn)
+
+        sweeps = itertools.count()
+
+        def sweep(arrays, data):
+            model = SenseGibbs(snippets(data), _SENSES, prior, kernel=kernel or "metropolis")
+            if not streams:
+                streams.extend(generators(seeds, model.n_streams))
+            given = {name: np.array(values) for name, values in arrays.items()}
+            state = model.state_of(given, streams)
+            if self._walks:
+                state.kappa_phi = float(arrays["kappa_phi"])
+            # some sweeps of a Metropolis sampler are others
+            state.n_sweeps = next(sweeps)
+            model.sweep(state, streams, None)
+            out = {"phi": state.prevalence.x, "psi": state.words.x}
+            if self._walks:
+                return out | {"kappa_phi": np.array(state.kappa_phi)}
+            return out | {"chi": state.chi, "theta": state.theta}
+
+        return sweep if solver == "gibbs" else trajectory
+
+    def _turn(self, vectors):
+        """Matrix that turns the data's prepared vectors into the axes of the suite's."""
+        own = _VECTORS[: self.n_words] / median_distance(_VECTORS[: self.n_words])
+        pair = (x - x.mean(axis=0) for x in (vectors, own))
+        return np.linalg.lstsq(*pair, rcond=None)[0]
+
+    def _moved(self, model, arrays, turn):
+        out = {name: values for name, values in arrays.items() if name != "log_kappa_phi"}
+        out["psi"] = model.word_logits(arrays)
+        if self._walks:
+            out["kappa_phi"] = np.exp(arrays["log_kappa_phi"])
+        if self.kind == "edisc":
+            out |= {name: arrays[name] @ turn for name in ("chi", "theta")}
+        return out
+
+    def brief(self) -> Senses:
+        """Eight snippets."""
+        return replace(self, n_snippets=8)
+
+    def corner(self) -> Senses:
+        """Four snippets of three words."""
+        return replace(self, n_snippets=4, n_words=3)

@@ -1,0 +1,78 @@
+"""What the first question costs whose answer knows how the text was sampled, by a trial.
+
+The linear systems and searches that deviations take (`sampling`, `response`) are made of products
+with the Hessian and of passes over the documents. One product and a part of a pass are timed, at
+vectors of no meaning, since what they cost does not depend on the vectors; how many there will be
+is what was usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...inference.threads import OneBlasThread
+from ..data import pair_table
+from ..laplace.hessian import Hessian
+from ..model import SGNSModel
+from ..priors import Prior
+from .deviations import numbers_of
+from .response import half_weights
+from .source import why_not
+
+# Products that a system takes, with all that is done beside them; those of Newton's method; and
+# iterations of the search for the mode of half of the units. Inaugural addresses and State of the
+# Union, 800 to 2,500 words, took .8 to 1.3 times as long as these say.
+_OF_A_SYSTEM, _OF_NEWTON, _OF_A_HALF = 10.0, 50.0, 45.0
+# Directions that are timed together, their size, and the share of documents that are counted.
+_ROWS, _SIZE, _SHARE = 16, 0.3, 0.05
+
+
+def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float]) -> float | None:
+    """CPU seconds of the first question by units; None where answers know of no units.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    training : inputs.Training
+    clock : callable
+        CPU seconds so far.
+    """
+    if estimator.uncertainty != "documents" or why_not(estimator, training) is not None:
+        return None
+    shape = n_words, k = training.words.size, int(estimator.n_components)
+    rng = np.random.default_rng(0)
+    x = _SIZE * rng.standard_normal((2, *shape))
+    model = SGNSModel(pair_table(training.counts), k, Prior(n_words, k, 1.0))
+    with OneBlasThread():
+        hessian = Hessian(model, x).single()
+        rows = rng.standard_normal((_ROWS, *shape), dtype=np.float32)
+        alone = timed(lambda: hessian.product(x.astype(np.float32)), clock)
+        together = timed(lambda: [hessian.cross(side, rows) for side in (0, 1)], clock) / _ROWS
+    n_units, (most, n_prior) = training.units.n_units, numbers_of(n_words * k)
+    splits = len(half_weights(2, n_words * k, rng))
+    systems = min(n_units, most) + n_prior + splits
+    searches = (_OF_NEWTON + 2 * splits * _OF_A_HALF) * alone
+    passes = (2 + 2 * splits) * _pass_over(training.by_document, clock)
+    return systems * _OF_A_SYSTEM * together + searches + passes
+
+
+def timed(work: Callable[[], Any], clock: Callable[[], float]) -> float:
+    """CPU seconds of ``work`` when it is done for the second time."""
+    work()
+    begun = clock()
+    work()
+    return clock() - begun
+
+
+def _pass_over(pairs, clock):
+    """CPU seconds of counting the pairs of all documents."""
+    if hasattr(pairs, "parts"):
+        return 0.0
+    n = pairs.n_documents
+    size = max(1, int(_SHARE * n))
+    begun = clock()
+    next(iter(pairs.batches(size, np.random.default_rng(0))))
+    return (clock() - begun) * n / size
