@@ -452,8 +452,8 @@ class DynamicSGNS(
     ) -> Cost:
         """What ``fit`` would cost with these data and settings on this machine, without fitting.
 
-        Every part of a fit is run for a moment on the real data and scaled: a few seconds, more
-        where single steps take that long.
+        All data are read and counted, and every part of a fit is run for a moment and scaled: a
+        few seconds, more where there is much text or single steps take that long.
 
         Parameters
         ----------

@@ -292,7 +292,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``known``, the share of the prior's variance of its move that was taken away by what was
             seen, from 0, nothing, to 1, all (NaN for point estimates without units).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, and
-            ``units``, the effective units that the vector rests on in the two periods.
+            ``units``, the effective units that the vector rests on in the two periods: where a
+            word was not seen in a period, those of other periods, from which it drifts there.
 
             ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
             one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MAX_ROWS = 20
 # How entries are printed; others as many digits as they need.
 _SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "n_units": ".1f", "known": ".2f",
-          "pairs": ".4g", "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
+          "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first")
 
@@ -259,7 +259,12 @@ def _is_move(value):
 
 
 def _both(values):
-    return [f"{start:.4g}, {end:.4g}" for start, end in values]
+    return [", ".join(_amounts(ends)) for ends in values]
+
+
+def _amounts(values):
+    """Numbers of pairs and units: four digits, or all those before the point."""
+    return [f"{v:.0f}" if v >= 1000 else f"{v:.4g}" for v in values]
 
 
 def _objects(labels):
@@ -278,6 +283,8 @@ def _texts(values):
 
 
 def _show(name, values):
+    if name == "pairs":
+        return _amounts
     if name in _SHOWS or name.startswith("share"):
         return _SHOWS.get(name, ".2f")
     if values.dtype.kind in "fc" and values.ndim == 1:

@@ -33,7 +33,8 @@ def order_notes(table):
     n = len(table.words)
     return [
         f"P(top {n}) is below {_UNLIKELY:g} for {unlikely} of these {n}: whether they are among "
-        "the nearest, and in what order, is not known"
+        "the nearest, and in what order, is not known. Fewer n_components, or words "
+        "(max_features), narrow intervals"
     ]
 
 

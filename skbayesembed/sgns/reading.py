@@ -380,7 +380,9 @@ class ReadingMixin(AskingMixin):
         -------
         Answer
             ``mean``, ``sd``, ``interval`` and ``draws`` of the effect size *for these words*, as of
-            `similarity`, and ``prob_positive``, the posterior probability that it is above zero;
+            `similarity` (the effect size ends at -2 and 2: where its ``interval`` is not even
+            about ``mean``, report that and the median of the draws, not ``sd``), and
+            ``prob_positive``, the posterior probability that it is above zero;
             ``p_value``, one-sided, *over words*: the share of splits of the target words into two
             lists of these lengths that have at least as large a difference by posterior mean
             associations, of all of them (``n_splits``) up to 100,000 and of as many random ones
