@@ -40,15 +40,15 @@ def cases():
             yield pytest.param(name, sampler, marks=() if quick else pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("name", "sampler"), cases())
+@pytest.mark.parametrize(("name", "sampler"), list(cases()))
 def test_samplers_agree(reference, name, sampler):
     if sampler not in reference.CASES[name][0].samplers:
         pytest.skip("EDiSC has no Gibbs sampler")
-    of_means, of_squares = reference.scores(name, sampler)
-    # 8 scores each of twenty runs, in tails of effective sizes that are estimated: above 5 once in
-    # 10,000 runs; squares have heavier tails
+    of_means, of_shares = reference.scores(name, sampler)
+    # 8 and 24 scores each of twenty runs, with effective sizes that are estimated: above 5 once in
+    # some thousand runs
     assert np.abs(of_means).max() < 5, of_means
-    assert np.abs(of_squares).max() < 6, of_squares
+    assert np.abs(of_shares).max() < 5, of_shares
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,9 +58,8 @@ def test_files_say_what_they_hold(reference, name):
     assert known["quantities"] == list(model.quantities)
     assert max(known["rhat"]) < 1.01
     with gzip.open(reference.file_of(name)[1], "rt", encoding="utf-8") as lines:
-        head, *rows = csv.reader(lines)
-    assert head == ["chain", "draw", *model.quantities]
-    draws = np.array(rows, dtype=float)[:, 2:]
+        assert next(csv.reader(lines)) == ["chain", "draw", *model.quantities]
+    draws = reference.kept_draws(name)
     assert len(draws) == known["draws"] // reference.SPARSE
     mean, sd = np.array(known["mean"]), np.array(known["sd"])
     # a quarter of the draws, about independent: their mean is off by sd / sqrt(n), whose effective
