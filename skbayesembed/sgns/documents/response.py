@@ -35,6 +35,8 @@ _MEDIAN = 0.6744897501960817
 # largest models they end earlier, after two thirds of the iterations: at 2,000 words, 50 components
 # the first leaves the response within .003, the second within .016.
 _SEARCH_ITERATIONS, _SEARCH_TOL, _LARGEST_TOL = 3000, 1e-4, 1e-3
+# Standard errors of logits and cosines that are rounding, as those of vectors of one component.
+_STILL = 1e-9
 # Where halves end near modes of their own, the response is what it is up to this.
 _MOST = 2.0
 
@@ -81,7 +83,9 @@ def response_of(deviations, predicted, halves, mode_of, changes, rng):
         seen = words[np.all([np.any(end[:, words], axis=(0, 2)) for end in ends], axis=0)]
         if seen.size >= _FEWEST_WORDS:
             moved = deviations.moved_by(np.stack([0.5 * (ends[0] - ends[1]), first_order]))
-            found.append(np.mean([_moved(f, moved, deviations) for f in changes(seen, rng)]))
+            each = np.array([_moved(f, moved, deviations) for f in changes(seen, rng)])
+            if not np.isnan(each).all():
+                found.append(np.nanmean(each))
     return float(min(np.exp(np.median(found)), _MOST)) if found else 1.0
 
 
@@ -132,7 +136,7 @@ def pair_changes(words, rng):
 
 
 def _moved(change, both, deviations):
-    """Logarithm of how far answers moved, in standard errors.
+    """Logarithm of how far answers moved, in standard errors; NaN where hardly one can move.
 
     ``both`` has the movements of the two modes, and as first order says. What the latter has by the
     luck of the halves is taken off as far as the two go together, times the fourth power of their
@@ -142,8 +146,11 @@ def _moved(change, both, deviations):
     alone .04 to .21), at the same mean.
     """
     error = spread_of(deviations, change(deviations)).sampling
-    known = error > 0
+    known = error > _STILL
+    if np.count_nonzero(known) < _FEWEST_WORDS:
+        return np.nan
     moves = change(both).shared[:, known] / error[known]
     moved, told = np.log(np.maximum(np.median(np.abs(moves), axis=1), 1e-9) / _MEDIAN)
-    together = max(0.0, float(np.corrcoef(moves)[0, 1]))
+    with np.errstate(invalid="ignore"):  # of halves that are the same
+        together = max(0.0, float(np.corrcoef(moves)[0, 1]))
     return moved - together**4 * told

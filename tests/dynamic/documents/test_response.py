@@ -127,3 +127,10 @@ def test_a_period_that_one_half_has_nothing_of(texts):
     model.fit(chosen, times=[0] * 60 + [1])
     assert np.all(model.similarity(0, 1).sd_sampling > 0)
     assert 0.5 < model._sampling.response < 2.0
+
+
+def test_cosines_of_one_component_do_not_move(texts):
+    """The logits tell."""
+    model = fitted(texts, 1)
+    assert np.all(model.cooccurrence_proba([(0, 1)]).sd_sampling > 0)
+    assert 0.8 < model._sampling.response < 1.25
