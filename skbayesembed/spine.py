@@ -16,6 +16,7 @@ What differs from room to room is in its `Room`, a table of functions.
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -184,6 +185,7 @@ def fit(
     ValueError, numpy.linalg.LinAlgError
         If numbers are too extreme to compute with; the posterior is finite otherwise.
     """
+    estimator = plain(estimator)
     with one_account(), _numbers_explained(estimator):
         settings, trial = plan(estimator, room, training), current()
         files = None if trial is not None else checkpoint.of_fit(estimator, training, seeds)
@@ -198,6 +200,20 @@ def fit(
     found = conclude(estimator, room, training, settings, result)
     if files is not None and not (interrupted or getattr(estimator, "warm_start", False)):
         files.remove()
+    return found
+
+
+def plain(estimator: Any) -> Any:
+    """The estimator, or a copy whose parameters are Python's integers where NumPy's may overflow.
+
+    Sizes of arrays that kernels write to are products of them.
+    """
+    given = vars(estimator).items()
+    integers = {name: int(value) for name, value in given if isinstance(value, np.integer)}
+    if not integers:
+        return estimator
+    found = copy.copy(estimator)
+    vars(found).update(integers)
     return found
 
 
@@ -280,7 +296,7 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
         check_memory(
             size.work,
             f"What solver={e.solver!r} works with",
-            "Use a smaller model, or fewer words (max_features, min_count).",
+            f"Use a smaller model ({_size_of(e)}), or fewer words (max_features, min_count).",
         )
     if e.solver == "map":
         return Settings(draws=1, warmup=0)
@@ -298,14 +314,19 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
     needed += 0 if moments is None else moments * chains
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
     return Settings(
-        draws=e.draws,
-        warmup=e.warmup,
-        thin=e.thin,
+        draws=int(e.draws),
+        warmup=int(e.warmup),
+        thin=int(e.thin),
         stride=int(stride),
         moments=moments is not None,
         rows=size.rows if sparse else None,
         covariance=size.covariance,
     )
+
+
+def _size_of(estimator):
+    """Name of the parameter that says how large the model is."""
+    return "n_senses" if hasattr(estimator, "n_senses") else "n_components"
 
 
 def conclude(

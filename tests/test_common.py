@@ -24,6 +24,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
 from skbayesembed.common.estimator import learns_online
+from tests.helpers.versions import needs_sklearn
 
 # Chains this short may not mix, and data this small may not support all components: both
 # warnings are meant, and neither is what is tested here.
@@ -324,6 +325,7 @@ def test_set_output_pandas(estimator, X):
     assert isinstance(clone(estimator).set_output(transform="pandas").fit_transform(X), type(frame))
 
 
+@needs_sklearn("1.8", "loses the index of a Series")
 def test_set_output_keeps_the_index(estimator):
     series = pd.Series(TEXTS, index=[f"d{i}" for i in range(len(TEXTS))])
     frame = estimator.set_output(transform="pandas").fit_transform(series)

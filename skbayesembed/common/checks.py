@@ -20,7 +20,7 @@ def check_integer(name: str, value: Any, low: int, others: str = "") -> None:
 
     ``others`` names what else is allowed, in front of the words "an integer".
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < low:
+    if not is_whole(value) or value < low:
         raise ValueError(f"{name} must be {others}an integer >= {low}, got {value!r}.")
 
 
@@ -31,8 +31,9 @@ def check_real(
 
     It must be above ``low`` if ``strict``, and may be equal to it otherwise; it may be ``high``.
     """
-    good = _is_number(value) and math.isfinite(value)
-    if isinstance(value, Real) and not isinstance(value, bool) and not _is_number(value):
+    good = is_number(value) and math.isfinite(value)
+    real = isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
+    if real and not is_number(value):
         raise ValueError(
             f"{name} must be a float, or an int between -2**63 and 2**63, got {value!r}."
         )
@@ -72,8 +73,7 @@ def check_verbose(verbose: Any) -> None:
 
 def check_jobs(n_jobs: Any) -> None:
     """Raise a ValueError unless ``n_jobs`` is None or an integer other than 0."""
-    good = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0
-    if n_jobs is not None and not good:
+    if n_jobs is not None and not (is_whole(n_jobs) and n_jobs != 0):
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
 
 
@@ -101,7 +101,7 @@ def check_checkpoint(estimator: Any) -> None:
 
 def check_solver(estimator: Any, solver: Any, supported: Collection[str]) -> None:
     """Raise a ValueError that names estimator and solver unless ``solver`` is in ``supported``."""
-    if solver not in supported:
+    if not isinstance(solver, str) or solver not in supported:
         instead = " or ".join(f"solver={s!r}" for s in supported)
         raise ValueError(
             f"solver={solver!r} is not available for {type(estimator).__name__}: use {instead}."
@@ -166,7 +166,7 @@ def check_learning_method(estimator: Any, other: str = "online") -> None:
 
 def check_prob(prob: Any) -> None:
     """Raise a ValueError unless ``prob`` is a number strictly between 0 and 1."""
-    if not _is_number(prob) or not 0 < prob < 1:
+    if not is_number(prob) or not 0 < prob < 1:
         raise ValueError(f"prob must be a number between 0 and 1 (exclusive), got {prob!r}.")
 
 
@@ -185,6 +185,20 @@ def all_finite(values: np.ndarray) -> bool:
         return bool(np.isfinite(np.sum(values)) or np.isfinite(values).all())
 
 
+# Whole numbers up to here are exact in double precision; sums of counts are beyond it no more.
+_MOST_COUNTED = 2.0**53
+
+
+def check_total(name: str, values: np.ndarray) -> None:
+    """Raise a ValueError where finite numbers of at least 0 add up to more than can be counted."""
+    with np.errstate(over="ignore"):
+        total = float(np.sum(values))
+    if total > _MOST_COUNTED:
+        raise ValueError(
+            f"{name} must add up to at most 2**53, beyond which sums are not exact, got {total:g}."
+        )
+
+
 def listed(value: Any) -> list | None:
     """The entries of a list, tuple or 1-D array; None for anything else."""
     if isinstance(value, str | bytes | dict) or not isinstance(value, Iterable):
@@ -194,8 +208,24 @@ def listed(value: Any) -> list | None:
     return list(value)
 
 
-def _is_number(value):
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, of which NumPy's spans of time are subclasses, as bool is."""
+    return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
+
+
+def as_floats(values: Any) -> np.ndarray:
+    """Float64 array of real numbers; a ValueError that says why others are none."""
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind in "cmM":
+            raise ValueError(f"got numbers of type {found.dtype}")
+        return np.asarray(found, dtype=np.float64)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from error
+
+
+def is_number(value: Any) -> bool:
     """Whether a value is a real number of 64 bits, which a bool is not meant to be."""
     if isinstance(value, Integral):
-        return not isinstance(value, bool) and abs(int(value)) < 2**63
+        return is_whole(value) and abs(int(value)) < 2**63
     return isinstance(value, float | np.floating)

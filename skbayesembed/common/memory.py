@@ -32,6 +32,9 @@ _GROUPS = (
 _GROUP_ROOT = Path("/sys/fs/cgroup")
 _PROC = Path("/proc")
 
+# Sizes are whole numbers of any length until here.
+_MOST = 1e300
+
 # What the fit that runs takes, by what takes it, and what there was when it began.
 _NEEDS: ContextVar[tuple[dict[str, float], tuple[float, str]] | None] = ContextVar(
     "needs", default=None
@@ -130,9 +133,10 @@ def check_memory(n_bytes: float, what: str, advice: str) -> None:
     advice : str
         What to do instead; ends the message.
     """
+    n_bytes = float(min(n_bytes, _MOST))
     note_memory(n_bytes, what)
     known, (limit, reason) = _NEEDS.get() or ({}, allowed_memory())
-    known[what] = float(n_bytes)
+    known[what] = n_bytes
     total = sum(known.values())
     if total > limit:
         rest = total - n_bytes

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
+from ..common.checks import check_total
+
 
 def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> sparse.csr_array:
     """Check a count matrix, and copy it into sparse rows.
@@ -33,19 +35,33 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
         If an entry is negative or not finite, or columns are not those noted.
     """
     options = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 1}
-    if reset is None:
-        X = check_array(X, input_name="X", estimator=estimator, **options)
-    else:
-        X = validate_data(estimator, X, reset=reset, **options)
+    try:
+        if reset is None:
+            X = check_array(X, input_name="X", estimator=estimator, **options)
+        else:
+            X = validate_data(estimator, X, reset=reset, **options)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _about_x(error) from error
     X = sparse.csr_array(X, copy=True)
     if X.nnz and X.data.min() < 0:
         raise ValueError(
             f"Negative values in data passed to {type(estimator).__name__}: X must hold counts "
             f">= 0, got {X.data.min():g}."
         )
+    check_total("X", X.data)
     X.sum_duplicates()
     X.eliminate_zeros()
     return X
+
+
+def _about_x(error):
+    """The same error, where its message is not about X yet."""
+    message = str(error)
+    if "X " in message and not isinstance(error, OverflowError):
+        return error
+    return (TypeError if isinstance(error, TypeError) else ValueError)(
+        f"X must be a matrix of counts, with a row for each document: {message}"
+    )
 
 
 def named_matrix(
@@ -94,7 +110,7 @@ def matrix_names(estimator: Any, X: Any, n_columns: int) -> np.ndarray:
     if len(names) != n_columns or len(set(names)) != len(names):
         raise ValueError(
             f"{title} must name the {n_columns} columns of X once each, got "
-            f"{len(names)} names, {len(set(names))} different."
+            f"{len(names)} names, {len(set(names))} different: unique column names are needed."
         )
     return np.array(names, dtype=str)
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..common.checks import as_floats
+
 INTERCEPT = "(intercept)"
 # Share of the largest singular value below which columns depend on each other.
 _LEAST = 1e-9
@@ -65,8 +67,8 @@ def design_of(design: Any, n: int, what: str = "documents") -> Design:
     try:
         # as truth values and numbers side by side would be objects
         given = design.to_numpy() if hasattr(design, "to_numpy") else design
-        matrix = np.asarray(given).astype(np.float64)
-    except (TypeError, ValueError) as error:
+        matrix = as_floats(given)
+    except ValueError as error:
         raise ValueError(
             f"design must hold numbers: {error}. Code categories as columns of 0 and 1 first, with "
             "pandas.get_dummies(..., drop_first=True) for example."

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 from sklearn.utils.validation import check_is_fitted
 
+from ..common.checks import as_floats
 from ..common.warnings import warn_user
 from ..io.vectors import find_vectors
 
@@ -109,8 +110,8 @@ def source_of(embedding):
 def check_vectors(vectors, names=None, name="embedding"):
     """Float64 array (n_words, n_dims) of finite numbers; ValueError otherwise."""
     try:
-        vectors = np.array(vectors, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+        vectors = np.array(as_floats(vectors), order="C")
+    except ValueError as error:
         raise ValueError(f"{name} must hold vectors of numbers: {error}") from error
     if vectors.ndim != 2 or 0 in vectors.shape:
         raise ValueError(

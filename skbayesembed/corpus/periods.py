@@ -408,6 +408,8 @@ def _read_line(values, name, n=None):
         raise ValueError(f"{name} must be a list or array of numbers or dates: {error}") from error
     if values.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {values.shape}.")
+    if n is not None:
+        check_integer("n", n, 0)
     if n is not None and len(values) != n:
         raise ValueError(
             f"{name} must have one entry for each of the {n} documents, got {len(values)}."

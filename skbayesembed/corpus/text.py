@@ -18,6 +18,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
+from ..common.checks import is_whole, listed
+
 # Cuts a document into its tokens.
 Analyzer = Callable[[Any], list[str]]
 
@@ -261,9 +263,9 @@ def restrict(corpus: Corpus, *, min_count: int = 1, max_features: int | None = N
     ValueError
         If a parameter is out of range or no word is left.
     """
-    if not _is_integer(min_count) or min_count < 1:
+    if not is_whole(min_count) or min_count < 1:
         raise ValueError(f"min_count must be an integer >= 1, got {min_count!r}.")
-    if max_features is not None and (not _is_integer(max_features) or max_features < 1):
+    if max_features is not None and (not is_whole(max_features) or max_features < 1):
         raise ValueError(f"max_features must be an integer >= 1 or None, got {max_features!r}.")
     # Types are sorted by frequency: those that stay are the first ones.
     n_words = int(np.count_nonzero(corpus.frequency >= min_count))
@@ -367,7 +369,7 @@ def distinct_words(vocabulary: Iterable[str]) -> np.ndarray:
     ValueError
         If it is empty, or its entries are not different strings.
     """
-    words = list(vocabulary) if not isinstance(vocabulary, str) else []
+    words = listed(vocabulary) or []
     if not words or not all(isinstance(w, str) for w in words) or len(set(words)) != len(words):
         raise ValueError(f"vocabulary must be a list of different words, got {vocabulary!r:.60}.")
     return np.asarray(words, dtype=str)
@@ -441,10 +443,6 @@ def _empty_vocabulary(corpus, min_count):
         f"the vocabulary is empty: no word occurs min_count={min_count} times; the most frequent, "
         f"{str(corpus.words[0])!r}, occurs {corpus.frequency[0]} times."
     )
-
-
-def _is_integer(value):
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
 
 
 def _has_length(X):
@@ -531,6 +529,8 @@ def _entry_kind(entry, name):
             return "tokens" if kind == "U" else "counts"
     if not isinstance(entry, list | tuple | np.ndarray) and not hasattr(entry, "iloc"):
         raise TypeError(f"{name} is a {type(entry).__name__}. {_ALLOWED}.")
+    if getattr(entry, "ndim", 1) != 1:
+        raise ValueError(f"{name} is an array of {entry.ndim} dimensions. {_ALLOWED}.")
     # All types of a document at a time: the set is tiny, whatever the document's length.
     types = set(map(type, entry))
     if not types:

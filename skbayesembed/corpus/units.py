@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..common.checks import as_floats, check_total
+
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -42,8 +44,8 @@ def check_weights(sample_weight, n, what="documents"):
     if sample_weight is None:
         return None
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
+        weights = as_floats(sample_weight)
+    except ValueError:
         raise ValueError(
             f"sample_weight must be numbers >= 0, one for each of the {n} {what}, got "
             f"{sample_weight!r}."
@@ -55,6 +57,7 @@ def check_weights(sample_weight, n, what="documents"):
         )
     if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
         raise ValueError("sample_weight must be finite and >= 0, got NaN, infinity or less.")
+    check_total("sample_weight", weights)
     if not np.any(weights > 0):
         raise ValueError("sample_weight must be > 0 for at least one document, got zeros only.")
     return weights
@@ -75,7 +78,10 @@ def check_units(units, n, what="documents"):
             f"units must be a list or array with a label for each of the {n} {what}, got {units!r}."
         )
     found = units.to_numpy() if hasattr(units, "to_numpy") else units
-    found = np.asarray(found)
+    try:
+        found = np.asarray(found)
+    except ValueError as error:
+        raise ValueError(f"units must have one label for each of the {n} {what}: {error}") from None
     if found.ndim != 1 or len(found) != n:
         raise ValueError(
             f"units must have one label for each of the {n} {what}, got shape {found.shape}."

@@ -10,7 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..common.checks import check_bool, check_integer
+from ..common.checks import (
+    check_bool,
+    check_integer,
+    check_list,
+)
 from ..common.files import read_npz, write_npz
 from .streams import documents_of
 from .text import make_analyzer
@@ -76,6 +80,9 @@ class Vocabulary:
             check_integer("max_features", max_features, 1)
         check_bool("lowercase", lowercase)
         if stop_words is not None and not isinstance(stop_words, str):
+            stop_words = check_list("stop_words", stop_words, "str")
+            if not all(isinstance(word, str) for word in stop_words):
+                raise ValueError(f"stop_words must be a list of str, got {stop_words!r}.")
             stop_words = sorted(set(stop_words))
         make_analyzer(
             analyzer, lowercase=lowercase, stop_words=stop_words, token_pattern=token_pattern

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.utils import Bunch
 
+from ..common.checks import is_whole
 from ..common.random import generators, seed_sequence
 from ..sgns.counting import PairCounts
 
@@ -86,7 +85,7 @@ def make_sgns(
     """
     sizes = {"n_words": n_words, "n_components": n_components, "n_pairs": n_pairs}
     for name, value in sizes.items():
-        if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        if not is_whole(value) or value < 1:
             raise ValueError(f"{name} must be an integer >= 1, got {value!r}.")
     if not isinstance(zipf, (bool, np.bool_)):
         raise ValueError(f"zipf must be True or False, got {zipf!r}.")

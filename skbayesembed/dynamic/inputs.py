@@ -297,7 +297,8 @@ def learn_periods(estimator, times, n, kind="text"):
     if periods.n_periods < 2:
         raise ValueError(
             f"The times of {n} sample(s) make one period, {periods.labels[0]}: "
-            f"{type(estimator).__name__} needs two or more. Use BayesianSGNS for one period."
+            f"{type(estimator).__name__} needs two or more. Use BayesianSGNS for one period, "
+            "or other n_periods or bins."
         )
     return periods, periods.index(numbers)
 

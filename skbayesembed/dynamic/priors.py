@@ -167,7 +167,8 @@ def drift_prior(estimator, periods):
 def check_drift(prior_precision, diffusion, hyperprior=None):
     """Raise a ValueError unless these are parameters of a `DriftPrior`."""
     check_real("prior_precision", prior_precision, 0)
-    if isinstance(diffusion, str) and diffusion != LEARNED or not isinstance(diffusion, str | Real):
+    named = isinstance(diffusion, str)
+    if (named and diffusion != LEARNED) or not (named or isinstance(diffusion, Real)):
         raise ValueError(f"diffusion must be a number > 0 or 'learned', got {diffusion!r}.")
     if not isinstance(diffusion, str):
         check_real("diffusion", diffusion, 0)

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_choice, check_integer, check_prob, check_real
+from ..common.checks import (
+    check_choice,
+    check_integer,
+    check_prob,
+    check_real,
+    listed,
+)
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
 from ..sgns.questions.kinds import Cosines, Entries
@@ -29,7 +35,8 @@ def _chosen_periods(estimator, chosen=None):
     if chosen is None:
         places = list(range(periods.n_periods))
     else:
-        chosen = [chosen] if np.ndim(chosen) == 0 else chosen
+        found = listed(chosen)
+        chosen = [chosen] if found is None else found
         places = [periods.find(time, "periods") for time in chosen]
         if not places:
             raise ValueError("periods must name at least one period, got none.")

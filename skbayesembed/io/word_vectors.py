@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_choice
+from ..common.checks import (
+    as_floats,
+    check_choice,
+    check_list,
+)
 
 SIDES = {"target": "rho_", "context": "alpha_"}
 _ALLOWED = (
@@ -188,9 +192,7 @@ def _stacked(mapping):
 
 def _words(words):
     """Words as an array of objects: a fixed width would cost each that of the longest."""
-    if isinstance(words, str):
-        raise ValueError(f"words must be a list of str, got the str {words!r}.")
-    words = list(words)
+    words = list(words) if isinstance(words, Mapping) else check_list("words", words, "str")
     for i, word in enumerate(words):
         if not isinstance(word, str):
             raise ValueError(f"words must be str, got words[{i}] = {word!r}.")
@@ -204,8 +206,8 @@ def _vectors(vectors, words):
     try:
         vectors = np.asarray(vectors)
         if vectors.dtype not in (np.float32, np.float64):
-            vectors = vectors.astype(np.float64)
-    except (TypeError, ValueError) as error:
+            vectors = as_floats(vectors)
+    except ValueError as error:
         raise ValueError(f"vectors must hold numbers: {error}") from error
     if vectors.ndim != 2 or len(vectors) != words.size or not vectors.shape[1]:
         raise ValueError(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..common.checks import as_floats
+
 
 def check_numbers(values: ArrayLike, name: str) -> np.ndarray:
     """Float array of ``values``; a ValueError if they are not numbers, or one is NaN."""
     try:
-        values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        values = as_floats(values)
+    except ValueError as error:
         raise ValueError(f"{name} must be an array of numbers: {error}") from error
     if np.isnan(values).any():
         raise ValueError(f"{name} must not have NaN.")

@@ -239,7 +239,7 @@ def _tuples(values, name, size):
 def _draws_of_model(model, name):
     """Arrays rho and alpha, each (n_draws, n_words, n_components), of anything that has them."""
     # every array has an attribute of that name, too
-    if hasattr(model, "flat") and not isinstance(model, np.ndarray):
+    if hasattr(model, "flat") and not isinstance(model, np.ndarray | np.generic):
         rho, alpha = model.flat("rho"), model.flat("alpha")
     elif hasattr(model, "rho_"):
         rho, alpha = model.rho_, model.alpha_

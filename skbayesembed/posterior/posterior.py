@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..common.checks import check_integer, check_prob
+from ..common.checks import (
+    check_integer,
+    check_list,
+    check_prob,
+)
 from ..common.files import complete_file, npz_path
 from . import summary as summaries
 from .datatree import data_tree
@@ -371,8 +375,8 @@ class Posterior(Mapping[str, np.ndarray]):
     def _places_of(self, words):
         """Places of words along their dimension, ndarray of int."""
         known = {str(w): i for i, w in enumerate(self.coords.get(_WORD, ()))}
-        words = [words] if isinstance(words, str) else list(words)
-        missing = [repr(w) for w in words if w not in known]
+        words = [words] if isinstance(words, str) else check_list("words", words, "words")
+        missing = [repr(w) for w in words if not isinstance(w, str) or w not in known]
         if missing or not words:
             raise ValueError(
                 "words must be labels of the dimension 'word', got "
@@ -579,11 +583,11 @@ class Posterior(Mapping[str, np.ndarray]):
 
     def _require(self, name, available):
         """Raise a KeyError unless the name is among those available."""
-        if name not in available:
+        if not isinstance(name, str) or name not in available:
             known = ", ".join(repr(n) for n in available) or "nothing"
             alone = (
                 "; its mean and standard deviation were kept without draws, which this needs"
-                if name in self.moments
+                if isinstance(name, str) and name in self.moments
                 else ""
             )
             raise KeyError(f"no draws named {name!r}; available: {known}{alone}")
@@ -593,7 +597,7 @@ class Posterior(Mapping[str, np.ndarray]):
         available = {**self._draws, **self.moments} if moments else self._draws
         if names is None:
             return list(available)
-        names = [names] if isinstance(names, str) else list(names)
+        names = [names] if isinstance(names, str) else check_list("names", names, "names of draws")
         for name in names:
             self._require(name, available)
         return names

@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..common.checks import is_whole, listed
+
 # Draws wait in a buffer of about this size, at most so many of them, and are added together: the
 # sums of products are far larger than a draw, and pass through memory once per buffer in this way,
 # not once per draw.
@@ -67,15 +69,16 @@ class RunningMoments:
     """
 
     def __init__(self, shape: int | Sequence[int], covariance: bool = True) -> None:
-        shape = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-        if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
-            raise ValueError(f"shape must be a tuple of integers >= 0, got {shape!r}.")
+        given = (shape,) if is_whole(shape) else listed(shape)
+        if given is None or not all(is_whole(n) and 0 <= n < 2**31 for n in given):
+            raise ValueError(f"shape must be a tuple of integers >= 0 and < 2**31, got {shape!r}.")
+        shape = tuple(int(n) for n in given)
         if covariance and not shape:
             raise ValueError(
                 "shape must have at least one axis with covariance=True, got (); "
                 "use covariance=False for scalars."
             )
-        self.shape = tuple(int(n) for n in shape)
+        self.shape = shape
         self.keeps_covariance = bool(covariance)
         self._k = self.shape[-1] if self.keeps_covariance else 1
         self._rows = int(np.prod(self.shape[:-1] if self.keeps_covariance else self.shape))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from ..common.checks import check_prob
+from ..common.checks import (
+    check_choice,
+    check_prob,
+    is_whole,
+)
 from .mixing import Draws
 
 # Entries are worked on in blocks of about this size, which bounds the memory of the copies.
@@ -67,8 +70,11 @@ def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarra
     array([0., 2.])
     """
     check_prob(prob)
-    x = np.asarray(x)
-    if not isinstance(axis, Integral) or not -x.ndim <= axis < x.ndim:
+    try:
+        x = np.asarray(x)
+    except ValueError as error:
+        raise ValueError(f"x must be an array of numbers: {error}") from error
+    if not is_whole(axis) or not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis must be an axis of x, which has {x.ndim}, got {axis!r}.")
     n = x.shape[axis]
     if n == 0:
@@ -181,9 +187,7 @@ def rhat(draws: np.ndarray) -> np.ndarray:
 
 def ess(draws: np.ndarray, method: str = "bulk") -> np.ndarray:
     """Effective sample size of draws (chain, draw, ...); see `Posterior.ess`."""
-    if method not in _ESS:
-        allowed = ", ".join(repr(m) for m in _ESS)
-        raise ValueError(f"method must be one of {allowed}, got {method!r}.")
+    check_choice("method", method, tuple(_ESS))
     return _by_entry(draws, lambda x: (_ESS[method](x),))[0]
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import product
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from ..common.checks import is_whole
 from .sources import notes_on
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class Table:
         ValueError
             If ``max_rows`` is not an integer >= 2 or None.
         """
-        if max_rows is not None and (not isinstance(max_rows, Integral) or max_rows < 2):
+        if max_rows is not None and (not is_whole(max_rows) or max_rows < 2):
             raise ValueError(f"max_rows must be an integer >= 2 or None, got {max_rows!r}.")
         shown, cut = self._shown(max_rows)
         grid = self._grid(shown)

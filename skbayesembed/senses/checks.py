@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..common.checks import (
     check_chain_length,
     check_choice,
@@ -13,6 +11,7 @@ from ..common.checks import (
     check_keep_draws,
     check_real,
     check_word_filters,
+    is_whole,
 )
 from ..corpus.embedding import source_of
 from .priors import prior_of
@@ -112,7 +111,7 @@ def sense_index(estimator, sense):
 def word_index(estimator, word):
     """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
     n_words = estimator.words_.size
-    if isinstance(word, int | np.integer) and not isinstance(word, bool) and 0 <= word < n_words:
+    if is_whole(word) and 0 <= word < n_words:
         return int(word)
     found = estimator.vocabulary_.get(word) if isinstance(word, str) else None
     if found is None:

@@ -13,7 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import cost, spine
-from ..common.checks import check_integer
+from ..common.checks import (
+    check_integer,
+)
 from ..common.compiling import told_of_compiling
 from ..common.estimator import (
     DocumentTransformerMixin,
@@ -22,6 +24,7 @@ from ..common.estimator import (
     check_room,
     recorded_draws,
 )
+from ..common.memory import check_memory
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
 from ..cost import Cost
@@ -561,6 +564,8 @@ class DiSCSenseModel(
         """
         check_is_fitted(self, "posterior_")
         check_integer("n_samples", n_samples, 1)
+        # counts of words, and what they are drawn from
+        check_memory(8 * n_samples * self.words_.size, "n_samples samples", "Ask for fewer.")
         times = [times] * n_samples if times is not None and np.ndim(times) == 0 else times
         genres = [genres] * n_samples if genres is not None and np.ndim(genres) == 0 else genres
         places = inputs.Places(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ..common.checks import as_floats
 from ..common.warnings import warn_user
 from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.known import known_counts
@@ -261,7 +262,7 @@ def genre_index(estimator, label):
     known = [] if estimator.genres_ is None else estimator.genres_.tolist()
     try:
         return known.index(label)
-    except ValueError:
+    except (TypeError, ValueError):  # things that cannot be compared among them
         raise ValueError(f"genres must be among those of fit, {known}, got {label!r}.") from None
 
 
@@ -292,8 +293,8 @@ def known_senses(y, n, n_senses):
 def snippet_weights(sample_weight, n):
     """Weights of snippets, finite and at least 0, as floats."""
     try:
-        weight = np.asarray(sample_weight, dtype=float)
-    except (TypeError, ValueError) as error:
+        weight = as_floats(sample_weight)
+    except ValueError as error:
         raise ValueError(f"sample_weight must hold numbers: {error}") from error
     if weight.ndim != 1 or len(weight) != n:
         raise ValueError(

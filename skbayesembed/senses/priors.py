@@ -105,8 +105,9 @@ class SensePrior:
         for name in _POSITIVE:
             check_real(f"prior.{name}", getattr(self, name), 0.0)
         for name in ("first_phi", "first_psi"):
-            if getattr(self, name) != np.inf:
-                check_real(f"prior.{name}", getattr(self, name), 0.0)
+            value = getattr(self, name)
+            if not (isinstance(value, float) and value == np.inf):
+                check_real(f"prior.{name}", value, 0.0)
 
 
 def prior_of(estimator: Any) -> ModelPrior:

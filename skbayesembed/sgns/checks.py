@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-
 import numpy as np
 
 from ..common.checks import (
@@ -16,6 +14,8 @@ from ..common.checks import (
     check_learning,
     check_real,
     check_word_filters,
+    is_number,
+    is_whole,
     listed,
 )
 from .priors import AUTO, LEARNED, SPECIFICATIONS, InformativePrior
@@ -94,7 +94,7 @@ def _check_hyperprior(value):
         return
     good = isinstance(value, tuple | list) and len(value) == 2
     if good:
-        good = all(isinstance(v, Real) and not isinstance(v, bool) for v in value)
+        good = all(map(is_number, value))
     if not good or not all(0 < v < np.inf for v in value):
         raise ValueError(
             f"hyperprior must be None or a pair (shape, rate) of numbers > 0, got {value!r}."
@@ -106,7 +106,7 @@ def _check_anchors(anchors, n_components):
         return
     allowed = "'pivot', 'last', None or a list of words"
     words = listed(anchors)
-    if words is None or not all(isinstance(w, str) or _is_index(w) for w in words):
+    if words is None or not all(isinstance(w, str) or is_whole(w) for w in words):
         raise ValueError(f"anchors must be {allowed}, got {anchors!r}.")
     if len(words) != n_components:
         raise ValueError(
@@ -146,7 +146,3 @@ def check_known(name, value, vocabulary):
         )
     if len(set(index)) != len(index):
         raise ValueError(f"{name} must name different words, got {value!r}.")
-
-
-def _is_index(value):
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)

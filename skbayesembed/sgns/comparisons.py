@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..common.checks import check_prob
+from ..common.checks import (
+    check_list,
+    check_prob,
+)
 from ..posterior.results import About
 from ..posterior.tables import Column, Table
 from .neighbours import units_columns, units_notes, with_errors
@@ -163,9 +166,7 @@ def several(words, name):
     ValueError
         Unless they are in a list.
     """
-    if isinstance(words, str | int | np.integer) or not hasattr(words, "__iter__"):
-        raise ValueError(f"{name} must be a list of words, or of lists of words, got {words!r}.")
-    words = list(words)
+    words = check_list(name, words, "words, or of lists of words")
     if not words:
         raise ValueError(f"{name} must name at least one word, got an empty list.")
     return words

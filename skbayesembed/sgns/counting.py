@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
 from scipy import sparse
 
+from ..common.checks import is_number, is_whole
 from ..corpus.text import keep_tokens
 from .counting_kernels import BREAK, count_draws, count_windows, group_positions
 from .pairs import PairCounts, RankOne, as_counts
@@ -342,8 +341,7 @@ def _row_sums(positive):
 def _noise(positive, negative, ns_exponent):
     """Noise distribution over contexts, ``P'`` of Bamler & Mandt's eq. 2."""
     _check_positive(negative, "negative")
-    real = isinstance(ns_exponent, numbers.Real) and not isinstance(ns_exponent, bool)
-    if not real or not np.isfinite(ns_exponent):
+    if not is_number(ns_exponent) or not np.isfinite(ns_exponent):
         raise ValueError(f"ns_exponent must be a finite number, got {ns_exponent!r}.")
     share = np.asarray(positive.sum(axis=0), dtype=np.float64).ravel()
     if not np.any(share > 0):
@@ -360,8 +358,7 @@ def noise_distribution(share, ns_exponent):
 
 
 def _check_window(window, window_weights, rng):
-    integer = isinstance(window, numbers.Integral) and not isinstance(window, bool | np.bool_)
-    if not integer or not 1 <= window < 2**31:
+    if not is_whole(window) or not 1 <= window < 2**31:
         raise ValueError(f"window must be an integer >= 1 and < 2**31, got {window!r}.")
     if not isinstance(window_weights, str) or window_weights not in _WINDOW_WEIGHTS:
         allowed = ", ".join(map(repr, _WINDOW_WEIGHTS))
@@ -385,6 +382,5 @@ def _check_sequence(ids, offsets, n_words):
 
 
 def _check_positive(value, name):
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not real or not 0 < value < np.inf:
+    if not is_number(value) or not 0 < value < np.inf:
         raise ValueError(f"{name} must be a positive number, got {value!r}.")

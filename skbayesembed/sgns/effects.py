@@ -177,6 +177,8 @@ def _varying(design):
 def _directions(estimator, axes):
     """Unit vectors from the mean direction of some words to that of others, by the axes' names."""
     rho, found = estimator.rho_, {}
+    if axes is not None and not isinstance(axes, Mapping):
+        raise ValueError(f"axes must be a dict of pairs of words by name, got {axes!r}.")
     for name, ends in (axes or {}).items():
         if not isinstance(ends, list | tuple) or len(ends) != 2:
             raise ValueError(

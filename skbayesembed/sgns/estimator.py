@@ -40,7 +40,7 @@ from .vectors import UnitsMixin, deviations_of
 
 def _find(estimator, training, seeds):
     """What ``"auto"`` stands for (`Settled`), and what was found with that (`spine.Fitted`)."""
-    settled = settle(estimator, training, seeds["precision"])
+    settled = settle(spine.plain(estimator), training, seeds["precision"])
     return settled, spine.fit(settled.estimator, ROOM, training, seeds)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from ..common.checks import as_floats, check_total, is_number
 from ..common.random import generators, seed_sequence
 
 _NO_SLICES = (
@@ -197,8 +197,7 @@ class PairCounts:
         ValueError
             If ``test_size`` is not strictly between 0 and 1.
         """
-        real = isinstance(test_size, numbers.Real) and not isinstance(test_size, bool)
-        if not real or not 0 < test_size < 1:
+        if not is_number(test_size) or not 0 < test_size < 1:
             raise ValueError(f"test_size must be a number between 0 and 1, got {test_size!r}.")
         rngs = generators(seed_sequence(random_state), 2)
         parts = [
@@ -245,7 +244,12 @@ def as_counts(counts, name):
     try:
         if np.iscomplexobj(counts):
             raise TypeError("complex numbers")
-        counts = sparse.csr_array(counts, dtype=np.float64, copy=True)
+        if not sparse.issparse(counts):
+            if np.ndim(counts) == 0:
+                raise TypeError("a single value")
+            counts = as_floats(counts)
+        if counts.ndim == 2:
+            counts = sparse.csr_array(counts, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"{name} must be a sparse matrix or 2-D array of numbers, got "
@@ -264,10 +268,14 @@ def _check_values(values, name):
         raise ValueError(f"{name} must be finite, got NaN or infinity.")
     if values.size and values.min() < 0:
         raise ValueError(f"{name} must be non-negative, got {values.min():g}.")
+    check_total(name, values)
 
 
 def _factor(values, name):
-    values = np.array(values, dtype=np.float64)
+    try:
+        values = np.array(as_floats(values))
+    except ValueError as error:
+        raise ValueError(f"{name} must hold numbers: {error}") from error
     if values.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got {values.ndim} dimension(s).")
     _check_values(values, name)

@@ -183,7 +183,9 @@ def _held_documents(training, rng):
 
 def _marks(source, words, seed):
     """Numbers of 64 bits by which documents are told apart: of their words, in any order."""
-    of_word = np.array([crc32(str(word).encode()) for word in words], np.uint64)
+    # texts may have halves of pairs of surrogates, which are no characters
+    raw = (str(word).encode(errors="surrogatepass") for word in words)
+    of_word = np.array([crc32(word) for word in raw], np.uint64)
     of_word = _mixed(of_word + seed)
     if hasattr(source, "ids"):
         each = of_word[source.ids]

@@ -11,13 +11,12 @@ with a precision ``tau_k`` (fixed, or learned under a Gamma hyperprior), a coupl
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..common.checks import check_choice, check_real
+from ..common.checks import check_choice, check_real, is_whole
 from .couplings import GraphCoupling, GroupCoupling
 from .density_kernels import add_normal_gradient
 
@@ -239,7 +238,7 @@ class InformativePrior(_Specification):
                     f"{len(vocabulary)} words."
                 )
             for component, value in entries.items():
-                if not isinstance(component, Integral) or not 0 <= component < n_components:
+                if not is_whole(component) or not 0 <= component < n_components:
                     raise ValueError(
                         f"prior.values[{word!r}] names component {component!r}; allowed are 0 to "
                         f"n_components - 1 = {n_components - 1}."
@@ -262,7 +261,7 @@ def _is_matrix(graph):
 
 def _place(word, vocabulary):
     """Row of a word, or of an index; None where there is none."""
-    if isinstance(word, Integral) and not isinstance(word, bool):
+    if is_whole(word):
         return int(word) if 0 <= word < len(vocabulary) else None
     return vocabulary.get(word)
 

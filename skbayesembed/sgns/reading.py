@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_prob
+from ..common.checks import (
+    check_list,
+    check_prob,
+)
 from . import inputs
 from .comparisons import Nearer, Projections, nearer, project
 from .neighbours import Analogies, Neighbours, analogy, most_similar
@@ -72,7 +75,7 @@ def pairs_at(estimator, targets, contexts):
 
 def pair_places(estimator, pairs):
     """Places in the vocabulary of the targets and the contexts of pairs."""
-    pairs = list(pairs) if hasattr(pairs, "__iter__") else [pairs]
+    pairs = check_list("pairs", pairs, "(target, context) pairs")
     if not pairs or not all(hasattr(p, "__len__") and len(p) == 2 for p in pairs):
         raise ValueError(f"pairs must be a list of (target, context) pairs, got {pairs!r}.")
     if any(isinstance(p, str) for p in pairs):

@@ -309,6 +309,8 @@ def _chunks(texts, vocabulary, place, units) -> Iterator[tuple]:
     """Yield ids, offsets and labels of some two million tokens after the other; once at least."""
     look_up = place.get
     ids, ends, labels, none = array("i"), array("q", [0]), [], object()
+    if units is not None and (isinstance(units, str) or not isinstance(units, Iterable)):
+        raise ValueError(f"units must have a label for each document, got {units!r}.")
     mine, waiting = None if units is None else iter(units), True
     for index, tokens in enumerate(documents_of(texts, vocabulary)):
         ids.extend(i for i in map(look_up, tokens) if i is not None)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 
 from ..common.checks import (
+    as_floats,
     check_chain_length,
     check_choice,
     check_feature_names,
@@ -16,6 +15,7 @@ from ..common.checks import (
     check_learning,
     check_real,
     check_word_filters,
+    is_number,
 )
 from .model import count_parameters
 
@@ -52,7 +52,7 @@ def check_parameters(estimator):
 
 def _check_power(power):
     good = isinstance(power, str) and power == "auto"
-    if isinstance(power, Real) and not isinstance(power, bool):
+    if is_number(power):
         good = 0 < power <= 1
     if not good:
         raise ValueError(
@@ -116,8 +116,8 @@ def _check_vector_priors(e):
 def _numbers(name, value):
     """A float array of finite numbers."""
     try:
-        out = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        out = as_floats(value)
+    except ValueError:
         out = np.full(1, np.nan)
     if isinstance(value, str | bool) or not np.isfinite(out).all() or not out.size:
         raise ValueError(f"{name} must hold finite numbers, got {value!r}.")
@@ -162,8 +162,8 @@ def check_size(estimator, n_documents, n_dims):
 def document_weights(sample_weight, n_documents):
     """Weights (n_documents,) of the documents of a score; ValueError where they are none."""
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        weights = as_floats(sample_weight)
+    except ValueError as error:
         raise ValueError(f"sample_weight must hold numbers: {error}") from error
     if weights.shape != (n_documents,):
         raise ValueError(

@@ -18,7 +18,7 @@ OPTIONS = {"warmup": 2, "chains": 2, "random_state": 0, "n_jobs": 1, "max_iter":
 
 
 def counts(n_rows, n_words, share):
-    table = sparse.random_array((n_rows, n_words), density=share, rng=rng).tocsr()
+    table = sparse.random_array((n_rows, n_words), density=share, random_state=rng).tocsr()
     table.data[:] = 1.0
     return table
 
@@ -27,11 +27,18 @@ def pairs(n_words, share):
     return PairCounts(counts(n_words, n_words, share), counts(n_words, n_words, share))
 
 
+# Solvers that need a mode, or many gradients: smaller models, of which the mode is reached.
+_MODE = {"max_iter": 2000}
+
+
 def sgns(solver, size, draws):
     n_words, share = (800 * size, 0.4) if solver == "map" else (500 * size, 0.1)
     estimator = BayesianSGNS(
         20, prior_precision=1.0, uncertainty="model", solver=solver, draws=draws, **OPTIONS
     )
+    if solver in ("laplace", "hmc"):
+        n_words, share = 150 * size, 0.5
+        estimator.set_params(n_components=8, prior_precision=4.0, **_MODE)
     return estimator, pairs(n_words, share), {}
 
 
@@ -50,6 +57,9 @@ def dynamic(solver, size, draws):
     n_words, share = (600 * size, 0.3) if solver == "map" else (150 * size, 0.1)
     X = [pairs(n_words, share) for _ in range(4)]
     estimator = DynamicSGNS(20, uncertainty="model", solver=solver, draws=draws, **OPTIONS)
+    if solver == "laplace":
+        X = [pairs(60 * size, 0.5) for _ in range(4)]
+        estimator.set_params(n_components=8, prior_precision=4.0, **_MODE)
     return estimator, X, {"times": range(4)}
 
 

@@ -22,7 +22,7 @@ ANCHORS = np.array([1, 4, 7])
 
 
 def graph(rng):
-    weights = sparse.triu(sparse.random_array((V, V), density=0.4, rng=rng), 1)
+    weights = sparse.triu(sparse.random_array((V, V), density=0.4, random_state=rng), 1)
     return GraphCoupling(weights + weights.T)
 
 

@@ -50,7 +50,7 @@ def test_rank_one_refuses(left, right, message):
 @pytest.fixture
 def pairs():
     rng = np.random.default_rng(1)
-    positive = sparse.random_array((8, 8), density=0.4, rng=rng, format="csr") * 6
+    positive = sparse.random_array((8, 8), density=0.4, random_state=rng, format="csr") * 6
     negative = sparse.csr_array(rng.integers(0, 5, (8, 8)))
     return PairCounts(positive, negative, words=list("abcdefgh"))
 

@@ -23,6 +23,7 @@ from skbayesembed.inference.matching import match
 from skbayesembed.topics import checks, choice, recording
 from skbayesembed.topics.gibbs.conditionals import TopicGibbs
 from skbayesembed.topics.vi.variational import TopicVI
+from tests.helpers.versions import needs_sklearn
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The chains? ha(ve|s) not mixed"),
@@ -189,6 +190,7 @@ def test_empty_documents(estimator):
     assert np.isfinite(estimator.score(["", *TEXTS]))
 
 
+@needs_sklearn("1.8", "loses the index of a Series")
 def test_set_output(estimator):
     series = pd.Series(TEXTS, index=[f"d{i}" for i in range(len(TEXTS))])
     frame = estimator.set_output(transform="pandas").fit_transform(series)

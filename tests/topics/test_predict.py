@@ -157,7 +157,7 @@ def test_moments_without_uncertain_tokens():
 
 def test_mixture_kernel():
     rng = np.random.default_rng(2)
-    counts = sparse.random_array((6, 9), density=0.4, rng=rng).tocsr()
+    counts = sparse.random_array((6, 9), density=0.4, random_state=rng).tocsr()
     theta, proba = rng.dirichlet(np.ones(3), size=6), rng.random((9, 3))
     out = np.empty(counts.nnz)
     indptr, words = counts.indptr.astype(np.int64), counts.indices.astype(np.int64)

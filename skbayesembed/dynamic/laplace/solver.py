@@ -121,7 +121,8 @@ def _factor_bytes(density):
 
 def _bytes_needed(density, method, n_jobs):
     if method == "blocks":
-        return _factor_bytes(density) * (density.shape[0] + 4) // density.shape[0]
+        # and a period's blocks beside those of all
+        return _factor_bytes(density) * (density.shape[0] + 1) // density.shape[0]
     return n_jobs * (KEEP + 8 * density.n_parameters * 10 * BATCH[method])
 
 

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from ...common.checks import check_prob
+from ...common.checks import (
+    check_prob,
+    is_number,
+)
 from ...posterior.results import About, Result
 from ...posterior.sources import source_of
 from ...posterior.summary import interval_errors, summarise
@@ -201,7 +204,7 @@ def _ends(low, high):
     ends = []
     for name, value, default in (("low", low, -np.inf), ("high", high, np.inf)):
         value = default if value is None else value
-        if isinstance(value, bool) or not np.isscalar(value) or not np.isreal(value):
+        if not is_number(value):
             raise ValueError(f"{name} must be a number or None, got {value!r}.")
         ends.append(float(value))
     if not ends[0] < ends[1]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from ...common.checks import is_whole
 from ...common.warnings import warn_user
 from .operands import Operands
 
@@ -93,7 +94,7 @@ def label_of(words):
 
 def word_index(estimator, word, name):
     """Place of a word (or of an integer index) in the vocabulary; KeyError where there is none."""
-    if isinstance(word, int | np.integer) and not isinstance(word, bool):
+    if is_whole(word):
         if 0 <= word < estimator.words_.size:
             return int(word)
         raise KeyError(

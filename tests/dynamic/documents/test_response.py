@@ -81,6 +81,15 @@ def test_it_multiplies_what_units_do(texts):
     # and answers know of it
     ratio = model.drift(0).sd_sampling / plain.drift(0).sd_sampling
     assert_allclose(ratio, response, rtol=1e-5)
+    # what is known of a move as well, but not what a move is held against
+    table = model.most_changed(model.words_.size)
+    assert table.threshold == plain.most_changed().threshold
+    words = [model.vocabulary_[w] for w in table.words.tolist()]
+    moves = first.shifts[:, 0, first.n_words :] - first.shifts[:, 0, : first.n_words]
+    squares = np.sum(moves[:, words].astype(np.float64) ** 2, axis=2)
+    variance = response**2 * squares[:m].sum(axis=0) + squares[m:].sum(axis=0)
+    expected = 1.0 - np.minimum(variance / table.threshold**2, 1.0)
+    assert_allclose(table.known, expected, atol=1e-5)
 
 
 def test_first_order_is_right_where_data_say_much(texts):

@@ -1,0 +1,21 @@
+"""Estimators under hostile values: every parameter, data of every kind, every method.
+
+The default run tries a few of each; ``-m slow`` tries thousands. Each case is a strategy's draw, so
+that a failure is printed as the smallest call that fails.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+hypothesis = pytest.importorskip("hypothesis")
+
+from tests.fuzz import estimators  # noqa: E402
+from tests.fuzz.running import FEW, MANY, try_calls  # noqa: E402
+
+
+@pytest.mark.parametrize("n_calls", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["hostile_parameters", "hostile_data", "hostile_arguments"])
+def test_calls_end_well_or_say_why(kind, n_calls, request, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    try_calls(getattr(estimators, kind)(), n_calls, request.config.getoption("--seed-offset"))

@@ -1,0 +1,72 @@
+"""Calls that hostile values found to end badly, each with the error that they end in now."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed import BayesianSGNS, GaussianLDA, PairCounts, Vocabulary
+from skbayesembed.common.checks import as_floats, check_integer, is_whole
+from skbayesembed.posterior import RunningMoments
+from tests.test_contract import CASES, TOPICS
+
+
+class Odd:
+    def __eq__(self, other):
+        raise TypeError("cannot be compared")
+
+    __hash__ = None
+
+
+def test_small_integers_of_numpy_do_not_overflow():
+    """Arrays of 9 * (1 + 2 + 4 + ...) entries, more than an int8 counts."""
+    model = GaussianLDA(9, embedding=TOPICS.vectors, solver="laplace", draws=4, random_state=0)
+    expected = model.fit(TOPICS.counts).posterior_
+    found = model.set_params(n_components=np.int8(9)).fit(TOPICS.counts).posterior_
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
+@pytest.mark.parametrize("value", [np.timedelta64(3, "D"), True, 2.0, np.float64(2)])
+def test_what_is_no_integer(value):
+    assert not is_whole(value)
+    with pytest.raises(ValueError, match="draws must be an integer >= 1"):
+        check_integer("draws", value, 1)
+
+
+@pytest.mark.parametrize("values", [[1j], [10**400], [np.datetime64("2000")], [[1], [1, 2]]])
+def test_what_are_no_floats(values):
+    with pytest.raises(ValueError):
+        as_floats(values)
+
+
+@pytest.mark.parametrize("solver", [np.ones(3), Odd(), ["map"]])
+@pytest.mark.parametrize("name", ["sgns-map", "dynamic-map", "senses-map", "topics-map"])
+def test_solvers_that_cannot_be_compared(name, solver):
+    with pytest.raises(ValueError, match="^solver=.* is not available"):
+        CASES[name].fit(solver=solver)
+
+
+def test_words_with_halves_of_surrogates():
+    texts = [["a", "\ud800", "b"], ["b", "a", "\ud800"]] * 9
+    model = BayesianSGNS(2, solver="map", random_state=0).fit(texts)
+    assert "\ud800" in model.vocabulary_
+
+
+def test_counts_beyond_what_sums_exactly():
+    with pytest.raises(ValueError, match=r"positive must add up to at most 2\*\*53"):
+        PairCounts([[1e16]], [[1.0]])
+    with pytest.raises(ValueError, match=r"X must add up to at most 2\*\*53"):
+        BayesianSGNS(solver="map").fit([[1e16, 2.0]])
+
+
+def test_arguments_that_are_no_lists():
+    posterior = CASES["sgns-map"].fit().posterior_
+    with pytest.raises(ValueError, match="names must be a list of names of draws, got 0"):
+        posterior.rhat(0)
+    with pytest.raises(KeyError, match="no draws named"):
+        posterior.mean(["rho"])
+    with pytest.raises(ValueError, match="shape must be a tuple of integers"):
+        RunningMoments(0.5)
+    with pytest.raises(ValueError, match="stop_words must be a list of str, got -7"):
+        Vocabulary({}, 0, stop_words=-7)
