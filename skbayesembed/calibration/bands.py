@@ -72,7 +72,7 @@ def ecdf_band(n: int, n_draws: int, prob: float = 0.95) -> tuple[np.ndarray, np.
     >>> from skbayesembed.calibration import ecdf_band
     >>> low, high = ecdf_band(100, 15)
     >>> float(low[7]), float(high[7])
-    (0.36, 0.64)
+    (0.37, 0.63)
     """
     levels = _levels(n, n_draws)
     few, many = np.log(_LEAST), np.log(1 - prob)
