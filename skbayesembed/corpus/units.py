@@ -100,7 +100,10 @@ def check_units(units, n, what="documents"):
 
 def _is_missing(label):
     """Whether a label is None, not a number, or pandas' own mark of what is missing."""
-    return label is None or type(label).__name__ == "NAType" or label != label
+    try:
+        return label is None or type(label).__name__ == "NAType" or bool(label != label)
+    except TypeError as error:
+        raise TypeError(f"units must be labels that can be compared: {error}") from None
 
 
 def units_of(units, weights, n, what="documents"):

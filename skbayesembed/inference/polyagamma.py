@@ -126,7 +126,8 @@ class PolyaGammaDraws:
         if bad.any():
             raise ValueError(
                 f"shape must be finite, at least {SMALLEST_SHAPE:g} and at most {LARGEST_SHAPE:g}, "
-                f"got {shape[bad][0]!r} at position {int(np.flatnonzero(bad)[0])}."
+                f"got {shape[bad][0]!r} at position {int(np.flatnonzero(bad)[0])}: shapes are "
+                "counts."
             )
         self.shape = shape
         self._index = np.flatnonzero((shape >= 1.0) & (shape < kernels.EXACT_BELOW))

@@ -69,7 +69,7 @@ class RunningMoments:
     """
 
     def __init__(self, shape: int | Sequence[int], covariance: bool = True) -> None:
-        given: Any = (shape,) if is_whole(shape) else listed(shape)
+        given: Any = [shape] if is_whole(shape) else listed(shape)
         if given is None or not all(is_whole(n) and 0 <= n < 2**31 for n in given):
             raise ValueError(f"shape must be a tuple of integers >= 0 and < 2**31, got {shape!r}.")
         shape = tuple(int(n) for n in given)
