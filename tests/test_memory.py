@@ -26,7 +26,7 @@ WITHIN = 1.3
         ("expected", "map", 4),
         ("expected", "vi", 200),
         ("dynamic", "map", 4),
-        ("dynamic", "vi", 400),
+        ("dynamic", "vi", 650),
         ("dynamic", "laplace", 1000),
         ("dynamic", "gibbs", 200),
         ("dynamic", "hmc", 200),
