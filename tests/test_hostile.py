@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skbayesembed import BayesianSGNS, GaussianLDA, PairCounts, Vocabulary
+from skbayesembed import BayesianSGNS, DynamicSGNS, GaussianLDA, PairCounts, Vocabulary
 from skbayesembed.common.checks import as_floats, check_integer, is_whole
+from skbayesembed.metrics import brier_score
 from skbayesembed.posterior import RunningMoments
 from tests.test_contract import CASES, TOPICS
 
@@ -25,6 +26,17 @@ def test_small_integers_of_numpy_do_not_overflow():
     found = model.set_params(n_components=np.int8(9)).fit(TOPICS.counts).posterior_
     for name in expected:
         np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_small_integers_do_not_overflow_in_drift():
+    model = DynamicSGNS(np.int8(9), min_count=1, solver="map", max_iter=2, tol=1.0, random_state=0)
+    model.fit([["a", "b", "c"] * 4] * 2, times=[0, 1])
+    assert model.rho_.shape[-1] == 9
+
+
+def test_labels_beyond_what_integers_hold():
+    with pytest.raises(ValueError, match="labels must be integers from 0"):
+        brier_score([[0.5, 0.5], [1, 0]], [0, 1e300])
 
 
 @pytest.mark.parametrize("value", [np.timedelta64(3, "D"), True, 2.0, np.float64(2)])

@@ -385,7 +385,8 @@ class DynamicSGNS(
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
         training = inputs.training_data(self, X, times, seeds["counts"], units, sample_weight)
-        work = training.periods.n_periods * training.words.size**2 * self.n_components
+        size = training.periods.n_periods * training.words.size**2
+        work = size * float(self.n_components)
         cost.announce(self, ROOM, training, seeds, asked=seconds_of_question, work=work)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None

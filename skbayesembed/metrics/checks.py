@@ -34,7 +34,7 @@ def check_labels(labels: ArrayLike, name: str, n_rows: int) -> np.ndarray:
         )
     whole = labels.dtype.kind in "iu"
     if labels.dtype.kind == "f":
-        whole = bool(np.all(labels == np.round(labels)))
+        whole = bool(np.all((labels == np.round(labels)) & (labels < 2**53)))
     if not whole or np.any(labels < -1):
         raise ValueError(f"{name} must be integers from 0, or -1 where unknown (not NaN).")
     return labels.astype(np.int64)

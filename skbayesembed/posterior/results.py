@@ -73,8 +73,9 @@ class Result(Bunch):
         Probability of the intervals.
     source : str or None
         What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
-        ``"model"`` or ``"posterior"`` (draws of chains), ``"vi"`` and ``"laplace"``
-        (approximations), ``"point"`` (one draw, no interval).
+        ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
+        them), ``"vi"`` and ``"laplace"`` (approximations),
+        ``"point"`` (one draw, no interval).
 
     Examples
     --------

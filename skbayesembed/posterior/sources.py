@@ -8,6 +8,7 @@ from typing import Any
 _NOTES = {
     "point": "(a point estimate: one draw, intervals without width)",
     "vi": "(variational inference: its intervals are too narrow)",
+    "unmixed": "(the chains have not mixed: intervals are no intervals of the posterior)",
 }
 # Of an interval, in a figure.
 _SUFFIXES = {
@@ -15,6 +16,7 @@ _SUFFIXES = {
     "model": " (of the model)",
     "vi": " (VI, too narrow)",
     "laplace": " (Laplace approximation)",
+    "unmixed": " (chains have not mixed)",
 }
 
 
@@ -29,9 +31,10 @@ def source_of(estimator: Any, by_units: bool = False) -> str:
 
     Returns
     -------
-    {"units", "point", "vi", "laplace", "model", "posterior"}
+    {"units", "point", "vi", "laplace", "model", "posterior", "unmixed"}
         ``"point"``: one draw, no interval. ``"model"`` and ``"posterior"`` are draws of chains: of
-        an estimator whose intervals may know of units and do not, and of one without units.
+        an estimator whose intervals may know of units and do not, and of one without units;
+        ``"unmixed"`` draws of chains that a fit warned of.
     """
     if by_units:
         return "units"
@@ -45,7 +48,8 @@ def source_of_posterior(posterior: Any) -> str:
     """What intervals of draws in a `Posterior` rest on, as of `source_of`."""
     solver = posterior.attrs.get("solver")
     known = {"map": "point", "vi": "vi", "laplace": "laplace"}
-    return known.get(solver, "posterior")
+    of_chains = "unmixed" if posterior.attrs.get("converged") is False else "posterior"
+    return known.get(solver, of_chains)
 
 
 def notes_on(source: str | None) -> list[str]:

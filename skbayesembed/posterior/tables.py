@@ -16,6 +16,9 @@ from .sources import notes_on
 if TYPE_CHECKING:
     import pandas as pd
 
+# Standard deviations below this share of the largest are those of rounding.
+_ROUNDING = 1e-10
+
 
 def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
     """Make a pandas DataFrame of named columns.
@@ -145,8 +148,9 @@ class Table:
         Number of draws behind the figures: 1 for a point estimate, None if it is not known.
     source : str or None
         What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
-        ``"model"`` or ``"posterior"`` (draws of chains), ``"vi"`` and ``"laplace"``
-        (approximations), ``"point"`` (one draw, no interval); None if it is not known.
+        ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
+        them), ``"vi"`` and ``"laplace"`` (approximations),
+        ``"point"`` (one draw, no interval); None if it is not known.
     """
 
     n_draws: int | None = None
@@ -365,8 +369,10 @@ class Summary(Table):
     def _notes(self):
         n = len(self)
         notes = [f"{n} rows; low and high bound the {self.prob:.4g} highest density interval"]
-        rhat = self.rhat[~np.isnan(self.rhat)]
-        ess = self.ess_bulk[~np.isnan(self.ess_bulk)]
+        # what does not move but for rounding has no R-hat worth the name
+        moves = self.sd > _ROUNDING * np.max(np.nan_to_num(self.sd), initial=0.0)
+        rhat = self.rhat[moves & ~np.isnan(self.rhat)]
+        ess = self.ess_bulk[moves & ~np.isnan(self.ess_bulk)]
         if rhat.size and ess.size:
             notes.append(f"largest rhat {rhat.max():.3f}, smallest ess_bulk {ess.min():.0f}")
         return [*notes, *self.facts, *notes_on(self.source)]

@@ -26,8 +26,9 @@ from .priors import LEARNED, build_prior
 
 GROUPINGS = ("pairs", "words")
 ADVICE = {
-    "pairs": "sum over the pairs of each target with observations='words', or draw less.",
-    "words": "draw less.",
+    "pairs": "sum over the pairs of each target with observations='words', or keep fewer "
+    "draws: save(path, draws=400), then load.",
+    "words": "keep fewer draws: save(path, draws=400), then load.",
 }
 # Logits are made for this many pairs and components at a time.
 _CELLS = 4_000_000

@@ -230,7 +230,7 @@ _ARGUMENTS = {
     "prob": 0.8, "high": ["x0"], "low": ["x1"], "period": 0, "start": 0, "end": 1, "sense": 0,
     "topic": 0, "threshold": 0.3, "n_samples": 3, "max_pairs": 50, "window": 2,
     "tests": {"t": (["x0", "x1"], ["x2", "x3"], ["x4"], ["x5"])}, "n_permutations": 5,
-    "distance": "cosine", "which": "target", "reference": "x1", "max_bytes": 2**30,
+    "distance": "cosine", "which": "target", "reference": 1, "max_bytes": 2**30,
     "shares": "posterior", "measure": "npmi", "n_points": 10,
     "axis": Made(lambda model: model.axis(["x0"], ["x1"])),
 }  # fmt: skip

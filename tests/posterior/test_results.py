@@ -9,9 +9,9 @@ import warnings
 import numpy as np
 import pytest
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel
+from skbayesembed import BayesianSGNS, DiSCSenseModel, Posterior
 from skbayesembed.posterior.results import About, Result, titled
-from skbayesembed.posterior.sources import interval_label
+from skbayesembed.posterior.sources import interval_label, source_of_posterior
 from skbayesembed.senses.modes import Modes
 
 TEXTS = ["ant bee cat ant bee", "elk fox gnu elk fox", "ant elk bee fox cat gnu"] * 15
@@ -213,3 +213,25 @@ def test_pairs_that_words_were_the_target_of():
     expected = {"ant": 10.0, "bee": 15.0, "cat": 5.0}
     found = dict(zip(model.words_.tolist(), model.observed_.tolist(), strict=True))
     assert found == pytest.approx(expected)
+
+
+def test_chains_that_have_not_mixed_are_named_wherever_they_are_read():
+    posterior = Posterior({"x": np.zeros((2, 4))}, attrs={"solver": "hmc", "converged": False})
+    assert source_of_posterior(posterior) == "unmixed"
+    found = Result({"mean": 0.5}, About(source="unmixed"))
+    assert "chains have not mixed" in repr(found)
+    assert interval_label(0.9, "unmixed") == "90 % interval (chains have not mixed)"
+    # of a search that did not end it says nothing about chains
+    for solver, source in (("map", "point"), ("vi", "vi")):
+        attrs = {"solver": solver, "converged": False}
+        assert source_of_posterior(Posterior({"x": np.zeros((1, 4))}, attrs=attrs)) == source
+
+
+def test_entries_that_only_rounding_moves_have_no_rhat():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 50, 2))
+    # chains apart, but by rounding alone
+    x[..., 1] = 1e-16 * (np.arange(2)[:, None] + rng.normal(size=(2, 50)) / 100)
+    summary = Posterior({"x": x}).summary()
+    assert summary.rhat[1] > 2.0
+    assert f"largest rhat {summary.rhat[0]:.3f}" in repr(summary)

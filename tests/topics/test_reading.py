@@ -89,7 +89,9 @@ def test_printing_and_frames(model):
     assert list(frame.columns) == ["topic", "word", "mean", "low", "high", "prob_top"]
     assert len(frame) == 4 * K
     info = model.topic_info(4)
-    assert repr(info).count("\n") == K + 1
+    unmixed = model.posterior_.attrs["converged"] is False
+    assert repr(info).count("\n") == K + 1 + unmixed
+    assert ("the chains have not mixed" in repr(info)) == unmixed
     frame = info.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert " ".join(frame.columns) == "share low high n_words spread stability coherence words"
