@@ -30,7 +30,7 @@ def test_small_integers_of_numpy_do_not_overflow():
 
 def test_small_integers_do_not_overflow_in_drift():
     model = DynamicSGNS(np.int8(9), min_count=1, solver="map", max_iter=2, tol=1.0, random_state=0)
-    model.fit([["a", "b", "c"] * 4] * 2, times=[0, 1])
+    model.fit([list("abcdefghij") * 4] * 2, times=[0, 1])
     assert model.rho_.shape[-1] == 9
 
 

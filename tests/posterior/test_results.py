@@ -233,5 +233,5 @@ def test_entries_that_only_rounding_moves_have_no_rhat():
     # chains apart, but by rounding alone
     x[..., 1] = 1e-16 * (np.arange(2)[:, None] + rng.normal(size=(2, 50)) / 100)
     summary = Posterior({"x": x}).summary()
-    assert summary.rhat[1] > 2.0
+    assert summary.rhat[1] > 1.5
     assert f"largest rhat {summary.rhat[0]:.3f}" in repr(summary)
