@@ -6,7 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import note_mixing
+from ..common.mixing import RHAT_LIMIT, note_mixing
 from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
@@ -113,7 +113,24 @@ def diagnose(estimator, training, posterior):
         _compare_chains(
             posterior, SenseModel(training.data, estimator.n_senses, prior_of(estimator))
         )
-    note_mixing(posterior.attrs, rhat(posterior["prevalence"]), "the prevalences of senses")
+    mixing = rhat(posterior["prevalence"])
+    message = _of_unmixed(posterior, mixing)
+    note_mixing(posterior.attrs, mixing, "the prevalences of senses", message=message)
+
+
+def _of_unmixed(posterior, mixing):
+    """What to say of prevalences that have not mixed, with the one that did so least."""
+    if np.all(np.isnan(mixing)):
+        return None
+    at = np.unravel_index(np.nanargmax(mixing), mixing.shape)
+    by_chain = posterior["prevalence"][(slice(None), slice(None), *at)].mean(axis=1)
+    return (
+        f"The chains have not mixed: the largest split R-hat of the prevalences of senses is "
+        f"{mixing[at]:.3g}, above {RHAT_LIMIT}. That of sense {at[-1]} is "
+        f"{' or '.join(f'{p:.2f}' for p in by_chain)} by chain: one mode may hold more than one "
+        "reading of the senses. Lower n_senses, or label some snippets (y); where R-hat is near "
+        "the limit, raise warmup and draws. TraceDisplay shows chains."
+    )
 
 
 def _compare_chains(posterior, model):
