@@ -37,6 +37,8 @@ def test_small_integers_do_not_overflow_in_drift():
 def test_labels_beyond_what_integers_hold():
     with pytest.raises(ValueError, match="labels must be integers from 0"):
         brier_score([[0.5, 0.5], [1, 0]], [0, 1e300])
+    with pytest.raises(ValueError, match="labels must be a list of integers, got a ragged one"):
+        brier_score([[0.5, 0.5], [1, 0]], [0, ()])
 
 
 @pytest.mark.parametrize("value", [np.timedelta64(3, "D"), True, 2.0, np.float64(2)])

@@ -8,6 +8,7 @@ from scipy.special import logsumexp
 from sklearn.utils import Bunch
 
 from ..common.checks import check_integer, check_real
+from ..common.memory import check_memory
 from ..common.random import generators, seed_sequence
 from ..corpus.text import document_counts
 from .senses import draw_categories
@@ -109,6 +110,11 @@ def make_topics(
         n_documents, n_words, n_topics, n_dims, mean_length, alpha, separation,
         degrees_of_freedom, likelihood_power,
     )  # fmt: skip
+    check_memory(
+        3 * 8 * float(n_documents) * float(mean_length),
+        f"Tokens of {n_documents} documents of mean_length {mean_length:g}",
+        "Make fewer or shorter documents.",
+    )
     topics_rng, words_rng, theta_rng, length_rng, z_rng, tokens_rng = generators(
         seed_sequence(random_state), 6
     )

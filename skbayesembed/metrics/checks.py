@@ -27,7 +27,10 @@ def check_labels(labels: ArrayLike, name: str, n_rows: int) -> np.ndarray:
     ValueError
         If their number is another, or one is not an integer of at least -1.
     """
-    labels = np.asarray(labels)
+    try:
+        labels = np.asarray(labels)
+    except ValueError:
+        raise ValueError(f"{name} must be a list of integers, got a ragged one.") from None
     if labels.shape != (n_rows,):
         raise ValueError(
             f"{name} must have one label for each of the {n_rows} rows, got shape {labels.shape}."

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..common.checks import is_whole, listed
+from ..common.checks import check_bool, is_whole, listed
 
 # Draws wait in a buffer of about this size, at most so many of them, and are added together: the
 # sums of products are far larger than a draw, and pass through memory once per buffer in this way,
@@ -73,6 +73,7 @@ class RunningMoments:
         if given is None or not all(is_whole(n) and 0 <= n < 2**31 for n in given):
             raise ValueError(f"shape must be a tuple of integers >= 0 and < 2**31, got {shape!r}.")
         shape = tuple(int(n) for n in given)
+        check_bool("covariance", covariance)
         if covariance and not shape:
             raise ValueError(
                 "shape must have at least one axis with covariance=True, got (); "

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from ..common.checks import (
+    as_floats,
     check_choice,
     check_prob,
     is_whole,
@@ -72,6 +73,7 @@ def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarra
     check_prob(prob)
     try:
         x = np.asarray(x)
+        x = x if x.dtype.kind == "f" else as_floats(x)
     except ValueError as error:
         raise ValueError(f"x must be an array of numbers: {error}") from error
     if not is_whole(axis) or not -x.ndim <= axis < x.ndim:
@@ -79,13 +81,12 @@ def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarra
     n = x.shape[axis]
     if n == 0:
         raise ValueError(f"x must have at least one draw along axis {axis}, got shape {x.shape}.")
-    dtype = x.dtype if np.issubdtype(x.dtype, np.floating) else np.dtype(np.float64)
     rest = np.moveaxis(x, axis, -1)
     rows = rest.reshape(-1, n)
-    out = np.empty((len(rows), 2), dtype=dtype)
+    out = np.empty((len(rows), 2), dtype=x.dtype)
     step = max(1, _BLOCK_BYTES // (8 * n))
     for start in range(0, len(rows), step):
-        block = np.array(rows[start : start + step], dtype=dtype, order="C")
+        block = np.array(rows[start : start + step], dtype=x.dtype, order="C")
         block.sort(axis=1)
         out[start : start + step] = _narrowest(block, prob)
     return out.reshape(*rest.shape[:-1], 2)

@@ -277,6 +277,10 @@ class Ask:
         """One of these has to be in the message of an error."""
         known = {n for key in self.hostile for n in WORDS_FOR.get(key, (key,))}
         # answers that this solver, model or input does not have at all say so
+        # of usual documents, of which there are few
+        known |= {"partial_fit": {"min_count", "times"}, "effects": {"word"}}.get(
+            self.method, set()
+        )
         return known | {"solver", "enable_metadata_routing", "model", "draws", "units", "embedding"}
 
     def __call__(self):
@@ -300,6 +304,8 @@ def usual_arguments(case, method):
     usual |= _ASSOCIATION if "Y" in known else {}
     if method == "to_datatree":
         usual["X"] = None
+    if method == "effects":
+        usual["reference"] = X
     usual |= _CONTRAST if method == "contrast" else {}
     if method == "sample":
         usual |= {"times": None, "genres": None}
