@@ -150,6 +150,8 @@ def test_most_changed_prints_and_converts(model):
     found = model.most_changed(3)
     assert found.periods == (1850, 1890)
     lines = repr(found).splitlines()
+    if found.source == "unmixed":
+        assert "have not mixed" in lines.pop()
     assert lines[0] == "most changed from 1850 to 1890, by euclidean distance" and len(lines) == 5
     assert "90 % interval" in lines[1] and f"P(> {found.threshold:.3g})" in lines[1]
     assert lines[2].startswith(found.words[0]) and f"{found.mean[0]:.3f}" in lines[2]

@@ -127,6 +127,8 @@ def test_table(model):
     assert "P(top 3)" in lines[1]
     if len(model.posterior_.flat("rho")) == 1:
         assert "point estimate" in lines.pop()
+    elif table.source == "unmixed":
+        assert "have not mixed" in lines.pop()
     assert len(lines) == 5
     for line, word, mean in zip(lines[2:], table.words, table.mean, strict=True):
         assert line.startswith(word)
