@@ -21,7 +21,7 @@ from scipy import sparse
 from . import spine
 from .common.compiling import Compiling
 from .common.memory import readable
-from .common.trial import Part, Trial
+from .common.trial import Part, Trial, duration
 from .common.warnings import note_user
 from .posterior.tables import Column, Table
 
@@ -110,14 +110,6 @@ class Cost(Table):
             f"About {duration(self.seconds)} on {self.n_jobs} thread(s), "
             f"{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: solver={self.solver!r}"
         )
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them: ``"0.4 s"``, ``"3.2 min"``, ``"5.6 h"``."""
-    for unit, size in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{seconds:.2g} s"
 
 
 def estimate(

@@ -26,8 +26,9 @@ from .balance import balance_of
 from .checks import check_filter
 from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question
+from .documents.possible import why_not
 from .documents.sampling import DriftSampling
-from .documents.source import source_of, why_not
+from .documents.source import source_of
 from .features import sampled_features
 from .priors import drift_prior
 from .reading import DynamicReadingMixin

@@ -26,7 +26,8 @@ from .balance import BalancedDraws, balanced
 from .counting import PairCounts
 from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question
-from .documents.source import balances, sampling_of, warn_of_dispersion, why_not
+from .documents.possible import why_not
+from .documents.source import balances, sampling_of, warn_of_dispersion
 from .effects import MeaningMixin
 from .features import document_features, sampled_features
 from .loo import loo

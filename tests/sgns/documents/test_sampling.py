@@ -354,11 +354,15 @@ def test_pair_counts_of_units():
 
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_long_waits_are_announced(verbose, monkeypatch, capsys):
-    monkeypatch.setattr(sampling, "_ANNOUNCED", 0)
+    monkeypatch.setattr(sampling.Awaited, "timed", 0)
+    monkeypatch.setattr(sampling.Awaited, "patience", 0.0)
+    monkeypatch.setattr("skbayesembed.common.trial.Steps.interval", 0.0)
     model = make(verbose=verbose).fit(documents())
     capsys.readouterr()
     model.similarity(0, 1)
     said = capsys.readouterr()
-    assert "intervals by units" in (said.out if verbose else said.err)
+    assert "once for all questions" in (said.out if verbose else said.err)
+    for search in ("mode", "mode 8 of 8, of half of the units"):
+        assert (f"units: {search}, search for a mode: 1 of some" in said.out) == bool(verbose)
     model.similarity(0, 2)
     assert capsys.readouterr() == ("", "")
