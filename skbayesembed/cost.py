@@ -106,9 +106,12 @@ class Cost(Table):
         return [] if self.question is None else [_NOT_IN_FIT]
 
     def _title(self):
+        first = self.question
+        later = "" if first is None else f"; then {duration(first.seconds)} for the first question"
         return (
             f"About {duration(self.seconds)} on {self.n_jobs} thread(s), "
             f"{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: solver={self.solver!r}"
+            f"{later}"
         )
 
 

@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-# CPU seconds that each loop may take, and the steps that it makes at least after the first.
-BUDGET, _FEWEST = 2.0, 3
+# CPU seconds that each loop may take, and the steps that it makes at least after the first; one
+# where the first took so many times the seconds.
+BUDGET, _FEWEST, _DEAR = 0.7, 3, 2.0
 # A trial of many loops gives each of them this share of it, once so many seconds have gone.
 _LATE, _LATE_SHARE = 15.0, 0.2
 
@@ -164,7 +165,9 @@ class Laps:
         if self.n == 1:
             self._after_first = now
         self._last = now
-        self.cut = self.n > _FEWEST and now - self._after_first > self.trial.budget
+        budget = self.trial.budget
+        fewest = 1 if self._after_first - self._begun > _DEAR * budget else _FEWEST
+        self.cut = self.n > fewest and now - self._after_first > budget
         return self.cut
 
     def end(self, ended: bool) -> float:

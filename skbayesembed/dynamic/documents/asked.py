@@ -24,7 +24,7 @@ from .response import FEWEST_SPLITS
 # Products that a system takes, with all that is done beside them, those of both searches for the
 # mode and of that for the mode of half of the units. State of the Union and UN debates, 400 to
 # 1,500 words, took .8 to 2 times as long as these say.
-_OF_A_SYSTEM, _OF_SEARCHES, _OF_A_HALF = 19.0, 700.0, 90.0
+_OF_A_SYSTEM, _OF_SEARCHES, _OF_A_HALF = 19.0, 1400.0, 90.0
 # Directions that are timed together, their size, and a diffusion where it is to be learned.
 _ROWS, _SIZE, _DIFFUSION = 4, 0.3, 1e-3
 
