@@ -8,6 +8,7 @@ from .corpus.vocabulary import Vocabulary, build_vocabulary
 from .dynamic.estimator import DynamicSGNS
 from .io.models import load
 from .posterior.posterior import Posterior
+from .regression import regress
 from .senses.estimator import DiSCSenseModel
 from .senses.priors import SensePrior
 from .sgns.counting import PairCounts
@@ -38,4 +39,5 @@ __all__ = [
     "build_vocabulary",
     "count_pairs",
     "load",
+    "regress",
 ]
