@@ -11,6 +11,7 @@ from .posterior.posterior import Posterior
 from .regression import regress
 from .senses.estimator import DiSCSenseModel
 from .senses.priors import SensePrior
+from .settings import over_settings
 from .sgns.counting import PairCounts
 from .sgns.estimator import BayesianSGNS
 from .sgns.priors import GraphPrior, GroupedPrior, InformativePrior
@@ -39,5 +40,6 @@ __all__ = [
     "build_vocabulary",
     "count_pairs",
     "load",
+    "over_settings",
     "regress",
 ]
