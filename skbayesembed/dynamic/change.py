@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..metrics.words import unit_vectors
-from ..posterior.sources import source_of
+from ..posterior.sources import FEWEST_PAIRS, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, false_shares
 from ..sgns.documents import answers
@@ -23,9 +23,6 @@ _WORDS, _DRAWN_WORDS = 512, 50
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
 # deviation.
 _LEAST_KNOWN = 0.1
-# With fewer positive pairs in a period, what is said of a word there is what the prior makes of
-# other periods.
-FEWEST_PAIRS = 10
 
 
 def cosines(a, b):
@@ -82,6 +79,34 @@ def known_share(estimator, at, index, draws):
     else:
         variance = (draws[:, 1] - draws[:, 0]).var(axis=0, ddof=1).sum(axis=-1)
     return 1.0 - np.minimum(variance / prior_distance(estimator, at) ** 2, 1.0)
+
+
+def typical_distance(estimator, kind, at):
+    """Median distance of the words that were seen in both periods, between their mean vectors."""
+    seen = np.flatnonzero(estimator.observed_[list(at)].min(axis=0) >= FEWEST_PAIRS)
+    if seen.size == 0:
+        return np.nan
+    start, end = (estimator.rho_[t][seen] for t in at)
+    return float(np.median(distances_of(kind, start, end)))
+
+
+def sentence_of(found, kind, word, periods, learned):
+    """What `drift` found, to be copied."""
+    start, end = periods
+    low, high = found.interval
+    text = f"The {kind} distance of {word!r} between {start} and {end} is {found.mean:.2f}"
+    if found.source != "point":
+        text += f" ({100 * found.prob:g} % interval {low:.2f} to {high:.2f})"
+    if "threshold" in found and learned:
+        text += (
+            f"; a word of which nothing is known is taken to move by {found.threshold:.2f} (root "
+            "mean square under the prior)"
+        )
+    if np.isfinite(found.typical):
+        text += f"; the mean vector of the median word moved by {found.typical:.2f}"
+    if found.get("verdict") == "no data":
+        text += ". There are too few data in these periods to say whether the word has changed"
+    return f"{text}."
 
 
 def verdict_of(found):

@@ -16,6 +16,7 @@ from ..common.checks import (
     check_real,
     listed,
 )
+from ..posterior.sources import FEWEST_PAIRS
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
 from ..sgns.questions.kinds import Cosines, Entries
@@ -23,7 +24,15 @@ from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
 from ..sgns.reading import pair_axis, pair_places, pairs_at, similarity_title
 from .asking import DynamicAskingMixin
-from .change import FEWEST_PAIRS, Changes, most_changed, moves, prior_distance, verdict_of
+from .change import (
+    Changes,
+    most_changed,
+    moves,
+    prior_distance,
+    sentence_of,
+    typical_distance,
+    verdict_of,
+)
 from .vectors import places_of
 
 _WHICH = ("target", "context")
@@ -301,6 +310,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``"not decided"``, or ``"no data"`` where ``known`` is below 0.1 for want of data (95 %
             of the prior's standard deviation are left), and not because units differ.
 
+            ``typical``, a yardstick: the median over words that have 10 pairs and more in both
+            periods of the distance of their mean vectors, which is smaller than a mean distance by
+            what is not known of them. ``sentence`` says all this in words, to be copied.
+
         Notes
         -----
         A distance cannot be negative: where little is known it is far from 0 because little is
@@ -320,13 +333,17 @@ class DynamicReadingMixin(DynamicAskingMixin):
             units = self._deviations().n_units
             found.units = tuple(float(units[places_of(self, t, index)]) for t in at)
         found.known = float(known[0])
-        if threshold is None and distance == "euclidean":
+        found.typical = typical_distance(self, distance, at)
+        default = threshold is None
+        if default and distance == "euclidean":
             threshold = prior_distance(self, at)
         if threshold is not None:
             found.threshold = threshold
             found.prob_exceeds = float(np.mean(found.draws > threshold))
             if found.source != "point":
                 found.verdict = verdict_of(found)
+        word = str(self.words_[index])
+        found.sentence = sentence_of(found, distance, word, (start, end), default)
         return found
 
     def most_changed(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..common.checks import check_prob
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_periods, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 
@@ -62,6 +62,11 @@ class Prevalences(Table):
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
             Column("snippets", self.n_snippets[genre, period], ("n_snippets",), "g"),
         ]
+
+    def _notes(self):
+        empty = np.count_nonzero(self.n_snippets == 0)
+        what = "no snippets" + (" of a genre" if len(self.genres) > 1 else "")
+        return super()._notes() + ([note_on_periods(empty, what)] if empty else [])
 
     def _groups(self):
         n_senses, n_genres, n_periods = self.mean.shape
