@@ -46,7 +46,7 @@ class Cost(Table):
     Searches for modes and ascents of a bound end when they have converged: their parts are the
     measured seconds of a step times the steps that such searches usually take, and may be wrong by
     a factor of 3. Parts of chains are wrong by less than 1.5. The code of solvers that were never
-    used before in an installation is compiled first, for some seconds that are not counted here.
+    used before in an installation is compiled first, for 5 to 20 seconds that are not counted here.
     Intervals by units are made when they are first asked for, which is no part of a fit: they have
     a row of their own, below, which may be wrong by a factor of 3 and is in no sum.
 

@@ -10,7 +10,7 @@ from skbayesembed.plotting import DriftDisplay
 
 def band_at(filled, x):
     """Low and high of a band at some x, from its outline."""
-    vertices = filled.get_paths()[0].vertices
+    vertices = np.concatenate([path.vertices for path in filled.get_paths()])
     return np.array([[f(vertices[vertices[:, 0] == at, 1]) for f in (np.min, np.max)] for at in x])
 
 
