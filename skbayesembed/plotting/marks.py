@@ -59,7 +59,7 @@ def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4
     axes.set_yticks(rows, [wrapped(label) for label in labels])
     axes.set_ylim(len(mean) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.locator_params(axis="x", nbins=5)
+    axes.locator_params(axis="x", nbins=5, min_n_ticks=3)
     return Marks(points, lines)
 
 

@@ -17,6 +17,7 @@ _NOTES = {
 _SUFFIXES = {
     "units": " (sampling of units)",
     "model": " (of the model)",
+    "posterior": " (of the model)",
     "vi": " (VI, too narrow)",
     "laplace": " (Laplace approximation)",
     "unmixed": " (chains have not mixed)",

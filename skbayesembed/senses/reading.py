@@ -123,10 +123,12 @@ def probability_draws(estimator, word):
     return out
 
 
-def representative_snippets(estimator, X, sense, n, times, genres, texts, prob):
-    """`Representatives` of one sense, or of all."""
+def representative_snippets(estimator, X, sense, n, times, genres, texts, random, prob):
+    """`Representatives` of one sense, or of all; or of snippets drawn at random."""
     check_prob(prob)
     check_integer("n", n, 1)
+    if random is not None:
+        check_integer("random", random, 0, "None or ")
     n_senses = estimator.posterior_["prevalence"].shape[-1]
     senses = range(n_senses) if sense is None else [sense_index(estimator, sense)]
     X = materialise(X)
@@ -136,15 +138,51 @@ def representative_snippets(estimator, X, sense, n, times, genres, texts, prob):
     if not usable.any():
         raise ValueError("X has no snippet with a word of the vocabulary.")
     mean = SnippetReader(estimator, there).sense_proba()
-    rows = largest(mean, senses, usable, n)
-    flat, groups = rows.ravel(), np.repeat(np.asarray(senses), rows.shape[1])
+    copies = None
+    if texts is not None:
+        known = [x for x in (there.periods, there.genres) if x is not None]
+        first, copies = _alike(texts, zip(*known, strict=True) if known else [()] * len(texts))
+        usable &= first
+    if random is None:
+        rows = largest(mean, senses, usable, n)
+        flat, groups = rows.ravel(), np.repeat(np.asarray(senses), rows.shape[1])
+    else:
+        flat, groups = _drawn(mean, senses, usable, n, random)
     reader = SnippetReader(estimator, there.take(flat))
     draws = reader.sense_proba_draws(np.arange(len(reader)))
     draws = draws[:, np.arange(flat.size), groups]
     return Representatives(
         "sense", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, len(draws),
+        None if times is None else np.asarray(times)[flat],
+        None if copies is None else copies[flat], random is not None,
     )  # fmt: skip
+
+
+def _alike(texts, places):
+    """Which snippets are the first of those of one text and place, and how many these are."""
+    keys = {}
+    numbers = [
+        keys.setdefault((" ".join(str(text).split()), place), len(keys))
+        for text, place in zip(texts, places, strict=True)
+    ]
+    _, at, index, counts = np.unique(
+        numbers, return_index=True, return_inverse=True, return_counts=True
+    )
+    first = np.zeros(len(texts), bool)
+    first[at] = True
+    return first, counts[index]
+
+
+def _drawn(mean, senses, usable, n, seed):
+    """Snippets at random of those whose most probable sense is among some, and that sense."""
+    best = mean.argmax(axis=1)
+    rows = np.flatnonzero(usable & np.isin(best, list(senses)))
+    if rows.size == 0:
+        raise ValueError(f"no snippet of X has the most probable sense {list(senses)}.")
+    rows = np.random.default_rng(seed).permutation(rows)[:n]
+    rows = rows[np.argsort(best[rows], kind="stable")]
+    return rows, best[rows]
 
 
 class SenseReadingMixin:
@@ -234,6 +272,7 @@ class SenseReadingMixin:
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
         texts: Sequence[str] | None = None,
+        random: int | None = None,
         prob: float = 0.9,
     ) -> Representatives:
         """The snippets that most probably have a sense, with intervals, to be read.
@@ -250,6 +289,10 @@ class SenseReadingMixin:
         texts : sequence of str of shape (n_snippets,), optional
             What to show of each, such as the ``passages`` of `datasets.extract_snippets`, which
             have the whole text of the window. By default X, where it holds strings or tokens.
+            Those that say the same at the same time and of the same genre have one row.
+        random : int, optional
+            A seed: shows n snippets in all, drawn at random from those whose most probable sense is
+            among those asked for. They tell how good labels are, the most probable ones do not.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
@@ -257,7 +300,7 @@ class SenseReadingMixin:
         -------
         Representatives
             A table: ``index`` in X, ``mean`` and ``interval`` of the probability of the sense given
-            the snippet, over draws, and ``texts``.
+            the snippet, over draws, ``texts``, and the ``times``, where they are given.
 
         Raises
         ------
@@ -266,7 +309,7 @@ class SenseReadingMixin:
             word.
         """
         check_is_fitted(self, "posterior_")
-        return representative_snippets(self, X, sense, n, times, genres, texts, prob)
+        return representative_snippets(self, X, sense, n, times, genres, texts, random, prob)
 
     def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Result:
         """Probability of a word under each sense over time (the paper's Figure 2).

@@ -38,6 +38,9 @@ from .solvers import ROOM
 from .streaming import StreamingMixin
 from .vectors import UnitsMixin, deviations_of
 
+# Methods that need periods, which are looked for here.
+_OF_DRIFT = ("drift", "most_changed", "self_similarity", "periods_")
+
 
 def _find(estimator, training, seeds):
     """What ``"auto"`` stands for (`Settled`), and what was found with that (`spine.Fitted`)."""
@@ -471,6 +474,15 @@ class BayesianSGNS(
         return resolved(e, training, seeds["precision"], precision)
 
     @told_of_compiling
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_DRIFT:
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}: its vectors are those "
+                "of the whole text. DynamicSGNS, whose fit takes times=, has it."
+            )
+        # raises what the first look did
+        return object.__getattribute__(self, name)
+
     def estimate_cost(
         self,
         X: Any,
