@@ -160,6 +160,16 @@ class Changes(Table):
     n_units : ndarray of shape (n,) or None
         Effective units of sampling that the vector rests on in the period that has fewer; None
         where intervals are the model's.
+
+    Examples
+    --------
+    >>> from skbayesembed import DynamicSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+    >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+    >>> table = model.most_changed(3)
+    >>> len(table.words), table.interval.shape, table.periods
+    (3, (3, 2), (1900, 1901))
     """
 
     words: np.ndarray

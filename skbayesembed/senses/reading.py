@@ -52,6 +52,16 @@ class SenseWords(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.datasets import make_senses
+    >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+    >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+    >>> model = model.fit(made.counts, times=made.times)
+    >>> model.sense_words(3).words.shape
+    (2, 3)
     """
 
     def __init__(

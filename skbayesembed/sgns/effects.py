@@ -59,6 +59,17 @@ class MeaningEffects(Table):
         Of the word.
     prob : float
         Probability of the intervals.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> year = [[float(i)] for i in range(15)]
+    >>> effects = model.effects(texts, year, word="cat")
+    >>> effects.axes, effects.mean.shape
+    (['norm'], (1, 1))
     """
 
     terms: np.ndarray
