@@ -61,7 +61,8 @@ class DynamicSGNS(
     Parameters
     ----------
     n_components : int, default=50
-        Dimension of the vectors.
+        Dimension of the vectors. Where a word has few documents in a period, 10 to 20 give steadier
+        answers.
     solver : {"vi", "gibbs", "hmc", "laplace", "map"}, default="vi"
         ``"vi"`` approximates the posterior by a Gaussian process for each word, as in the paper;
         ``"gibbs"`` and ``"hmc"`` sample it, ``"laplace"`` approximates it by the Gaussian at its

@@ -70,7 +70,8 @@ class BayesianSGNS(
     Parameters
     ----------
     n_components : int, default=50
-        Number of components (the dimension) of every word vector.
+        Number of components (the dimension) of every word vector. For some dozens of documents
+        10 to 20 predict as well and give steadier answers.
     solver : {"auto", "gibbs", "hmc", "vi", "laplace", "map"}, default="auto"
         ``"gibbs"`` and ``"hmc"`` sample the posterior, ``"vi"`` and ``"laplace"`` approximate it
         by Gaussians, ``"map"`` finds its mode. ``"auto"`` goes by sizes and parameters alone:
