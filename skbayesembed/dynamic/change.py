@@ -85,7 +85,7 @@ def known_share(estimator, at, index, draws):
 
 
 def verdict_of(found):
-    """What `drift` found with a threshold, one of four short texts."""
+    """What `drift` found with a threshold, one of five short texts."""
     if min(found.pairs) < FEWEST_PAIRS:
         return "no data"
     low, high = found.interval
@@ -95,7 +95,7 @@ def verdict_of(found):
         return "no drift"
     # the sampling of units may vary more than the prior, and then it is no want of data
     of_prior = found.get("sd_prior", 1.0) > found.get("sd_sampling", 0.0)
-    return "no data" if found.known < _LEAST_KNOWN and of_prior else "not decided"
+    return "not known" if found.known < _LEAST_KNOWN and of_prior else "not decided"
 
 
 def moves(estimator, at, index, distance, prob, shape=None, **more):

@@ -335,7 +335,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
             one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``
             where the whole interval is above the threshold, ``"no drift"`` where it is below; else
-            ``"not decided"``, or ``"no data"`` where ``known`` is below 0.1 for want of data (95 %
+            ``"not decided"``, or ``"not known"`` where ``known`` is below 0.1 for want of data (95 %
             of the prior's standard deviation are left), and not because units differ.
 
         Notes
@@ -350,7 +350,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
         >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
         >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
-        >>> model.drift("cat").verdict in {"drifted", "no drift", "not decided", "no data"}
+        >>> answers = {"drifted", "no drift", "not decided", "not known", "no data"}
+        >>> model.drift("cat").verdict in answers
         True
         """
         check_is_fitted(self, "posterior_")
