@@ -104,7 +104,7 @@ def sentence_of(found, kind, word, periods, learned):
         )
     if np.isfinite(found.typical):
         text += f"; the mean vector of the median word moved by {found.typical:.2f}"
-    if found.get("verdict") == "no data":
+    if found.get("verdict") in ("no data", "not known"):
         text += ". There are too few data in these periods to say whether the word has changed"
     return f"{text}."
 

@@ -344,8 +344,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
             one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``
             where the whole interval is above the threshold, ``"no drift"`` where it is below; else
-            ``"not decided"``, or ``"not known"`` where ``known`` is below 0.1 for want of data (95 %
-            of the prior's standard deviation are left), and not because units differ.
+            ``"not decided"``, or ``"not known"`` where ``known`` is below 0.1 for want of data (95
+            % of the prior's standard deviation are left), and not because units differ.
 
             ``typical``, a yardstick: the median over words that have 10 pairs and more in both
             periods of the distance of their mean vectors, which is smaller than a mean distance by

@@ -117,6 +117,7 @@ class UnitsMixin:
     uncertainty: str
     _sampling: Any
     _no_units: Any
+    _deviations: Any
 
     @property
     def n_units_(self) -> np.ndarray:
