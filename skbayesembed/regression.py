@@ -2,7 +2,7 @@
 
 Two things make slopes uncertain: which units there are, and what is not known of the features. The
 first is the cluster-robust covariance of `numeric.regression`, at the mean features; the second the
-covariance of slopes over draws of the features. Both add up.
+covariance of what errors of the features do to the slopes. Both add up.
 """
 
 from __future__ import annotations
@@ -144,12 +144,14 @@ def regress(
     Notes
     -----
     Slopes are those of least squares on the mean features. Their covariance is that by units, CR2
-    with Satterthwaite's degrees of freedom (Pustejovsky & Tipton 2018), and that of the slopes over
-    draws of the features; degrees of freedom of the sum weight those of both. With S the covariance
-    of the mean features beside the covariates and E that of their error, slopes of classical error
-    are multiplied by ``(S - E)^-1 S`` (Carroll et al. 2006, chapter 4), and a draw's, whose
-    features have the error twice, by ``(S_s - 2 E)^-1 S_s``. What both parts have in common, since
-    documents that vectors were learned from may be those of the regression, is left out.
+    with Satterthwaite's degrees of freedom (Pustejovsky & Tipton 2018), and that of what the errors
+    of the features, as draws have them, do to the slopes to first order. Of the latter it is the
+    part that units share: what is a unit's own is in its residuals already. Degrees of freedom of
+    the sum weight those of both. With S the covariance of the mean features beside the covariates
+    and E that of their error, slopes of classical error are multiplied by ``(S - E)^-1 S``
+    (Carroll et al. 2006, chapter 4); in the mean this leaves them up to a tenth too large where
+    reliabilities are below .9. What both parts have in common, since documents that vectors were
+    learned from may be those of the regression, is left out.
 
     References
     ----------
