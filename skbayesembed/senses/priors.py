@@ -21,7 +21,7 @@ KINDS = ("disc", "gasc", "scan", "interaction", "edisc")
 # Parameters that must be above zero, and those that are autoregression coefficients.
 _POSITIVE = (
     "kappa_phi", "kappa_theta", "kappa_chi", "kappa_psi", "kappa_phi_shape", "kappa_phi_rate",
-    "interaction_scale", "kappa_sigma",
+    "interaction_scale", "kappa_sigma", "work_scale",
 )  # fmt: skip
 _COEFFICIENTS = ("alpha_phi", "alpha_theta")
 
@@ -70,6 +70,11 @@ class SensePrior:
         ``kappa_chi`` are half the variances of the entries of vectors ``theta`` and ``chi``, in
         units of the median squared distance of two words: logits of two words at this distance
         differ as much as in ``"disc"``, and the defaults are those of Zafar & Nicholls (2023).
+    work_scale : float, default=1.0
+        Where ``fit`` is told the works that snippets are from (``units``): scale of the half-normal
+        prior of the deviation s, by which the prevalence logits of a work deviate from those of its
+        period and genre. With s = 1 a sense of one half in the middle work has, of two senses, 0.2
+        to 0.8 in two thirds of the works.
 
     Raises
     ------
@@ -94,6 +99,7 @@ class SensePrior:
     first_psi: float = 2.5
     interaction_scale: float = 0.1
     kappa_sigma: float = 0.25
+    work_scale: float = 1.0
 
     def check(self) -> None:
         """Raise a ValueError for the first parameter that is outside its range."""
