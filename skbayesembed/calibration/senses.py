@@ -67,8 +67,10 @@ class Senses:
     @property
     def samplers(self) -> dict[str, int]:
         """Solvers and kernels that the model has."""
+        if self.n_works:
+            return {"hmc": 6, "hmc:nuts": 6}
         hmc = {"hmc": 3, "hmc:nuts": 4}
-        if self.kind == "edisc" or self.n_works:
+        if self.kind == "edisc":
             return hmc
         return hmc | {"gibbs": 12, "gibbs:polya-gamma": 12}
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +48,8 @@ class Snippets:
         Of words, as `embedding.prepared` makes them; None where the model has none.
     works : ndarray of shape (n_snippets,), int64, or None
         Works that snippets are from; None where the model has no effects of works.
+    contexts : Contexts or None
+        What prevalences depend on, made of the arrays above; None without works.
     """
 
     indptr: np.ndarray
@@ -62,6 +63,18 @@ class Snippets:
     n_genres: int
     vectors: np.ndarray | None = None
     works: np.ndarray | None = None
+    contexts: Contexts | None = field(init=False, default=None)
+
+    def __post_init__(self):
+        if self.works is not None:
+            object.__setattr__(self, "contexts", self._contexts())
+
+    def _contexts(self):
+        labels = np.column_stack([self.periods, self.genres, self.works])
+        found, index, counts = np.unique(labels, axis=0, return_inverse=True, return_counts=True)
+        periods, genres, works = (np.ascontiguousarray(x) for x in found.T)
+        places = np.arange(len(found)) - np.searchsorted(periods, periods)
+        return Contexts(periods, genres, works, places, index.ravel(), counts.astype(float))
 
     @classmethod
     def of(
@@ -124,15 +137,6 @@ class Snippets:
     def n_works(self):
         """Number of works; 0 where there are no effects of works."""
         return 0 if self.works is None else int(self.works.max(initial=-1)) + 1
-
-    @cached_property
-    def contexts(self):
-        """`Contexts` of snippets with works."""
-        labels = np.column_stack([self.periods, self.genres, self.works])
-        found, index, counts = np.unique(labels, axis=0, return_inverse=True, return_counts=True)
-        periods, genres, works = (np.ascontiguousarray(x) for x in found.T)
-        places = np.arange(len(found)) - np.searchsorted(periods, periods)
-        return Contexts(periods, genres, works, places, index.ravel(), counts.astype(float))
 
     @property
     def mixtures(self):
