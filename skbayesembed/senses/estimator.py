@@ -89,12 +89,15 @@ class DiSCSenseModel(
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values.
-    likelihood_power : float in (0, 1], default=1.0
+    likelihood_power : float in (0, 1] or "auto", default=1.0
         Power of the likelihood of the snippets in the posterior. Below 1 snippets count for less
         than so many independent ones, as they may where words of a snippet depend on each other or
         snippets come from few works: intervals widen (Zafar & Nicholls 2024). Probabilities of
-        senses and of words given parameters are those of the model whatever it is. Not with
-        ``solver="gibbs"`` and ``kernel="blockwise"``.
+        senses and of words given parameters are those of the model whatever it is. Not below 1 with
+        ``solver="gibbs"`` and ``kernel="blockwise"``. ``"auto"`` takes that of 0.02, 0.05, 0.1,
+        0.2, 0.5 and 1 under which a fifth of the works (``units``), or of the snippets where works
+        are not known, is most probable given the others, by a chain for each from the heaviest of
+        the modes that four starts find.
     n_starts : int or "auto", default="auto"
         Number of annealed starts from which modes of the posterior are looked for; chains and
         approximations then start from the heaviest mode. With ``"auto"`` there are 24, and 24 more,
@@ -179,6 +182,13 @@ class DiSCSenseModel(
         Labels of the works; None where ``fit`` got none.
     likelihood_power_ : float
         Power of the likelihood in the posterior.
+    likelihood_power_scores_, likelihood_power_checks_ : dict
+        Of ``likelihood_power="auto"``, for each power that was tried: mean log predictive
+        probability of a snippet held out; p-value of the posterior predictive check of the log
+        likelihood, by snippets that were not.
+    likelihood_power_unrejected_ : float or None
+        Of ``likelihood_power="auto"``: the lowest power that this check does not reject at 10 %,
+        which Zafar & Nicholls (2024) would take; None where it rejects all.
     vectors_ : ndarray of shape (n_words, n_dims) or None
         Of ``model="edisc"``: word vectors as the model takes them (see Notes).
     modes_ : sequence of Mode
@@ -262,6 +272,10 @@ class DiSCSenseModel(
 
     prevalence_ = Learned()
     modes_ = Learned()
+    likelihood_power_ = Learned()
+    likelihood_power_scores_ = Learned()
+    likelihood_power_checks_ = Learned()
+    likelihood_power_unrejected_ = Learned()
 
     def __init__(
         self,
@@ -274,7 +288,7 @@ class DiSCSenseModel(
         n_periods: int | None = None,
         bins: ArrayLike | None = None,
         prior: SensePrior | None = None,
-        likelihood_power: float = 1.0,
+        likelihood_power: float | str = 1.0,
         n_starts: int | str = "auto",
         analyzer: str | Callable = "word",
         lowercase: bool = True,
@@ -382,7 +396,6 @@ class DiSCSenseModel(
         self.periods_ = training.periods
         self.genres_ = training.genres
         self.vectors_ = data.vectors
-        self.likelihood_power_ = float(self.likelihood_power)
         self._columns = training.columns
         self._timed, self._merged = training.timed, training.merged
         self.units_ = training.units

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_softmax, softmax
 
+from ..corpus.text import document_counts
 from . import kernels
 from . import predict_kernels as reading
 
@@ -279,7 +280,7 @@ def sample_snippets(estimator, places, rng):
     senses : ndarray of shape (n_snippets,), int64
     """
     reader, lengths = SnippetReader(estimator, places), estimator._lengths
-    n, (n_senses, _, n_words) = places.n_snippets, reader.words.shape
+    n = places.n_snippets
     draws = rng.integers(len(reader), size=n)
     size = rng.choice(lengths[0], size=n, p=lengths[1] / lengths[1].sum()).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(size)])
@@ -287,19 +288,34 @@ def sample_snippets(estimator, places, rng):
     order = np.argsort(draws, kind="stable")
     # snippets of the same draw share its probabilities
     for chosen in np.split(order, np.flatnonzero(np.diff(draws[order])) + 1):
-        s = draws[chosen[0]]
-        prior = np.exp(reader._log_prior(s))
-        cumulative = prior.reshape(len(prior), -1)[reader.contexts[chosen]].cumsum(axis=1)
-        place = rng.random((len(chosen), 1)) * cumulative[:, -1:]
-        period, senses[chosen] = np.divmod((cumulative < place).sum(axis=1), n_senses)
-        if places.periods is not None:
-            period = places.periods[chosen]
-        rows, theta = reader.words.rows(s)
-        cell = period * n_senses + senses[chosen]
-        for c in np.unique(cell):
-            t, k = divmod(c, n_senses)
-            proba = softmax(rows[c] if theta is None else rows[k] + theta[t])
-            at = [np.arange(offsets[d], offsets[d + 1]) for d in chosen[cell == c]]
-            at = np.concatenate(at)
-            words[at] = rng.choice(n_words, size=at.size, p=proba)
+        _draw_some(reader, draws[chosen[0]], chosen, offsets, words, senses, rng)
     return words, offsets, senses
+
+
+def sample_together(reader, s, rng):
+    """Counts of words in snippets like those that are read, all from draw ``s``: csr_array."""
+    places = reader.places
+    n = places.n_snippets
+    offsets = np.concatenate([[0], np.cumsum(np.rint(reader.lengths).astype(np.int64))])
+    words, senses = np.empty(offsets[-1], dtype=np.int64), np.empty(n, dtype=np.int64)
+    _draw_some(reader, s, np.arange(n), offsets, words, senses, rng)
+    return document_counts(words, offsets, reader.words.shape[2])
+
+
+def _draw_some(reader, s, chosen, offsets, words, senses, rng):
+    """Fill in words and senses of some snippets, of draw ``s``."""
+    n_senses, _, n_words = reader.words.shape
+    prior = np.exp(reader._log_prior(s))
+    cumulative = prior.reshape(len(prior), -1)[reader.contexts[chosen]].cumsum(axis=1)
+    place = rng.random((len(chosen), 1)) * cumulative[:, -1:]
+    period, senses[chosen] = np.divmod((cumulative < place).sum(axis=1), n_senses)
+    if reader.places.periods is not None:
+        period = reader.places.periods[chosen]
+    rows, theta = reader.words.rows(s)
+    cell = period * n_senses + senses[chosen]
+    for c in np.unique(cell):
+        t, k = divmod(c, n_senses)
+        proba = softmax(rows[c] if theta is None else rows[k] + theta[t])
+        at = [np.arange(offsets[d], offsets[d + 1]) for d in chosen[cell == c]]
+        at = np.concatenate(at)
+        words[at] = rng.choice(n_words, size=at.size, p=proba)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..common.checks import check_choice, check_real
+from ..common.power import check_power
 from ..numeric.tridiagonal import Tridiagonal
 
 # Variance that stands for a flat prior of a first period where coordinates are made.
@@ -125,8 +126,10 @@ def prior_of(estimator: Any) -> ModelPrior:
     prior.check()
     given = {f.name: getattr(prior, f.name) for f in fields(SensePrior)}
     power = estimator.likelihood_power
-    check_real("likelihood_power", power, 0, high=1)
-    return ModelPrior(**given, kind=estimator.model, likelihood_power=float(power))
+    check_power(power)
+    # one that is to be chosen is put in its place
+    power = 1.0 if isinstance(power, str) else float(power)
+    return ModelPrior(**given, kind=estimator.model, likelihood_power=power)
 
 
 @dataclass(frozen=True)
