@@ -90,12 +90,13 @@ def predict_shares(estimator, given, prob, random_state):
 def _number(given):
     """Number of snippets, by the first of what is given of them."""
     for name in ("times", "genres", "units", "by"):
-        if given[name] is not None:
-            if not np.ndim(given[name]) or not len(given[name]):
-                raise ValueError(
-                    f"{name} must have an entry for every snippet, got {given[name]!r}."
-                )
-            return len(given[name])
+        value = given[name]
+        if value is None:
+            continue
+        single = isinstance(value, str | bytes | dict) or getattr(value, "ndim", 1) == 0
+        if single or not hasattr(value, "__len__") or not len(value):
+            raise ValueError(f"{name} must have an entry for every snippet, got {value!r}.")
+        return len(value)
     raise ValueError("times, genres, units or by must be given: they tell how many snippets.")
 
 

@@ -296,6 +296,10 @@ def test_what_is_refused(fitted):
         fitted.predict(DATA.counts, **PLACES, units=DATA.units)
     with pytest.raises(ValueError, match="times, genres, units or by must be given"):
         fitted.predict_shares()
+    with pytest.raises(ValueError, match="times must"):
+        fitted.predict_shares(times=[[1], [1, 2]])
+    with pytest.raises(ValueError, match="units must have an entry for every snippet, got 'work 1"):
+        fitted.predict_shares(units="work 1")
     with pytest.raises(ValueError, match="genres must be given"):
         fitted.predict_shares(times=DATA.times)
     # labels of works group snippets also where the model knows of none
