@@ -8,8 +8,10 @@ from .corpus.vocabulary import Vocabulary, build_vocabulary
 from .dynamic.estimator import DynamicSGNS
 from .io.models import load
 from .posterior.posterior import Posterior
+from .regression import regress
 from .senses.estimator import DiSCSenseModel
 from .senses.priors import SensePrior
+from .settings import over_settings
 from .sgns.counting import PairCounts
 from .sgns.estimator import BayesianSGNS
 from .sgns.priors import GraphPrior, GroupedPrior, InformativePrior
@@ -38,4 +40,6 @@ __all__ = [
     "build_vocabulary",
     "count_pairs",
     "load",
+    "over_settings",
+    "regress",
 ]

@@ -21,7 +21,7 @@ from scipy import sparse
 from . import spine
 from .common.compiling import Compiling
 from .common.memory import readable
-from .common.trial import Part, Trial
+from .common.trial import Part, Trial, duration
 from .common.warnings import note_user
 from .posterior.tables import Column, Table
 
@@ -46,7 +46,7 @@ class Cost(Table):
     Searches for modes and ascents of a bound end when they have converged: their parts are the
     measured seconds of a step times the steps that such searches usually take, and may be wrong by
     a factor of 3. Parts of chains are wrong by less than 1.5. The code of solvers that were never
-    used before in an installation is compiled first, for some seconds that are not counted here.
+    used before in an installation is compiled first, for 5 to 20 seconds that are not counted here.
     Intervals by units are made when they are first asked for, which is no part of a fit: they have
     a row of their own, below, which may be wrong by a factor of 3 and is in no sum.
 
@@ -65,6 +65,14 @@ class Cost(Table):
     question : Part or None
         What the first question costs whose answer knows how the text was sampled; later ones are
         answered from what it has made. None where there are no intervals by units.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug"] * 5
+    >>> cost = BayesianSGNS(2, solver="map", prior_precision=1.0, min_count=1).estimate_cost(texts)
+    >>> cost.solver, cost.seconds < 60
+    ('map', True)
     """
 
     parts: list[Part]
@@ -106,18 +114,13 @@ class Cost(Table):
         return [] if self.question is None else [_NOT_IN_FIT]
 
     def _title(self):
+        first = self.question
+        later = "" if first is None else f"; then {duration(first.seconds)} for the first question"
         return (
             f"About {duration(self.seconds)} on {self.n_jobs} thread(s), "
             f"{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: solver={self.solver!r}"
+            f"{later}"
         )
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them: ``"0.4 s"``, ``"3.2 min"``, ``"5.6 h"``."""
-    for unit, size in (("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{seconds:.2g} s"
 
 
 def estimate(

@@ -14,6 +14,8 @@ from .warnings import note_user
 
 # Without being asked to be verbose, it is said once compilations have taken so many seconds.
 PATIENCE = 2.0
+# What first calls took (benchmarks/first_call.py), senses most.
+_USUAL = "5 to 20 seconds of CPU"
 # Notes of this process; one is enough.
 _told = threading.Event()
 
@@ -75,12 +77,13 @@ class Compiling(event.Listener):
             return
         if self.verbose:
             self._said = True
-            print("compiling: numba does so once in an installation, for some seconds", flush=True)
+            print(f"compiling: numba does so once in an installation, for {_USUAL}", flush=True)
         elif self._seconds > PATIENCE and not _told.is_set():
             self._said = True
             _told.set()
             note_user(
-                "numba compiles this solver, once in an installation; later calls will be faster."
+                f"numba compiles this solver, once in an installation, for {_USUAL}; later calls "
+                "will be faster."
             )
 
 

@@ -6,7 +6,8 @@ done as in a fit, on the real data, so that each cost is measured and none is mo
 be known beforehand is how many steps a search will need, for which each search has a typical
 number.
 
-Loops ask with `laps` whether there is a trial; outside of one they get None.
+Loops ask with `laps` whether there is a trial; outside of one they get None, or, where those who
+wait are to be told how far they are (`telling`), `Steps`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-# CPU seconds that each loop may take, and the steps that it makes at least after the first.
-BUDGET, _FEWEST = 2.0, 3
+# CPU seconds that each loop may take, and the steps that it makes at least after the first; one
+# where the first took so many times the seconds.
+BUDGET, _FEWEST, _DEAR = 0.7, 3, 2.0
 # A trial of many loops gives each of them this share of it, once so many seconds have gone.
 _LATE, _LATE_SHARE = 15.0, 0.2
 
 _ACTIVE: ContextVar[Trial | None] = ContextVar("trial", default=None)
+_LABEL: ContextVar[str | None] = ContextVar("label", default=None)
 
 
 class Measured(Exception):
@@ -162,7 +165,9 @@ class Laps:
         if self.n == 1:
             self._after_first = now
         self._last = now
-        self.cut = self.n > _FEWEST and now - self._after_first > self.trial.budget
+        budget = self.trial.budget
+        fewest = 1 if self._after_first - self._begun > _DEAR * budget else _FEWEST
+        self.cut = self.n > fewest and now - self._after_first > budget
         return self.cut
 
     def end(self, ended: bool) -> float:
@@ -184,10 +189,56 @@ class Laps:
         return each
 
 
+class Steps(Laps):
+    """Steps of one loop that runs to its end and tells how far it is.
+
+    Parameters
+    ----------
+    label : str
+        What is awaited.
+    typical : float
+        Steps that such a loop makes.
+    """
+
+    # Seconds between two lines: at least the first, and the second times the seconds gone by.
+    interval, share = 5.0, 0.02
+
+    def __init__(self, label: str, typical: float) -> None:
+        super().__init__(Trial(), label, typical)
+        self._started = self._said = time.monotonic()
+
+    def enough(self) -> bool:
+        """Note that a step was made, and print a line where it is time; never ends the loop."""
+        self.n += 1
+        now = time.monotonic()
+        gone = now - self._started
+        if now - self._said >= max(self.interval, self.share * gone):
+            self._said = now
+            usual = f" of some {self.typical:.0f}" if self.n < self.typical else ""
+            print(f"{self.name}: {self.n}{usual} steps, {gone:.0f} s", flush=True)
+        return False
+
+    def end(self, ended: bool) -> float:
+        """Nothing is measured."""
+        return 0.0
+
+
+@contextlib.contextmanager
+def telling(label: str | None) -> Iterator[None]:
+    """Context in which the loops of this thread tell how far they are; not where None."""
+    token = _LABEL.set(label)
+    try:
+        yield
+    finally:
+        _LABEL.reset(token)
+
+
 def laps(name: str, typical: float, threads: int = 1, exact: bool = False) -> Laps | None:
-    """`Laps` of a loop in the active trial; None where there is none."""
-    trial = current()
-    return None if trial is None else Laps(trial, name, typical, threads, exact)
+    """`Laps` of a loop in the active trial, or `Steps` if it is to tell; else None."""
+    trial, label = current(), _LABEL.get()
+    if trial is not None:
+        return Laps(trial, name, typical, threads, exact)
+    return None if label is None else Steps(f"{label}, {name}", typical)
 
 
 def note_memory(n_bytes: float, what: str) -> None:
@@ -195,3 +246,11 @@ def note_memory(n_bytes: float, what: str) -> None:
     trial = current()
     if trial is not None:
         trial.memory[what] = float(n_bytes)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: ``"0.4 s"``, ``"3.2 min"``, ``"5.6 h"``."""
+    for unit, size in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.2g} {unit}"
+    return f"{seconds:.2g} s"

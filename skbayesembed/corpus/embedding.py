@@ -145,7 +145,8 @@ def vectors_of_columns(embedding, names):
             f"embedding has no vector for {int((~found).sum())} of the {len(names)} columns of X, "
             f"{lacking} among them. "
             + ("Name the columns by feature_names=; drop" if "x0" in lacking else "Drop")
-            + " columns without a vector; or pass documents, whose words without one are dropped."
+            + " columns without a vector (keep = np.isin(names, vectors.words_), X[:, keep], "
+            "feature_names=names[keep]); or pass documents, whose words without one are dropped."
         )
     return vectors
 

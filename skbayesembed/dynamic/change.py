@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..metrics.words import unit_vectors
-from ..posterior.sources import source_of
+from ..posterior.sources import FEWEST_PAIRS, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, false_shares
 from ..sgns.documents import answers
@@ -23,9 +23,6 @@ _WORDS, _DRAWN_WORDS = 512, 50
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
 # deviation.
 _LEAST_KNOWN = 0.1
-# With fewer positive pairs in a period, what is said of a word there is what the prior makes of
-# other periods.
-FEWEST_PAIRS = 10
 
 
 def cosines(a, b):
@@ -84,8 +81,36 @@ def known_share(estimator, at, index, draws):
     return 1.0 - np.minimum(variance / prior_distance(estimator, at) ** 2, 1.0)
 
 
+def typical_distance(estimator, kind, at):
+    """Median distance of the words that were seen in both periods, between their mean vectors."""
+    seen = np.flatnonzero(estimator.observed_[list(at)].min(axis=0) >= FEWEST_PAIRS)
+    if seen.size == 0:
+        return np.nan
+    start, end = (estimator.rho_[t][seen] for t in at)
+    return float(np.median(distances_of(kind, start, end)))
+
+
+def sentence_of(found, kind, word, periods, learned):
+    """What `drift` found, to be copied."""
+    start, end = periods
+    low, high = found.interval
+    text = f"The {kind} distance of {word!r} between {start} and {end} is {found.mean:.2f}"
+    if found.source != "point":
+        text += f" ({100 * found.prob:g} % interval {low:.2f} to {high:.2f})"
+    if "threshold" in found and learned:
+        text += (
+            f"; a word of which nothing is known is taken to move by {found.threshold:.2f} (root "
+            "mean square under the prior)"
+        )
+    if np.isfinite(found.typical):
+        text += f"; the mean vector of the median word moved by {found.typical:.2f}"
+    if found.get("verdict") in ("no data", "not known"):
+        text += ". There are too few data in these periods to say whether the word has changed"
+    return f"{text}."
+
+
 def verdict_of(found):
-    """What `drift` found with a threshold, one of four short texts."""
+    """What `drift` found with a threshold, one of five short texts."""
     if min(found.pairs) < FEWEST_PAIRS:
         return "no data"
     low, high = found.interval
@@ -95,7 +120,7 @@ def verdict_of(found):
         return "no drift"
     # the sampling of units may vary more than the prior, and then it is no want of data
     of_prior = found.get("sd_prior", 1.0) > found.get("sd_sampling", 0.0)
-    return "no data" if found.known < _LEAST_KNOWN and of_prior else "not decided"
+    return "not known" if found.known < _LEAST_KNOWN and of_prior else "not decided"
 
 
 def moves(estimator, at, index, distance, prob, shape=None, **more):
@@ -160,6 +185,16 @@ class Changes(Table):
     n_units : ndarray of shape (n,) or None
         Effective units of sampling that the vector rests on in the period that has fewer; None
         where intervals are the model's.
+
+    Examples
+    --------
+    >>> from skbayesembed import DynamicSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+    >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+    >>> table = model.most_changed(3)
+    >>> len(table.words), table.interval.shape, table.periods
+    (3, (3, 2), (1900, 1901))
     """
 
     words: np.ndarray

@@ -16,6 +16,7 @@ from ..posterior.datatree import (
     check_log_likelihood,
     check_sampled,
     data_tree,
+    with_draws,
 )
 from ..sgns.datatree import ADVICE, GROUPINGS, add_log_likelihoods, pair_labels
 from ..sgns.loo import n_entries, observed_entries
@@ -86,6 +87,7 @@ class DataTreeMixin:
         sample_weight: ArrayLike | None = None,
         observations: str = "pairs",
         max_bytes: int = LOG_LIKELIHOOD_BYTES,
+        draws: int | None = None,
     ) -> Any:
         """Convert the posterior to an ArviZ data tree, for its plots, ``loo`` and ``psense``.
 
@@ -100,6 +102,9 @@ class DataTreeMixin:
             sign in a period, or all of a target word in a period.
         max_bytes : int, default=2**30
             Most bytes of ``log_likelihood``, which takes 8 a draw and entry.
+        draws : int, optional
+            So many evenly spaced draws, of all chains together, in place of all: time and memory
+            of the log likelihoods are theirs.
 
         Returns
         -------
@@ -123,8 +128,9 @@ class DataTreeMixin:
         Entries sum to the log likelihood of the data; see `BayesianSGNS.to_datatree`.
         """
         check_is_fitted(self, "posterior_")
+        model = with_draws(self, draws)
         check_choice("observations", observations, GROUPINGS)
-        posterior = self.posterior_
+        posterior = model.posterior_
         groups: dict[str, Any] = {}
         if X is not None:
             check_sampled(posterior.attrs["solver"], spine.CHAINS)
@@ -136,5 +142,5 @@ class DataTreeMixin:
             found = log_likelihood(posterior, counts, self.words_, labels, observations)
             groups["log_likelihood"] = {observations: found}
         if posterior.attrs["solver"] in spine.CHAINS:
-            groups["log_prior"] = {"trajectories": log_prior(self)}
+            groups["log_prior"] = {"trajectories": log_prior(model)}
         return data_tree(posterior, **groups)

@@ -16,6 +16,7 @@ from ..common.checks import (
     check_real,
     listed,
 )
+from ..posterior.sources import FEWEST_PAIRS
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
 from ..sgns.questions.kinds import Cosines, Entries
@@ -23,7 +24,15 @@ from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
 from ..sgns.reading import pair_axis, pair_places, pairs_at, similarity_title
 from .asking import DynamicAskingMixin
-from .change import FEWEST_PAIRS, Changes, most_changed, moves, prior_distance, verdict_of
+from .change import (
+    Changes,
+    most_changed,
+    moves,
+    prior_distance,
+    sentence_of,
+    typical_distance,
+    verdict_of,
+)
 from .vectors import places_of
 
 _WHICH = ("target", "context")
@@ -129,6 +138,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         ------
         KeyError
             For an unknown word.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.trajectory("cat").mean.shape
+        (2, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -178,6 +196,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
             For an unknown word.
         ValueError
             For a time that is in no period.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.similarity("cat", "dog").interval.shape
+        (2, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -215,6 +242,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         -----
         Vectors that are not known are less alike than those that are, whether the word has changed
         or not: see `drift` for how to tell change from want of data.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> float(model.self_similarity("cat", 1900).mean[0].round(6))
+        1.0
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -248,6 +284,16 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``end`` less that at ``start``, and ``prob_increase``, the probability that the words
             drew closer.
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> change = model.similarity_change("cat", "dog", 1900, 1901)
+        >>> 0 <= change.prob_increase <= 1
+        True
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -298,14 +344,28 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
             one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``
             where the whole interval is above the threshold, ``"no drift"`` where it is below; else
-            ``"not decided"``, or ``"no data"`` where ``known`` is below 0.1 for want of data (95 %
-            of the prior's standard deviation are left), and not because units differ.
+            ``"not decided"``, or ``"not known"`` where ``known`` is below 0.1 for want of data (95
+            % of the prior's standard deviation are left), and not because units differ.
+
+            ``typical``, a yardstick: the median over words that have 10 pairs and more in both
+            periods of the distance of their mean vectors, which is smaller than a mean distance by
+            what is not known of them. ``sentence`` says all this in words, to be copied.
 
         Notes
         -----
         A distance cannot be negative: where little is known it is far from 0 because little is
         known, not because the word has changed. A word that was never seen has the distance that
         the prior gives it; ``observed_`` tells how much was seen.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> answers = {"drifted", "no drift", "not decided", "not known", "no data"}
+        >>> model.drift("cat").verdict in answers
+        True
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -320,13 +380,17 @@ class DynamicReadingMixin(DynamicAskingMixin):
             units = self._deviations().n_units
             found.units = tuple(float(units[places_of(self, t, index)]) for t in at)
         found.known = float(known[0])
-        if threshold is None and distance == "euclidean":
+        found.typical = typical_distance(self, distance, at)
+        default = threshold is None
+        if default and distance == "euclidean":
             threshold = prior_distance(self, at)
         if threshold is not None:
             found.threshold = threshold
             found.prob_exceeds = float(np.mean(found.draws > threshold))
             if found.source != "point":
                 found.verdict = verdict_of(found)
+        word = str(self.words_[index])
+        found.sentence = sentence_of(found, distance, word, (start, end), default)
         return found
 
     def most_changed(
@@ -403,6 +467,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Neighbours
             Ordered by posterior mean cosine, with the probability of each of being among the
             ``n`` nearest; prints as a table.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.most_similar("cat", 2, period=1900).words.shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -428,6 +501,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen, n_pairs), ``interval`` (n_chosen,
             n_pairs, 2), ``draws`` (n_draws, n_chosen, n_pairs).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.cooccurrence_proba([("cat", "sat")]).mean.shape
+        (2, 1)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)

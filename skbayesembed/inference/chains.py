@@ -36,6 +36,8 @@ _LOOK = 0.02
 _TRIAL_WARMUP, _TRIAL_DRAWS, _TRIAL_LEARNS, _TRIAL_LEAST = 60, 20, 40, 3
 # A trial may take this share of the CPU seconds of the chains, up to so many seconds.
 _TRIAL_SHARE, _TRIAL_MOST = 0.01, 20.0
+# Times the budget of other loops: sweeps differ, and estimates of chains are to be good.
+_TRIAL_TIMES = 3.0
 
 
 @dataclass(frozen=True)
@@ -501,7 +503,7 @@ def _try_chain(
     # the first sweep compiles
     each = max(float(sweeps(settings.warmup, 2, _TRIAL_LEAST)[-1]), 1e-9)
     total = n_chains * settings.total * each
-    budget = max(trial.budget, min(_TRIAL_SHARE * total, _TRIAL_MOST))
+    budget = max(_TRIAL_TIMES * trial.budget, min(_TRIAL_SHARE * total, _TRIAL_MOST))
     warmup = min(settings.warmup, int(budget / each))
     if warmup >= min(settings.warmup, _TRIAL_LEARNS):
         warmup = min(warmup, _TRIAL_WARMUP)

@@ -19,7 +19,7 @@ from ..corpus.text import take_documents
 def score_units(
     estimator: Any,
     X: Any,
-    units: ArrayLike,
+    units: ArrayLike | None = None,
     *,
     cv: int = 5,
     n_jobs: int | None = None,
@@ -35,8 +35,9 @@ def score_units(
     estimator : BayesianSGNS, DynamicSGNS, DiSCSenseModel or GaussianLDA
         Is cloned.
     X : list of documents or counts of shape (n_documents, n_words)
-    units : array-like of shape (n_documents,)
-        The unit of each document: speaker, author, work. Passed on to ``fit`` where it takes units.
+    units : array-like of shape (n_documents,), optional
+        The unit of each document: speaker, author, work; each document by default. Passed on to
+        ``fit`` where it takes units.
     cv : int, default=5
         Number of folds.
     n_jobs : int or None
@@ -87,6 +88,7 @@ def score_units(
     """
     check_integer("cv", cv, 2)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
+    units = np.arange(n) if units is None else units
     labels, index = _one_each("units", units, n, labels=True)
     if labels.size < cv:
         raise ValueError(f"cv must be at most the number of units, {labels.size}, got {cv}.")

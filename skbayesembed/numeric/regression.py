@@ -85,6 +85,12 @@ class ClusteredLeastSquares:
             Their squares and products add up to the covariance of all coefficients of all outcomes.
         """
         coefficients = self._bread @ (self.matrix.T @ outcomes)
-        left = outcomes - self.matrix @ coefficients
-        influence = [self._units @ (row[:, None] * left) for row in self._rows.T]
-        return coefficients, np.stack(influence, axis=1)
+        return coefficients, self.influence(outcomes - self.matrix @ coefficients)
+
+    def influence(self, left):
+        """What each unit adds to the coefficients, (n_units, p, K), by residuals (n, K)."""
+        return np.stack([self._units @ (row[:, None] * left) for row in self._rows.T], axis=1)
+
+    def sums(self, values):
+        """Sums of rows (n, K) over the documents of each unit, (n_units, K)."""
+        return self._units @ values

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +14,8 @@ from ..common.checks import check_integer
 from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
 from .canvas import COLORS, GREY, LIGHT, Display, can, styles
+from .labels import called
+from .similarity import checked_pairs
 
 _HEIGHT, _PANEL, _BELOW = 2.0, 1.05, 0.55
 # What is looked at unless it is named: the first of all chains, then the entries that mix worst of
@@ -120,7 +124,13 @@ class ChainsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, names: Any = None, n: int = 3, *, ax: Any = None
+        cls,
+        estimator: Any,
+        names: Any = None,
+        n: int = 3,
+        *,
+        pairs: Sequence | None = None,
+        ax: Any = None,
     ) -> Self:
         """Show the chains of a fit.
 
@@ -133,6 +143,10 @@ class ChainsDisplay(Display):
             where it was recorded, and what the model itself watches.
         n : int, default=3
             Most entries, those with the largest R-hat.
+        pairs : list of (a, b), optional
+            Of `BayesianSGNS` and `DynamicSGNS`: shows the similarities of these, as of
+            ``similarity``, in the place of entries. Chains may mix for what is asked where they do
+            not elsewhere, and the other way round.
         ax : list of matplotlib.axes.Axes, optional
             One for each entry; new ones by default.
 
@@ -143,12 +157,17 @@ class ChainsDisplay(Display):
         Raises
         ------
         ValueError
-            For another solver.
+            For another solver, and for ``names`` and ``pairs`` at once.
         KeyError
             For an unknown name.
         """
         check_is_fitted(estimator, "posterior_")
-        return cls.from_posterior(estimator.posterior_, names, n, ax=ax)
+        if pairs is None:
+            return cls.from_posterior(estimator.posterior_, names, n, ax=ax)
+        if names is not None:
+            raise ValueError(f"names and pairs must not both be given, got names={names!r}.")
+        _check_chains(estimator.posterior_, cls.__name__)
+        return cls(_answers(estimator, pairs)).plot(ax)
 
     @classmethod
     def from_posterior(
@@ -175,12 +194,7 @@ class ChainsDisplay(Display):
         """
         can(posterior, "rhat", cls.__name__)
         check_integer("n", n, 1)
-        solver = posterior.attrs.get("solver", "gibbs")
-        if solver not in ("gibbs", "hmc"):
-            raise ValueError(
-                f"{cls.__name__} needs chains, of solver='gibbs' or 'hmc', got solver={solver!r}"
-                + (": see ELBODisplay." if solver == "vi" else ".")
-            )
+        _check_chains(posterior, cls.__name__)
         return cls(_entries(posterior, names, n)).plot(ax)
 
     def _panels(self, ax, **more):
@@ -191,6 +205,35 @@ class ChainsDisplay(Display):
         value = float(rhat(draws[..., None])[0])
         shown = "" if np.isnan(value) else f", R-hat {value:.3f}"
         axes.set_title(f"{label}{shown}", loc="left", pad=2)
+
+
+def _check_chains(posterior, display):
+    solver = posterior.attrs.get("solver", "gibbs")
+    if solver not in ("gibbs", "hmc"):
+        raise ValueError(
+            f"{display} needs chains, of solver='gibbs' or 'hmc', got solver={solver!r}"
+            + (": see ELBODisplay." if solver == "vi" else ".")
+        )
+
+
+def _answers(estimator, pairs):
+    """Draws (chain, draw) of the similarities of pairs of words, by their labels."""
+    can(estimator, "similarity", "pairs=")
+    # draws of chains, whatever intervals rest on
+    model = copy.copy(estimator)
+    model.uncertainty = "model"
+    n_chains, found = estimator.posterior_.n_chains, {}
+    for pair in checked_pairs(pairs):
+        draws = np.asarray(model.similarity(*pair).draws, dtype=float)
+        label = ", ".join(map(called, pair))
+        by_period = draws.reshape(len(draws), -1).T
+        labels = [label]
+        if len(by_period) > 1:
+            labels = [f"{label}, {period}" for period in estimator.periods_.labels]
+        found |= {
+            name: one.reshape(n_chains, -1) for name, one in zip(labels, by_period, strict=True)
+        }
+    return found
 
 
 def _entries(posterior, names, n):

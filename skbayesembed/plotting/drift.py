@@ -7,23 +7,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..posterior.sources import interval_label
+from ..posterior.sources import FEWEST_PAIRS, interval_label
 from .canvas import Display, can, legend_above, styles
 from .labels import called
 from .marks import band
 
 # Inches, without and for each line of the legend.
 _HEIGHT, _LINE = 2.1, 0.1
-# A period with fewer positive pairs of a word says next to nothing of it; `most_changed` leaves
-# words with fewer out.
-_FEW_PAIRS = 10
 
 
 class DriftDisplay(Display):
     """Similarities of words over the periods of a `DynamicSGNS`: means as lines, with bands.
 
-    A point is hollow where a word has fewer than 10 positive pairs in the period: what is shown
-    there is what the prior makes of other periods.
+    A point is hollow where a word has fewer than 10 positive pairs in the period, its line dotted
+    and its band pale: what is shown there is what the prior makes of other periods.
 
     Parameters
     ----------
@@ -153,17 +150,18 @@ class DriftDisplay(Display):
         (axes,) = self._open(ax, _HEIGHT + _LINE * len(self.answers))
         self.lines_, self.bands_, self.hollow_ = [], [], []
         for (label, found), (color, line) in zip(self.answers.items(), styles(), strict=False):
+            few = np.asarray(found.get("pairs", np.inf)) < FEWEST_PAIRS
+            few = np.broadcast_to(few, np.shape(found.mean))
             look = {"source": found.source, "color": color, "line": line, "label": label}
-            made = band(axes, found.times, found.mean, found.interval, **look)
+            made = band(axes, found.times, found.mean, found.interval, seen=~few, **look)
             self.lines_.append(made.points)
             self.bands_ += [] if made.intervals is None else [made.intervals]
-            few = np.asarray(found.get("pairs", np.inf)) < _FEW_PAIRS
             if np.any(few):
                 times, mean = np.asarray(found.times)[few], found.mean[few]
                 self.hollow_ += axes.plot(times, mean, "o", ms=3.5, color=color, mfc="white")
         if self.hollow_:
-            label = f"fewer than {_FEW_PAIRS} pairs"
-            axes.plot([], [], "o", ms=3.5, color="0.3", mfc="white", label=label)
+            label = f"fewer than {FEWEST_PAIRS} pairs"
+            axes.plot([], [], "o:", ms=3.5, lw=1.0, color="0.3", mfc="white", label=label)
         axes.set_ylabel("cosine")
         axes.set_xlabel("time")
         legend_above(axes, interval_label(found.prob, found.source, "band"))

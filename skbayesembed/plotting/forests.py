@@ -100,6 +100,25 @@ def _topic_sizes(table):
     return Rows(labels, table.share, table.interval.reshape(-1, 2), "share of tokens", None)
 
 
+def _regression(table):
+    return Rows(
+        list(table.terms),
+        table.mean,
+        table.interval,
+        "slope",
+        None,
+        [("p", p_values(table.p_value))],
+        0.0,
+    )
+
+
+def _over_settings(table):
+    known = np.isfinite(table.mean)
+    names = zip(table.settings, table.entries, known, strict=True)
+    labels = [f"{setting}: {entry}" if entry else setting for setting, entry, k in names if k]
+    return Rows(labels, table.mean[known], table.interval[known], "estimate", table.title)
+
+
 # By the name of the class, so that no model needs to be imported for its figure.
 _KINDS = {
     "Neighbours": _neighbours,
@@ -113,6 +132,8 @@ _OTHERS = {
     "TopicEffects": _topic_effects,
     "MeaningEffects": _meaning_effects,
     "TopicTable": _topic_sizes,
+    "Regression": _regression,
+    "OverSettings": _over_settings,
 }
 # First words of a topic that it is called by.
 _FIRST = 3
@@ -156,7 +177,8 @@ class ForestDisplay(Display):
     ----------
     result : table or Result
         What `most_similar`, `nearer`, `project`, `analogy`, `most_changed`, `effects`,
-        `topic_info`, or a method that answers with a `Result`, has returned.
+        `topic_info`, `regress`, `over_settings`, or a method that answers with a `Result`, has
+        returned.
 
     Attributes
     ----------
@@ -225,7 +247,9 @@ class ForestDisplay(Display):
         for head, texts in rows.beside if source != "point" else ():
             beside(axes, head, texts, start)
             start += column_width(head, texts)
-        axes.set_xlabel(f"{rows.quantity}\n{interval_label(self.result.prob, source)}")
+        prob = self.result.prob
+        below = "" if prob is None else f"\n{interval_label(prob, source)}"
+        axes.set_xlabel(f"{rows.quantity}{below}")
         if rows.title is not None:
             # above the heads of columns, which leave it no room beside them
             crowded = len(rows.beside) > 1 and source != "point"

@@ -18,6 +18,8 @@ _LINE = 0.15
 _LABEL = 22
 # Width of a letter, relative to the size of the text, and of a gap between columns, in points.
 _LETTER, _GAP = 0.58, 6.0
+# How strongly bands are filled, with data and without.
+_BAND, _PALE = 0.2, 0.07
 # Points at which densities are worked out.
 _GRID = 200
 
@@ -57,7 +59,7 @@ def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4
     axes.set_yticks(rows, [wrapped(label) for label in labels])
     axes.set_ylim(len(mean) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.locator_params(axis="x", nbins=5)
+    axes.locator_params(axis="x", nbins=5, min_n_ticks=3)
     return Marks(points, lines)
 
 
@@ -82,12 +84,30 @@ def column_width(head, texts):
     return _LETTER * SMALL * max(map(len, [head, *texts])) + _GAP
 
 
-def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", label=None):
-    """Posterior means over x as a line, and their intervals as a band; returns `Marks`."""
-    filled = None
+def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", label=None, seen=None):
+    """Posterior means over x as a line, and their intervals as a band; returns `Marks`.
+
+    Between points one of which is not ``seen``, the line is dotted and the band pale.
+    """
+    filled, x = None, np.asarray(x, dtype=float)
+    seen = np.ones(x.size, bool) if seen is None else np.asarray(seen, bool)
+    dotted = ~(seen[:-1] & seen[1:])
     if source != "point":
-        filled = axes.fill_between(x, interval[:, 0], interval[:, 1], color=color, alpha=0.2, lw=0)
-    (points,) = axes.plot(x, mean, line, marker="o", ms=2.5, lw=1.2, color=color, label=label)
+        for i in np.flatnonzero(dotted):
+            two = slice(i, i + 2)
+            axes.fill_between(x[two], *interval[two].T, color=color, alpha=_PALE, lw=0)
+        # a band of points apart from each other has no area
+        filled = axes.fill_between(x, *interval.T, where=seen, color=color, alpha=_BAND, lw=0)
+    for i in np.flatnonzero(dotted):
+        axes.plot(x[i : i + 2], mean[i : i + 2], ":", lw=1.0, color=color)
+    style = {"marker": "o", "ms": 2.5, "lw": 1.2, "color": color}
+    if dotted.any():
+        # a line with gaps, and points
+        breaks = np.flatnonzero(dotted) + 1
+        gaps = (np.insert(values, breaks, np.nan) for values in (x, mean))
+        axes.plot(*gaps, line, **style)
+        line = "none"
+    (points,) = axes.plot(x, mean, ls=line, **style, label=label)
     axes.locator_params(axis="x", nbins=6)
     return Marks(points, filled)
 

@@ -20,8 +20,8 @@ _WORDS, _LETTERS = 4, 34
 class PrevalenceDisplay(Display):
     """Prevalences of senses over time, a panel for each genre: means as lines, with bands.
 
-    Means are hollow in periods without a snippet of the genre, whose bands are what the prior makes
-    of the periods around.
+    In periods without a snippet of the genre means are hollow, their lines dotted and their bands
+    pale: they are what the prior makes of the periods around.
 
     Parameters
     ----------
@@ -151,7 +151,8 @@ class PrevalenceDisplay(Display):
             several = len(found.genres) > 1
             axes.set_ylabel(f"prevalence,\n{found.genres[genre]}" if several else "prevalence")
         if np.any(found.n_snippets[chosen] == 0):
-            panels[0].plot([], [], "o", ms=2.8, color="0.3", mfc="white", label="no snippets")
+            look = {"ms": 2.8, "lw": 1.0, "color": "0.3", "mfc": "white", "label": "no snippets"}
+            panels[0].plot([], [], "o:", **look)
         panels[-1].set_xlabel("time")
         legend_above(panels[0], interval_label(found.prob, found.source, "band"))
         return self._close()
@@ -160,7 +161,7 @@ class PrevalenceDisplay(Display):
         found, (color, line) = self.result, style
         look = {"source": found.source, "color": color, "line": line, "label": name}
         mean, seen = found.mean[sense, genre], found.n_snippets[genre] > 0
-        made = band(axes, found.times, mean, found.interval[sense, genre], **look)
+        made = band(axes, found.times, mean, found.interval[sense, genre], seen=seen, **look)
         hollow = {"ms": 2.8, "color": color, "mfc": "white", "zorder": 3}
         axes.plot(found.times[~seen], mean[~seen], "o", **hollow)
         return made

@@ -37,6 +37,27 @@ class WordsDisplay(Display):
     def __init__(self, result: Any, *, names: Sequence[str] | None = None) -> None:
         self.result, self.names = result, names
 
+    @classmethod
+    def from_result(
+        cls, result: Any, *, names: Sequence[str] | None = None, ax: Any = None
+    ) -> Self:
+        """Show what a method has returned.
+
+        Parameters
+        ----------
+        result : SenseWords or TopicWords
+            Of ``sense_words``, or of ``top_words``.
+        names : list of str, optional
+            One for each sense or topic.
+        ax : list of matplotlib.axes.Axes, optional
+            One for each; new ones by default.
+
+        Returns
+        -------
+        Display
+        """
+        return cls(result, names=names).plot(ax)
+
     def _draw(self, ax, chosen):
         found = self.result
         chosen, names = self._chosen(chosen), self._names()

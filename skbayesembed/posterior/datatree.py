@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,36 @@ class Observations:
     values: np.ndarray
     dim: str
     labels: dict[str, ArrayLike] = field(default_factory=dict)
+
+
+def with_draws(estimator: Any, draws: int | None) -> Any:
+    """The estimator, or a copy whose posterior has so many draws in all chains together.
+
+    Statistics of draws are those of the same ones, evenly spaced.
+    """
+    posterior = estimator.posterior_
+    if draws is None:
+        return estimator
+    check_integer("draws", draws, 1)
+    if posterior.n_chains * posterior.n_draws <= draws:
+        return estimator
+    each = max(1, draws // posterior.n_chains)
+    kept = (np.arange(each) * posterior.n_draws) // each
+
+    def some(arrays):
+        n = posterior.n_draws
+        return {name: x[:, kept] if x.shape[1] == n else x for name, x in arrays.items()}
+
+    found = copy.copy(estimator)
+    fewer = type(posterior)(
+        some(posterior),
+        stats=some(posterior.stats),
+        dims=posterior.dims,
+        coords=posterior.coords,
+        attrs=posterior.attrs,
+    )
+    found._fitted = {**estimator._fitted, "posterior_": fewer}
+    return found
 
 
 def check_log_likelihood(

@@ -35,6 +35,24 @@ class Representatives(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+    times : ndarray of shape (n_rows,) or None
+        Times of the texts, where they were given.
+    copies : ndarray of int of shape (n_rows,) or None
+        Texts of X that say the same, this one among them: they have one row. None where X was not
+        looked through for them.
+    drawn : bool
+        Whether rows were drawn at random from all texts, and are not the most probable.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.datasets import make_senses
+    >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+    >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+    >>> model = model.fit(made.counts, times=made.times)
+    >>> table = model.representative_snippets(made.counts, 0, n=3, times=made.times)
+    >>> table.of, table.index.shape, bool(table.mean[0] >= table.mean[1])
+    ('sense', (3,), True)
     """
 
     of: str
@@ -45,9 +63,15 @@ class Representatives(Table):
     texts: np.ndarray | None
     prob: float
     n_draws: int
+    times: np.ndarray | None = None
+    copies: np.ndarray | None = None
+    drawn: bool = False
 
     def _title(self):
         what = "most probable snippets" if self.of == "sense" else "documents with the most"
+        what = "snippets drawn at random, by the most probable sense;" if self.drawn else what
+        if self.drawn:
+            return f"{what} {100 * self.prob:g} % intervals"
         return f"{what} of each {self.of}, {100 * self.prob:g} % intervals"
 
     def _groups(self):
@@ -55,11 +79,15 @@ class Representatives(Table):
 
     def _columns(self):
         what, head = ("snippet", "P") if self.of == "sense" else ("document", "share")
-        columns = [
-            Column(what, self.index, (what,), "d"),
+        columns = [Column(what, self.index, (what,), "d")]
+        if self.times is not None:
+            columns.append(Column("time", self.times, ("time",), lambda v: list(map(str, v))))
+        columns += [
             Column(head, self.mean, ("mean",), ".3f"),
             Column("interval", self.interval, ("low", "high"), ".3f"),
         ]
+        if self.copies is not None and np.any(self.copies > 1):
+            columns.append(Column("copies", self.copies, ("copies",), "d"))
         if self.texts is not None:
             columns.append(Column("text", self.texts, ("text",), self._printed, left=True))
         return columns

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from .sources import notes_on
+from .sources import FEWEST_PAIRS, note_on_periods, notes_on
 from .tables import Column, Table, frame_of, p_values, readable_numbers
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MAX_ROWS = 20
 _SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "n_units": ".1f", "known": ".2f",
           "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
 # Parts of others, in the data frame only.
-_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first")
+_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence")
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,6 +242,10 @@ class ResultTable(Table):
     def _notes(self):
         once = [(name, values[0]) for name, values, varies in self._values() if not varies]
         notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
+        few = np.ravel(self._result.get("pairs", np.inf)) < FEWEST_PAIRS
+        if "times" in self._result and few.any():
+            what = f"fewer than {FEWEST_PAIRS} pairs"
+            notes.append(note_on_periods(np.count_nonzero(few), what))
         return notes + notes_on(self._about.source)
 
 
@@ -264,8 +268,8 @@ def _both(values):
 
 
 def _amounts(values):
-    """Numbers of pairs and units: four digits, or all those before the point."""
-    return [f"{v:.0f}" if v >= 1000 else f"{v:.4g}" for v in values]
+    """Numbers of pairs and units: three digits, or all those before the point."""
+    return [f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
 
 
 def _objects(labels):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+# With fewer positive pairs of a word in a period, what is said of it there is what the prior makes
+# of other periods.
+FEWEST_PAIRS = 10
 # Of a table, below it.
 _NOTES = {
     "point": "(a point estimate: one draw, intervals without width)",
@@ -14,6 +17,7 @@ _NOTES = {
 _SUFFIXES = {
     "units": " (sampling of units)",
     "model": " (of the model)",
+    "posterior": " (of the model)",
     "vi": " (VI, too narrow)",
     "laplace": " (Laplace approximation)",
     "unmixed": " (chains have not mixed)",
@@ -50,6 +54,12 @@ def source_of_posterior(posterior: Any) -> str:
     known = {"map": "point", "vi": "vi", "laplace": "laplace"}
     of_chains = "unmixed" if posterior.attrs.get("converged") is False else "posterior"
     return known.get(solver, of_chains)
+
+
+def note_on_periods(n: int, what: str) -> str:
+    """Line below a table of periods of which ``n`` have next to no data, ``what`` says how few."""
+    where = "1 period" if n == 1 else f"{n} periods"
+    return f"({what} in {where}: what is said there is what the prior makes of other periods)"
 
 
 def notes_on(source: str | None) -> list[str]:

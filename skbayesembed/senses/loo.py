@@ -18,6 +18,7 @@ from ..posterior.datatree import (
     check_sampled,
     data_tree,
     log_prior_of_stats,
+    with_draws,
 )
 from ..posterior.psis import smoothed_weights
 from ..posterior.results import Result, titled
@@ -221,6 +222,7 @@ class ComparisonMixin:
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
         max_bytes: int = LOG_LIKELIHOOD_BYTES,
+        draws: int | None = None,
     ) -> Any:
         """Convert the posterior to an ArviZ data tree, for its plots, ``loo`` and ``psense``.
 
@@ -231,6 +233,9 @@ class ComparisonMixin:
             which `loo` takes too.
         max_bytes : int, default=2**30
             Most bytes of ``log_likelihood``, which takes 8 a draw and snippet.
+        draws : int, optional
+            So many evenly spaced draws, of all chains together, in place of all: time and memory
+            of the log likelihoods are theirs.
 
         Returns
         -------
@@ -249,14 +254,17 @@ class ComparisonMixin:
             If ``log_likelihood`` would take more than ``max_bytes``.
         """
         check_is_fitted(self, "posterior_")
-        posterior = self.posterior_
+        model = with_draws(self, draws)
+        posterior = model.posterior_
         groups: dict[str, Any] = {}
         if X is not None:
             check_sampled(posterior.attrs["solver"], CHAINS)
             places, labels = training_again(self, X, y, times, genres, units)
-            check_log_likelihood(posterior, places.n_snippets, max_bytes, "snippets", "draw less.")
+            check_log_likelihood(
+                posterior, places.n_snippets, max_bytes, "snippets", "take fewer draws=."
+            )
             values = np.empty((posterior.n_chains * posterior.n_draws, places.n_snippets))
-            for block, density in _blocks(self, places, labels):
+            for block, density in _blocks(model, places, labels):
                 values[:, block] = density.T
             values = values.reshape(posterior.n_chains, posterior.n_draws, -1)
             groups["log_likelihood"] = {"snippets": Observations(values, "snippet")}

@@ -9,7 +9,7 @@ from scipy.special import softmax
 
 from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_periods, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 
@@ -47,6 +47,17 @@ class Prevalences(Table):
         Draws behind the figures; 1 for a point estimate.
     works : {"all", "seen", "new"} or None
         What works the prevalences are those of; None where ``fit`` was told of none.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.datasets import make_senses
+    >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+    >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+    >>> model = model.fit(made.counts, times=made.times)
+    >>> table = model.prevalence_info()
+    >>> table.mean.shape, int(table.n_snippets.sum())
+    ((2, 1, 3), 60)
     """
 
     mean: np.ndarray
@@ -74,6 +85,11 @@ class Prevalences(Table):
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
             Column("snippets", self.n_snippets[genre, period], ("n_snippets",), "g"),
         ]
+
+    def _notes(self):
+        empty = np.count_nonzero(self.n_snippets == 0)
+        what = "no snippets" + (" of a genre" if len(self.genres) > 1 else "")
+        return super()._notes() + ([note_on_periods(empty, what)] if empty else [])
 
     def _groups(self):
         n_senses, n_genres, n_periods = self.mean.shape

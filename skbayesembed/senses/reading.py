@@ -53,6 +53,16 @@ class SenseWords(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.datasets import make_senses
+    >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+    >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+    >>> model = model.fit(made.counts, times=made.times)
+    >>> model.sense_words(3).words.shape
+    (2, 3)
     """
 
     def __init__(
@@ -124,10 +134,12 @@ def probability_draws(estimator, word):
     return out
 
 
-def representative_snippets(estimator, X, sense, n, times, genres, units, texts, prob):
-    """`Representatives` of one sense, or of all."""
+def representative_snippets(estimator, X, sense, n, times, genres, units, texts, random, prob):
+    """`Representatives` of one sense, or of all; or of snippets drawn at random."""
     check_prob(prob)
     check_integer("n", n, 1)
+    if random is not None:
+        check_integer("random", random, 0, "None or ")
     n_senses = estimator.posterior_["prevalence"].shape[-1]
     senses = range(n_senses) if sense is None else [sense_index(estimator, sense)]
     X = materialise(X)
@@ -137,15 +149,51 @@ def representative_snippets(estimator, X, sense, n, times, genres, units, texts,
     if not usable.any():
         raise ValueError("X has no snippet with a word of the vocabulary.")
     mean = SnippetReader(estimator, there).sense_proba()
-    rows = largest(mean, senses, usable, n)
-    flat, groups = rows.ravel(), np.repeat(np.asarray(senses), rows.shape[1])
+    copies = None
+    if texts is not None:
+        known = [x for x in (there.periods, there.genres) if x is not None]
+        first, copies = _alike(texts, zip(*known, strict=True) if known else [()] * len(texts))
+        usable &= first
+    if random is None:
+        rows = largest(mean, senses, usable, n)
+        flat, groups = rows.ravel(), np.repeat(np.asarray(senses), rows.shape[1])
+    else:
+        flat, groups = _drawn(mean, senses, usable, n, random)
     reader = SnippetReader(estimator, there.take(flat))
     draws = reader.sense_proba_draws(np.arange(len(reader)))
     draws = draws[:, np.arange(flat.size), groups]
     return Representatives(
         "sense", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, len(draws),
+        None if times is None else np.asarray(times)[flat],
+        None if copies is None else copies[flat], random is not None,
     )  # fmt: skip
+
+
+def _alike(texts, places):
+    """Which snippets are the first of those of one text and place, and how many these are."""
+    keys = {}
+    numbers = [
+        keys.setdefault((" ".join(str(text).split()), place), len(keys))
+        for text, place in zip(texts, places, strict=True)
+    ]
+    _, at, index, counts = np.unique(
+        numbers, return_index=True, return_inverse=True, return_counts=True
+    )
+    first = np.zeros(len(texts), bool)
+    first[at] = True
+    return first, counts[index]
+
+
+def _drawn(mean, senses, usable, n, seed):
+    """Snippets at random of those whose most probable sense is among some, and that sense."""
+    best = mean.argmax(axis=1)
+    rows = np.flatnonzero(usable & np.isin(best, list(senses)))
+    if rows.size == 0:
+        raise ValueError(f"no snippet of X has the most probable sense {list(senses)}.")
+    rows = np.random.default_rng(seed).permutation(rows)[:n]
+    rows = rows[np.argsort(best[rows], kind="stable")]
+    return rows, best[rows]
 
 
 class SenseReadingMixin:
@@ -168,6 +216,16 @@ class SenseReadingMixin:
         -------
         ndarray of shape (n_senses, n_genres, n_periods, 2)
             ``(low, high)`` in the last axis.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> model.prevalence_interval(prob=0.9).shape
+        (2, 1, 3, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -292,6 +350,7 @@ class SenseReadingMixin:
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
         texts: Sequence[str] | None = None,
+        random: int | None = None,
         prob: float = 0.9,
     ) -> Representatives:
         """The snippets that most probably have a sense, with intervals, to be read.
@@ -308,6 +367,10 @@ class SenseReadingMixin:
         texts : sequence of str of shape (n_snippets,), optional
             What to show of each, such as the ``passages`` of `datasets.extract_snippets`, which
             have the whole text of the window. By default X, where it holds strings or tokens.
+            Those that say the same at the same time and of the same genre have one row.
+        random : int, optional
+            A seed: shows n snippets in all, drawn at random from those whose most probable sense is
+            among those asked for. They tell how good labels are, the most probable ones do not.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
@@ -315,7 +378,7 @@ class SenseReadingMixin:
         -------
         Representatives
             A table: ``index`` in X, ``mean`` and ``interval`` of the probability of the sense given
-            the snippet, over draws, and ``texts``.
+            the snippet, over draws, ``texts``, and the ``times``, where they are given.
 
         Raises
         ------
@@ -324,7 +387,7 @@ class SenseReadingMixin:
             word.
         """
         check_is_fitted(self, "posterior_")
-        return representative_snippets(self, X, sense, n, times, genres, units, texts, prob)
+        return representative_snippets(self, X, sense, n, times, genres, units, texts, random, prob)
 
     def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Result:
         """Probability of a word under each sense over time (the paper's Figure 2).
@@ -346,6 +409,16 @@ class SenseReadingMixin:
         ------
         KeyError
             For an unknown word.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> model.word_trajectory(model.words_[0]).interval.shape
+        (2, 3, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -378,6 +451,16 @@ class SenseReadingMixin:
         ------
         KeyError
             For an unknown word.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> float(model.sense_given_word(model.words_[0]).mean.sum().round(6))
+        1.0
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -413,6 +496,16 @@ class SenseReadingMixin:
         ------
         ValueError
             If there is no such sense, period or genre.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> 0 <= model.prevalence_change(0, 0, 2).prob_increase <= 1
+        True
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -447,6 +540,17 @@ class SenseReadingMixin:
         ------
         ValueError
             If there is no such sense or genre, or the threshold is out of range.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> found = model.emergence(0, 0.3)
+        >>> round(float(found.proba.sum() + found.never), 6)
+        1.0
         """
         check_is_fitted(self, "posterior_")
         sense = sense_index(self, sense)

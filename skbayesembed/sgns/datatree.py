@@ -18,6 +18,7 @@ from ..posterior.datatree import (
     check_log_likelihood,
     check_sampled,
     data_tree,
+    with_draws,
 )
 from . import inputs
 from .loo import n_entries, observed_entries
@@ -26,9 +27,9 @@ from .priors import LEARNED, build_prior
 
 GROUPINGS = ("pairs", "words")
 ADVICE = {
-    "pairs": "sum over the pairs of each target with observations='words', or keep fewer "
-    "draws: save(path, draws=400), then load.",
-    "words": "keep fewer draws: save(path, draws=400), then load.",
+    "pairs": "sum over the pairs of each target with observations='words', or take "
+    "fewer draws: to_datatree(X, draws=400).",
+    "words": "take fewer draws: to_datatree(X, draws=400).",
 }
 # Logits are made for this many pairs and components at a time.
 _CELLS = 4_000_000
@@ -120,6 +121,7 @@ class DataTreeMixin:
         sample_weight: ArrayLike | None = None,
         observations: str = "pairs",
         max_bytes: int = LOG_LIKELIHOOD_BYTES,
+        draws: int | None = None,
     ) -> Any:
         """Convert the posterior to an ArviZ data tree, for its plots, ``loo`` and ``psense``.
 
@@ -134,6 +136,9 @@ class DataTreeMixin:
             sign, or all of a target word.
         max_bytes : int, default=2**30
             Most bytes of ``log_likelihood``, which takes 8 a draw and entry.
+        draws : int, optional
+            So many evenly spaced draws, of all chains together, in place of all: time and memory
+            of the log likelihoods are theirs.
 
         Returns
         -------
@@ -158,8 +163,9 @@ class DataTreeMixin:
         `loo` leaves out one of its observations. They agree where every count is one.
         """
         check_is_fitted(self, "posterior_")
+        model = with_draws(self, draws)
         check_choice("observations", observations, GROUPINGS)
-        posterior = self.posterior_
+        posterior = model.posterior_
         sampled = posterior.attrs["solver"] in spine.CHAINS
         groups: dict[str, Any] = {}
         if X is not None:
@@ -169,7 +175,7 @@ class DataTreeMixin:
             check_log_likelihood(posterior, n, max_bytes, observations, ADVICE[observations])
             found = log_likelihood(posterior, training.counts, self.words_, observations)
             groups["log_likelihood"] = {observations: found}
-        prior = log_prior(self) if sampled else None
+        prior = log_prior(model) if sampled else None
         if prior is not None:
             groups["log_prior"] = {"vectors": prior}
         return data_tree(posterior, **groups)

@@ -8,6 +8,7 @@ what is chosen predicts at least as well.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from dataclasses import dataclass
 from zlib import crc32
@@ -22,6 +23,7 @@ from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
 from .counting import RankOne
 from .data import pair_table, table_bytes
+from .documents.asked import seconds_of_pass
 from .documents.blocks import DocumentPairs
 from .inputs import finish_counts
 from .model import SGNSModel
@@ -73,11 +75,16 @@ def choose_precision(estimator, training, seed):
         f"The pair tables of {training.counts.n_words} words, to fit to and to predict,",
         "Give a number for prior_precision, a smaller max_features or a larger min_count.",
     )
-    rng = np.random.default_rng(seed)
-    train, held = split_counts(estimator, training, rng)
+    rng, trial = np.random.default_rng(seed), current()
+    if trial is None or not isinstance(training.by_document, DocumentPairs):
+        train, held = split_counts(estimator, training, rng)
+    else:
+        # tables of the same size, without two passes over all documents
+        train = held = training.counts
+        with trial.loop():
+            trial.add("preparation", 2.0 * seconds_of_pass(training.by_document, trial.clock))
     if train is None or train.total == 0 or held.total == 0:
         return Chosen(1.0, [], None)
-    trial = current()
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         tables = pair_table(train), pair_table(held)
         path = _Path(estimator, training.vocabulary, *tables, rng, run)
@@ -85,8 +92,7 @@ def choose_precision(estimator, training, seed):
             best = _climb(path)
         else:
             best = _BEGIN
-            with trial.repeated(_TYPICAL):
-                path(best)
+            path(best)
             trial.end_stage()
     return Chosen(best, sorted(path.scores.items()), path.held.unpack(path.modes[best]))
 
@@ -128,8 +134,9 @@ class _Path:
             start = model.pack(spectral_start(model, self.rng, self.run))
         else:
             start = self.modes[near]
-        limits = {"max_iter": _ITERATIONS, "tol": _TOL, "warn": False}
-        theta, _ = find_mode(model, start, **limits, run=self.run)
+        limits, trial = {"max_iter": _ITERATIONS, "tol": _TOL, "warn": False}, current()
+        with contextlib.nullcontext() if trial is None else trial.repeated(_TYPICAL):
+            theta, _ = find_mode(model, start, **limits, run=self.run)
         self.modes[precision] = theta
         return self.held.logp_and_grad(theta, self.gradient) / self.total
 

@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from .. import spine
 from .data import is_dense
-from .documents.source import why_not
+from .documents.possible import why_not
 from .model import numerical_rank
 from .precision import Chosen, choose_precision
 from .priors import AUTO, LEARNED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..common.trial import laps
 from .balance import balanced
 from .residuals import Residuals
 
@@ -41,10 +42,16 @@ def spectral_start(model, rng, run):
     width = min(shape[1] + _MORE, shape[0])
     frame = rng.standard_normal((shape[0], width)).astype(np.float32)
     precision = [prior.diagonal(side).mean(axis=1) for side in (0, 1)]
-    for step in range(_AT_ZERO + _STEPS):
+    steps = _AT_ZERO + _STEPS
+    counted = laps("spectral start", steps, exact=True)
+    for step in range(steps):
         found, frame = _decomposed(residuals, vectors, precision, frame)
         if step >= _AT_ZERO - 1:
             vectors[:, :, : min(shape)] = found[:, :, : shape[1]]
+        if counted is not None and counted.enough():
+            break
+    if counted is not None:
+        counted.end(ended=not counted.cut)
     vectors = balanced(vectors)
     if not prior.rotates:
         vectors = vectors @ _toward_held(prior, vectors)

@@ -26,6 +26,7 @@ from ..posterior.datatree import (
     check_log_likelihood,
     check_sampled,
     data_tree,
+    with_draws,
 )
 from . import inputs
 from .predict import FoldIn, TopicDraws
@@ -139,6 +140,7 @@ class DataTreeMixin:
         *,
         n_points: int = 200,
         max_bytes: int = LOG_LIKELIHOOD_BYTES,
+        draws: int | None = None,
     ) -> Any:
         """Convert the posterior to an ArviZ data tree, for its plots, ``loo`` and ``psense``.
 
@@ -151,6 +153,9 @@ class DataTreeMixin:
             under every draw; time grows with points, draws and different words of documents.
         max_bytes : int, default=2**30
             Most bytes of ``log_likelihood``, which takes 8 a draw and document.
+        draws : int, optional
+            So many evenly spaced draws, of all chains together, in place of all: time and memory
+            of the log likelihoods are theirs.
 
         Returns
         -------
@@ -175,8 +180,9 @@ class DataTreeMixin:
         is: densities of spaces that differ, or of other powers, do not compare.
         """
         check_is_fitted(self, "posterior_")
+        model = with_draws(self, draws)
         check_integer("n_points", n_points, 10)
-        posterior = self.posterior_
+        posterior = model.posterior_
         groups: dict[str, Any] = {}
         if X is not None:
             check_sampled(posterior.attrs["solver"], spine.CHAINS)
@@ -186,8 +192,10 @@ class DataTreeMixin:
                     f"X must be the data that fit was given, {self._training.shape[0]} documents; "
                     f"got {counts.shape[0]}, or others."
                 )
-            check_log_likelihood(posterior, counts.shape[0], max_bytes, "documents", "draw less.")
-            groups["log_likelihood"] = {"documents": log_likelihood(self, counts, n_points)}
+            check_log_likelihood(
+                posterior, counts.shape[0], max_bytes, "documents", "take fewer draws=."
+            )
+            groups["log_likelihood"] = {"documents": log_likelihood(model, counts, n_points)}
         if posterior.attrs["solver"] in spine.CHAINS:
-            groups["log_prior"] = {"topics": log_prior(self)}
+            groups["log_prior"] = {"topics": log_prior(model)}
         return data_tree(posterior, **groups)

@@ -260,6 +260,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert stays.pairs == tuple(model.observed_[[0, 2], model.vocabulary_["sun"]])
     assert "gone" not in model.most_changed(10).words
     assert gone.verdict == "no data" and stays.verdict in ("no drift", "not decided")
+    assert "too few data" in gone.sentence and "too few data" not in stays.sentence
+    assert f"is {stays.mean:.2f} (90 % interval" in stays.sentence
+    assert "sentence" not in repr(stays) and stays.typical == gone.typical > 0
     if uncertainty == "documents":
         assert gone.n_units == min(gone.units)
         assert "units" in repr(gone) and "n_units" not in repr(gone)
@@ -282,7 +285,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         ([1.1, 2.0], {}, "drifted"),
         ([0.1, 0.9], {}, "no drift"),
         ([0.1, 2.0], {}, "not decided"),
-        ([0.1, 2.0], {"known": 0.05}, "no data"),
+        ([0.1, 2.0], {"known": 0.05}, "not known"),
         ([1.1, 2.0], {"pairs": (0.0, 90.0)}, "no data"),
         # units differ from each other: that is not for want of data
         ([0.1, 2.0], {"known": 0.0, "sd_prior": 0.1, "sd_sampling": 0.3}, "not decided"),

@@ -18,8 +18,9 @@ from sklearn.pipeline import make_pipeline
 from skbayesembed import DynamicSGNS, PairCounts
 from skbayesembed.dynamic import inputs
 from skbayesembed.dynamic.documents import sampling
+from skbayesembed.dynamic.documents.density import density_of
 from skbayesembed.dynamic.documents.deviations import own_paths
-from skbayesembed.dynamic.documents.sampling import DriftSampling, density_of
+from skbayesembed.dynamic.documents.sampling import DriftSampling
 from skbayesembed.dynamic.documents.scores import resting_units
 from skbayesembed.dynamic.model import SIDES, Curvature
 from skbayesembed.numeric.tridiagonal import Tridiagonal

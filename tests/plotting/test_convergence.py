@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -89,3 +91,16 @@ def test_ranks_of_chains_that_mix_are_in_the_band():
 def test_unknown_names_are_refused(sampled):
     with pytest.raises(KeyError, match="unknown name 'beta'; available: rho, alpha"):
         TraceDisplay.from_estimator(sampled, "beta")
+
+
+def test_answers_have_traces(sampled):
+    display = TraceDisplay.from_estimator(sampled, pairs=[("ant", "bee"), (["ant", "fox"], "gnu")])
+    assert list(display.draws) == ["ant, bee", "[ant, fox], gnu"]
+    model = copy.copy(sampled)
+    model.uncertainty = "model"
+    drawn = model.similarity("ant", "bee").draws
+    n_draws = sampled.posterior_.n_draws
+    for chain, values in enumerate(display.draws["ant, bee"]):
+        np.testing.assert_array_equal(values, drawn[chain * n_draws : (chain + 1) * n_draws])
+    with pytest.raises(ValueError, match="names and pairs must not both"):
+        TraceDisplay.from_estimator(sampled, "rho", pairs=[("ant", "bee")])

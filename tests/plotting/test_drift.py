@@ -10,7 +10,7 @@ from skbayesembed.plotting import DriftDisplay
 
 def band_at(filled, x):
     """Low and high of a band at some x, from its outline."""
-    vertices = filled.get_paths()[0].vertices
+    vertices = np.concatenate([path.vertices for path in filled.get_paths()])
     return np.array([[f(vertices[vertices[:, 0] == at, 1]) for f in (np.min, np.max)] for at in x])
 
 
@@ -40,7 +40,11 @@ def test_periods_with_little_data_are_hollow(dynamic):
     assert DriftDisplay.from_answers({"x": answer}).hollow_ == []
     answer = answer.copy()
     answer["pairs"] = np.array([9.5, *answer.pairs[1:]])
+    assert "(fewer than 10 pairs in 1 period: what is said there" in repr(answer)
     display = DriftDisplay.from_answers({"x": answer})
+    assert [line.get_linestyle() for line in display.ax_.lines].count(":") == 2
+    alphas = {filled.get_alpha() for filled in display.ax_.collections}
+    assert len(alphas) == 2 and display.bands_[0].get_alpha() == max(alphas)
     np.testing.assert_array_equal(display.hollow_[0].get_xdata(), answer.times[:1])
     np.testing.assert_array_equal(display.hollow_[0].get_ydata(), answer.mean[:1])
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]

@@ -17,7 +17,10 @@ def test_a_panel_for_each_genre_a_line_for_each_sense(senses):
     for g, k in np.ndindex(2, 2):
         line, filled = display.lines_[g][k], display.bands_[g][k]
         np.testing.assert_array_equal(line.get_ydata(), senses.prevalence_[k, g])
-        np.testing.assert_allclose(band_at(filled, line.get_xdata()), bands[k, g])
+        # the second period has no snippets: the band beside it is another, pale
+        times = line.get_xdata()
+        np.testing.assert_allclose(band_at(filled, times[2:]), bands[k, g, 2:])
+        assert times[1] not in filled.get_paths()[-1].vertices[:, 0]
     labels = [axes.get_ylabel() for axes in display.axes_]
     assert labels == [f"prevalence,\n{genre}" for genre in senses.genres_]
     title = display.ax_.get_legend().get_title().get_text()
@@ -28,6 +31,7 @@ def test_periods_without_snippets_are_hollow(senses):
     display = PrevalenceDisplay.from_estimator(senses)
     empty = senses.prevalence_info().n_snippets == 0
     assert empty[:, 1].all()
+    assert "(no snippets of a genre in 2 periods: what is said" in repr(senses.prevalence_info())
     for g, axes in enumerate(display.axes_):
         hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
         at = {tuple(line.get_xdata()) for line in hollow if len(line.get_xdata())}

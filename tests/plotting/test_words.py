@@ -21,8 +21,11 @@ def check(display, table, chosen):
 
 
 def test_senses(senses):
+    table = senses.sense_words(5, period=2, prob=0.8)
     display = SenseWordsDisplay.from_estimator(senses, 5, period=2, prob=0.8)
-    check(display, senses.sense_words(5, period=2, prob=0.8), [0, 1])
+    check(display, table, [0, 1])
+    display = SenseWordsDisplay.from_result(table, names=["shore", "bank"])
+    assert [axes.get_title("left") for axes in display.axes_] == ["shore", "bank"]
     assert "80 % interval (Laplace approximation)" in display.figure_.get_supxlabel()
 
 

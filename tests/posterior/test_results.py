@@ -134,7 +134,7 @@ def test_summaries_under_vi_say_so(fits):
 
 def test_labels_of_intervals():
     assert interval_label(0.9, "vi") == "90 % interval (VI, too narrow)"
-    assert interval_label(0.95, "posterior", "band") == "95 % band"
+    assert interval_label(0.95, "posterior", "band") == "95 % band (of the model)"
     assert interval_label(0.9, None) == "90 % interval"
     assert interval_label(0.9, "point", "ellipse") == "point estimate, no ellipse"
 

@@ -351,10 +351,32 @@ def test_representative_snippets(fitted, snippets):
         wanted = hdi_interval(draws[:, rows, k], prob=0.9)
         np.testing.assert_allclose(found.interval[found.groups == k], wanted)
     assert list(found.texts) == [texts[i] for i in found.index]
-    assert found.to_frame().columns.tolist() == ["sense", "snippet", "mean", "low", "high", "text"]
+    columns = ["sense", "snippet", "time", "mean", "low", "high", "text"]
+    assert found.to_frame().columns.tolist() == columns
+    np.testing.assert_array_equal(found.times, np.asarray(snippets.years)[found.index])
     assert f"snippet {found.index[0]}" in repr(found)
     one = fitted.representative_snippets(snippets.counts, 1, n=2, **given)
     assert len(one) == 2 and set(one.groups) == {1} and one.texts is None
+
+
+def test_snippets_that_say_the_same_have_one_row(fitted, snippets):
+    found = fitted.representative_snippets(snippets.counts, n=N, texts=["same"] * N)
+    # without times and genres all are of one place
+    assert len(found) == K and set(found.copies) == {N} and "copies" in repr(found)
+    given = {"times": snippets.years, "genres": snippets.styles, "texts": ["same"] * N}
+    places = len({*zip(snippets.years, snippets.styles, strict=True)})
+    assert len(fitted.representative_snippets(snippets.counts, 0, n=N, **given)) <= places
+
+
+def test_a_random_sample_of_snippets(fitted, snippets):
+    best = fitted.predict(snippets.counts)
+    found, again, other = (
+        fitted.representative_snippets(snippets.counts, n=6, random=seed) for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(found.index, again.index)
+    assert len(found) == 6 and set(found.index) != set(other.index)
+    np.testing.assert_array_equal(found.groups, best[found.index])
+    assert "drawn at random" in repr(found)
 
 
 def test_representative_snippets_refuse(fitted, snippets):

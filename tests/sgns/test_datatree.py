@@ -86,6 +86,17 @@ def test_arviz_leaves_out_what_loo_does():
         assert np.isfinite(found["rho"].values).all()
 
 
+def test_fewer_draws_are_some_of_all():
+    model = fitted()
+    tree, few = model.to_datatree(TEXTS), model.to_datatree(TEXTS, draws=21)
+    assert few["posterior"].sizes["draw"] == few["sample_stats"].sizes["draw"] == 10
+    for group, name in (("log_likelihood", "pairs"), ("log_prior", "vectors")):
+        some = tree[group][name].values[:, ::4]
+        np.testing.assert_allclose(few[group][name].values, some)
+    with pytest.raises(ValueError, match="draws"):
+        model.to_datatree(draws=0)
+
+
 def test_what_is_too_large_is_refused_with_its_bytes():
     model = fitted()
     with pytest.raises(MemoryError, match=r"of 8 words under 80 draws would take 5120 bytes"):

@@ -515,3 +515,10 @@ def test_posterior_without_data_is_the_prior():
     square = (model.posterior_["rho"] ** 2).sum(axis=-1).mean()
     assert square == pytest.approx(2 / 4.0, rel=0.1)
     assert model.cooccurrence_proba([(0, 1)]).mean[0] == pytest.approx(0.5, abs=0.02)
+
+
+def test_what_needs_periods_names_the_model_that_has_them():
+    with pytest.raises(AttributeError, match="no attribute 'drift': .* DynamicSGNS"):
+        _ = BayesianSGNS().drift
+    with pytest.raises(AttributeError, match="no attribute 'drifts'$"):
+        _ = BayesianSGNS().drifts

@@ -5,7 +5,7 @@ As of `sgns.documents.asked`, of systems of all periods together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,16 @@ from ...sgns.documents.asked import timed
 from ...sgns.documents.deviations import numbers_of
 from ...sgns.documents.response import half_weights
 from ..laplace.rough import RoughSolver
-from ..model import SIDES, Curvature
+from ..model import SIDES, Curvature, DynamicDensity
 from ..priors import DriftPrior
+from .density import density_of
+from .possible import why_not
 from .response import FEWEST_SPLITS
-from .sampling import density_of
-from .source import why_not
 
 # Products that a system takes, with all that is done beside them, those of both searches for the
 # mode and of that for the mode of half of the units. State of the Union and UN debates, 400 to
 # 1,500 words, took .8 to 2 times as long as these say.
-_OF_A_SYSTEM, _OF_SEARCHES, _OF_A_HALF = 19.0, 700.0, 90.0
+_OF_A_SYSTEM, _OF_SEARCHES, _OF_A_HALF = 19.0, 1400.0, 90.0
 # Directions that are timed together, their size, and a diffusion where it is to be learned.
 _ROWS, _SIZE, _DIFFUSION = 4, 0.3, 1e-3
 
@@ -47,8 +47,19 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
     arrays = {name: _SIZE * rng.standard_normal(shape) for name in SIDES}
     diffusion = _DIFFUSION if estimator.diffusion == "learned" else estimator.diffusion
     prior = DriftPrior(training.periods.gaps, estimator.prior_precision, diffusion)
+    density = density_of(counts, prior, arrays)
+    return seconds_of_deviations(density, arrays, training.units.n_units, clock)
+
+
+def seconds_of_deviations(
+    density: DynamicDensity,
+    arrays: Mapping[str, np.ndarray],
+    n_units: int,
+    clock: Callable[[], float],
+) -> float:
+    """Seconds by ``clock`` of all that deviations with so many units take, from any vectors."""
+    rng = np.random.default_rng(0)
     with OneBlasThread():
-        density = density_of(counts, prior, arrays)
         solver = RoughSolver(Curvature(density, np.stack([*arrays.values()], axis=1)), 0)
         rows = rng.standard_normal((_ROWS, *density.shape))
         each = timed(lambda: [solver.precondition(solver.image(row)) for row in rows], clock)
@@ -56,5 +67,5 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
     size = density.n_parameters // 2
     most, n_prior = numbers_of(size)
     splits = len(half_weights(2, size, rng, FEWEST_SPLITS))
-    systems = min(training.units.n_units, most) + n_prior + splits
+    systems = min(n_units, most) + n_prior + splits
     return (systems * _OF_A_SYSTEM + _OF_SEARCHES + 2 * splits * _OF_A_HALF) * each

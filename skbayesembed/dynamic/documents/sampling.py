@@ -17,10 +17,8 @@ another, and halves of either text ask for about the same factor in both.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -29,6 +27,7 @@ from ...common.memory import check_memory
 from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
+from ...sgns.documents.awaited import Awaited
 from ...sgns.documents.deviations import (
     FEWEST_UNITS,
     LARGEST,
@@ -37,12 +36,13 @@ from ...sgns.documents.deviations import (
     sampling_weights,
 )
 from ...sgns.documents.response import half_weights
-from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios, progress
-from ..data import DensePeriod
+from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios
 from ..laplace.approximation import DynamicLaplace
 from ..laplace.rough import LARGE
 from ..laplace.solver import reach_mode
-from ..model import SIDES, Curvature, DynamicDensity, by_side
+from ..model import SIDES, Curvature, by_side
+from .asked import seconds_of_deviations
+from .density import density_of
 from .deviations import DriftDeviations, own_paths
 from .response import FEWEST_SPLITS, SEARCH_TOL, drift_changes
 from .scores import resting_units
@@ -66,30 +66,6 @@ _LARGEST_MODE = {"tol": 3e-6, "residual": 0.1}
 _FACTORISED = 2000
 # What the memory check advises.
 _ADVICE = "Use uncertainty='model', fewer n_components, a smaller max_features or fewer periods."
-
-
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """What `DynamicDensity` and `DynamicLaplace` ask of a model, without a table of pairs."""
-
-    prior: Any
-    center: dict
-
-    @property
-    def n_periods(self):
-        return self.prior.n_periods
-
-    @property
-    def n_words(self):
-        return self.center["rho"].shape[0]
-
-    @property
-    def n_components(self):
-        return self.center["rho"].shape[1]
-
-    def in_frame(self, alpha, *vectors):
-        """The vectors as they are."""
-        return vectors
 
 
 class DriftSampling(Sampling):
@@ -139,11 +115,13 @@ class DriftSampling(Sampling):
             f"The deviations of {shape[2]} words in {shape[0]} periods by {self._number} units",
             _ADVICE,
         )
-        self._announce(shape[0] * shape[2] * shape[3])
         counts, make_scores = self._build()
         arrays = {name: x.reshape(shape[0], *shape[2:]) for name, x in self._arrays.items()}
         density = density_of(counts, self._build.prior, arrays)
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+        awaited = Awaited(self._verbose)
+        awaited.announce(density.n_parameters // 2, lambda: self._seconds(density, arrays))
+        threads = Workers(effective_n_jobs(self._n_jobs))
+        with awaited.search("mode"), OneBlasThread(), threads as run:
             theta, _ = find_mode(
                 density,
                 density.pack(arrays),
@@ -159,6 +137,10 @@ class DriftSampling(Sampling):
             gaussian = DynamicLaplace(density, density.vectors(theta), method)
             scores = make_scores(gaussian.vectors, run)
         return gaussian, density, scores
+
+    def _seconds(self, density, arrays):
+        found = seconds_of_deviations(density, arrays, self._number, time.perf_counter)
+        return found / effective_n_jobs(self._n_jobs)
 
     @cached_property
     def dispersion(self):
@@ -215,12 +197,16 @@ class DriftSampling(Sampling):
 
     def _moved(self, gaussian, parts, total):
         """What ``parts`` of all ``total`` influences do to the mode, as of `solved`."""
-        tol, begun, shifts = _TOL if self._balance else _RAW_TOL, time.monotonic(), []
+        tol, shifts, done = _TOL if self._balance else _RAW_TOL, [], []
+        awaited = Awaited(self._verbose)
+
+        def told(n):
+            done.append(n)
+            awaited.solved(sum(done), total)
+
         with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
             for rows in parts:
-                shifts.append(solved(gaussian, rows, run, tol))
-                if self._verbose:
-                    progress(sum(map(len, shifts)), total, begun)
+                shifts.append(solved(gaussian, rows, run, tol, told))
         return np.concatenate(shifts)
 
     _half_tol = SEARCH_TOL
@@ -235,27 +221,6 @@ class DriftSampling(Sampling):
         return density_of(self._build.reweighted(weights), self._build.prior, arrays)
 
 
-def density_of(counts, prior, arrays):
-    """`DynamicDensity` of counts by period, None where there are none.
-
-    Parameters
-    ----------
-    counts : list of PairCounts or None
-    prior : DriftPrior
-    arrays : dict of ndarray of shape (n_periods, n_words, n_components)
-        Vectors near the mode.
-    """
-    tables = []
-    for t, one in enumerate(counts):
-        if one is not None:
-            kappa, n = one.positive.toarray(), one.negative.toarray()
-            n += kappa
-            kappa -= 0.5 * n
-            tables.append(DensePeriod(t, n, kappa))
-    model = _Model(prior, {name: arrays[name].mean(axis=0) for name in SIDES})
-    return DynamicDensity(model, tables=tables)
-
-
 def prior_noise(density, rng, n):
     """Random vectors whose squares add up to the prior's precision, (n, *density.shape)."""
     root = np.linalg.cholesky(density.precision.dense()) / np.sqrt(n)
@@ -263,13 +228,18 @@ def prior_noise(density, rng, n):
     return np.einsum("ts,nsdwk->ntdwk", root, z)
 
 
-def solved(gaussian, rows, run, tol):
-    """``H^+`` times vectors (m, n_periods, 2, n_words, K), by side in single precision."""
+def solved(gaussian, rows, run, tol, told=None):
+    """``H^+`` times vectors (m, n_periods, 2, n_words, K), by side in single precision.
+
+    ``told(n)`` is called whenever n of them are done.
+    """
     _, periods, _, n_words, k = rows.shape
     out = np.empty((len(rows), 2, periods * n_words, k), np.float32)
 
     def fill(part):
         out[part] = by_side(gaussian.solve(rows[part], tol))
+        if told is not None:
+            told(len(rows[part]))
 
     # the first before all others, which learn from them
     fill(slice(0, _TOGETHER))

@@ -18,16 +18,19 @@ from ..data import pair_table
 from ..laplace.hessian import Hessian
 from ..model import SGNSModel
 from ..priors import Prior
-from .deviations import numbers_of
+from .deviations import LARGEST, numbers_of
+from .possible import why_not
 from .response import half_weights
-from .source import why_not
 
 # Products that a system takes, with all that is done beside them; those of Newton's method; and
 # iterations of the search for the mode of half of the units. Inaugural addresses and State of the
 # Union, 800 to 2,500 words, took .8 to 1.3 times as long as these say.
 _OF_A_SYSTEM, _OF_NEWTON, _OF_A_HALF = 10.0, 50.0, 45.0
-# Directions that are timed together, their size, and the share of documents that are counted.
-_ROWS, _SIZE, _SHARE = 16, 0.3, 0.05
+# Directions that are timed together, fewer in the largest models, their size, and the share of
+# documents that are counted.
+_ROWS, _FEWER_ROWS, _SIZE, _SHARE = 16, 4, 0.3, 0.05
+# What takes so many seconds is timed at once, without a trial before.
+_LONG = 0.3
 
 
 def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float]) -> float | None:
@@ -42,34 +45,50 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
     """
     if estimator.uncertainty != "documents" or why_not(estimator, training) is not None:
         return None
-    shape = n_words, k = training.words.size, int(estimator.n_components)
+    n_words, k = training.words.size, int(estimator.n_components)
+    model = SGNSModel(pair_table(training.counts), k, Prior(n_words, k, 1.0))
+    return seconds_of_deviations(model, training.units.n_units, training.by_document, clock)
+
+
+def seconds_of_deviations(
+    model: SGNSModel, n_units: int, pairs: Any, clock: Callable[[], float]
+) -> float:
+    """Seconds by ``clock`` of all that deviations of a model with its units take.
+
+    ``pairs`` are those of documents, which are gone through in passes; None if they are not.
+    """
+    shape = n_words, k = model.n_words, model.n_components
     rng = np.random.default_rng(0)
     x = _SIZE * rng.standard_normal((2, *shape))
-    model = SGNSModel(pair_table(training.counts), k, Prior(n_words, k, 1.0))
     with OneBlasThread():
         hessian = Hessian(model, x).single()
-        rows = rng.standard_normal((_ROWS, *shape), dtype=np.float32)
+        n_rows = _FEWER_ROWS if n_words * k > LARGEST else _ROWS
+        rows = rng.standard_normal((n_rows, *shape), dtype=np.float32)
         alone = timed(lambda: hessian.product(x.astype(np.float32)), clock)
-        together = timed(lambda: [hessian.cross(side, rows) for side in (0, 1)], clock) / _ROWS
-    n_units, (most, n_prior) = training.units.n_units, numbers_of(n_words * k)
+        together = timed(lambda: [hessian.cross(side, rows) for side in (0, 1)], clock) / n_rows
+    most, n_prior = numbers_of(n_words * k)
     splits = len(half_weights(2, n_words * k, rng))
     systems = min(n_units, most) + n_prior + splits
     searches = (_OF_NEWTON + 2 * splits * _OF_A_HALF) * alone
-    passes = (2 + 2 * splits) * _pass_over(training.by_document, clock)
+    passes = (2 + 2 * splits) * seconds_of_pass(pairs, clock)
     return systems * _OF_A_SYSTEM * together + searches + passes
 
 
 def timed(work: Callable[[], Any], clock: Callable[[], float]) -> float:
-    """CPU seconds of ``work`` when it is done for the second time."""
-    work()
-    begun = clock()
-    work()
-    return clock() - begun
+    """CPU seconds of ``work``, done for the second time unless it takes long."""
+    spent = 0.0
+    for _ in range(2):
+        begun = clock()
+        work()
+        spent = clock() - begun
+        if spent > _LONG:
+            break
+    return spent
 
 
-def _pass_over(pairs, clock):
+def seconds_of_pass(pairs: Any, clock: Callable[[], float]) -> float:
     """CPU seconds of counting the pairs of all documents."""
-    if hasattr(pairs, "parts"):
+    if pairs is None or hasattr(pairs, "parts"):
         return 0.0
     n = pairs.n_documents
     size = max(1, int(_SHARE * n))

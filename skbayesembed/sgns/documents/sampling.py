@@ -13,7 +13,6 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
-from ...common.warnings import note_user
 from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
@@ -22,6 +21,8 @@ from ..laplace.approximation import NAMES
 from ..laplace.curvature import seek_mode, seen_through_products
 from ..laplace.hessian import Hessian
 from ..laplace.orbits import canonical_frame
+from .asked import seconds_of_deviations
+from .awaited import Awaited
 from .deviations import (
     FEWEST_UNITS,
     LARGEST,
@@ -60,8 +61,6 @@ _NEWTON_STEPS = 1000
 _LARGEST_RESIDUAL = 0.1
 # Share of the largest curvature of a word below which a precision is lost to rounding.
 _RESOLVED = 1e-6
-# Entries of the vectors of a side from which on intervals take minutes.
-_ANNOUNCED = 40_000
 # What the memory check advises.
 _ADVICE = (
     "Use uncertainty='model', fewer n_components, a smaller max_features or a larger min_count."
@@ -119,7 +118,7 @@ class Sampling:
     seed : numpy.random.SeedSequence
     n_jobs : int or None
     verbose : int, default=0
-        1 prints how far the linear systems are.
+        1 prints how far the searches and the linear systems are.
 
     Attributes
     ----------
@@ -158,24 +157,22 @@ class Sampling:
             f"The deviations of {n_words} words by {self._number} units",
             _ADVICE,
         )
-        self._announce(n_words * k)
         model, make_scores = self._build()
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+        awaited = Awaited(self._verbose)
+        awaited.announce(n_words * k, lambda: self._seconds(model))
+        threads = Workers(effective_n_jobs(self._n_jobs))
+        with awaited.search("mode"), OneBlasThread(), threads as run:
             mode = find_mode_near(model, self._arrays, run)
             scores = make_scores(mode.vectors, run)
         hessian = Hessian(model, mode.vectors)
         hessian.prior = resolved(model.prior, hessian)
         return mode, hessian, scores
 
-    def _announce(self, n_entries):
-        """Say that an answer will take a while, where it does."""
-        if self._verbose:
-            print("intervals by units: a search for the mode, then deviations from it", flush=True)
-        elif n_entries > _ANNOUNCED:
-            note_user(
-                "intervals by units are worked out, once for all questions; with verbose=1 they "
-                "tell how far they are."
-            )
+    def _seconds(self, model):
+        """Seconds by the clock that all will take, by products of the model at hand."""
+        pairs = getattr(self._build, "pairs", None)
+        found = seconds_of_deviations(model, self._number, pairs, time.perf_counter)
+        return found / effective_n_jobs(self._n_jobs)
 
     def _seeds(self):
         # spawning counts children: a fresh sequence gives the same ones every time
@@ -245,7 +242,7 @@ class Sampling:
                 mode.orbit,
                 shifts,
                 _tolerance(model, self._balance),
-                verbose=self._verbose,
+                awaited=Awaited(self._verbose),
             )
             own = _own(hessian, n_units)
         reference = [self._arrays[name] for name in NAMES]
@@ -258,12 +255,15 @@ class Sampling:
 
     def _responding(self, deviations, predicted, halves, rng):
         """The deviations of first order times the response, in place."""
+        awaited, numbers = Awaited(self._verbose), itertools.count(1)
+        of = f"of {2 * len(halves)}, of half of the units"
         with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
 
             def mode_of(weights):
                 arrays = self._shaped(dict(zip(NAMES, deviations.vectors, strict=True)))
                 model = self._reweighted(weights, arrays)
-                return mode_near(model, arrays, self._balance, self._half_tol, run)
+                with awaited.search(f"mode {next(numbers)} {of}"):
+                    return mode_near(model, arrays, self._balance, self._half_tol, run)
 
             self.response = response_of(deviations, predicted, halves, mode_of, self._changes, rng)
         deviations.shifts[: deviations.n_sampling] *= self.response
@@ -317,10 +317,9 @@ def _tolerance(model, balance):
     return _LARGEST_TOL if _largest(model) else _TOL
 
 
-def solve_in_place(hessian, orbit, rows, tol=_TOL, *, verbose=0):
+def solve_in_place(hessian, orbit, rows, tol=_TOL, *, awaited=None):
     """``H^+`` times rows (m, 2, n_words, K), at right angles to the orbit of rotations."""
     gaussian = seen_through_products(hessian, tol, _SOFT, hessian.run).rough
-    begun = time.monotonic()
     first = _LARGEST_FIRST if _largest(hessian.model) else _TOGETHER
     ends = [*range(first, len(rows), _TOGETHER), len(rows)]
     for start, end in itertools.pairwise([0, *ends]):
@@ -328,14 +327,8 @@ def solve_in_place(hessian, orbit, rows, tol=_TOL, *, verbose=0):
         orbit.project(part)
         part = gaussian.solve(part).astype(np.float64)
         rows[start:end] = orbit.project(part)
-        if verbose:
-            progress(end, len(rows), begun)
-
-
-def progress(done, total, begun):
-    """Print how many deviations are there, and the seconds to go since ``begun``."""
-    left = (total - done) * (time.monotonic() - begun) / done
-    print(f"intervals by units: {done} of {total} deviations, {left:.0f} s left", flush=True)
+        if awaited is not None:
+            awaited.solved(end, len(rows))
 
 
 def _own(hessian, n_units):

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS, GraphPrior, InformativePrior, PairCounts
 from skbayesembed.sgns.counting import expected_negatives
-from skbayesembed.sgns.documents import answers, sampling
+from skbayesembed.sgns.documents import answers, response, sampling
 from skbayesembed.sgns.documents.deviations import (
     FEWEST_UNITS,
     Deviations,
@@ -233,12 +233,15 @@ def independent(n_pairs, n_units, rng):
     return texts, np.arange(n_pairs) % n_units
 
 
-def test_coverage_where_pairs_are_independent():
+def test_coverage_where_pairs_are_independent(monkeypatch):
     """Intervals of the difference of two samples hold zero 90 times of 100.
 
     20 pairs of samples; cosines of one pair of samples are correlated, as if some 20 of the 300
-    were independent: the standard error of the coverage is sqrt(.09 / (20 * 20)) = .015.
+    were independent: the standard error of the coverage is sqrt(.09 / (20 * 20)) = .015,
+    and four of them are allowed.
     """
+    # as many pairs of words as there are
+    monkeypatch.setattr(response, "PAIRS", V * (V - 1) // 2)
     rng = np.random.default_rng(5)
     held = []
     for _ in range(20):
@@ -256,7 +259,7 @@ def test_coverage_where_pairs_are_independent():
             parts.append((np.sum(unit[a] * unit[b], axis=1), spread.sampling))
         (x, s), (y, t) = parts
         held.append(np.abs(x - y) < 1.6765 * np.hypot(s, t))  # Student's t with 50 degrees
-    assert 0.85 < np.mean(held) < 0.95
+    assert abs(np.mean(held) - 0.9) < 4 * 0.015
 
 
 def test_random_sums_of_many_units(monkeypatch, model):
@@ -354,11 +357,15 @@ def test_pair_counts_of_units():
 
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_long_waits_are_announced(verbose, monkeypatch, capsys):
-    monkeypatch.setattr(sampling, "_ANNOUNCED", 0)
+    monkeypatch.setattr(sampling.Awaited, "timed", 0)
+    monkeypatch.setattr(sampling.Awaited, "patience", 0.0)
+    monkeypatch.setattr("skbayesembed.common.trial.Steps.interval", 0.0)
     model = make(verbose=verbose).fit(documents())
     capsys.readouterr()
     model.similarity(0, 1)
     said = capsys.readouterr()
-    assert "intervals by units" in (said.out if verbose else said.err)
+    assert "once for all questions" in (said.out if verbose else said.err)
+    for search in ("mode", "mode 8 of 8, of half of the units"):
+        assert (f"units: {search}, search for a mode: 1 of some" in said.out) == bool(verbose)
     model.similarity(0, 2)
     assert capsys.readouterr() == ("", "")

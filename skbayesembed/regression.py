@@ -1,0 +1,371 @@
+"""Regressions on features of documents that are known by draws.
+
+Two things make slopes uncertain: which units there are, and what is not known of the features. The
+first is the cluster-robust covariance of `numeric.regression`, at the mean features; the second the
+covariance of slopes over draws of the features. Both add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from .common.checks import as_floats, check_choice, check_list, check_prob
+from .corpus.design import INTERCEPT, design_of
+from .corpus.units import check_units, units_of
+from .numeric.regression import ClusteredLeastSquares
+from .posterior.tables import Column, Table, p_values
+
+ERRORS = ("auto", "classical", "berkson")
+# Share of a combination of features that must not be error, for its slope to be corrected.
+_LEAST_RELIABLE = 0.3
+# Draws whose slopes have a covariance.
+_FEWEST_DRAWS = 20
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Regression(Table):
+    """Slopes of an outcome on features of documents, a row for each feature and covariate.
+
+    Attributes
+    ----------
+    terms : ndarray of str of shape (n_terms,)
+        Features, then covariates, without the constant.
+    mean : ndarray of shape (n_terms,)
+        Slopes: change of the outcome with one more of the feature.
+    sd : ndarray of shape (n_terms,)
+        Standard errors, of both parts together.
+    sd_units, sd_features : ndarray of shape (n_terms,)
+        What comes of the units that were sampled, and of what is not known of the features.
+    freedom : ndarray of shape (n_terms,)
+        Degrees of freedom of Student's t.
+    interval : ndarray of shape (n_terms, 2)
+    p_value : ndarray of shape (n_terms,)
+        Of no effect.
+    reliability : ndarray of shape (n_terms,)
+        Share of the variance of a feature, beside covariates, that is not error; 1 for covariates.
+    covariance : ndarray of shape (n_terms, n_terms)
+    error : str
+        What the error of features was taken to be, ``"classical"`` or ``"berkson"``.
+    n_documents, n_units : int
+    prob : float
+        Probability of the intervals.
+    """
+
+    terms: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    sd_units: np.ndarray
+    sd_features: np.ndarray
+    freedom: np.ndarray
+    interval: np.ndarray
+    p_value: np.ndarray
+    reliability: np.ndarray
+    covariance: np.ndarray
+    error: str
+    n_documents: int
+    n_units: int
+    prob: float
+
+    def _columns(self):
+        interval = f"{100 * self.prob:g} % interval"
+        return [
+            Column("term", list(self.terms), ("term",), left=True),
+            Column("slope", self.mean, ("mean",), ".4g"),
+            Column("se", self.sd, ("sd",), ".3g"),
+            Column("units", self.sd_units, ("sd_units",), ".3g"),
+            Column("features", self.sd_features, ("sd_features",), ".3g"),
+            Column(interval, self.interval, ("low", "high"), ".4g", left=True),
+            Column("df", self.freedom, ("freedom",), ".1f"),
+            Column("p", self.p_value, ("p_value",), p_values),
+            Column("reliability", self.reliability, ("reliability",), ".2f"),
+        ]
+
+    def _title(self):
+        return f"slopes, {self.n_documents} documents of {self.n_units} units"
+
+    def _notes(self):
+        known = "slopes corrected for" if self.error == "classical" else "no correction for"
+        return [f"(se: of units, CR2, and of features together; {known} error in the features)"]
+
+
+def regress(
+    features: Any,
+    outcome: Any,
+    units: Any = None,
+    *,
+    covariates: Any = None,
+    names: Sequence[str] | None = None,
+    error: str = "auto",
+    prob: float = 0.9,
+) -> Regression:
+    """Regress an outcome on features of documents, with what is not known of the features.
+
+    Parameters
+    ----------
+    features : Answer or array-like of shape (n_draws, n_documents, n_features)
+        Draws of features: what ``document_similarity`` answers, or ``sample_transform`` of any
+        estimator (of shares of topics, which add up to one, leave one out). An array of shape
+        (n_draws, n_documents) is one feature.
+    outcome : array-like of shape (n_documents,)
+        Numbers or truth values; of the latter slopes are changes of a probability.
+    units : array-like of shape (n_documents,), optional
+        What was sampled: speakers, authors, works; each document by default.
+    covariates : array-like, Series or DataFrame of shape (n_documents, n_covariates), optional
+        Known without error. Columns of a DataFrame name the terms.
+    names : sequence of str, optional
+        Of the features; "feature 0", "feature 1", ... by default.
+    error : {"auto", "classical", "berkson"}, default="auto"
+        What draws say about the truth. ``"classical"``: features are estimates, the truth and an
+        error beside it, as vectors of words whose uncertainty is that of the sampling of documents.
+        Slopes on them are drawn towards zero, by the reliability, and are corrected for it.
+        ``"berkson"``: features are posterior means, and the truth varies about them, as shares of
+        topics do: slopes stay what they are. ``"auto"``: classical for an answer with intervals by
+        units, and berkson for all else; give ``"classical"`` with ``sample_transform`` of
+        `BayesianSGNS` and `DynamicSGNS` where ``uncertainty="documents"``.
+    prob : float, default=0.9
+        Probability of the intervals.
+
+    Returns
+    -------
+    Regression
+        A table.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, there are fewer than 20 draws or four units, an entry is no finite
+        number, columns depend on each other, or features that are to be corrected are mostly error.
+
+    Notes
+    -----
+    Slopes are those of least squares on the mean features. Their covariance is that by units, CR2
+    with Satterthwaite's degrees of freedom (Pustejovsky & Tipton 2018), and that of the slopes over
+    draws of the features; degrees of freedom of the sum weight those of both. With S the covariance
+    of the mean features beside the covariates and E that of their error, slopes of classical error
+    are multiplied by ``(S - E)^-1 S`` (Carroll et al. 2006, chapter 4), and a draw's, whose
+    features have the error twice, by ``(S_s - 2 E)^-1 S_s``. What both parts have in common, since
+    documents that vectors were learned from may be those of the regression, is left out.
+
+    References
+    ----------
+    Carroll, Ruppert, Stefanski & Crainiceanu (2006). Measurement Error in Nonlinear Models, 2nd ed.
+    Pustejovsky & Tipton (2018). Small-Sample Methods for Cluster-Robust Variance Estimation.
+    Journal of Business & Economic Statistics 36(4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed import regress
+    >>> rng = np.random.default_rng(0)
+    >>> share = rng.normal(size=60)
+    >>> draws = share + 0.2 * rng.normal(size=(100, 60))
+    >>> table = regress(draws, 2 * share + rng.normal(size=60), names=["health"])
+    >>> table.terms.tolist(), bool(table.interval[0, 0] > 0)
+    (['health'], True)
+    """
+    check_prob(prob)
+    check_choice("error", error, ERRORS)
+    if error == "auto":
+        error = "classical" if getattr(features, "source", None) == "units" else "berkson"
+    draws = _draws_of(features)
+    n = draws.shape[1]
+    y, labels = _outcome_of(outcome, n), check_units(units, n)
+    names = _names_of(names, draws.shape[2])
+    known = np.ones((n, 1)) if covariates is None else design_of(covariates, n).matrix
+    others = [INTERCEPT] if covariates is None else design_of(covariates, n).terms.tolist()
+    clusters = units_of(np.arange(n) if labels is None else labels, None, n, "documents")
+    if clusters.n_units < 4:
+        raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
+    fit = _Fit(draws, known, y, clusters.index, error == "classical", names)
+    keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
+    return _table(
+        np.array([*names, *others])[keep],
+        fit.slopes[keep],
+        fit.by_units()[np.ix_(keep, keep)],
+        fit.by_features()[np.ix_(keep, keep)],
+        (fit.least.freedom[keep], len(draws) - 1.0),
+        np.append(fit.reliability, np.ones(len(others)))[keep],
+        {"error": error, "n_documents": n, "n_units": clusters.n_units, "prob": prob},
+    )
+
+
+class _Fit:
+    """Slopes on mean features and covariates, and the parts of their covariance.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n_draws, n, k)
+    known : ndarray of shape (n, p)
+        Covariates.
+    y : ndarray of shape (n,)
+    index : ndarray of int of shape (n,)
+        Unit of each row.
+    classical : bool
+        Whether slopes are corrected.
+    names : list of str
+        Of the features.
+
+    Attributes
+    ----------
+    slopes : ndarray of shape (k + p,)
+    reliability : ndarray of shape (k,)
+    least : ClusteredLeastSquares
+    """
+
+    def __init__(self, draws, known, y, index, classical, names):
+        mean = draws.mean(axis=0)
+        self.matrix = np.column_stack([mean, known])
+        # checks that the columns are independent
+        design_of(self.matrix, len(y))
+        self.least = ClusteredLeastSquares(self.matrix, index)
+        self.errors, self._y, self._classical = draws - mean, y, classical
+        self._k = k = mean.shape[1]
+        basis = np.linalg.qr(known)[0]
+        x = mean - basis @ (basis.T @ mean)
+        beside = self.errors - basis @ (basis.T @ self.errors)
+        self._beside = beside * np.sqrt(len(draws) / (len(draws) - 1))
+        seen = x.T @ x
+        wrong = np.einsum("snj,snk->jk", self._beside, self._beside) / len(draws)
+        total = np.diag(seen) + (0.0 if classical else np.diag(wrong))
+        self.reliability = 1.0 - np.diag(wrong) / total
+        curvature = self.matrix.T @ self.matrix
+        if classical:
+            _check_reliable(seen, wrong, self.reliability, names)
+            curvature[:k, :k] -= wrong
+        self._bread = np.linalg.inv(curvature)
+        self.slopes = self._bread @ (self.matrix.T @ y)
+
+    def by_units(self):
+        """Covariance of the slopes over samples of units, errors of features held."""
+        left = self._y - self.matrix @ self.slopes
+        influence = self.least.influence(left[:, None])[..., 0]
+        # from the curvature of least squares to that without the error of features
+        influence = influence @ (self.matrix.T @ self.matrix) @ self._bread
+        if self._classical:
+            along = self._beside @ self.slopes[: self._k]
+            back = np.einsum("snk,sn->nk", self._beside, along) / len(self.errors)
+            influence += self.least.sums(back) @ self._bread[: self._k]
+        return influence.T @ influence
+
+    def by_features(self):
+        """Covariance of the slopes over errors that units share: those of each its residuals have.
+
+        Errors of one document or unit are in what `by_units` sees. They are taken off.
+        """
+        total = []
+        for error, beside in zip(self.errors, self._beside, strict=True):
+            scores = self.matrix * (error @ self.slopes[: self._k])[:, None]
+            if self._classical:
+                # errors of the mean features are in their squares besides; their variance is twice
+                # that of the product with another draw, which the line above has
+                scores[:, : self._k] += beside * (beside @ self.slopes[: self._k])[:, None] / 2**0.5
+            total.append(self.least.sums(scores) @ self._bread)
+        total = np.array(total)
+        total -= total.mean(axis=0)
+        n = len(total) - 1
+        own = np.einsum("sgj,sgk->jk", total, total) / n
+        values, basis = np.linalg.eigh(np.cov(total.sum(axis=1).T) - own)
+        return (basis * np.maximum(values, 0.0)) @ basis.T
+
+
+def _check_reliable(seen, wrong, reliability, names):
+    """Raise a ValueError where a combination of features is mostly error."""
+    root = np.linalg.cholesky(seen)
+    inner = np.linalg.solve(root, np.linalg.solve(root, wrong).T)
+    values, basis = np.linalg.eigh(inner)
+    if values[-1] <= 1.0 - _LEAST_RELIABLE:
+        return
+    loads = np.abs(np.linalg.solve(root.T, basis[:, -1])) * np.sqrt(np.diag(seen))
+    raise ValueError(
+        f"features are too uncertain for error='classical': {100 * values[-1]:.0f} % of the "
+        f"variance of a combination of them, of {names[int(np.argmax(loads))]!r} above all, is "
+        f"error (reliabilities {', '.join(f'{r:.2f}' for r in reliability)}). Leave features "
+        "out, or take error='berkson', whose slopes are then drawn towards zero."
+    )
+
+
+def _table(terms, slopes, by_units, by_features, freedoms, reliability, facts):
+    """The `Regression` of slopes and the two parts of their covariance."""
+    units, features = np.diag(by_units), np.diag(by_features)
+    total = units + features
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = total**2 / (units**2 / freedoms[0] + features**2 / freedoms[1])
+    # outcomes that the features tell without a rest
+    freedom = np.where(total > 0, freedom, freedoms[0])
+    sd = np.sqrt(total)
+    reach = stdtrit(freedom, 0.5 + 0.5 * facts["prob"]) * sd
+    ratio = np.divide(-np.abs(slopes), sd, out=np.full(sd.size, -np.inf), where=sd > 0)
+    return Regression(
+        terms=terms,
+        mean=slopes,
+        sd=sd,
+        sd_units=np.sqrt(units),
+        sd_features=np.sqrt(features),
+        freedom=freedom,
+        interval=np.column_stack([slopes - reach, slopes + reach]),
+        p_value=np.where((sd == 0) & (slopes == 0), 1.0, 2.0 * stdtr(freedom, ratio)),
+        reliability=reliability,
+        covariance=by_units + by_features,
+        **facts,
+    )._resting_on("units")
+
+
+def _draws_of(features):
+    """Draws of features (n_draws, n_documents, n_features), checked."""
+    if hasattr(features, "draws"):
+        features = features.draws
+    try:
+        draws = as_floats(features)
+    except ValueError as error:
+        raise ValueError(f"features must be an answer with draws, or numbers: {error}") from None
+    draws = draws[..., None] if draws.ndim == 2 else draws
+    if draws.ndim != 3 or 0 in draws.shape:
+        raise ValueError(
+            "features must be of shape (n_draws, n_documents, n_features), as sample_transform and "
+            f"the draws of an answer are, got {draws.shape}."
+        )
+    if len(draws) < _FEWEST_DRAWS:
+        raise ValueError(
+            f"features must have {_FEWEST_DRAWS} draws or more, got {len(draws)}: the first axis "
+            "is that of draws."
+        )
+    if not np.isfinite(draws).all():
+        where = np.argwhere(~np.isfinite(draws).all(axis=(0, 2)))[0, 0]
+        raise ValueError(
+            f"features must be finite, got NaN or infinity in document {where}: leave documents "
+            "without known words out."
+        )
+    return draws
+
+
+def _outcome_of(outcome, n):
+    """The outcome (n,), checked."""
+    given = outcome.to_numpy() if hasattr(outcome, "to_numpy") else outcome
+    try:
+        y = as_floats(given)
+    except ValueError as error:
+        raise ValueError(f"outcome must hold numbers or truth values: {error}") from None
+    if y.shape != (n,):
+        raise ValueError(
+            f"outcome must have a number for each of the {n} documents of the features, got shape "
+            f"{y.shape}."
+        )
+    if not np.isfinite(y).all():
+        where = np.flatnonzero(~np.isfinite(y))[0]
+        raise ValueError(f"outcome must be finite, got {y[where]} in document {where}.")
+    return y
+
+
+def _names_of(names, k):
+    """Names of the features, a list."""
+    if names is None:
+        return [f"feature {i}" for i in range(k)]
+    names = [str(name) for name in check_list("names", names, "names of features")]
+    if len(names) != k or len(set(names)) < k:
+        raise ValueError(f"names must have {k} different names of features, got {names!r}.")
+    return names

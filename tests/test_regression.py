@@ -1,0 +1,99 @@
+"""Regressions on features that are known by draws."""
+
+import numpy as np
+import pytest
+
+from skbayesembed import regress
+from skbayesembed.numeric.regression import ClusteredLeastSquares
+
+SLOPES, N, PER, K, S = np.array([1.0, -0.5]), 120, 4, 16, 50
+UNITS = np.repeat(np.arange(N // PER), PER)
+
+
+def sample(rng, kind, reliability):
+    """Draws of two features, an outcome that depends on the true ones, and a covariate."""
+    spread = np.sqrt(1 / reliability - 1)
+    documents = rng.normal(size=(N, K)) + 0.7 * rng.normal(size=(N // PER, K))[UNITS]
+    documents /= np.sqrt(1.5 * K)
+    vectors = rng.normal(size=(K, 2))
+    if kind == "own":
+        mean = documents @ vectors
+        truth = mean + spread * rng.normal(size=(N, 2))
+        draws = mean + spread * rng.normal(size=(S, N, 2))
+    else:
+        found = vectors + spread * rng.normal(size=(K, 2))
+        draws = documents @ (found + spread * rng.normal(size=(S, K, 2)))
+        truth = documents @ vectors
+    covariate = rng.normal(size=N)
+    noise = 0.5 * rng.normal(size=N // PER)[UNITS] + 0.5 * rng.normal(size=N)
+    return draws, truth @ SLOPES + 0.5 * covariate + noise, covariate
+
+
+@pytest.mark.parametrize(
+    "kind, reliability, error", [("own", 0.75, "berkson"), ("shared", 0.92, "classical")]
+)
+def test_coverage(kind, reliability, error):
+    """90 % intervals hold the truth; classical error draws slopes to zero by the reliability."""
+    rng = np.random.default_rng(7)
+    held, shrunk = [], []
+    for i in range(200):
+        draws, y, covariate = sample(rng, kind, reliability)
+        options = {"units": UNITS, "covariates": covariate}
+        found = regress(draws, y, **options, error=error).interval
+        truth = np.append(SLOPES, 0.5)
+        held.append((found[:, 0] < truth) & (truth < found[:, 1]))
+        if kind == "shared" and i < 50:
+            shrunk.append(regress(draws, y, **options, error="berkson").mean[0])
+    # four standard errors of a share of 200, and .02 that it is off
+    assert np.all(np.abs(np.mean(held, axis=0) - 0.9) < 4 * np.sqrt(0.9 * 0.1 / 200) + 0.02)
+    if shrunk:
+        error = np.std(shrunk) / np.sqrt(len(shrunk))
+        assert abs(np.mean(shrunk) - reliability * SLOPES[0]) < 4 * error
+
+
+def test_features_without_error_are_those_of_least_squares():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(N, 2)), rng.normal(size=N)
+    table = regress(np.repeat(x[None], 20, axis=0), y, UNITS, names=["a", "b"])
+    least = ClusteredLeastSquares(np.column_stack([x, np.ones(N)]), UNITS)
+    slopes, influence = (part[..., 0] for part in least.fit(y[:, None]))
+    np.testing.assert_allclose(table.mean, slopes[:2])
+    np.testing.assert_allclose(table.sd, np.sqrt(np.sum(influence**2, axis=0))[:2])
+    np.testing.assert_allclose(table.freedom, least.freedom[:2])
+    np.testing.assert_allclose(table.reliability, 1.0)
+    np.testing.assert_allclose(table.sd_features, 0.0, atol=1e-12)
+
+
+def test_table():
+    draws, y, covariate = sample(np.random.default_rng(0), "own", 0.9)
+    table = regress(draws, y > 0, UNITS, covariates=covariate, names=["work", "war"])
+    assert table.terms.tolist() == ["work", "war", "x0"]
+    assert repr(table).startswith("slopes, 120 documents of 30 units\nterm")
+    assert "no correction for error" in repr(table)
+    assert "<table" in table._repr_html_()
+    frame = pytest.importorskip("pandas") and table.to_frame()
+    assert list(frame.columns[:3]) == ["term", "mean", "sd"]
+    one = regress(draws[..., 0], y)
+    assert one.terms.tolist() == ["feature 0"] and one.n_units == N
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"features": np.zeros((30, N))}, "independent columns"),
+        ({"features": np.ones(4)}, "features must be of shape"),
+        ({"features": np.ones((5, N, 1))}, "20 draws or more, got 5"),
+        ({"features": np.full((30, N, 1), np.nan)}, "NaN or infinity in document 0"),
+        ({"outcome": np.zeros(3)}, "outcome must have a number for each of the 120"),
+        ({"outcome": ["a"] * N}, "outcome must hold numbers"),
+        ({"units": np.arange(N) % 3}, "four labels or more, got 3"),
+        ({"names": ["a"]}, "names must have 2 different names"),
+        ({"error": "none"}, "error"),
+        ({"error": "classical"}, "too uncertain for error='classical'"),
+    ],
+)
+def test_errors(change, message):
+    rng = np.random.default_rng(0)
+    draws, y, _ = sample(rng, "own", 0.2)
+    with pytest.raises(ValueError, match=message):
+        regress(**({"features": draws, "outcome": y} | change))

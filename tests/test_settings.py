@@ -1,0 +1,72 @@
+"""One question over several settings."""
+
+import numpy as np
+import pytest
+
+from skbayesembed import BayesianSGNS, over_settings
+
+TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
+MODEL = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+
+
+def ask(model):
+    return model.similarity("cat", "dog")
+
+
+@pytest.fixture(scope="module")
+def table():
+    grid = [{"window": [1, 3]}, {"max_features": [2]}, {"n_components": [3], "window": [3]}]
+    return over_settings(MODEL, TEXTS, ask, grid, units=np.arange(18))
+
+
+def test_rows_are_those_of_fits_by_hand(table):
+    model = MODEL.set_params(window=3).fit(TEXTS, units=np.arange(18))
+    answer = ask(model)
+    MODEL.set_params(window=5)
+    assert table.params[1] == {"window": 3}
+    assert table.mean[1] == answer.mean
+    np.testing.assert_array_equal(table.interval[1], answer.interval)
+    assert table.prob == 0.9 and table.source == "units" and table.title == answer.title
+
+
+def test_a_setting_that_fails_is_a_row_with_the_reason(table):
+    failed = [p == {"max_features": 2} for p in table.params]
+    assert np.isnan(table.mean).tolist() == failed
+    assert "not in the vocabulary of 2 words" in table.notes[failed.index(True)]
+    assert "KeyError" in repr(table) and "(1 failed: see the notes)" in repr(table)
+    assert "(estimates from" in repr(table)
+    frame = pytest.importorskip("pandas") and table.to_frame()
+    assert {"setting", "mean", "low", "high", "window", "max_features", "note"} <= set(frame)
+
+
+def test_figure(table):
+    pytest.importorskip("matplotlib").use("Agg")
+    from skbayesembed.plotting import ForestDisplay
+
+    display = ForestDisplay.from_result(table)
+    shown = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert shown == ["window=1", "window=3", "n_components=3,\nwindow=3"]
+    assert "90 % interval" in display.ax_.get_xlabel()
+
+
+def test_answers_of_several_entries_and_numbers():
+    def nearer(model):
+        return model.nearer("cat", ["dog", "mat", "bone"])
+
+    table = over_settings(MODEL, TEXTS, nearer, {"window": [2]})
+    assert sorted(table.entries) == ["bone", "dog", "mat"]
+    number = over_settings(MODEL, TEXTS, lambda m: float(m.n_iter_), {"window": [2]}, n_jobs=1)
+    assert np.isnan(number.interval).all() and number.mean[0] >= 1
+
+
+@pytest.mark.parametrize(
+    "question, grid, error, message",
+    [
+        ("cat", {"window": [2]}, TypeError, "question must be a function"),
+        (ask, {}, ValueError, "grid must have a value"),
+        (ask, {"windows": [2]}, ValueError, "windows"),
+    ],
+)
+def test_errors(question, grid, error, message):
+    with pytest.raises(error, match=message):
+        over_settings(MODEL, TEXTS, question, grid)
