@@ -82,7 +82,7 @@ KOSMOS_MODELS = {
 
 
 def load(name):
-    """Counts (D, V), and ``times``, ``genres``, ``senses`` (-1: none), ``collocate`` as a dict."""
+    """Counts (D, V), and ``times``, ``genres``, ``units``, ``senses`` (-1: none), ``collocate``."""
     path = Path(os.environ.get("SKBAYESEMBED_DATA", ".")) / "senses" / name / "snippets.csv"
     if not path.exists():
         sys.exit(f"{path} is not there: set SKBAYESEMBED_DATA")
@@ -98,6 +98,7 @@ def load(name):
     return counts, {
         "times": np.array([int(row["time"]) for row in rows]),
         "genres": np.array([int(row["genre"]) for row in rows]),
+        "units": np.array([row.get("doc_id", "") for row in rows]),
         "senses": np.array([int(row["sense"] or -1) for row in rows]),
         "collocate": np.array([row.get("annotation_type", "1") == "1" for row in rows]),
     }

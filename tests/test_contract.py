@@ -111,6 +111,10 @@ def cases():
             f"senses-{solver}",
             Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts),
         )
+    units = SENSES.times * 4 + np.arange(60) % 3
+    of_works = covariates | {"units": units}
+    draws = ("prevalence", "works", "work_sd")
+    yield "senses-works", Case(clone(senses), SENSES.counts, draws, of_works, SENSES.counts)
     estimator = clone(senses).set_params(model="gasc")
     yield "senses-gasc", Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts)
     for solver in ("hmc", "vi", "laplace", "map"):

@@ -42,11 +42,14 @@ class SnippetCounts:
     ----------
     counts : ndarray of shape (n_snippets, n_words)
     periods, genres : ndarray of int of shape (n_snippets,)
+    units : ndarray of int of shape (n_snippets,) or None
+        Works, where there are effects of them.
     """
 
     counts: np.ndarray
     periods: np.ndarray
     genres: np.ndarray
+    units: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,14 @@ class Senses:
     n_words: int = 4
     # the tighter, the better do draws of the prior weigh a posterior
     prior_options: tuple = ()
+    # whose prevalences differ; 0 where they do not
+    n_works: int = 0
 
     @property
     def samplers(self) -> dict[str, int]:
         """Solvers and kernels that the model has."""
+        if self.n_works:
+            return {"hmc": 6, "hmc:nuts": 6}
         hmc = {"hmc": 3, "hmc:nuts": 4}
         if self.kind == "edisc":
             return hmc
@@ -70,12 +77,14 @@ class Senses:
     @property
     def joint(self) -> tuple[str, ...]:
         """The default kernels."""
-        return ("hmc",) if self.kind == "edisc" else ("hmc", "gibbs", "gibbs:polya-gamma")
+        if self.kind == "edisc" or self.n_works:
+            return ("hmc",)
+        return ("hmc", "gibbs", "gibbs:polya-gamma")
 
     @property
     def name(self) -> str:
         """The estimator's, and the model."""
-        return _NAMES[self.kind]
+        return _NAMES[self.kind] + (", works" if self.n_works else "")
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -84,7 +93,9 @@ class Senses:
             "spread of prevalence, first", "spread of prevalence, last", "change of prevalence",
             "P(first word)", "P(last word), last period", "distance of senses",
         )  # fmt: skip
-        return (*names, *(("log kappa_phi",) if self._walks else ()), "log likelihood")
+        names += ("log kappa_phi",) if self._walks else ()
+        names += ("log work_sd", "spread of the first work") if self.n_works else ()
+        return (*names, "log likelihood")
 
     @property
     def _walks(self):
@@ -100,6 +111,14 @@ class Senses:
 
     def prior(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Logits of prevalence ``phi`` and of words ``psi``, and what these are made of."""
+        out = self._prior_of_logits(n, rng)
+        if self.n_works:
+            size = np.abs(self._prior.work_scale * rng.normal(size=n))
+            works = size[:, None, None] * rng.normal(size=(n, self.n_works, _SENSES))
+            out |= {"work_sd": size, "works": works}
+        return out
+
+    def _prior_of_logits(self, n, rng):
         p, k, t, v = self._prior, _SENSES, _PERIODS, self.n_words
         shape = (n, self._genres, t, k)
         if self._walks:
@@ -124,11 +143,22 @@ class Senses:
     def data(self, arrays: Arrays, rng: np.random.Generator) -> SnippetCounts:
         """Snippets spread over periods and genres, whose senses nobody knows."""
         genres, periods = np.divmod(np.arange(self.n_snippets) % (self._genres * _PERIODS), 2)
-        prevalence, words = softmax(arrays["phi"], axis=2), softmax(arrays["psi"], axis=2)
-        cells = genres * _PERIODS + periods
-        senses = draw_categories(prevalence.reshape(-1, _SENSES), cells, rng)
+        units, logits = self._units(genres * _PERIODS + periods), arrays["phi"][genres, periods]
+        if units is not None:
+            logits = logits + arrays["works"][units]
+        prevalence, words = softmax(logits, axis=1), softmax(arrays["psi"], axis=2)
+        senses = draw_categories(prevalence, np.arange(self.n_snippets), rng)
         lengths = rng.binomial(_WINDOW, _SHARE, self.n_snippets)
-        return SnippetCounts(rng.multinomial(lengths, words[senses, periods]), periods, genres)
+        counts = rng.multinomial(lengths, words[senses, periods])
+        return SnippetCounts(counts, periods, genres, units)
+
+    def _units(self, cells):
+        """Works of snippets: of some cells several, of the last one alone; None without works."""
+        if not self.n_works:
+            return None
+        n_cells = self._genres * _PERIODS
+        turns = cells + np.arange(cells.size) // n_cells
+        return np.where(cells == n_cells - 1, 0, turns % self.n_works)
 
     def look(self, arrays: Arrays, data: SnippetCounts) -> np.ndarray:
         """Test quantities of draws."""
@@ -144,8 +174,13 @@ class Senses:
         ]  # fmt: skip
         if self._walks:
             seen.append(np.log(arrays["kappa_phi"].reshape(len(prevalence))))
+        logits = arrays["phi"][:, data.genres, data.periods]
+        if self.n_works:
+            logits = logits + arrays["works"][:, data.units]
+            first = softmax(arrays["phi"][:, 0, 0] + arrays["works"][:, 0], axis=1)
+            seen += [np.log(arrays["work_sd"].reshape(len(prevalence))), (first**2).sum(axis=1)]
         of_snippets = np.einsum("dv,nkdv->ndk", data.counts, log_words[:, :, data.periods])
-        of_snippets += log_prevalence[:, data.genres, data.periods]
+        of_snippets += log_softmax(logits, axis=2)
         return np.column_stack([*seen, logsumexp(of_snippets, axis=2).sum(axis=1)])
 
     def _psi(self, arrays, data):
@@ -176,9 +211,12 @@ class Senses:
         model = estimated(model, lengths, seed, sampler, **options)
         genres = None if self.kind == "scan" else data.genres
         counts = sparse.csr_array(data.counts)
-        found = model.fit(counts, times=data.periods, genres=genres).posterior_
+        given = {"times": data.periods, "genres": genres, "units": data.units}
+        found = model.fit(counts, **given).posterior_
         out = {name: flat(found[name]) for name in found}
-        out["phi"] = np.log(out.pop("prevalence"))
+        prevalence = out.pop("prevalence")
+        if not self.n_works:
+            out["phi"] = np.log(prevalence)
         if self._walks:
             out["kappa_phi"] = flat(found.stats["kappa_phi"])
         return out
@@ -195,14 +233,15 @@ class Senses:
             vectors = self._prepared(data) if self.kind == "edisc" else None
             return Snippets.of(
                 sparse.csr_array(data.counts), data.periods, data.genres, vectors=vectors,
-                n_periods=_PERIODS, n_genres=self._genres,
+                n_periods=_PERIODS, n_genres=self._genres, works=data.units,
             )  # fmt: skip
 
         def trajectory(arrays, data):
             model = SenseModel(snippets(data), _SENSES, prior)
-            given = {k: a for k, a in arrays.items() if k != "kappa_phi"}
-            if self._walks:
-                given["log_kappa_phi"] = float(np.log(arrays["kappa_phi"]))
+            given = {k: a for k, a in arrays.items() if k not in ("kappa_phi", "work_sd")}
+            for name in ("kappa_phi", "work_sd"):
+                if name in arrays:
+                    given[f"log_{name}"] = float(np.log(arrays[name]))
             turn = np.eye(0)
             if self.kind == "edisc":
                 turn = self._turn(model.data.vectors)
@@ -237,10 +276,11 @@ class Senses:
         return np.linalg.lstsq(*pair, rcond=None)[0]
 
     def _moved(self, model, arrays, turn):
-        out = {name: values for name, values in arrays.items() if name != "log_kappa_phi"}
+        out = {name: values for name, values in arrays.items() if not name.startswith("log_")}
         out["psi"] = model.word_logits(arrays)
-        if self._walks:
-            out["kappa_phi"] = np.exp(arrays["log_kappa_phi"])
+        for name in ("kappa_phi", "work_sd"):
+            if f"log_{name}" in arrays:
+                out[name] = np.exp(np.array(arrays[f"log_{name}"]))
         if self.kind == "edisc":
             out |= {name: arrays[name] @ turn for name in ("chi", "theta")}
         return out

@@ -26,7 +26,7 @@ from .words import Words
 
 _TESTED: tuple[Calibrated, ...] = (
     Words(), Words("shared"), Words("component"), Drift(), Drift(learned=True),
-    *(Senses(kind) for kind in ("disc", "gasc", "scan", "edisc")), Topics(),
+    *(Senses(kind) for kind in ("disc", "gasc", "scan", "edisc")), Senses(n_works=3), Topics(),
 )  # fmt: skip
 MODELS = {model.name: model for model in _TESTED}
 

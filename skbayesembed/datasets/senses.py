@@ -11,6 +11,7 @@ from ..common.checks import check_choice, check_integer, check_real
 from ..common.random import generators, seed_sequence
 from ..corpus.embedding import check_vectors, median_distance
 from ..corpus.text import document_counts
+from ..numeric.logistic_normal import mean_softmax
 
 _MODELS = ("disc", "scan", "gasc", "interaction", "edisc")
 
@@ -38,6 +39,8 @@ def make_senses(
     vectors: ArrayLike | None = None,
     n_dims: int = 10,
     kappa_sigma: float = 0.25,
+    work_sd: float = 0.0,
+    n_works: int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
     """Simulate snippets of a target word whose senses change over time and genre.
@@ -99,6 +102,12 @@ def make_senses(
         Their dimensions, where they are not given.
     kappa_sigma : float, default=0.25
         Variance of sigma ("edisc").
+    work_sd : float, default=0.0
+        Standard deviation of what works add to the logits of prevalence of their snippets.
+    n_works : int or None, default=None
+        Number of works, at least that of cells, of a period and a genre; by default twice as many
+        if ``work_sd`` is above 0, and otherwise there are none. Each is of one cell. Every cell has
+        one, and the others are spread at random, as are the snippets of a cell over its works.
     random_state : int, RandomState instance or None, default=None
         An int gives the same data every time; with it, the truth is the same for all numbers and
         lengths of snippets.
@@ -113,7 +122,8 @@ def make_senses(
         times, genres, senses : ndarray of shape (n_snippets,), dtype int64
             Period, genre and true sense of each snippet, from 0; periods ascend.
         prevalence : ndarray of shape (n_genres, n_periods, n_senses)
-            True probabilities of the senses, softmax of phi over senses.
+            True probabilities of the senses, softmax of phi over senses; where there are works,
+            the mean of softmax(phi + u) over all that there might be.
         word_proba : ndarray of shape (n_senses, n_periods, n_words)
             True probabilities of the words, softmax of psi over words.
         phi, psi : ndarray
@@ -127,12 +137,16 @@ def make_senses(
             Part of psi; only of "interaction". Zero for words without an interaction.
         kappa_phi : float
             The variance given, or the one drawn.
+        units : ndarray of shape (n_snippets,), dtype int64
+            Work of each snippet, where there are works.
+        works : ndarray of shape (n_works, n_senses)
+            What they add to the logits, u.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, genres are asked of "scan", or vectors are not one for each
-        word, or all alike.
+        If a parameter is out of range, genres are asked of "scan", there are fewer works than
+        cells, or vectors are not one for each word, or all alike.
 
     Notes
     -----
@@ -162,10 +176,11 @@ def make_senses(
         alpha_phi=alpha_phi, alpha_theta=alpha_theta, kappa_theta=kappa_theta,
         kappa_chi=kappa_chi, kappa_psi=kappa_psi, first_phi=first_phi, first_psi=first_psi,
         interaction=interaction, kappa_interaction=kappa_interaction, n_dims=n_dims,
-        kappa_sigma=kappa_sigma,
+        kappa_sigma=kappa_sigma, work_sd=work_sd,
     )  # fmt: skip
-    *streams, senses_rng, words_rng = generators(seed_sequence(random_state), 6)
-    kappa_rng, phi_rng, psi_rng, xi_rng = streams
+    n_works = _number_of_works(n_works, work_sd, n_periods * n_genres)
+    streams = generators(seed_sequence(random_state), 7)
+    kappa_rng, phi_rng, psi_rng, xi_rng, senses_rng, words_rng, works_rng = streams
     kappa_phi = _draw_kappa(kappa_phi, kappa_rng)
 
     shape = (n_genres, n_periods, n_senses)
@@ -197,9 +212,13 @@ def make_senses(
 
     cells = np.arange(n_snippets) * (n_periods * n_genres) // n_snippets
     times, genres = np.divmod(cells, n_genres)
-    senses = draw_categories(
-        prevalence.reshape(-1, n_senses), genres * n_periods + times, senses_rng
-    )
+    by_row, rows = prevalence.reshape(-1, n_senses), genres * n_periods + times
+    if n_works:
+        units, effects = _draw_works(cells, n_works, (n_senses, work_sd), works_rng)
+        truth.update(units=units, works=effects)
+        prevalence = mean_softmax(phi, work_sd)
+        by_row, rows = softmax(phi[genres, times] + effects[units], axis=1), np.arange(n_snippets)
+    senses = draw_categories(by_row, rows, senses_rng)
     lengths = words_rng.binomial(window, mean_length / window, size=n_snippets)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     rows = np.repeat(senses * n_periods + times, lengths)
@@ -235,10 +254,37 @@ def _check(**given):
         check_real(name, given[name], -1)
         if given[name] >= 1:
             raise ValueError(f"{name} must be a number > -1 and < 1, got {given[name]!r}.")
-    kappas = ("kappa_theta", "kappa_chi", "kappa_psi", "kappa_interaction", "kappa_sigma")
+    kappas = (
+        "kappa_theta", "kappa_chi", "kappa_psi", "kappa_interaction", "kappa_sigma", "work_sd",
+    )  # fmt: skip
     for name in (*kappas, "first_phi", "first_psi"):
         check_real(name, given[name], 0, strict=False)
     check_real("interaction", given["interaction"], 0, strict=False, high=1)
+
+
+def _number_of_works(n_works, work_sd, n_cells):
+    """How many works there are; 0 where snippets have none."""
+    if n_works is None:
+        return 2 * n_cells if work_sd > 0 else 0
+    check_integer("n_works", n_works, 1, "None or ")
+    if n_works < n_cells:
+        raise ValueError(
+            f"n_works must be at least the number of cells, n_periods * n_genres = {n_cells}, of "
+            f"which each has a work, got {n_works}."
+        )
+    return n_works
+
+
+def _draw_works(cells, n_works, prior, rng):
+    """Work of each snippet, and effects (n_works, n_senses) with a deviation."""
+    n_senses, work_sd = prior
+    n_cells = cells[-1] + 1
+    cell = np.concatenate([np.arange(n_cells), rng.integers(n_cells, size=n_works - n_cells)])
+    units = np.empty(cells.size, dtype=np.int64)
+    for c in range(n_cells):
+        mine, here = np.flatnonzero(cell == c), cells == c
+        units[here] = rng.choice(mine, size=here.sum(), p=rng.dirichlet(np.ones(mine.size)))
+    return units, rng.normal(scale=work_sd, size=(n_works, n_senses))
 
 
 def _vectors(vectors, shape, rng):

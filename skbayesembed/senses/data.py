@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
+
+
+class Contexts(NamedTuple):
+    """What the prevalences of snippets depend on: pairs of a cell and a work in it, C of them.
+
+    Attributes
+    ----------
+    periods, genres, works : ndarray of shape (n_contexts,), int64
+    places : ndarray of shape (n_contexts,), int64
+        Number of the context among those of its period.
+    of_snippet : ndarray of shape (n_snippets,), int64
+    counts : ndarray of shape (n_contexts,)
+        Snippets of each.
+    """
+
+    periods: np.ndarray
+    genres: np.ndarray
+    works: np.ndarray
+    places: np.ndarray
+    of_snippet: np.ndarray
+    counts: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -24,6 +46,10 @@ class Snippets:
     n_words, n_periods, n_genres : int
     vectors : ndarray of shape (n_words, n_dims) or None
         Of words, as `embedding.prepared` makes them; None where the model has none.
+    works : ndarray of shape (n_snippets,), int64, or None
+        Works that snippets are from; None where the model has no effects of works.
+    contexts : Contexts or None
+        What prevalences depend on, made of the arrays above; None without works.
     """
 
     indptr: np.ndarray
@@ -36,11 +62,24 @@ class Snippets:
     n_periods: int
     n_genres: int
     vectors: np.ndarray | None = None
+    works: np.ndarray | None = None
+    contexts: Contexts | None = field(init=False, default=None)
+
+    def __post_init__(self):
+        if self.works is not None:
+            object.__setattr__(self, "contexts", self._contexts())
+
+    def _contexts(self):
+        labels = np.column_stack([self.periods, self.genres, self.works])
+        found, index, counts = np.unique(labels, axis=0, return_inverse=True, return_counts=True)
+        periods, genres, works = (np.ascontiguousarray(x) for x in found.T)
+        places = np.arange(len(found)) - np.searchsorted(periods, periods)
+        return Contexts(periods, genres, works, places, index.ravel(), counts.astype(float))
 
     @classmethod
     def of(
         cls, counts, periods, genres=None, labels=None, *, n_periods=None, n_genres=None,
-        vectors=None,
+        vectors=None, works=None,
     ):  # fmt: skip
         """From a sparse count matrix (n_snippets, n_words) and arrays over snippets."""
         counts = counts.tocsr()
@@ -60,7 +99,12 @@ class Snippets:
             int(periods.max(initial=-1)) + 1 if n_periods is None else n_periods,
             int(genres.max(initial=-1)) + 1 if n_genres is None else n_genres,
             vectors,
+            None if works is None else np.asarray(works, dtype=np.int64),
         )
+
+    def unlabelled(self):
+        """The same snippets, their senses unknown."""
+        return replace(self, labels=np.full_like(self.labels, -1))
 
     @property
     def n_snippets(self):
@@ -88,3 +132,26 @@ class Snippets:
             self.genres * self.n_periods + self.periods, minlength=self.n_genres * self.n_periods
         )
         return flat.reshape(self.n_genres, self.n_periods)
+
+    @property
+    def n_works(self):
+        """Number of works; 0 where there are no effects of works."""
+        return 0 if self.works is None else int(self.works.max(initial=-1)) + 1
+
+    @property
+    def mixtures(self):
+        """Rows of prevalences that snippets are read by, and the snippets of each.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_snippets,), int64
+            Number of the row among those of the snippet's period: its genre, or the place of its
+            context.
+        snippets : ndarray of shape (n_rows, n_periods)
+        """
+        if self.works is None:
+            return self.genres, self.cells.astype(float)
+        contexts = self.contexts
+        snippets = np.zeros((contexts.places.max(initial=0) + 1, self.n_periods))
+        snippets[contexts.places, contexts.periods] = contexts.counts
+        return contexts.places[contexts.of_snippet], snippets

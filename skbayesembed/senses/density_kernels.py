@@ -4,8 +4,9 @@ A density whose steps were called one by one from Python would make chains that 
 for each other. All functions take flat coordinates ``theta`` and put the gradient by them in
 ``out``. ``frames`` are the ``arrays`` of the model's coordinates (see `frame` and `deviations`),
 ``data`` the snippets, ``snippets`` (G, T) their numbers; the likelihood is raised to ``power``.
-Arrays inside have periods first. Only softmaxes and priors run over all K T V word logits: what
-comes from the snippets runs over their words alone.
+Where there are works, the rows of prevalences are those of contexts (see `work_kernels`), otherwise
+of genres. Arrays inside have periods first. Only softmaxes and priors run over all K T V word
+logits: what comes from the snippets runs over their words alone.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from .coordinates.deviation_kernels import (
 )
 from .coordinates.effect_kernels import logits_of, pull_effects
 from .coordinates.embedded_kernels import embedded_logits, pull_embedded
+from .coordinates.work_kernels import pull_works, rows_of
 from .kernels import (
     additive_gradient,
     additive_sums,
@@ -140,38 +142,44 @@ def full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi):
 @njit(nogil=True, cache=True, error_model="numpy")
 def additive_posterior(theta, out, frames, data, totals, snippets, power):
     """Of DiSC: word logits ``chi[k] + theta[t]``."""
-    of_words, of_phi = frames
+    of_words, of_phi, of_works = frames
     shape = of_words[0].shape
     a, n_senses = of_words[0].size, shape[0] - snippets.shape[1]
+    b = a + of_phi[0].size
     logits, by_words = effects_of(of_words, theta[:a]), np.empty(shape)
-    phi = phi_of(of_phi, theta[a:], n_senses)
-    by_phi = np.empty_like(phi)
+    phi = phi_of(of_phi, theta[a:b], n_senses)
+    rows = rows_of(of_works, theta[b:], phi)
+    by_rows = np.empty_like(rows)
     value = power * additive_likelihood(
-        logits, phi, data, totals, snippets, power, by_words, by_phi
+        logits, rows, data, totals, snippets, power, by_words, by_rows
     )
     value += pull_effects(of_words, logits, by_words, out[:a].reshape(shape))
-    return value + pull_phi(of_phi, phi, by_phi, out[a:])
+    added, by_phi = pull_works(of_works, theta[b:], phi, by_rows, out[b:])
+    return value + added + pull_phi(of_phi, phi, by_phi, out[a:b])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def embedded_posterior(theta, out, frames, data, totals, snippets, power):
     """Of EDiSC: word logits ``rho (chi[k] + theta[t]) + sigma``."""
-    of_words, of_phi = frames
+    of_words, of_phi, of_works = frames
     shape, n_words = of_words[0].shape, totals.shape[1]
     a, n_senses = of_words[0].size + n_words, shape[0] - snippets.shape[1]
+    b = a + of_phi[0].size
     vectors, sigma = np.empty(shape), np.empty(n_words)
     logits, by_logits = np.empty((shape[0], n_words)), np.empty((shape[0], n_words))
     embedded_logits(of_words, theta[:a], vectors, sigma, logits)
     add_to_rows(sigma, logits[:n_senses])
-    phi = phi_of(of_phi, theta[a:], n_senses)
-    by_phi = np.empty_like(phi)
+    phi = phi_of(of_phi, theta[a:b], n_senses)
+    rows = rows_of(of_works, theta[b:], phi)
+    by_rows = np.empty_like(rows)
     value = power * additive_likelihood(
-        logits, phi, data, totals, snippets, power, by_logits, by_phi
+        logits, rows, data, totals, snippets, power, by_logits, by_rows
     )
     by_sigma = np.zeros(n_words)
     sum_rows(by_logits[:n_senses], by_sigma)
     value += pull_embedded(of_words, vectors, sigma, by_logits, by_sigma, out[:a])
-    return value + pull_phi(of_phi, phi, by_phi, out[a:])
+    added, by_phi = pull_works(of_works, theta[b:], phi, by_rows, out[b:])
+    return value + added + pull_phi(of_phi, phi, by_phi, out[a:b])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -180,17 +188,19 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
 
     ``hyper`` holds the variance of phi in the first period, and shape and rate of kappa_phi.
     """
-    of_psi, of_phi = frames
+    of_psi, of_phi, of_works = frames
     center, inverse, below = of_psi[:3]
     n_periods, a = center.shape[0], center.size
+    b = a + of_phi[0].size
     n_words = center.shape[1] // n_senses
-    rows = (n_periods * n_senses, n_words)
+    flat = (n_periods * n_senses, n_words)
     psi, by_psi = np.empty(center.shape), np.empty(center.shape)
     paths_from(center, inverse, below, theta[:a].reshape(center.shape), psi)
-    phi = phi_of(of_phi, theta[a:-1], n_senses)
-    by_phi = np.empty_like(phi)
+    phi = phi_of(of_phi, theta[a:b], n_senses)
+    rows = rows_of(of_works, theta[b:], phi)
+    by_rows = np.empty_like(rows)
     value = power * full_likelihood(
-        psi.reshape(rows), phi, data, snippets, power, by_psi.reshape(rows), by_phi
+        psi.reshape(flat), rows, data, snippets, power, by_psi.reshape(flat), by_rows
     )
     levels = (n_periods, n_senses, n_words, 1)
     value += pull_paths(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
@@ -198,7 +208,9 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
     of_levels, slope_of_levels = narrowed_levels(of_phi[5], hyper[0], theta[-1] + math.log(2.0))
     out[-1] = slope + slope_of_levels
     frame = walk_frame(of_phi, hyper[0], 2 * math.exp(theta[-1]))
-    return value + added + of_levels + pull_phi(frame, phi, by_phi, out[a:-1])
+    value += added + of_levels
+    added, by_phi = pull_works(of_works, theta[b:], phi, by_rows, out[b:])
+    return value + added + pull_phi(frame, phi, by_phi, out[a:b])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
@@ -267,7 +279,7 @@ def narrowed_levels(narrowing, first, log_variance):
 @njit(nogil=True, cache=True, error_model="numpy")
 def deviating_posterior(theta, out, frames, data, snippets, power):
     """Of main effects and deviations: word logits ``chi[k] + theta[t] + size deviation[t, k]``."""
-    of_deviation, of_words, of_phi = frames
+    of_deviation, of_words, of_phi, of_works = frames
     (center, inverse, below, diagonal, off, _), of_sizes, scale, slab = of_deviation
     flat, shape = center.shape, of_words[0].shape
     n_periods, n_words = flat[0], shape[1]
@@ -275,6 +287,7 @@ def deviating_posterior(theta, out, frames, data, snippets, power):
     rows = (n_periods * n_senses, n_words)
     a, b = inverse.size, inverse.size + 1 + n_words
     c = b + of_words[0].size
+    d = c + of_phi[0].size
     logs = np.empty(1 + n_words)
     sizes, slopes, by_size = np.empty((3, n_words))
     log_sizes_of(of_sizes, theta[a:b], logs)
@@ -282,14 +295,16 @@ def deviating_posterior(theta, out, frames, data, snippets, power):
     deviation, gradient = np.empty(flat), np.empty(flat)
     paths_from(center, inverse, below, theta[:a].reshape(flat), deviation)
     effects = effects_of(of_words, theta[b:c])
-    phi = phi_of(of_phi, theta[c:], n_senses)
-    psi, by_effects, by_phi = np.empty(rows), np.empty(shape), np.empty_like(phi)
+    phi = phi_of(of_phi, theta[c:d], n_senses)
+    contexts = rows_of(of_works, theta[d:], phi)
+    psi, by_effects, by_rows = np.empty(rows), np.empty(shape), np.empty_like(contexts)
     deviating_logits(effects, deviation.reshape(rows), sizes, n_senses, psi)
     by_psi = gradient.reshape(rows)
-    value = power * full_likelihood(psi, phi, data, snippets, power, by_psi, by_phi)
+    value = power * full_likelihood(psi, contexts, data, snippets, power, by_psi, by_rows)
     by_parts(by_psi, deviation.reshape(rows), sizes, n_senses, by_effects, by_size)
     value += paths_prior(diagonal, off, deviation, gradient)
     paths_pull(inverse, below, gradient, out[:a].reshape(flat))
     value += pull_sizes(of_sizes, scale, logs, by_size * slopes, out[a:b])
     value += pull_effects(of_words, effects, by_effects, out[b:c].reshape(shape))
-    return value + pull_phi(of_phi, phi, by_phi, out[c:])
+    added, by_phi = pull_works(of_works, theta[d:], phi, by_rows, out[d:])
+    return value + added + pull_phi(of_phi, phi, by_phi, out[c:d])

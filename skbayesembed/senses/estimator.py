@@ -35,7 +35,7 @@ from .priors import SensePrior
 from .reading import SenseReadingMixin
 from .solvers import ROOM
 
-_COVARIATES = {"times": True, "genres": True}
+_COVARIATES = {"times": True, "genres": True, "units": True}
 
 
 class DiSCSenseModel(
@@ -89,12 +89,15 @@ class DiSCSenseModel(
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values.
-    likelihood_power : float in (0, 1], default=1.0
+    likelihood_power : float in (0, 1] or "auto", default=1.0
         Power of the likelihood of the snippets in the posterior. Below 1 snippets count for less
         than so many independent ones, as they may where words of a snippet depend on each other or
         snippets come from few works: intervals widen (Zafar & Nicholls 2024). Probabilities of
-        senses and of words given parameters are those of the model whatever it is. Not with
-        ``solver="gibbs"`` and ``kernel="blockwise"``.
+        senses and of words given parameters are those of the model whatever it is. Not below 1 with
+        ``solver="gibbs"`` and ``kernel="blockwise"``. ``"auto"`` takes that of 0.02, 0.05, 0.1,
+        0.2, 0.5 and 1 under which a fifth of the works (``units``), or of the snippets where works
+        are not known, is most probable given the others, by a chain for each from the heaviest of
+        the modes that four starts find.
     n_starts : int or "auto", default="auto"
         Number of annealed starts from which modes of the posterior are looked for; chains and
         approximations then start from the heaviest mode. With ``"auto"`` there are 24, and 24 more,
@@ -161,9 +164,12 @@ class DiSCSenseModel(
         words: ``chi`` (..., n_senses, n_words) and ``theta`` (..., n_periods, n_words), or ``psi``
         (..., n_senses, n_periods, n_words). Of ``model="edisc"``: ``chi`` (..., n_senses, n_dims),
         ``theta`` (..., n_periods, n_dims) and ``sigma`` (..., n_words). Senses are aligned across
-        draws and chains.
+        draws and chains. Where ``fit`` was told of works: ``phi`` (..., n_genres, n_periods,
+        n_senses) and ``works`` (..., n_units, n_senses), logits of prevalence and what works add to
+        them, and ``work_sd`` (...), the deviation of the latter.
     prevalence_ : ndarray of shape (n_senses, n_genres, n_periods)
-        Posterior means of prevalences.
+        Posterior means of prevalences; where ``fit`` was told of works, of means over all works
+        that there might be.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict
@@ -172,8 +178,17 @@ class DiSCSenseModel(
         One period where ``fit`` got no times.
     genres_ : ndarray of shape (n_genres,) or None
         Labels of the genres; None where ``fit`` got none, or merged them.
+    units_ : ndarray of shape (n_units,) or None
+        Labels of the works; None where ``fit`` got none.
     likelihood_power_ : float
         Power of the likelihood in the posterior.
+    likelihood_power_scores_, likelihood_power_checks_ : dict
+        Of ``likelihood_power="auto"``, for each power that was tried: mean log predictive
+        probability of a snippet held out; p-value of the posterior predictive check of the log
+        likelihood, by snippets that were not.
+    likelihood_power_unrejected_ : float or None
+        Of ``likelihood_power="auto"``: the lowest power that this check does not reject at 10 %,
+        which Zafar & Nicholls (2024) would take; None where it rejects all.
     vectors_ : ndarray of shape (n_words, n_dims) or None
         Of ``model="edisc"``: word vectors as the model takes them (see Notes).
     modes_ : sequence of Mode
@@ -210,6 +225,12 @@ class DiSCSenseModel(
     periods or genres with their shares of the training snippets as weights.
 
     Words of new snippets that are not in the vocabulary are left out.
+
+    Where ``fit`` is told the works w that snippets are from (``units``), prevalences are
+    ``softmax_k(phi[g, t] + u[w])``, with independent normal ``u`` whose deviation s is learned; its
+    prior is half-normal, with the scale ``work_scale`` of the prior. A work may have snippets in
+    several periods and genres. ``prevalence`` is the mean over works, E softmax(phi + u), seen or
+    not; `prevalence_interval` and `prevalence_info` also tell of the works seen, or of a new one.
 
     In ``model="edisc"`` (Zafar & Nicholls 2023) logits of words are ``psi[k, t] = rho (chi[k] +
     theta[t]) + sigma``, with given vectors rho (n_words, n_dims): senses and periods weight their
@@ -251,6 +272,10 @@ class DiSCSenseModel(
 
     prevalence_ = Learned()
     modes_ = Learned()
+    likelihood_power_ = Learned()
+    likelihood_power_scores_ = Learned()
+    likelihood_power_checks_ = Learned()
+    likelihood_power_unrejected_ = Learned()
 
     def __init__(
         self,
@@ -263,7 +288,7 @@ class DiSCSenseModel(
         n_periods: int | None = None,
         bins: ArrayLike | None = None,
         prior: SensePrior | None = None,
-        likelihood_power: float = 1.0,
+        likelihood_power: float | str = 1.0,
         n_starts: int | str = "auto",
         analyzer: str | Callable = "word",
         lowercase: bool = True,
@@ -325,6 +350,7 @@ class DiSCSenseModel(
         *,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
     ) -> Self:
         """Learn the posterior.
 
@@ -340,6 +366,10 @@ class DiSCSenseModel(
             Numbers or dates (also as ISO texts). A period may have no snippets.
         genres : array-like of shape (n_snippets,), optional
             Labels. ``model="scan"`` takes them all as one genre.
+        units : array-like of shape (n_snippets,), optional
+            Labels of the works, or authors, or whatever snippets were sampled by. Prevalences then
+            differ from work to work, and intervals know that snippets of one work are not
+            independent (see Notes). Not with ``solver="gibbs"`` and ``kernel="blockwise"``.
 
         Returns
         -------
@@ -347,7 +377,7 @@ class DiSCSenseModel(
         """
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
-        training = inputs.training_data(self, X, y, times, genres)
+        training = inputs.training_data(self, X, y, times, genres, units)
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
@@ -366,10 +396,13 @@ class DiSCSenseModel(
         self.periods_ = training.periods
         self.genres_ = training.genres
         self.vectors_ = data.vectors
-        self.likelihood_power_ = float(self.likelihood_power)
         self._columns = training.columns
         self._timed, self._merged = training.timed, training.merged
-        self._cells = data.cells
+        self.units_ = training.units
+        self._cells, self._works = data.cells, None
+        if data.works is not None:
+            c = data.contexts
+            self._works = np.column_stack([c.genres, c.periods, c.works, c.counts]).astype(np.int64)
         lengths = np.rint(data.lengths).astype(np.int64)
         self._lengths = np.unique(lengths, return_counts=True)
 
@@ -381,6 +414,7 @@ class DiSCSenseModel(
         *,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
     ) -> Cost:
         """What ``fit`` would cost with these data and settings on this machine, without fitting.
 
@@ -389,7 +423,7 @@ class DiSCSenseModel(
 
         Parameters
         ----------
-        X, y, times, genres
+        X, y, times, genres, units
             As in ``fit``, whose errors it raises.
 
         Returns
@@ -398,7 +432,7 @@ class DiSCSenseModel(
             A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
         """
         return cost.estimate(
-            self, ROOM, lambda e, seeds: inputs.training_data(e, X, y, times, genres)
+            self, ROOM, lambda e, seeds: inputs.training_data(e, X, y, times, genres, units)
         )
 
     def fit_transform(
@@ -408,12 +442,13 @@ class DiSCSenseModel(
         *,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
     ) -> np.ndarray:
         """Fit to X, then transform it.
 
         Parameters
         ----------
-        X, y, times, genres
+        X, y, times, genres, units
             As in ``fit``. An iterator is read once.
 
         Returns
@@ -421,10 +456,16 @@ class DiSCSenseModel(
         ndarray of shape (n_snippets, n_senses)
         """
         X = inputs.materialise(X)
-        return self.fit(X, y, times=times, genres=genres).transform(X, times=times, genres=genres)
+        given = {"times": times, "genres": genres, "units": units}
+        return self.fit(X, y, **given).transform(X, **given)
 
     def predict_proba(
-        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+        self,
+        X: Any,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
     ) -> np.ndarray:
         """Probabilities of the senses of snippets.
 
@@ -433,6 +474,10 @@ class DiSCSenseModel(
         X : snippets, as in ``fit``
         times, genres : array-like of shape (n_snippets,), optional
             Averaged over where not given, with shares of the training snippets as weights.
+        units : array-like of shape (n_snippets,), optional
+            Works of the snippets, where ``fit`` was told of works: those that it saw have
+            prevalences of their own. Other works, and all where not given, are averaged over all
+            that there might be, each snippet by itself.
 
         Returns
         -------
@@ -442,55 +487,71 @@ class DiSCSenseModel(
         Raises
         ------
         ValueError
-            If a time is outside of the periods of ``fit``, or a genre is not among its genres.
+            If a time is outside of the periods of ``fit``, a genre is not among its genres, or
+            units are given without times or genres.
         """
-        return self._reader(X, times, genres).sense_proba()
+        return self._reader(X, times, genres, units).sense_proba()
 
     def predict(
-        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+        self,
+        X: Any,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
     ) -> np.ndarray:
         """Most probable senses of snippets.
 
         Parameters
         ----------
-        X, times, genres
+        X, times, genres, units
             As in ``predict_proba``.
 
         Returns
         -------
         ndarray of int of shape (n_snippets,)
         """
-        return self.predict_proba(X, times=times, genres=genres).argmax(axis=1)
+        return self.predict_proba(X, times=times, genres=genres, units=units).argmax(axis=1)
 
     def transform(
-        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+        self,
+        X: Any,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
     ) -> np.ndarray:
         """Probabilities of senses as features; the same as ``predict_proba``.
 
         Parameters
         ----------
-        X, times, genres
+        X, times, genres, units
             As in ``predict_proba``.
 
         Returns
         -------
         ndarray of shape (n_snippets, n_senses)
         """
-        return self.predict_proba(X, times=times, genres=genres)
+        return self.predict_proba(X, times=times, genres=genres, units=units)
 
-    def _sampled_features(self, X, n_draws, times=None, genres=None):
-        reader = self._reader(X, times, genres)
+    def _sampled_features(self, X, n_draws, times=None, genres=None, units=None):
+        reader = self._reader(X, times, genres, units)
         check_room(n_draws, reader.places.n_snippets, self._n_features_out)
         return reader.sense_proba_draws(recorded_draws(self, n_draws))
 
     def score_samples(
-        self, X: Any, *, times: ArrayLike | None = None, genres: ArrayLike | None = None
+        self,
+        X: Any,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
     ) -> np.ndarray:
         """Log posterior predictive probability of each snippet's words.
 
         Parameters
         ----------
-        X, times, genres
+        X, times, genres, units
             As in ``predict_proba``.
 
         Returns
@@ -499,7 +560,7 @@ class DiSCSenseModel(
             Log mean over draws of eq. 9, of the words in the order in which they stand; 0 for a
             snippet without known words.
         """
-        return self._reader(X, times, genres).log_predictive()
+        return self._reader(X, times, genres, units).log_predictive()
 
     def score(
         self,
@@ -509,6 +570,7 @@ class DiSCSenseModel(
         sample_weight: ArrayLike | None = None,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
     ) -> float:
         """Mean log posterior predictive probability per snippet.
 
@@ -517,7 +579,7 @@ class DiSCSenseModel(
 
         Parameters
         ----------
-        X, times, genres
+        X, times, genres, units
             As in ``predict_proba``.
         y : None
             Ignored.
@@ -528,7 +590,7 @@ class DiSCSenseModel(
         -------
         float
         """
-        found = self.score_samples(X, times=times, genres=genres)
+        found = self.score_samples(X, times=times, genres=genres, units=units)
         if sample_weight is None:
             return float(found.mean())
         weight = inputs.snippet_weights(sample_weight, found.size)
@@ -540,6 +602,7 @@ class DiSCSenseModel(
         *,
         times: Any = None,
         genres: Any = None,
+        units: Any = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> tuple[sparse.csr_array, np.ndarray]:
         """Draw snippets from the posterior predictive distribution.
@@ -552,6 +615,9 @@ class DiSCSenseModel(
         n_samples : int, default=1
         times, genres : array-like of shape (n_samples,) or one for all, optional
             Drawn by the shares of training snippets where not given.
+        units : array-like of shape (n_samples,) or one for all, optional
+            As in ``predict_proba``; a snippet of no work that ``fit`` saw comes from one of its
+            own.
         random_state : int, RandomState instance or None, default=None
             None takes the estimator's.
 
@@ -566,13 +632,12 @@ class DiSCSenseModel(
         check_integer("n_samples", n_samples, 1)
         # counts of words, and what they are drawn from
         check_memory(8 * n_samples * self.words_.size, "n_samples samples", "Ask for fewer.")
-        times = [times] * n_samples if times is not None and np.ndim(times) == 0 else times
-        genres = [genres] * n_samples if genres is not None and np.ndim(genres) == 0 else genres
-        places = inputs.Places(
-            sparse.csr_array((n_samples, self.words_.size)),
-            inputs.period_indices(self, times, n_samples),
-            inputs.genre_indices(self, genres, n_samples),
+        times, genres, units = (
+            [x] * n_samples if x is not None and np.ndim(x) == 0 else x
+            for x in (times, genres, units)
         )
+        counts = sparse.csr_array((n_samples, self.words_.size))
+        places = inputs.placed(self, counts, times, genres, units)
         seed = seed_sequence(self.random_state if random_state is None else random_state)
         words, offsets, senses = sample_snippets(self, places, np.random.default_rng(seed))
         n_features = self.words_.size
@@ -580,9 +645,9 @@ class DiSCSenseModel(
             words, n_features = self._columns[words], self.n_features_in_
         return document_counts(words, offsets, n_features), senses
 
-    def _reader(self, X, times, genres):
+    def _reader(self, X, times, genres, units):
         check_is_fitted(self, "posterior_")
-        return SnippetReader(self, inputs.places(self, X, times, genres))
+        return SnippetReader(self, inputs.places(self, X, times, genres, units))
 
     @property
     def _n_features_out(self):

@@ -13,6 +13,7 @@ from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times
 from ..corpus.text import document_counts, frequent_corpus, input_kind, materialise
+from ..corpus.units import check_units
 from .data import Snippets
 from .embedding import word_vectors
 
@@ -34,6 +35,8 @@ class Training:
         Whether times were given.
     merged : bool
         Whether genres, given or not, are taken as one.
+    units : ndarray of shape (n_works,) or None
+        Labels of the works; None where ``fit`` got none.
     """
 
     data: Snippets
@@ -43,6 +46,7 @@ class Training:
     genres: np.ndarray | None
     timed: bool
     merged: bool
+    units: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,14 @@ class Places:
     counts : csr_array of shape (n_snippets, n_words)
     periods, genres : ndarray of int64 of shape (n_snippets,) or None
         None where they are not known.
+    works : ndarray of int64 of shape (n_snippets,) or None
+        -1 for works that ``fit`` did not see; None where none is known.
     """
 
     counts: sparse.csr_array
     periods: np.ndarray | None
     genres: np.ndarray | None
+    works: np.ndarray | None = None
 
     @property
     def n_snippets(self):
@@ -72,17 +79,18 @@ class Places:
 
     def take(self, chosen):
         """Some of the snippets, an index or a slice."""
-        periods, genres = (None if x is None else x[chosen] for x in (self.periods, self.genres))
-        return Places(self.counts[chosen], periods, genres)
+        given = self.periods, self.genres, self.works
+        return Places(self.counts[chosen], *(None if x is None else x[chosen] for x in given))
 
 
-def training_data(estimator, X, y, times, genres):
+def training_data(estimator, X, y, times, genres, units=None):
     """`Training` of whatever ``fit`` accepts; notes the columns of a count matrix."""
     counts, words, columns = _read(estimator, X)
     n = counts.shape[0]
     periods, index = _learn_periods(estimator, times, n)
     merged = estimator.model == "scan"
     labels, genre_index = _learn_genres(genres, n, merged)
+    works, work_index = _learn_units(estimator, units, n)
     vectors = None
     if estimator.model == "edisc":
         n_columns = None if columns is None else estimator.n_features_in_
@@ -96,38 +104,65 @@ def training_data(estimator, X, y, times, genres):
         n_periods=periods.n_periods,
         n_genres=1 if labels is None else labels.size,
         vectors=vectors,
+        works=work_index,
     )
-    return Training(data, words, columns, periods, labels, times is not None, merged)
+    return Training(data, words, columns, periods, labels, times is not None, merged, works)
 
 
-def places(estimator, X, times, genres):
+def places(estimator, X, times, genres, units=None):
     """`Places` of snippets for a fitted estimator."""
     counts = known_counts(estimator, X)
+    return placed(estimator, counts, times, genres, units)
+
+
+def placed(estimator, counts, times, genres, units=None):
+    """`Places` of snippets, counts of whose words are known."""
     n = counts.shape[0]
-    return Places(counts, period_indices(estimator, times, n), genre_indices(estimator, genres, n))
+    periods, genre = period_indices(estimator, times, n), genre_indices(estimator, genres, n)
+    works = work_indices(estimator, units, n)
+    if works is not None and (periods is None or genre is None):
+        missing = "times" if periods is None else "genres"
+        raise ValueError(
+            f"units need {missing} of the snippets, too: what a work adds to the prevalences of "
+            "senses is known for a period and genre. Pass them, or leave units out."
+        )
+    return Places(counts, periods, genre, works)
 
 
-def training_again(estimator, X, y, times, genres):
+def training_again(estimator, X, y, times, genres, units=None):
     """The snippets a fitted estimator was trained on, made anew from the same data.
 
     Raises
     ------
     ValueError
-        If they are other snippets, as far as their number in each genre and period tells.
+        If they are other snippets, as far as their number in each genre and period tells, and in
+        each work where ``fit`` was told of works.
     """
-    there = places(estimator, X, times, genres)
+    there = places(estimator, X, times, genres, units)
     cells = estimator._cells
     n = there.n_snippets
     same = n == cells.sum() and there.periods is not None and there.genres is not None
     if same:
         flat = there.genres * cells.shape[1] + there.periods
         same = np.array_equal(np.bincount(flat, minlength=cells.size), cells.ravel())
+    names, works = "times and genres", estimator._works
+    if works is not None:
+        names = "times, genres and units"
+        known = there.works is not None and (there.works >= 0).all()
+        same = same and known and np.array_equal(_contexts(there), works)
     if not same:
         raise ValueError(
-            f"X, times and genres must be the data that fit was given, {int(cells.sum())} snippets "
-            f"with their covariates; got {n} snippets, or other times or genres."
+            f"X, {names} must be the data that fit was given, {int(cells.sum())} snippets "
+            f"with their covariates; got {n} snippets, or other {names.replace(' and', ' or')}."
         )
     return there, known_senses(y, n, cells_senses(estimator))
+
+
+def _contexts(there):
+    """Genre, period and work of every context, and its snippets, as a fit keeps them."""
+    labels = np.column_stack([there.periods, there.genres, there.works])
+    found, counts = np.unique(labels, axis=0, return_counts=True)
+    return np.column_stack([found[:, 1], found[:, 0], found[:, 2], counts])
 
 
 def cells_senses(estimator):
@@ -264,6 +299,48 @@ def genre_index(estimator, label):
         return known.index(label)
     except (TypeError, ValueError):  # things that cannot be compared among them
         raise ValueError(f"genres must be among those of fit, {known}, got {label!r}.") from None
+
+
+# Works ------------------------------------------------------------------------------------------
+
+
+def _learn_units(estimator, units, n):
+    """Labels of the works, and that of each snippet; None where there are none."""
+    found = check_units(units, n, "snippets")
+    if found is None:
+        return None, None
+    if estimator.solver == "gibbs" or estimator.kernel == "blockwise":
+        name = "solver='gibbs'" if estimator.solver == "gibbs" else "kernel='blockwise'"
+        raise ValueError(
+            f"{name} is not available with units, whose effects it does not draw: use "
+            "solver='hmc' with kernel='hmc' or 'nuts'."
+        )
+    labels, index = np.unique(found, return_inverse=True)
+    if labels.size < 2:
+        raise ValueError(
+            f"units must be of two works or more, got {labels.size} ({labels.tolist()!r}) for {n} "
+            "snippets: how works differ cannot be seen in one. Leave units out."
+        )
+    return labels, index.astype(np.int64)
+
+
+def work_indices(estimator, units, n):
+    """Work of each snippet, -1 for one that ``fit`` did not see; None where it is not known."""
+    found = check_units(units, n, "snippets")
+    if found is None:
+        return None
+    known = estimator.units_
+    if known is None:
+        raise ValueError(
+            "units must be None, as the estimator was fitted without units: pass units= to fit."
+        )
+    if (known.dtype.kind in "iuf") != (found.dtype.kind in "iuf"):
+        raise ValueError(
+            f"units must be labels like those of fit, such as {known.tolist()[0]!r}, got "
+            f"{found.tolist()[0]!r}."
+        )
+    place = np.minimum(np.searchsorted(known, found), known.size - 1)
+    return np.where(known[place] == found, place, -1).astype(np.int64)
 
 
 # Senses -----------------------------------------------------------------------------------------

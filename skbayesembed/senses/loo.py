@@ -169,6 +169,7 @@ class ComparisonMixin:
         *,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
         pointwise: bool = True,
     ) -> Result:
         """Expected log predictive density of left-out snippets, by PSIS-LOO.
@@ -177,7 +178,7 @@ class ComparisonMixin:
 
         Parameters
         ----------
-        X, y, times, genres
+        X, y, times, genres, units
             What ``fit`` was given: the snippets themselves are not kept.
         pointwise : bool, default=True
             Whether densities of single snippets are returned, which `metrics.compare_models` takes.
@@ -187,7 +188,9 @@ class ComparisonMixin:
         Result
             ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
             ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``. Snippets of known sense count
-            with their sense.
+            with their sense. Where ``fit`` was told of works, a snippet is left out and the rest of
+            its work is not: how well works are predicted that are left out whole, `score` tells on
+            them.
 
         Raises
         ------
@@ -205,7 +208,7 @@ class ComparisonMixin:
         """
         check_is_fitted(self, "posterior_")
         check_bool("pointwise", pointwise)
-        found = loo(self, *training_again(self, X, y, times, genres))
+        found = loo(self, *training_again(self, X, y, times, genres, units))
         if not pointwise:
             del found["pointwise"]
         return found
@@ -217,6 +220,7 @@ class ComparisonMixin:
         *,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
         max_bytes: int = LOG_LIKELIHOOD_BYTES,
         draws: int | None = None,
     ) -> Any:
@@ -224,7 +228,7 @@ class ComparisonMixin:
 
         Parameters
         ----------
-        X, y, times, genres : optional
+        X, y, times, genres, units : optional
             What ``fit`` was given: adds the group ``log_likelihood``, an entry for each snippet,
             which `loo` takes too.
         max_bytes : int, default=2**30
@@ -255,7 +259,7 @@ class ComparisonMixin:
         groups: dict[str, Any] = {}
         if X is not None:
             check_sampled(posterior.attrs["solver"], CHAINS)
-            places, labels = training_again(self, X, y, times, genres)
+            places, labels = training_again(self, X, y, times, genres, units)
             check_log_likelihood(
                 posterior, places.n_snippets, max_bytes, "snippets", "take fewer draws=."
             )
@@ -278,12 +282,13 @@ class ComparisonMixin:
         *,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
     ) -> Result:
         """Widely applicable information criterion, as an expected log predictive density.
 
         Parameters
         ----------
-        X, y, times, genres
+        X, y, times, genres, units
             What ``fit`` was given.
 
         Returns
@@ -303,4 +308,4 @@ class ComparisonMixin:
             Where the log density of a snippet varies too much for WAIC.
         """
         check_is_fitted(self, "posterior_")
-        return waic(self, *training_again(self, X, y, times, genres))
+        return waic(self, *training_again(self, X, y, times, genres, units))

@@ -14,8 +14,11 @@ modes and recorded draws alike:
 ==============  ===================================================================
 
 In ``model="edisc"`` ``chi`` is (K, M) and ``theta`` (T, M): what the M dimensions of the word
-vectors are weighted with. There is ``log_kappa_phi`` where that variance is learned. Flat
-coordinates, and the kernels that take them, have periods first (see `coordinates.frame`).
+vectors are weighted with. There is ``log_kappa_phi`` where that variance is learned. Where works
+are known, logits of prevalence are ``phi`` plus ``works`` (W, K), whose deviation has the logarithm
+``log_work_sd``; recorded are ``phi``, ``works``, ``work_sd`` and ``prevalence``, the mean over
+works. Flat coordinates, and the kernels that take them, have periods first (see
+`coordinates.frame`).
 """
 
 from __future__ import annotations
@@ -24,16 +27,21 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from ..inference.matching import match
+from ..numeric.logistic_normal import mean_softmax
 from . import density_kernels as density
 from . import kernels
 from .coordinates.deviations import Deviations
 from .coordinates.embedded import EmbeddedEffects
 from .coordinates.frame import Effects, Paths, periods_first
+from .coordinates.works import WorkEffects, centred
 
 # Axes of the senses.
-_AXES = {"phi": 2, "prevalence": 2, "chi": 0, "psi": 0, "deviation": 0}
+_AXES = {
+    "phi": 2, "prevalence": 2, "chi": 0, "psi": 0, "deviation": 0, "works": 1, "contexts": 1,
+}  # fmt: skip
 # What is recorded of words, by model.
 RECORDED = {
     "disc": ("chi", "theta"),
@@ -62,9 +70,9 @@ class SenseModel:
         self.power = power * prior.likelihood_power
         n_periods, n_words = data.n_periods, data.n_words
         self.totals, self.lengths = data.totals, data.lengths
-        self.snippets = data.cells.astype(float)
+        rows, self.snippets = data.mixtures
         d = data
-        self._data = d.indptr, d.words, d.counts, d.periods, d.genres, d.labels, self.lengths
+        self._data = d.indptr, d.words, d.counts, d.periods, rows, d.labels, self.lengths
         # no match of all other snippets outweighs one known sense
         self.binding = np.where(data.labels >= 0, 10.0 * data.n_snippets, 1.0)
         shape = (n_periods, n_senses, data.n_genres)
@@ -82,8 +90,12 @@ class SenseModel:
                 of_deviation = prior.deviation_precision(n_periods)
                 scales = prior.interaction_scale, prior.slab
                 self.coordinates.insert(0, Deviations(n_senses, n_words, of_deviation, *scales))
+        self._works = None
+        if data.works is not None:
+            sizes = data.n_works, n_senses, data.n_genres
+            self._works = WorkEffects(data.contexts, sizes, prior.work_scale)
         # random walks learn kappa_phi, whose logarithm is the last coordinate
-        self.n_parameters = sum(c.size for c in self.coordinates) + prior.walks
+        self.n_parameters = sum(c.size for c in self._all) + prior.walks
         self.scale = np.ones(self.n_parameters)
         self.inform()
 
@@ -97,6 +109,15 @@ class SenseModel:
 
     # coordinates
 
+    @property
+    def _all(self):
+        """All coordinates; those of works, which depend on ``phi``, come last."""
+        return [*self.coordinates, *([] if self._works is None else [self._works])]
+
+    def log_volume(self):
+        """As of `Paths`, of all coordinates."""
+        return sum(c.log_volume() for c in self._all)
+
     def inform(self, arrays=None, information=None):
         """Fit the frame: to the counts alone, or to posterior means and expected counts.
 
@@ -109,21 +130,30 @@ class SenseModel:
         """
         if information is None:
             information = self._information_of_counts()
-        for c in self.coordinates:
+        works = self._works
+        if works is not None:
+            given = information, self.power, self.data.n_periods, arrays
+            information = information | {"phi": works.about_phi(*given)}
+        for c in self._all:
             c.inform(information, self.power, arrays)
-        self._frames = tuple(c.arrays for c in self.coordinates)
+        of_works = None if works is None else works.arrays
+        self._frames = (*(c.arrays for c in self.coordinates), of_works)
 
     def _information_of_counts(self):
         """As if every snippet were of every sense alike: no sense is told from another."""
         k = self.n_senses
         share = (1 - 1 / k) / k
-        phi = np.repeat(self.snippets[:, :, None] * share, k, axis=2)
-        return {"phi": phi, "psi": np.repeat(self.totals[None] / k, k, axis=0)}
+        phi = np.repeat(self.data.cells[:, :, None] * share, k, axis=2)
+        out = {"phi": phi, "psi": np.repeat(self.totals[None] / k, k, axis=0)}
+        if self._works is not None:
+            out["contexts"] = np.repeat(self.data.contexts.counts[:, None] * share, k, axis=1)
+        return out
 
     def information_at(self, arrays, sums=None):
         """Expected information of the complete data, about ``phi`` and word logits: dict.
 
-        Of ``"interaction"`` also what `Deviations` take.
+        Of ``"interaction"`` also what `Deviations` take. Where there are works, that about the
+        logits of their contexts in place of ``phi``.
 
         Parameters
         ----------
@@ -132,9 +162,14 @@ class SenseModel:
             Those of ``arrays``, where they are known.
         """
         sums = self.sums(arrays) if sums is None else sums
-        words, prevalence = self.word_proba(arrays), self.prevalence(arrays)
-        psi = sums.mass[:, :, None] * words
-        out = {"phi": self.snippets[:, :, None] * prevalence * (1 - prevalence), "psi": psi}
+        psi = sums.mass[:, :, None] * self.word_proba(arrays)
+        if self._works is None:
+            p = self.prevalence(arrays)
+            out = {"phi": self.snippets[:, :, None] * p * (1 - p), "psi": psi}
+        else:
+            c = self.data.contexts
+            p = softmax(self._works.rows(arrays), axis=1)[c.periods, :, c.places]
+            out = {"contexts": c.counts[:, None] * p * (1 - p), "psi": psi}
         if self.prior.kind == "interaction":
             out |= self.coordinates[0].information(arrays, psi)
         return out
@@ -143,7 +178,7 @@ class SenseModel:
         """Flat coordinates of the dict of named arrays."""
         out = np.empty(self.n_parameters)
         at = 0
-        for c in self.coordinates:
+        for c in self._all:
             c.coordinates(arrays, out[at : at + c.size])
             at += c.size
         if self.prior.walks:
@@ -156,6 +191,8 @@ class SenseModel:
         for c in self.coordinates:
             arrays |= c.logits(theta[at : at + c.size])
             at += c.size
+        if self._works is not None:
+            arrays |= self._works.logits(theta[at : at + self._works.size], arrays["phi"])
         if self.prior.walks:
             arrays["log_kappa_phi"] = float(theta[-1])
         return arrays
@@ -193,12 +230,14 @@ class SenseModel:
         d, k = self.data, self.n_senses
         psi = periods_first("psi", self.word_logits(arrays)).reshape(-1, d.n_words)
         # contiguous as in the density, so that kernels are compiled once
-        phi = np.ascontiguousarray(periods_first("phi", arrays["phi"]))
+        phi = periods_first("phi", arrays["phi"])
+        if self._works is not None:
+            phi = self._works.rows(arrays)
         top = psi.max(axis=1)
         log_sum = top + np.log(np.exp(psi - top[:, None]).sum(axis=1))
         log_sum = np.ascontiguousarray(log_sum.reshape(d.n_periods, k).T)
         mass = np.empty_like(log_sum)
-        log_prev, cells = np.empty((2, d.n_genres, d.n_periods, k))
+        log_prev, cells = np.empty((2, phi.shape[2], d.n_periods, k))
         weights = np.empty((k, d.n_snippets))
         of_gradient = log_prev, weights, mass, cells
         value = kernels.mixture(self._data, phi, psi, k, log_sum, *of_gradient)
@@ -225,7 +264,7 @@ class SenseModel:
     def draw_prior(self, rng):
         """Arrays drawn from the prior."""
         arrays = {}
-        for c in self.coordinates:
+        for c in self._all:
             arrays |= c.draw(rng)
         if self.prior.walks:
             arrays["log_kappa_phi"] = math.log(self.prior.mean_kappa_phi)
@@ -235,6 +274,9 @@ class SenseModel:
         """Named arrays to record: ``prevalence``, and what word logits are made of."""
         arrays = self.unpack(theta)
         out = {"prevalence": self.prevalence(arrays)}
+        if self._works is not None:
+            out |= {name: centred(arrays[name]) for name in ("phi", "works")}
+            out["work_sd"] = np.exp(np.array(arrays["log_work_sd"]))
         recorded = RECORDED[self.prior.kind]
         if recorded == ("psi",):
             return out | {"psi": self.word_logits(arrays)}
@@ -255,12 +297,18 @@ class SenseModel:
 
     def weights_of(self, draws, chain, draw):
         """Probabilities of senses (K, D) under a recorded draw."""
-        here = {name: values[chain, draw] for name, values in draws.items()}
-        arrays = here | {"phi": np.log(here["prevalence"])}
+        arrays = {name: values[chain, draw] for name, values in draws.items()}
+        if self._works is None:
+            arrays["phi"] = np.log(arrays["prevalence"])
         return self.sense_proba(arrays).T
 
     def prevalence(self, arrays):
-        """Prevalence of senses, ndarray of shape (n_genres, n_periods, n_senses)."""
+        """Prevalence of senses, ndarray of shape (n_genres, n_periods, n_senses).
+
+        Where there are works, the mean over all that there might be.
+        """
+        if self._works is not None:
+            return mean_softmax(arrays["phi"], math.exp(arrays["log_work_sd"]))
         out = np.empty((self.data.n_genres, self.data.n_periods, self.n_senses))
         kernels.log_prevalence(np.ascontiguousarray(periods_first("phi", arrays["phi"])), out)
         return np.exp(out)

@@ -1,14 +1,16 @@
 """Snippets and words under every draw of a posterior of senses.
 
 A snippet whose genre or period is not known is a mixture over those it may be of, with the shares
-of the training snippets as weights.
+of the training snippets as weights. One of a work that is not known, or that the model did not see,
+is a mixture over all works that there might be.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
+from ..corpus.text import document_counts
 from . import kernels
 from . import predict_kernels as reading
 
@@ -114,6 +116,8 @@ class SnippetReader:
     def __init__(self, estimator, places):
         self.words = word_draws(estimator)
         self.prevalence = estimator.posterior_.flat("prevalence")
+        if places.works is not None:
+            self.phi, self.works = (estimator.posterior_.flat(name) for name in ("phi", "works"))
         # training snippets in each genre and period
         self.places, self.cells = places, estimator._cells
         counts = places.counts
@@ -131,7 +135,11 @@ class SnippetReader:
 
     def _contexts(self):
         """Row of the log priors that each snippet reads."""
-        periods, genres = self.places.periods, self.places.genres
+        periods, genres, works = self.places.periods, self.places.genres, self.places.works
+        if works is not None:
+            labels = np.column_stack([genres, periods, works])
+            self._cells_of_works, index = np.unique(labels, axis=0, return_inverse=True)
+            return index.ravel().astype(np.int64)
         if periods is None:
             return np.zeros(self.places.n_snippets, np.int64) if genres is None else genres
         return periods if genres is None else genres * self.cells.shape[1] + periods
@@ -150,8 +158,11 @@ class SnippetReader:
             return None
         return cells / cells.sum(axis=axis, keepdims=True)
 
-    def _log_prior(self, prevalence):
+    def _log_prior(self, s):
         """Log probabilities (C, K) of senses by context; of periods and senses (C, T, K)."""
+        prevalence = np.asarray(self.prevalence[s], dtype=np.float64)
+        if self.places.works is not None:
+            return self._of_works(s, prevalence)
         if self._weights is not None:
             prevalence = self._weights[:, :, None] * prevalence
             if self.places.genres is None:
@@ -161,6 +172,15 @@ class SnippetReader:
         if self.places.periods is None:
             return log_prior
         return log_prior.reshape(-1, log_prior.shape[-1])
+
+    def _of_works(self, s, prevalence):
+        """Log probabilities (C, K) of senses in works, of those not seen their means over works."""
+        genres, periods, works = self._cells_of_works.T
+        phi, effects = (np.asarray(x[s], dtype=np.float64) for x in (self.phi, self.works))
+        out = log_softmax(phi[genres, periods] + effects[works], axis=1)
+        new = works < 0
+        out[new] = np.log(prevalence[genres[new], periods[new]])
+        return out
 
     def joints(self, chosen=None):
         """Yield log p(z = k, W_d | draw) (K, D) for every draw; the array is used again.
@@ -182,7 +202,7 @@ class SnippetReader:
             kernels.snippet_logits(*self.text, rows, of_period, n_senses, of_sense)
             if additive:
                 kernels.snippet_logits(*self.text, theta, periods, 1, common)
-            prior = self._log_prior(np.asarray(self.prevalence[s], dtype=np.float64))
+            prior = self._log_prior(s)
             shared = self.lengths, log_sum, prior, self.contexts
             if known:
                 reading.joint_known(of_sense, common[0], *shared, periods, out)
@@ -260,7 +280,7 @@ def sample_snippets(estimator, places, rng):
     senses : ndarray of shape (n_snippets,), int64
     """
     reader, lengths = SnippetReader(estimator, places), estimator._lengths
-    n, (n_senses, _, n_words) = places.n_snippets, reader.words.shape
+    n = places.n_snippets
     draws = rng.integers(len(reader), size=n)
     size = rng.choice(lengths[0], size=n, p=lengths[1] / lengths[1].sum()).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(size)])
@@ -268,19 +288,34 @@ def sample_snippets(estimator, places, rng):
     order = np.argsort(draws, kind="stable")
     # snippets of the same draw share its probabilities
     for chosen in np.split(order, np.flatnonzero(np.diff(draws[order])) + 1):
-        s = draws[chosen[0]]
-        prior = np.exp(reader._log_prior(np.asarray(reader.prevalence[s], dtype=np.float64)))
-        cumulative = prior.reshape(len(prior), -1)[reader.contexts[chosen]].cumsum(axis=1)
-        place = rng.random((len(chosen), 1)) * cumulative[:, -1:]
-        period, senses[chosen] = np.divmod((cumulative < place).sum(axis=1), n_senses)
-        if places.periods is not None:
-            period = places.periods[chosen]
-        rows, theta = reader.words.rows(s)
-        cell = period * n_senses + senses[chosen]
-        for c in np.unique(cell):
-            t, k = divmod(c, n_senses)
-            proba = softmax(rows[c] if theta is None else rows[k] + theta[t])
-            at = [np.arange(offsets[d], offsets[d + 1]) for d in chosen[cell == c]]
-            at = np.concatenate(at)
-            words[at] = rng.choice(n_words, size=at.size, p=proba)
+        _draw_some(reader, draws[chosen[0]], chosen, offsets, words, senses, rng)
     return words, offsets, senses
+
+
+def sample_together(reader, s, rng):
+    """Counts of words in snippets like those that are read, all from draw ``s``: csr_array."""
+    places = reader.places
+    n = places.n_snippets
+    offsets = np.concatenate([[0], np.cumsum(np.rint(reader.lengths).astype(np.int64))])
+    words, senses = np.empty(offsets[-1], dtype=np.int64), np.empty(n, dtype=np.int64)
+    _draw_some(reader, s, np.arange(n), offsets, words, senses, rng)
+    return document_counts(words, offsets, reader.words.shape[2])
+
+
+def _draw_some(reader, s, chosen, offsets, words, senses, rng):
+    """Fill in words and senses of some snippets, of draw ``s``."""
+    n_senses, _, n_words = reader.words.shape
+    prior = np.exp(reader._log_prior(s))
+    cumulative = prior.reshape(len(prior), -1)[reader.contexts[chosen]].cumsum(axis=1)
+    place = rng.random((len(chosen), 1)) * cumulative[:, -1:]
+    period, senses[chosen] = np.divmod((cumulative < place).sum(axis=1), n_senses)
+    if reader.places.periods is not None:
+        period = reader.places.periods[chosen]
+    rows, theta = reader.words.rows(s)
+    cell = period * n_senses + senses[chosen]
+    for c in np.unique(cell):
+        t, k = divmod(c, n_senses)
+        proba = softmax(rows[c] if theta is None else rows[k] + theta[t])
+        at = [np.arange(offsets[d], offsets[d + 1]) for d in chosen[cell == c]]
+        at = np.concatenate(at)
+        words[at] = rng.choice(n_words, size=at.size, p=proba)

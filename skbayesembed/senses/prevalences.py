@@ -5,14 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
-from ..common.checks import check_prob
+from ..common.checks import check_choice, check_prob
+from ..numeric.logistic_normal import level_points
 from ..posterior.sources import note_on_periods, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 
 # What the only genre is called where fit got none.
 _ALL = "all"
+# What a prevalence may be of, and how a title says it.
+_OF_WORKS = {
+    "all": "mean over works", "seen": "in the works seen", "new": "in one new work",
+}  # fmt: skip
+# New works drawn for each draw, and for all together at least.
+_NEW_WORKS, _FEWEST = 4, 1000
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -37,6 +45,8 @@ class Prevalences(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+    works : {"all", "seen", "new"} or None
+        What works the prevalences are those of; None where ``fit`` was told of none.
 
     Examples
     --------
@@ -58,11 +68,13 @@ class Prevalences(Table):
     times: np.ndarray
     prob: float
     n_draws: int
+    works: str | None = None
 
     _max_rows = 40
 
     def _title(self):
-        return f"prevalence of senses, {100 * self.prob:g} % intervals"
+        of = "" if self.works is None else f", {_OF_WORKS[self.works]}"
+        return f"prevalence of senses{of}, {100 * self.prob:g} % intervals"
 
     def _columns(self):
         _, genre, period = (i.ravel() for i in np.indices(self.mean.shape))
@@ -94,19 +106,65 @@ class Prevalences(Table):
         return labels | super()._series() | labels
 
 
-def prevalence_info(estimator, prob):
+def prevalence_info(estimator, prob, works):
     """`Prevalences` of a fitted `DiSCSenseModel`."""
     check_prob(prob)
-    draws = estimator.posterior_.flat("prevalence")
+    draws = draws_of(estimator, works)
     genres, periods = estimator.genres_, estimator.periods_
     table = Prevalences(
-        estimator.prevalence_,
-        np.moveaxis(hdi_interval(draws, prob=prob), 2, 0),
+        estimator.prevalence_ if works == "all" else draws.mean(axis=0).transpose(2, 0, 1),
+        interval_of(draws, prob),
         estimator._cells,
         [_ALL] if genres is None else [str(genre) for genre in genres],
         list(periods.labels),
         periods.centres,
         prob,
-        len(draws),
+        len(estimator.posterior_.flat("prevalence")),
+        None if estimator.units_ is None else works,
     )
     return table._resting_on(source_of(estimator))
+
+
+def interval_of(draws, prob):
+    """Highest density intervals (K, G, T, 2) of draws (n_draws, G, T, K)."""
+    return np.moveaxis(hdi_interval(draws, prob=prob), 2, 0)
+
+
+def draws_of(estimator, works):
+    """Draws of prevalences in ``works``, ndarray of shape (n_draws, n_genres, n_periods, n_senses).
+
+    There are more draws in new works than of the posterior.
+    """
+    check_choice("works", works, tuple(_OF_WORKS))
+    posterior = estimator.posterior_
+    if works == "all":
+        return posterior.flat("prevalence")
+    if estimator.units_ is None:
+        raise ValueError(
+            f"works={works!r} needs a fit that was told of works, and this one was not: pass "
+            "units= to fit, or use works='all'."
+        )
+    return _in_works_seen(estimator) if works == "seen" else _in_new_works(posterior)
+
+
+def _in_works_seen(estimator):
+    """Means over the works of each cell, by their snippets; over all works where it has none."""
+    posterior = estimator.posterior_
+    genre, period, work, counts = estimator._works.T
+    phi, effects = posterior.flat("phi"), posterior.flat("works")
+    out = np.array(posterior.flat("prevalence"), dtype=float)
+    out[:, genre, period] = 0.0
+    weights = counts / estimator._cells[genre, period]
+    for g, t, w, weight in zip(genre, period, work, weights, strict=True):
+        out[:, g, t] += weight * softmax(phi[:, g, t] + effects[:, w], axis=1)
+    return out
+
+
+def _in_new_works(posterior):
+    """Some new works for each draw."""
+    phi, size = posterior.flat("phi"), posterior.flat("work_sd")
+    n, n_senses = len(phi), phi.shape[-1]
+    times = max(_NEW_WORKS, -(-_FEWEST // n))
+    points = level_points(n_senses, 2 * -(-n * times // 2))[: n * times]
+    effects = points.reshape(times, n, n_senses) * size[:, None]
+    return softmax(phi + effects[:, :, None, None], axis=-1).reshape(-1, *phi.shape[1:])

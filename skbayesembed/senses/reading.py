@@ -19,7 +19,8 @@ from ..posterior.tables import Column, Table
 from .checks import sense_index, word_index
 from .inputs import genre_index, places
 from .predict import SnippetReader, word_draws
-from .prevalences import Prevalences, prevalence_info
+from .prevalences import Prevalences, draws_of, interval_of, prevalence_info
+from .shares import SenseShares, predict_shares
 
 
 def prevalence_draws(estimator, sense, genre):
@@ -133,7 +134,7 @@ def probability_draws(estimator, word):
     return out
 
 
-def representative_snippets(estimator, X, sense, n, times, genres, texts, random, prob):
+def representative_snippets(estimator, X, sense, n, times, genres, units, texts, random, prob):
     """`Representatives` of one sense, or of all; or of snippets drawn at random."""
     check_prob(prob)
     check_integer("n", n, 1)
@@ -142,7 +143,7 @@ def representative_snippets(estimator, X, sense, n, times, genres, texts, random
     n_senses = estimator.posterior_["prevalence"].shape[-1]
     senses = range(n_senses) if sense is None else [sense_index(estimator, sense)]
     X = materialise(X)
-    there = places(estimator, X, times, genres)
+    there = places(estimator, X, times, genres, units)
     texts = texts_of(X, input_kind(X), texts, there.n_snippets, "snippets")
     usable = there.lengths > 0
     if not usable.any():
@@ -201,13 +202,15 @@ class SenseReadingMixin:
     posterior_: Any
     periods_: Any
 
-    def prevalence_interval(self, *, prob: float = 0.9) -> np.ndarray:
+    def prevalence_interval(self, *, prob: float = 0.9, works: str = "all") -> np.ndarray:
         """Highest density intervals of prevalences.
 
         Parameters
         ----------
         prob : float, default=0.9
             Probability in each interval.
+        works : {"all", "seen", "new"}, default="all"
+            As of `prevalence_info`.
 
         Returns
         -------
@@ -225,17 +228,22 @@ class SenseReadingMixin:
         (2, 1, 3, 2)
         """
         check_is_fitted(self, "posterior_")
-        return self.posterior_.hdi(names="prevalence", prob=prob)["prevalence"].transpose(
-            2, 0, 1, 3
-        )
+        check_prob(prob)
+        return interval_of(draws_of(self, works), prob)
 
-    def prevalence_info(self, *, prob: float = 0.9) -> Prevalences:
+    def prevalence_info(self, *, prob: float = 0.9, works: str = "all") -> Prevalences:
         """A table of the prevalences of senses in all genres and periods, with intervals.
 
         Parameters
         ----------
         prob : float, default=0.9
             Probability of the highest density intervals.
+        works : {"all", "seen", "new"}, default="all"
+            Where ``fit`` was told of works, whose prevalences they are. ``"all"``: the mean over
+            all works that there might be, of which those seen are some. ``"seen"``: the mean over
+            the works that ``fit`` was given in the cell, by their snippets (in a cell without any:
+            over all). ``"new"``: of one work that ``fit`` has not seen; its intervals are
+            predictive and hold how much works differ, too.
 
         Returns
         -------
@@ -256,7 +264,56 @@ class SenseReadingMixin:
         ['sense', 'genre', 'period', 'time', 'mean', 'low', 'high', 'n_snippets']
         """
         check_is_fitted(self, "posterior_")
-        return prevalence_info(self, prob)
+        return prevalence_info(self, prob, works)
+
+    def predict_shares(
+        self,
+        *,
+        times: ArrayLike | None = None,
+        genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
+        by: ArrayLike | None = None,
+        prob: float = 0.9,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> SenseShares:
+        """Predictive intervals of the shares of senses among snippets, their words unseen.
+
+        What somebody would count who labelled the snippets, if the senses are those of the model:
+        a draw of it is a draw of the posterior, of what new works add to prevalences, and of the
+        senses of all snippets.
+
+        Parameters
+        ----------
+        times, genres : array-like of shape (n_snippets,), optional
+            Of every snippet, where ``fit`` was given them.
+        units : array-like of shape (n_snippets,), optional
+            Works of the snippets. One that ``fit`` has not seen adds something of its own to the
+            prevalences of all its snippets, if ``fit`` was told of works. Without units each
+            snippet counts as a new work.
+        by : array-like of shape (n_snippets,), optional
+            Labels of the groups that shares are counted in. By default works, where units are
+            given, and otherwise genres and periods.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+        random_state : int, RandomState instance or None, default=None
+            None takes the estimator's.
+
+        Returns
+        -------
+        SenseShares
+            ``mean`` (n_groups, n_senses), ``interval`` (n_groups, n_senses, 2), ``n_snippets``
+            (n_groups,), ``groups`` and ``draws`` (n_draws, n_groups, n_senses); prints as a table.
+
+        Raises
+        ------
+        ValueError
+            If nothing tells how many snippets there are, or the periods or genres of snippets are
+            not known.
+        """
+        check_is_fitted(self, "posterior_")
+        check_prob(prob)
+        given = {"times": times, "genres": genres, "units": units, "by": by}
+        return predict_shares(self, given, prob, random_state)
 
     def sense_words(self, n: int = 10, *, period: Any = None, prob: float = 0.9) -> SenseWords:
         """The most probable words under each sense, with intervals.
@@ -291,6 +348,7 @@ class SenseReadingMixin:
         n: int = 5,
         times: ArrayLike | None = None,
         genres: ArrayLike | None = None,
+        units: ArrayLike | None = None,
         texts: Sequence[str] | None = None,
         random: int | None = None,
         prob: float = 0.9,
@@ -299,7 +357,7 @@ class SenseReadingMixin:
 
         Parameters
         ----------
-        X, times, genres
+        X, times, genres, units
             Snippets and what is known of them, as in ``predict_proba``: those of training, or
             others.
         sense : int, optional
@@ -329,7 +387,7 @@ class SenseReadingMixin:
             word.
         """
         check_is_fitted(self, "posterior_")
-        return representative_snippets(self, X, sense, n, times, genres, texts, random, prob)
+        return representative_snippets(self, X, sense, n, times, genres, units, texts, random, prob)
 
     def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Result:
         """Probability of a word under each sense over time (the paper's Figure 2).

@@ -24,6 +24,9 @@ _DIMS = {
     "theta": ("period", "word"),
     "psi": ("sense", "period", "word"),
     "sigma": ("word",),
+    "phi": ("genre", "period", "sense"),
+    "works": ("unit", "sense"),
+    "work_sd": (),
 }
 # Where words have vectors.
 _EMBEDDED = {"chi": ("sense", "dimension"), "theta": ("period", "dimension")}
@@ -45,6 +48,9 @@ def footprint(estimator, training):
     if data.vectors is not None:
         effects = (n_senses + data.n_periods) * data.vectors.shape[1] + data.n_words
         size = effects + data.n_genres * by_period
+    if data.works is not None:
+        of_works = data.n_works * n_senses + data.n_genres * by_period
+        size, searched = size + of_works, searched + of_works
     work = _work(estimator, data, 8 * searched, 8 * size)
     return Footprint(8 * size, _TRACE, 16 * size, work=work)
 
@@ -79,6 +85,8 @@ def labels(estimator, training, draws):
     if training.data.vectors is not None:
         dims = _DIMS | _EMBEDDED
         coords["dimension"] = np.arange(training.data.vectors.shape[1])
+    if training.units is not None:
+        coords["unit"] = np.array([str(unit) for unit in training.units])
     return {name: dims[name] for name in dims if name in draws}, coords
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -11,6 +11,7 @@ from ..common.warnings import warn_user
 from ..spine import Room
 from . import hmc, laplace, map, recording, vi
 from .checks import check_parameters
+from .choice import PowerChoice, choose
 from .data import Snippets
 from .gibbs import solver as gibbs
 from .priors import ModelPrior, prior_of
@@ -35,6 +36,8 @@ class Problem:
         Modes of the posterior that were found, the heaviest first; empty for ``"map"``.
     seed : numpy.random.SeedSequence
         Of the searches of ``"map"``.
+    choice : PowerChoice or None
+        What was found of each likelihood power, where one was chosen.
     """
 
     data: Snippets
@@ -42,6 +45,7 @@ class Problem:
     prior: ModelPrior
     modes: list
     seed: np.random.SeedSequence
+    choice: PowerChoice | None = None
 
 
 def pose(estimator, training, seeds):
@@ -53,12 +57,16 @@ def pose(estimator, training, seeds):
             "is improper: draws drift, and no interval of them means anything.",
             UserWarning,
         )
+    choice = None
+    if isinstance(estimator.likelihood_power, str):
+        choice = choose(estimator, training, prior, seeds["choice"])
+        prior = prior if choice is None else replace(prior, likelihood_power=choice.power)
     modes = []
     if estimator.solver != "map":
         options = {n: getattr(estimator, n) for n in ("n_starts", "n_jobs", "verbose")}
         modes = find_modes(data, estimator.n_senses, prior, seed, **options)
         warn_of_modes(modes)
-    return Problem(data, estimator.n_senses, prior, modes, seed)
+    return Problem(data, estimator.n_senses, prior, modes, seed, choice)
 
 
 def warn_of_modes(modes):
@@ -100,12 +108,34 @@ def _describe(mode):
     )
 
 
+def _with_power(solve):
+    """A solver whose result tells of the likelihood power, and how it was chosen."""
+
+    def solved(estimator, problem, settings, seed):
+        result = solve(estimator, problem, settings, seed)
+        result.learned["likelihood_power_"] = problem.prior.likelihood_power
+        found = problem.choice
+        if found is not None:
+            result.facts["likelihood_power"] = found.power
+            result.learned |= {
+                "likelihood_power_scores_": found.scores,
+                "likelihood_power_checks_": found.checks,
+                "likelihood_power_unrejected_": found.unrejected,
+            }
+        return result
+
+    return solved
+
+
 SOLVERS = {
-    "hmc": hmc.solve,
-    "gibbs": gibbs.solve,
-    "vi": vi.solve,
-    "laplace": laplace.solve,
-    "map": map.solve,
+    name: _with_power(solve)
+    for name, solve in {
+        "hmc": hmc.solve,
+        "gibbs": gibbs.solve,
+        "vi": vi.solve,
+        "laplace": laplace.solve,
+        "map": map.solve,
+    }.items()
 }
 
 ROOM = Room(
@@ -115,5 +145,5 @@ ROOM = Room(
     pose=pose,
     labels=recording.labels,
     diagnose=recording.diagnose,
-    streams=("starts", "solve"),
+    streams=("starts", "solve", "choice"),
 )

@@ -132,8 +132,7 @@ def order_of_labels(data, n_senses, prior, arrays):
     known = np.flatnonzero(data.labels >= 0)
     if known.size == 0:
         return np.arange(n_senses)
-    unlabelled = replace(data, labels=np.full_like(data.labels, -1))
-    proba = SenseModel(unlabelled, n_senses, prior).sense_proba(arrays)
+    proba = SenseModel(data.unlabelled(), n_senses, prior).sense_proba(arrays)
     score = np.zeros((n_senses, n_senses))
     np.add.at(score, data.labels[known], np.log(np.maximum(proba[known], _SMALLEST)))
     return linear_sum_assignment(-score)[1]
@@ -191,7 +190,7 @@ def weigh(mode, data, n_senses, prior, rng, n_moves):
     """The log mass of a mode, comparable with that of others."""
     model = mode.frame(SenseModel(data, n_senses, prior))
     mass = log_mass(model, model.pack(mode.arrays), rng, n_moves=n_moves)
-    return Mass(mass.value + sum(c.log_volume() for c in model.coordinates), mass.error)
+    return Mass(mass.value + model.log_volume(), mass.error)
 
 
 def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0):

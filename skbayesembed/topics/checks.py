@@ -15,8 +15,8 @@ from ..common.checks import (
     check_learning,
     check_real,
     check_word_filters,
-    is_number,
 )
+from ..common.power import check_power
 from .model import count_parameters
 
 KERNELS = ("auto", "sampled", "alias", "reference")
@@ -33,7 +33,7 @@ def check_parameters(estimator):
     check_choice("kernel", e.kernel, KERNELS)
     if e.normalize is not None:
         check_choice("normalize", e.normalize, ("unit", "center"))
-    _check_power(e.likelihood_power)
+    check_power(e.likelihood_power)
     _check_topic_prior(e)
     _check_vector_priors(e)
     check_choice("word_model", e.word_model, WORD_MODELS)
@@ -48,16 +48,6 @@ def check_parameters(estimator):
     check_keep_draws(e.keep_draws)
     check_real("target_accept", e.target_accept, 0, high=0.999)
     check_iterations(e)
-
-
-def _check_power(power):
-    good = isinstance(power, str) and power == "auto"
-    if is_number(power):
-        good = 0 < power <= 1
-    if not good:
-        raise ValueError(
-            f"likelihood_power must be 'auto' or a number > 0 and <= 1, got {power!r}."
-        )
 
 
 def _check_topic_prior(e):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from joblib import effective_n_jobs
 
+from ..common.power import POWER_GRID, best_power
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
 from ..posterior.posterior import Posterior
@@ -18,8 +19,7 @@ from .problem import Problem, vector_prior
 from .starts import document_clusters, kmeans_assignment
 from .vi.solver import ascend
 
-# Likelihood powers that "auto" tries, and the data it tries them on.
-POWER_GRID = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+# Data that "auto" tries likelihood powers on.
 POWER_TRAINING, POWER_HELD_OUT = 3000, 1000
 # Most variational sweeps for each power, and the share of the bound at which they end.
 POWER_SWEEPS, POWER_TOLERANCE = 40, 1e-6
@@ -82,13 +82,16 @@ def choose(estimator, training, seeds):
             f"likelihood_power='auto' needs {_FEWEST_DOCUMENTS} documents with two tokens or more "
             "to hold some out, got fewer: give a number."
         )
-    scores = {}
-    for p in POWER_GRID if asked else (float(power),):
-        for start in STARTS if init == "auto" and p < 1 else (init,):
-            problem = pose_documents(estimator, split.documents, Choice(p, start), of_start)
-            scores[p, start] = split.score(estimator, problem)
-    power, init = max(scores, key=scores.get)
-    best = {p: max(s for (q, _), s in scores.items() if q == p) for p, _ in scores}
+    powers = POWER_GRID if asked else (float(power),)
+
+    def score(p, start):
+        problem = pose_documents(estimator, split.documents, Choice(p, start), of_start)
+        return split.score(estimator, problem)
+
+    candidates = [
+        (p, start) for p in powers for start in (STARTS if init == "auto" and p < 1 else (init,))
+    ]
+    power, init, best = best_power(candidates, score)
     return Choice(power, init, best if asked else None)
 
 

@@ -195,7 +195,7 @@ def test_senses_of_words_have_rows(senses):
 
 
 def test_dots_stand_where_rows_are_left_out():
-    model = DiSCSenseModel(3, solver="map", random_state=0)
+    model = DiSCSenseModel(3, solver="map", n_starts=1, random_state=0)
     rng = np.random.default_rng(0)
     table = model.fit(rng.poisson(0.2, (60, 30)), times=np.arange(60) // 2).prevalence_info()
     lines = repr(table).splitlines()

@@ -19,7 +19,8 @@ GIVEN = {"times": DATA.times, "genres": DATA.genres}
 
 
 def fitted(**options):
-    options = {"draws": 60, "warmup": 60, "chains": 2, "random_state": 0, **options}
+    lengths = {"draws": 60, "warmup": 60, "chains": 2, "n_starts": 2}
+    options = {**lengths, "random_state": 0, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return DiSCSenseModel(2, n_periods=3, **options).fit(DATA.counts, **GIVEN)

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
+from skbayesembed.senses import choice
 from skbayesembed.senses.loo import _psis
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
@@ -89,13 +90,39 @@ def test_comparisons_know_the_power(made, tmp_path):
     assert again.loo(made.counts, times=made.times).elpd == whole.elpd
 
 
+@pytest.mark.parametrize("copies", [1, 4])
+def test_what_is_held_out_chooses(made, copies, monkeypatch):
+    """Snippets in which every word stands four times know less than their length says."""
+    monkeypatch.setattr(choice, "POWER_GRID", (0.02, 1.0))
+    monkeypatch.setattr(choice, "_DRAWS", 40)
+    works = {"units": np.arange(200) // 10} if copies == 1 else {}
+    model = DiSCSenseModel(2, likelihood_power="auto", solver="map", n_starts=2, random_state=0)
+    model.fit(copies * made.counts, times=made.times, **works)
+    scores, checks = model.likelihood_power_scores_, model.likelihood_power_checks_
+    assert list(scores) == list(checks) == [0.02, 1.0]
+    assert model.likelihood_power_ == max(scores, key=scores.get) == (1.0 if copies == 1 else 0.02)
+    assert model.posterior_.attrs["likelihood_power"] == model.likelihood_power_
+    passed = [power for power, p_value in checks.items() if p_value > 0.1]
+    assert model.likelihood_power_unrejected_ == min(passed, default=None)
+
+
+def test_few_are_not_held_out(made):
+    model = DiSCSenseModel(2, likelihood_power="auto", solver="map", n_starts=2)
+    with pytest.raises(ValueError, match="needs 5 works to hold some out, got 4: give a number"):
+        model.fit(made.counts, units=np.arange(200) % 4)
+
+
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"likelihood_power": 0}, "likelihood_power must be a number > 0 and <= 1, got 0"),
-        ({"likelihood_power": 1.5}, "likelihood_power must be a number > 0 and <= 1"),
-        ({"likelihood_power": "half"}, "likelihood_power must be a number"),
+        (
+            {"likelihood_power": 0},
+            "likelihood_power must be 'auto' or a number > 0 and <= 1, got 0",
+        ),
+        ({"likelihood_power": 1.5}, "likelihood_power must be 'auto' or a number > 0 and <= 1"),
+        ({"likelihood_power": "half"}, "likelihood_power must be 'auto'"),
         ({"likelihood_power": 0.5, "solver": "gibbs"}, "solver='gibbs' needs likelihood_power=1"),
+        ({"likelihood_power": "auto", "solver": "gibbs"}, "needs likelihood_power=1, got 'auto'"),
         (
             {"likelihood_power": 0.5, "kernel": "blockwise"},
             "kernel='blockwise' needs lik",

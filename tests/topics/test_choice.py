@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from skbayesembed import GaussianLDA
+from skbayesembed.common.power import POWER_GRID
 from skbayesembed.datasets import make_topics
 from skbayesembed.topics import choice
 
@@ -19,7 +20,7 @@ def test_power_is_chosen():
                         normalize=None, random_state=0)  # fmt: skip
     model.fit(data.counts)
     scores = model.likelihood_power_scores_
-    assert list(scores) == list(choice.POWER_GRID)
+    assert list(scores) == list(POWER_GRID)
     assert model.likelihood_power_ == max(scores, key=scores.get) < 1
     assert model.posterior_.attrs["likelihood_power"] == model.likelihood_power_
     again = clone(model).set_params(solver="gibbs", draws=3, warmup=3).fit(data.counts)

@@ -1,0 +1,306 @@
+"""Works as random effects of prevalences: densities, fits, readings, predictions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, logsumexp, softmax
+
+from skbayesembed import DiSCSenseModel, load
+from skbayesembed.datasets import make_senses
+from skbayesembed.numeric.logistic_normal import mean_softmax
+from skbayesembed.senses.model import SenseModel
+from skbayesembed.senses.priors import ModelPrior
+from tests.senses.test_model import KINDS, N_SENSES, slow_log_prior, snippets, take_out_levels
+
+N_WORKS = 5
+DATA = make_senses(
+    90, 15, 2, n_periods=2, n_genres=2, work_sd=1.0, n_works=8, kappa_chi=3.0, random_state=0
+)
+PLACES = {"times": DATA.times, "genres": DATA.genres}
+GIVEN = PLACES | {"units": np.array([f"work {w}" for w in DATA.units])}
+
+
+def model_of(kind, framed, seed=0):
+    """A model whose works have snippets in several periods and genres, and a point."""
+    rng = np.random.default_rng(seed)
+    data = snippets(seed, labelled=True)
+    works = np.concatenate([np.arange(N_WORKS), rng.integers(N_WORKS, size=data.n_snippets)])
+    data = replace(data, works=works[: data.n_snippets])
+    model = SenseModel(data, N_SENSES, ModelPrior(kind=kind, work_scale=0.7), power=0.6)
+    arrays = model.draw_prior(rng)
+    if framed:
+        model.inform(arrays, model.information_at(arrays))
+    return model, model.pack(arrays) + 0.3 * rng.normal(size=model.n_parameters)
+
+
+def slow_log_likelihood(model, arrays):
+    """Equation 9 with prevalences of works, a snippet at a time."""
+    data, words = model.data, log_softmax(model.word_logits(arrays), axis=2)
+    total = 0.0
+    for d in range(data.n_snippets):
+        t, entries = data.periods[d], slice(data.indptr[d], data.indptr[d + 1])
+        logits = arrays["phi"][data.genres[d], t] + arrays["works"][data.works[d]]
+        joint = log_softmax(logits) + words[:, t, data.words[entries]] @ data.counts[entries]
+        label = data.labels[d]
+        total += joint[label] if label >= 0 else logsumexp(joint)
+    return total
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradient_against_finite_differences(kind):
+    model, theta = model_of(kind, framed=True)
+    gradient, room = np.empty((2, theta.size))
+    model.logp_and_grad(theta, gradient)
+    for i in range(theta.size):
+        up, down = theta.copy(), theta.copy()
+        up[i], down[i] = theta[i] + 1e-5, theta[i] - 1e-5
+        change = model.logp_and_grad(up, room) - model.logp_and_grad(down, room)
+        # the error of the quotient is of the order of the step squared
+        assert abs(change / 2e-5 - gradient[i]) < 1e-6 * (1 + abs(gradient[i]))
+    arrays = model.unpack(theta)
+    np.testing.assert_allclose(model.pack(arrays), theta, atol=1e-10)
+    np.testing.assert_allclose(model.log_likelihood(theta), slow_log_likelihood(model, arrays))
+
+
+@pytest.mark.parametrize("framed", [False, True])
+def test_density_against_dense_jacobians(framed):
+    """With normal effects less their level, whose own density integrates to one."""
+    model, _ = model_of("disc", framed)
+    rng, gaps = np.random.default_rng(1), []
+    size = N_WORKS * N_SENSES
+    for _ in range(4):
+        arrays = model.draw_prior(rng)
+        take_out_levels(model, arrays)
+        theta = model.pack(arrays)
+
+        def effects(y, theta=theta):
+            return model.unpack(np.concatenate([theta[: -size - 1], y, theta[-1:]]))["works"]
+
+        middle, s = effects(np.zeros(size)), np.exp(arrays["log_work_sd"])
+        moved = np.array([(effects(row) - middle).ravel() for row in np.eye(size)])
+        u = arrays["works"] - arrays["works"].mean(axis=1, keepdims=True)
+        expected = slow_log_prior(model, arrays) - 0.5 * np.sum(u**2) / s**2
+        expected -= N_WORKS * (N_SENSES - 1) * np.log(s)
+        # half-normal, with the Jacobian of the logarithm
+        expected += np.log(s) - 0.5 * (s / 0.7) ** 2
+        told = np.zeros((N_WORKS, N_SENSES))
+        information = model._information_of_counts()["contexts"]
+        if framed:
+            told = model._works._sums
+        else:
+            np.add.at(told, model.data.contexts.works, 0.6 * information)
+        own = s**-2 + told.mean(axis=1)
+        level = np.mean(arrays["works"] - middle, axis=1)
+        expected += np.sum(0.5 * np.log(own) - 0.5 * N_SENSES * own * level**2)
+        expected += np.linalg.slogdet(moved)[1] + 0.6 * slow_log_likelihood(model, arrays)
+        gaps.append(model.logp_and_grad(theta, np.empty(theta.size)) - expected)
+    np.testing.assert_allclose(gaps, gaps[0], atol=1e-8)
+
+
+def test_works_in_one_cell_are_told_of_together():
+    """Information about phi: what is left of a dense precision, the effects taken out."""
+    model, theta = model_of("disc", framed=False)
+    contexts = model.data.contexts
+    information = model.information_at(model.unpack(theta))
+    found = model._works.about_phi(information, 0.6, model.data.n_periods)
+    told, q = 0.6 * information["contexts"], (0.5 * 0.7) ** -2
+    for k in range(N_SENSES):
+        cells = contexts.genres * model.data.n_periods + contexts.periods
+        cross = np.zeros((N_WORKS, found[..., k].size))
+        cross[contexts.works, cells] = told[:, k]
+        own = np.diag(q + cross.sum(axis=1))
+        left = np.diag(cross.sum(axis=0)) - cross.T @ np.linalg.solve(own, cross)
+        np.testing.assert_allclose(0.6 * found[..., k].ravel(), np.diag(left), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("sd", [0.0, 0.5, 1.5])
+def test_mean_of_softmaxes(n, sd):
+    logits = np.linspace(1.0, -2.0, n) * np.ones((2, 1))
+    z = np.random.default_rng(0).normal(size=(40_000, 1, n))
+    p = softmax(logits + sd * z, axis=2)
+    # four standard errors of the mean over z, and the error of the points
+    error = 4 * p.std(axis=0) / np.sqrt(len(z)) + 2e-3
+    assert np.all(np.abs(mean_softmax(logits, sd) - p.mean(axis=0)) < error)
+    np.testing.assert_allclose(mean_softmax(logits, sd).sum(axis=1), 1.0)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    model = DiSCSenseModel(2, n_starts=2, draws=150, warmup=100, chains=2, random_state=0)
+    return model.fit(DATA.counts, **GIVEN)
+
+
+def test_what_is_recorded(fitted):
+    posterior = fitted.posterior_
+    assert posterior["works"].shape == (2, 150, np.unique(DATA.units).size, 2)
+    assert posterior["work_sd"].shape == (2, 150)
+    assert fitted.units_.tolist() == sorted(set(GIVEN["units"].tolist()))
+    phi, sd = posterior.flat("phi"), posterior.flat("work_sd")
+    expected = mean_softmax(phi[7], sd[7])
+    np.testing.assert_allclose(posterior.flat("prevalence")[7], expected, atol=1e-12)
+    np.testing.assert_allclose(fitted.prevalence_, posterior.mean("prevalence").transpose(2, 0, 1))
+
+
+def test_snippets_are_read_by_their_works(fitted):
+    """Of a work seen by its own prevalences, of others by the mean over works."""
+    model, posterior = fitted, fitted.posterior_
+    phi, works, mean = (posterior.flat(name) for name in ("phi", "works", "prevalence"))
+    units = GIVEN["units"].copy()
+    units[::3] = "another"
+    place = {unit: i for i, unit in enumerate(model.units_.tolist())}
+    chi, theta = posterior.flat("chi"), posterior.flat("theta")
+    words = log_softmax(chi[:, :, None] + theta[:, None], axis=3)
+    expected, total = [], []
+    for d, (g, t, unit) in enumerate(zip(DATA.genres, DATA.times, units, strict=True)):
+        w = place.get(unit)
+        log_prior = np.log(mean[:, g, t])
+        if w is not None:
+            log_prior = log_softmax(phi[:, g, t] + works[:, w], axis=1)
+        joint = log_prior + words[:, :, t] @ DATA.counts[[d]].toarray()[0]
+        expected.append(softmax(joint, axis=1).mean(axis=0))
+        total.append(logsumexp(logsumexp(joint, axis=1)) - np.log(len(joint)))
+    there = PLACES | {"units": units}
+    np.testing.assert_allclose(model.predict_proba(DATA.counts, **there), expected, rtol=1e-8)
+    found = model.score_samples(DATA.counts, **there)
+    has_words = np.asarray(DATA.counts.sum(axis=1)).ravel() > 0
+    np.testing.assert_allclose(found[has_words], np.array(total)[has_words], rtol=1e-8)
+    new = ["another"] * len(units)
+    without = model.predict_proba(DATA.counts, **PLACES)
+    same = model.predict_proba(DATA.counts, **PLACES, units=new)
+    np.testing.assert_allclose(same, without, rtol=1e-12)
+
+
+def test_left_out_snippets_sum_to_the_likelihood(fitted):
+    pytest.importorskip("arviz_base")
+    tree = fitted.to_datatree(DATA.counts, **GIVEN)
+    sums = tree["log_likelihood"]["snippets"].sum("snippet").values
+    np.testing.assert_allclose(sums, fitted.posterior_.stats["log_likelihood"], rtol=1e-8)
+    assert tree["posterior"]["works"].dims == ("chain", "draw", "unit", "sense")
+    with pytest.raises(ValueError, match="X, times, genres and units must be the data"):
+        fitted.loo(DATA.counts, **PLACES)
+    with pytest.raises(ValueError, match="X, times, genres and units must be the data"):
+        fitted.loo(DATA.counts, **PLACES, units=GIVEN["units"][::-1])
+
+
+def test_readings_say_whose_prevalences_they_are(fitted):
+    posterior = fitted.posterior_
+    phi, works, sd = (posterior.flat(name) for name in ("phi", "works", "work_sd"))
+    seen = fitted.prevalence_info(works="seen")
+    here = (DATA.genres == 1) & (DATA.times == 0)
+    index = np.searchsorted(fitted.units_, GIVEN["units"][here])
+    expected = softmax(phi[:, None, 1, 0] + works[:, index], axis=2).mean(axis=(0, 1))
+    np.testing.assert_allclose(seen.mean[:, 1, 0], expected, rtol=1e-10)
+    new, mean = fitted.prevalence_info(works="new"), fitted.prevalence_info()
+    z = np.random.default_rng(0).normal(size=(200, *phi[:, 0, 0].shape))
+    draws = softmax(phi[:, 1, 1] + sd[:, None] * z, axis=2)[..., 0]
+    inside = np.mean((draws >= new.interval[0, 1, 1, 0]) & (draws <= new.interval[0, 1, 1, 1]))
+    # of the draws of the posterior, each with new effects of its own
+    assert abs(inside - 0.9) < 0.03
+    np.testing.assert_allclose(new.mean, mean.mean, atol=0.02)
+    assert (np.diff(new.interval)[..., 0] > np.diff(mean.interval)[..., 0]).all()
+    assert "in one new work" in repr(new)
+    assert "mean over works" in repr(mean)
+    np.testing.assert_array_equal(fitted.prevalence_interval(works="new"), new.interval)
+
+
+def test_shares_of_works_are_predicted(fitted):
+    """Against snippets drawn one by one."""
+    units = np.array(["new"] * 30 + ["work 0"] * 10 + ["other"])
+    g, t = (int(x[GIVEN["units"] == "work 0"][0]) for x in (DATA.genres, DATA.times))
+    there = {"times": np.full(41, t), "genres": np.full(41, g), "units": units}
+    table = fitted.predict_shares(**there, prob=0.8)
+    assert table.groups.tolist() == ["new", "other", "work 0"]
+    assert table.n_snippets.tolist() == [30, 1, 10]
+    np.testing.assert_array_equal(fitted.predict_shares(**there).draws, table.draws)
+    posterior, rng = fitted.posterior_, np.random.default_rng(0)
+    phi, works, sd = (posterior.flat(name) for name in ("phi", "works", "work_sd"))
+    w = fitted.units_.tolist().index("work 0")
+    n, repeats = len(phi), 20
+    for group, size in ((0, 30), (1, 1), (2, 10)):
+        effect = works[:, w] if group == 2 else sd[:, None] * rng.normal(size=(repeats, n, 2))
+        p = softmax(phi[:, g, t] + effect, axis=-1)[..., 0] * np.ones((repeats, 1))
+        counted = rng.binomial(size, p) / size
+        # draws are independent given those of the posterior, which both have in common
+        error = 5 * counted.std() / np.sqrt(n)
+        assert abs(table.draws[:, group, 0].mean() - counted.mean()) < error
+        assert abs(table.draws[:, group, 0].std() - counted.std()) < 0.15 * counted.std() + 0.01
+    cells = fitted.predict_shares(**PLACES)
+    assert cells.n_snippets.sum() == 90
+    assert len(cells.groups) == 4
+    by = fitted.predict_shares(**GIVEN, by=DATA.times)
+    assert by.mean.shape == (2, 2)
+
+
+def test_samples_know_of_works(fitted):
+    w = int(np.argmax(np.abs(fitted.posterior_.mean("works")[:, 0])))
+    unit = fitted.units_[w]
+    here = np.flatnonzero(GIVEN["units"] == unit)[0]
+    place = {"times": int(DATA.times[here]), "genres": int(DATA.genres[here])}
+    phi, works = fitted.posterior_.flat("phi"), fitted.posterior_.flat("works")
+    own = softmax(phi[:, place["genres"], place["times"]] + works[:, w], axis=1).mean(axis=0)
+    new = fitted.prevalence_[:, place["genres"], place["times"]]
+    for given, expected in (({"units": unit}, own), ({}, new)):
+        _, senses = fitted.sample(2000, **place, **given, random_state=0)
+        # four standard errors
+        assert abs(np.mean(senses == 0) - expected[0]) < 4 * np.sqrt(0.25 / 2000)
+
+
+def test_a_saved_model_knows_its_works(fitted, tmp_path):
+    fitted.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    assert again.units_.tolist() == fitted.units_.tolist()
+    for which in ("seen", "new"):
+        np.testing.assert_array_equal(
+            again.prevalence_interval(works=which), fitted.prevalence_interval(works=which)
+        )
+
+
+@pytest.mark.parametrize("solver", ["vi", "laplace", "map"])
+def test_other_solvers_agree(fitted, solver):
+    """Within a posterior deviation or so: an approximation, and a point."""
+    model = DiSCSenseModel(2, solver=solver, n_starts=2, draws=200, random_state=0)
+    model.fit(DATA.counts, **GIVEN)
+    gap = np.abs(model.prevalence_ - fitted.prevalence_)
+    assert (gap < 2 * fitted.posterior_["prevalence"].std(axis=(0, 1)).transpose(2, 0, 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "match"),
+    [
+        ({"solver": "gibbs"}, {}, "solver='gibbs' is not available with units"),
+        ({"kernel": "blockwise"}, {}, "kernel='blockwise' is not available with units"),
+        ({}, {"units": ["one"] * 90}, "units must be of two works or more, got 1"),
+        ({}, {"units": ["one"] * 3}, "units must have one label for each of the 90 snippets"),
+    ],
+)
+def test_what_fit_refuses(options, given, match):
+    with pytest.raises(ValueError, match=match):
+        DiSCSenseModel(2, **options).fit(DATA.counts, **GIVEN | given)
+
+
+def test_what_is_refused(fitted):
+    plain = DiSCSenseModel(2, solver="map", n_starts=1, random_state=0).fit(DATA.counts, **PLACES)
+    with pytest.raises(ValueError, match="works='new' needs a fit that was told of works"):
+        plain.prevalence_info(works="new")
+    with pytest.raises(ValueError, match="units must be None, as the estimator was fitted without"):
+        plain.predict(DATA.counts, **GIVEN)
+    with pytest.raises(ValueError, match="works must be"):
+        fitted.prevalence_interval(works="old")
+    with pytest.raises(ValueError, match="units need times of the snippets, too"):
+        fitted.predict(DATA.counts, units=GIVEN["units"])
+    with pytest.raises(ValueError, match="units must be labels like those of fit"):
+        fitted.predict(DATA.counts, **PLACES, units=DATA.units)
+    with pytest.raises(ValueError, match="times, genres, units or by must be given"):
+        fitted.predict_shares()
+    with pytest.raises(ValueError, match="times must"):
+        fitted.predict_shares(times=[[1], [1, 2]])
+    with pytest.raises(ValueError, match="units must have an entry for every snippet, got 'work 1"):
+        fitted.predict_shares(units="work 1")
+    with pytest.raises(ValueError, match="genres must be given"):
+        fitted.predict_shares(times=DATA.times)
+    # labels of works group snippets also where the model knows of none
+    assert plain.predict_shares(**GIVEN).groups.tolist() == fitted.units_.tolist()
