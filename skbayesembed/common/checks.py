@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+# The smallest number that has all of its digits.
+_SMALLEST = float(np.finfo(float).tiny)
+
 
 def check_integer(name: str, value: Any, low: int, others: str = "") -> None:
     """Raise a ValueError unless ``value`` is an integer of at least ``low``.
@@ -30,6 +33,7 @@ def check_real(
     """Raise a ValueError unless ``value`` is a finite number from ``low`` to ``high``.
 
     It must be above ``low`` if ``strict``, and may be equal to it otherwise; it may be ``high``.
+    Numbers so near to zero that one over them is infinite are refused.
     """
     good = is_number(value) and math.isfinite(value)
     real = isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
@@ -41,6 +45,11 @@ def check_real(
         sign = ">" if strict else ">="
         upper = f" and <= {high}" if np.isfinite(high) else ""
         raise ValueError(f"{name} must be a number {sign} {low}{upper}, got {value!r}.")
+    if 0 < abs(float(value)) < _SMALLEST:
+        raise ValueError(
+            f"{name} must not be so near to 0 that one over it is infinite, got {value!r}: allowed "
+            f"are numbers of at least {_SMALLEST:.3g} in size."
+        )
 
 
 def check_list(name: str, values: Any, of: str) -> list[Any]:

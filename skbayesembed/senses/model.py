@@ -256,7 +256,9 @@ class SenseModel:
     def weights_of(self, draws, chain, draw):
         """Probabilities of senses (K, D) under a recorded draw."""
         here = {name: values[chain, draw] for name, values in draws.items()}
-        arrays = here | {"phi": np.log(here["prevalence"])}
+        # a prevalence may be zero in double precision
+        with np.errstate(divide="ignore"):
+            arrays = here | {"phi": np.log(here["prevalence"])}
         return self.sense_proba(arrays).T
 
     def prevalence(self, arrays):
