@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Collection, Iterable
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,16 @@ def check_checkpoint(estimator: Any) -> None:
             "checkpoint needs a seed, got random_state=None: every call draws other numbers then, "
             "and none goes on from another."
         )
+
+
+def check_path(name: str, value: Any) -> Path:
+    """Path that ``value`` is; an error unless it is a str or path-like, of text."""
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a str or a path, got {value!r}.")
+    if "\0" in text:
+        raise ValueError(f"{name} must have no null characters, got {value!r}.")
+    return Path(text)
 
 
 def check_solver(estimator: Any, solver: Any, supported: Collection[str]) -> None:

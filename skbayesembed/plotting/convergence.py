@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import binom, rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_integer
+from ..common.checks import check_integer, check_list
 from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
 from .canvas import COLORS, GREY, LIGHT, Display, can, styles
@@ -198,10 +198,10 @@ def _entries(posterior, names, n):
     known = {**posterior, **posterior.stats}
     if names is None:
         names = [name for name in ("lp", *_WATCHED) if name in known] or list(known)[:1]
-    names = [names] if isinstance(names, str) else list(names)
+    names = [names] if isinstance(names, str) else check_list("names", names, "names of draws")
     for name in names:
-        if name not in known:
-            raise KeyError(f"unknown name {name!r}; available: {', '.join(known)}")
+        if not isinstance(name, str) or name not in known:
+            raise KeyError(f"names has {name!r}; available: {', '.join(known)}")
     found = []
     for name in names:
         draws = np.asarray(known[name])

@@ -28,7 +28,7 @@ def test_what_is_no_number_above_zero(value):
 
 
 def test_numbers_without_a_finite_inverse():
-    for value in (5e-324, np.float64(-1e-310), np.float32(1e-45) * 1e-270):
+    for value in (5e-324, np.float64(-1e-310)):
         with pytest.raises(ValueError, match="x must not be so near to 0 .*allowed are numbers of"):
             check_real("x", value, -1)
 
