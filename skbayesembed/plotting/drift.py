@@ -145,11 +145,8 @@ class DriftDisplay(Display):
             For answers that are not about periods.
         """
         for label, answer in labelled(self.answers).items():
-            if (
-                not isinstance(answer, Mapping)
-                or "times" not in answer
-                or np.ndim(answer.mean) != 1
-            ):
+            of_periods = isinstance(answer, Mapping) and "times" in answer
+            if not of_periods or np.ndim(answer.mean) != 1:
                 about = f" about {list(answer.axes)}" if hasattr(answer, "axes") else ""
                 raise ValueError(
                     f"answers[{label!r}] must be about periods, as those of similarity of a "
