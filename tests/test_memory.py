@@ -38,6 +38,9 @@ WITHIN = 1.3
         ("embedded", "hmc", 300),
         ("topics", "vi", 400),
         ("topics", "gibbs", 200),
+        ("topics", "map", 4),
+        ("topics", "hmc", 20),
+        ("topics", "laplace", 100),
     ],
 )
 def test_announced_memory_is_about_the_peak(room, solver, draws, size):

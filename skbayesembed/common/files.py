@@ -18,6 +18,8 @@ from .checks import check_path
 def npz_path(path: str | os.PathLike[str]) -> Path:
     """The path, with ``.npz`` at its end."""
     path = check_path("path", path)
+    if not path.name:
+        raise ValueError(f"path must name a file, got {str(path)!r}.")
     return path if path.name.endswith(".npz") else path.with_name(f"{path.name}.npz")
 
 

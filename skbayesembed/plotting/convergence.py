@@ -199,6 +199,8 @@ def _entries(posterior, names, n):
     if names is None:
         names = [name for name in ("lp", *_WATCHED) if name in known] or list(known)[:1]
     names = [names] if isinstance(names, str) else check_list("names", names, "names of draws")
+    if not names:
+        raise ValueError(f"names must be names of draws, or None, got {names!r}.")
     for name in names:
         if not isinstance(name, str) or name not in known:
             raise KeyError(f"names has {name!r}; available: {', '.join(known)}")

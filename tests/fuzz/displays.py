@@ -70,7 +70,14 @@ class Draw:
         """One of these has to be in the message of an error."""
         # of models and answers that have nothing of the kind, what they lack
         known = {"estimator", "solver", "answer", "answers", "result", "units", "prior", "axes"}
+        # words are those of `similarity`, which a drifting model has for a period
+        known |= {"a", "b", "word", "period", "dispersion_"}
         return known | set(self.hostile)
+
+    @property
+    def also(self):
+        """What models raise that do not know their documents."""
+        return (AttributeError,) if self.display == "DispersionDisplay" else ()
 
     def __call__(self):
         model = fitted(_OF.get(self.display, "sgns-metropolis"))
