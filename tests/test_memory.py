@@ -23,6 +23,7 @@ WITHIN = 1.3
         ("sgns", "vi", 500),
         ("sgns", "gibbs", 150),
         ("sgns", "laplace", 1000),
+        ("sgns", "hmc", 200),
         ("expected", "map", 4),
         ("expected", "vi", 200),
         ("dynamic", "map", 4),

@@ -114,8 +114,11 @@ def check_path(name: str, value: Any) -> Path:
     text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(text, str):
         raise TypeError(f"{name} must be a str or a path, got {value!r}.")
-    if "\0" in text:
-        raise ValueError(f"{name} must have no null characters, got {value!r}.")
+    try:
+        if b"\0" in os.fsencode(text):
+            raise ValueError(f"{name} must have no null characters, got {value!r}.")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name} must be text of this system, got {value!r}.") from error
     return Path(text)
 
 

@@ -15,11 +15,17 @@ import numpy as np
 from .checks import check_path
 
 
+def file_path(path: str | os.PathLike[str]) -> Path:
+    """The path; an error unless it names a file."""
+    found = check_path("path", path)
+    if not found.name:
+        raise ValueError(f"path must name a file, got {path!r}.")
+    return found
+
+
 def npz_path(path: str | os.PathLike[str]) -> Path:
     """The path, with ``.npz`` at its end."""
-    path = check_path("path", path)
-    if not path.name:
-        raise ValueError(f"path must name a file, got {str(path)!r}.")
+    path = file_path(path)
     return path if path.name.endswith(".npz") else path.with_name(f"{path.name}.npz")
 
 

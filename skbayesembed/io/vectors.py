@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..common.checks import check_choice, check_integer, check_path, listed
-from ..common.files import complete_file
+from ..common.files import complete_file, file_path
 from .reading import FORMATS, Request, format_of, read_binary, read_npz, read_text
 from .word_vectors import WordVectors
 
@@ -159,7 +159,7 @@ def save_vectors(
     """
     check_choice("format", format, ("auto", *FORMATS))
     vectors = WordVectors.of(source, side=side, period=period)
-    path = check_path("path", path)
+    path = file_path(path)
     plain = path.with_suffix("") if path.suffix == ".gz" else path
     if format == "auto":
         format = _BY_SUFFIX.get(plain.suffix, "word2vec")

@@ -279,7 +279,8 @@ class Ask:
         # answers that this solver, model or input does not have at all say so
         # of usual documents, of which there are few
         known |= {
-            "partial_fit": {"min_count", "times"}, "loo": {"min_count"}, "effects": {"word"}
+            "partial_fit": {"min_count", "times"}, "loo": {"min_count"},
+            "document_similarity": {"times"}, "effects": {"word"}
         }.get(self.method, set())  # fmt: skip
         return known | {"solver", "enable_metadata_routing", "model", "draws", "units", "embedding"}
 
