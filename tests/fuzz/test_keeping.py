@@ -10,7 +10,7 @@ from tests.fuzz import keeping  # noqa: E402
 from tests.fuzz.running import FEW, MANY, try_calls  # noqa: E402
 
 # A call of these is a fit, or writes and reads a file.
-_FEW, _MANY = FEW // 3, MANY // 2
+_FEW, _MANY = FEW // 6, MANY // 2
 
 
 @pytest.mark.parametrize("n_calls", [_FEW, pytest.param(_MANY, marks=pytest.mark.slow)])
