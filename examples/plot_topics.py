@@ -80,7 +80,7 @@ TopicWordsDisplay.from_estimator(model, 6, by="density")
 # What a decade adds to the share of each topic. A paragraph is a document, an address is what was
 # sampled: ``units``.
 
-decades = (table[["year"]] - 1980) / 10
+decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
 effects = model.effects(table["text"], decades, units=table["year"])
 print(effects)
 ForestDisplay.from_result(effects)

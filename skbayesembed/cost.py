@@ -65,6 +65,14 @@ class Cost(Table):
     question : Part or None
         What the first question costs whose answer knows how the text was sampled; later ones are
         answered from what it has made. None where there are no intervals by units.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug"] * 5
+    >>> cost = BayesianSGNS(2, solver="map", prior_precision=1.0, min_count=1).estimate_cost(texts)
+    >>> cost.solver, cost.seconds < 60
+    ('map', True)
     """
 
     parts: list[Part]

@@ -39,6 +39,18 @@ class Candidates(Table):
         Of the fit to all of X: as given, or ``"auto"`` where it was not searched for.
     reason : list of str
         Why it is that solver.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.search import check_search
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
+    >>> model = BayesianSGNS(min_count=1, prior_precision=1.0)
+    >>> search = GridSearchCV(model, {"n_components": [2, 3]}, cv=2)
+    >>> candidates = check_search(search, texts)
+    >>> candidates.params, candidates.solver.tolist()
+    ([{'n_components': 2}, {'n_components': 3}], ['gibbs', 'gibbs'])
     """
 
     params: list[dict[str, Any]]

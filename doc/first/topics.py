@@ -24,7 +24,7 @@ model = GaussianLDA(
 model.fit(table["text"])
 
 print(model.topic_info(6))
-decades = (table[["year"]] - 1980) / 10
+decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
 effects = model.effects(table["text"], decades, units=table["year"])
 ForestDisplay.from_result(effects)
 # %% words

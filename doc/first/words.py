@@ -14,7 +14,7 @@ model = BayesianSGNS(
 model.fit(addresses.data)
 
 print(model.most_similar("freedom", 6))
-NeighborsDisplay.from_estimator(model, "freedom")
+NeighborsDisplay.from_estimator(model, "freedom", 6)
 # %% compare
 print(model.similarity_difference(("freedom", "god"), ("freedom", "law")))
 print()

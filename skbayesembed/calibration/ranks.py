@@ -23,6 +23,14 @@ def rank_among(draws: np.ndarray, truth: np.ndarray, rng: np.random.Generator) -
     -------
     ndarray of int of shape (n_quantities,)
         From 0 to ``n_draws``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.calibration import rank_among
+    >>> draws = np.arange(10.0)[:, None]
+    >>> rank_among(draws, np.array([3.5]), np.random.default_rng(0)).tolist()
+    [4]
     """
     draws, truth = np.asarray(draws), np.asarray(truth)
     equal = (draws == truth).sum(axis=0)

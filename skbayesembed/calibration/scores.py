@@ -30,6 +30,17 @@ def joint_differences(direct: np.ndarray, chain: np.ndarray) -> np.ndarray:
     References
     ----------
     Geweke (2004). Getting it right. Journal of the American Statistical Association 99.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.calibration import joint_differences
+    >>> rng = np.random.default_rng(0)
+    >>> direct, chain = rng.normal(size=(2, 1000, 1))
+    >>> bool(abs(joint_differences(direct, chain)[0]) < 4)
+    True
+    >>> bool(abs(joint_differences(direct, chain + 1)[0]) > 10)
+    True
     """
     direct, chain = np.asarray(direct), np.asarray(chain)
     out = np.full(direct.shape[1], np.nan)
@@ -56,5 +67,13 @@ def known_differences(
     -------
     ndarray of shape (n_functions,)
         Differences of the means in standard errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.calibration import known_differences
+    >>> draws = np.random.default_rng(0).normal(size=(2, 500, 1))
+    >>> bool(abs(known_differences(draws, np.zeros(1))[0]) < 4)
+    True
     """
     return (draws.mean(axis=(0, 1)) - mean) / np.hypot(mcse(draws), error)

@@ -66,6 +66,17 @@ class Calibration:
         Effective number of draws of the prior behind the corner's means.
     seconds : float
         CPU time of the process that asked for the tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed.calibration import Calibration
+    >>> ranks = np.random.default_rng(0).integers(32, size=(100, 1))
+    >>> found = Calibration(
+    ...     "GaussianLDA", "gibbs", ("share",), ranks, 31, None, 0, np.array([0.5, -1.2]), 5000.0
+    ... )
+    >>> bool(found.p_values.min() > 0.001)
+    True
     """
 
     model: str

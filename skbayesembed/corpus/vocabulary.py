@@ -239,6 +239,14 @@ def build_vocabulary(
     See Also
     --------
     count_pairs : Counts pairs of these words.
+
+    Examples
+    --------
+    >>> from skbayesembed import build_vocabulary
+    >>> parts = ["the cat sat on the mat"], ["the dog sat on the rug"]
+    >>> vocabulary = sum(build_vocabulary(part, min_count=2) for part in parts)
+    >>> vocabulary.words.tolist()
+    ['the', 'on', 'sat']
     """
     empty = Vocabulary(
         {},

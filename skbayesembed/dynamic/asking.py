@@ -46,6 +46,15 @@ class DynamicAskingMixin(AskingMixin):
         -------
         Nearer
             Prints as a table.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.nearer("cat", ["dog", "mat"], period=1901).words.shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         return nearer(self, word, others, prob, self._shift(period))
@@ -68,6 +77,15 @@ class DynamicAskingMixin(AskingMixin):
         -------
         Projections
             Prints as a table.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.project(["mat", "rug"], model.axis("cat", "dog"), period=1901).words.shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         return project(self, axis, words, prob, self._shift(period))
@@ -88,6 +106,15 @@ class DynamicAskingMixin(AskingMixin):
         -------
         Analogies
             Prints as a table.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.analogy("cat", "mat", "dog", n=2, period=1901).words.shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         return analogy(self, a, b, c, n, prob, self._shift(period))

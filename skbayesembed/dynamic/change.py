@@ -85,7 +85,7 @@ def known_share(estimator, at, index, draws):
 
 
 def verdict_of(found):
-    """What `drift` found with a threshold, one of four short texts."""
+    """What `drift` found with a threshold, one of five short texts."""
     if min(found.pairs) < FEWEST_PAIRS:
         return "no data"
     low, high = found.interval
@@ -95,7 +95,7 @@ def verdict_of(found):
         return "no drift"
     # the sampling of units may vary more than the prior, and then it is no want of data
     of_prior = found.get("sd_prior", 1.0) > found.get("sd_sampling", 0.0)
-    return "no data" if found.known < _LEAST_KNOWN and of_prior else "not decided"
+    return "not known" if found.known < _LEAST_KNOWN and of_prior else "not decided"
 
 
 def moves(estimator, at, index, distance, prob, shape=None, **more):
@@ -160,6 +160,16 @@ class Changes(Table):
     n_units : ndarray of shape (n,) or None
         Effective units of sampling that the vector rests on in the period that has fewer; None
         where intervals are the model's.
+
+    Examples
+    --------
+    >>> from skbayesembed import DynamicSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+    >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+    >>> table = model.most_changed(3)
+    >>> len(table.words), table.interval.shape, table.periods
+    (3, (3, 2), (1900, 1901))
     """
 
     words: np.ndarray

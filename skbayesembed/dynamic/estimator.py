@@ -61,7 +61,8 @@ class DynamicSGNS(
     Parameters
     ----------
     n_components : int, default=50
-        Dimension of the vectors.
+        Dimension of the vectors. Where a word has few documents in a period, 10 to 20 give steadier
+        answers.
     solver : {"vi", "gibbs", "hmc", "laplace", "map"}, default="vi"
         ``"vi"`` approximates the posterior by a Gaussian process for each word, as in the paper;
         ``"gibbs"`` and ``"hmc"`` sample it, ``"laplace"`` approximates it by the Gaussian at its
@@ -184,6 +185,8 @@ class DynamicSGNS(
         Variance of a word's target vectors given all contexts by the units of sampling, over that
         by the model, averaged over periods; above 1 where the model's intervals are too narrow for
         text. NaN for words of fewer than two effective units. Worked out when it is asked for.
+    response_ : float
+        As of `BayesianSGNS`, one number for all periods.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict

@@ -129,6 +129,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         ------
         KeyError
             For an unknown word.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.trajectory("cat").mean.shape
+        (2, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -178,6 +187,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
             For an unknown word.
         ValueError
             For a time that is in no period.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.similarity("cat", "dog").interval.shape
+        (2, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -215,6 +233,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         -----
         Vectors that are not known are less alike than those that are, whether the word has changed
         or not: see `drift` for how to tell change from want of data.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> float(model.self_similarity("cat", 1900).mean[0].round(6))
+        1.0
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -248,6 +275,16 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``end`` less that at ``start``, and ``prob_increase``, the probability that the words
             drew closer.
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> change = model.similarity_change("cat", "dog", 1900, 1901)
+        >>> 0 <= change.prob_increase <= 1
+        True
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -298,7 +335,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
             one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``
             where the whole interval is above the threshold, ``"no drift"`` where it is below; else
-            ``"not decided"``, or ``"no data"`` where ``known`` is below 0.1 for want of data (95 %
+            ``"not decided"``, or ``"not known"`` where ``known`` is below 0.1 for want of data (95 %
             of the prior's standard deviation are left), and not because units differ.
 
         Notes
@@ -306,6 +343,16 @@ class DynamicReadingMixin(DynamicAskingMixin):
         A distance cannot be negative: where little is known it is far from 0 because little is
         known, not because the word has changed. A word that was never seen has the distance that
         the prior gives it; ``observed_`` tells how much was seen.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> answers = {"drifted", "no drift", "not decided", "not known", "no data"}
+        >>> model.drift("cat").verdict in answers
+        True
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -403,6 +450,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Neighbours
             Ordered by posterior mean cosine, with the probability of each of being among the
             ``n`` nearest; prints as a table.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.most_similar("cat", 2, period=1900).words.shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -428,6 +484,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen, n_pairs), ``interval`` (n_chosen,
             n_pairs, 2), ``draws`` (n_draws, n_chosen, n_pairs).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.cooccurrence_proba([("cat", "sat")]).mean.shape
+        (2, 1)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)

@@ -25,6 +25,16 @@ class Comparison(Table):
         observation by observation; 0 for the best.
     bad_share : ndarray of shape (n_models,)
         Share of the observations whose densities are unreliable.
+
+    Examples
+    --------
+    >>> from sklearn.utils import Bunch
+    >>> from skbayesembed.metrics import compare_models
+    >>> a = Bunch(elpd=-6.0, se=1.0, pointwise=[-1.0, -2.0, -3.0])
+    >>> b = Bunch(elpd=-7.5, se=1.0, pointwise=[-1.5, -2.5, -3.5])
+    >>> table = compare_models({"b": b, "a": a})
+    >>> table.names.tolist(), table.difference.tolist()
+    (['a', 'b'], [0.0, -1.5])
     """
 
     names: np.ndarray

@@ -35,6 +35,17 @@ class Representatives(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.datasets import make_senses
+    >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+    >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+    >>> model = model.fit(made.counts, times=made.times)
+    >>> table = model.representative_snippets(made.counts, 0, n=3, times=made.times)
+    >>> table.of, table.index.shape, bool(table.mean[0] >= table.mean[1])
+    ('sense', (3,), True)
     """
 
     of: str

@@ -264,8 +264,8 @@ def _both(values):
 
 
 def _amounts(values):
-    """Numbers of pairs and units: four digits, or all those before the point."""
-    return [f"{v:.0f}" if v >= 1000 else f"{v:.4g}" for v in values]
+    """Numbers of pairs and units: three digits, or all those before the point."""
+    return [f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
 
 
 def _objects(labels):

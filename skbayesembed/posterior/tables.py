@@ -151,6 +151,18 @@ class Table:
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
         ``"point"`` (one draw, no interval); None if it is not known.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> table = model.most_similar("cat", 2)
+    >>> table.source, table.prob
+    ('units', 0.9)
+    >>> table.to_frame().shape
+    (2, 7)
     """
 
     n_draws: int | None = None
@@ -338,6 +350,16 @@ class Summary(Table):
         What else is to be known of the run, printed below.
     columns : tuple of str
         Names of the columns, in order.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> summary = model.posterior_.summary(["rho"])
+    >>> summary.columns, summary.mean.shape
+    (('mean', 'sd', 'low', 'high', 'mcse', 'ess_bulk', 'ess_tail', 'rhat'), (16,))
     """
 
     labels: np.ndarray

@@ -37,6 +37,17 @@ class Prevalences(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.datasets import make_senses
+    >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+    >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+    >>> model = model.fit(made.counts, times=made.times)
+    >>> table = model.prevalence_info()
+    >>> table.mean.shape, int(table.n_snippets.sum())
+    ((2, 1, 3), 60)
     """
 
     mean: np.ndarray

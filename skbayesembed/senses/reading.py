@@ -52,6 +52,16 @@ class SenseWords(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.datasets import make_senses
+    >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+    >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+    >>> model = model.fit(made.counts, times=made.times)
+    >>> model.sense_words(3).words.shape
+    (2, 3)
     """
 
     def __init__(
@@ -165,6 +175,16 @@ class SenseReadingMixin:
         -------
         ndarray of shape (n_senses, n_genres, n_periods, 2)
             ``(low, high)`` in the last axis.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> model.prevalence_interval(prob=0.9).shape
+        (2, 1, 3, 2)
         """
         check_is_fitted(self, "posterior_")
         return self.posterior_.hdi(names="prevalence", prob=prob)["prevalence"].transpose(
@@ -288,6 +308,16 @@ class SenseReadingMixin:
         ------
         KeyError
             For an unknown word.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> model.word_trajectory(model.words_[0]).interval.shape
+        (2, 3, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -320,6 +350,16 @@ class SenseReadingMixin:
         ------
         KeyError
             For an unknown word.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> float(model.sense_given_word(model.words_[0]).mean.sum().round(6))
+        1.0
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -355,6 +395,16 @@ class SenseReadingMixin:
         ------
         ValueError
             If there is no such sense, period or genre.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> 0 <= model.prevalence_change(0, 0, 2).prob_increase <= 1
+        True
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -389,6 +439,17 @@ class SenseReadingMixin:
         ------
         ValueError
             If there is no such sense or genre, or the threshold is out of range.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> from skbayesembed.datasets import make_senses
+        >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
+        >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
+        >>> model = model.fit(made.counts, times=made.times)
+        >>> found = model.emergence(0, 0.3)
+        >>> round(float(found.proba.sum() + found.never), 6)
+        1.0
         """
         check_is_fitted(self, "posterior_")
         sense = sense_index(self, sense)

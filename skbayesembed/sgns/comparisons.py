@@ -48,6 +48,16 @@ class Nearer(Table):
         ``high_mcse``; None where intervals are by units, and for a point estimate.
     answer : Answer
         All cosines, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> table = model.nearer("cat", ["dog", "mat"])
+    >>> float(table.prob_nearest.sum().round(6)), bool(table.mean[0] >= table.mean[1])
+    (1.0, True)
     """
 
     word: str
@@ -122,6 +132,16 @@ class Projections(Table):
         ``high_mcse``; None where intervals are by units, and for a point estimate.
     answer : Answer
         All projections, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> table = model.project(["mat", "rug"], model.axis("dog", "cat"))
+    >>> table.words.shape, bool(table.mean[0] >= table.mean[1])
+    ((2,), True)
     """
 
     axis: str

@@ -59,6 +59,17 @@ class MeaningEffects(Table):
         Of the word.
     prob : float
         Probability of the intervals.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> year = [[float(i)] for i in range(15)]
+    >>> effects = model.effects(texts, year, word="cat")
+    >>> effects.axes, effects.mean.shape
+    (['norm'], (1, 1))
     """
 
     terms: np.ndarray
@@ -409,6 +420,16 @@ class MeaningMixin:
         Description and Inference. American Political Science Review 117(4).
         Hemerik, Goeman & Finos (2020). Robust Testing in Generalized Linear Models by Sign
         Flipping Score Contributions. Journal of the Royal Statistical Society B 82(3).
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> effects = model.effects(texts, [[float(i)] for i in range(15)], word="cat")
+        >>> effects.mean.shape
+        (1, 1)
         """
         check_is_fitted(self, "posterior_")
         return meaning_effects(

@@ -70,7 +70,8 @@ class BayesianSGNS(
     Parameters
     ----------
     n_components : int, default=50
-        Number of components (the dimension) of every word vector.
+        Number of components (the dimension) of every word vector. For some dozens of documents
+        10 to 20 predict as well and give steadier answers.
     solver : {"auto", "gibbs", "hmc", "vi", "laplace", "map"}, default="auto"
         ``"gibbs"`` and ``"hmc"`` sample the posterior, ``"vi"`` and ``"laplace"`` approximate it
         by Gaussians, ``"map"`` finds its mode. ``"auto"`` goes by sizes and parameters alone:
@@ -220,6 +221,10 @@ class BayesianSGNS(
         Variance of a word's target vector given all contexts by the units of sampling, over that
         by the model; above 1 where the model's intervals are too narrow for text. NaN for words of
         fewer than two effective units.
+    response_ : float
+        What standard errors by units are multiplied by, since refits of halves of the units move
+        so much less than first order says: near 1 where the text supports all components, and
+        smaller where there are too many. Worked out when it, or an interval, is asked for.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict of str to int

@@ -268,6 +268,14 @@ def count_pairs(
     Notes
     -----
     Memory is that of the counts and of two million tokens, however long the text is.
+
+    Examples
+    --------
+    >>> from skbayesembed import build_vocabulary, count_pairs
+    >>> parts = ["the cat sat on the mat"], ["the dog sat on the rug"]
+    >>> vocabulary = sum(build_vocabulary(part, min_count=2) for part in parts)
+    >>> sum(count_pairs(part, vocabulary, window=2) for part in parts)
+    PairShard(n_words=3, n_documents=2, n_positive=16)
     """
     _check_options(vocabulary, window, window_weights)
     place = {word: i for i, word in enumerate(vocabulary.words.tolist())}

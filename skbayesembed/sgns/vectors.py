@@ -128,6 +128,15 @@ class UnitsMixin:
         """Variance of a word's target by the units over that by the model, (n_words,)."""
         return self._seen_sampling("dispersion_").dispersion
 
+    @property
+    def response_(self) -> float:
+        """What standard errors by units are multiplied by, as refits of halves of the units say."""
+        sampling = self._seen_sampling("response_")
+        if self._deviations() is None:
+            reason = sampling.problem or "set uncertainty='documents'"
+            raise AttributeError(f"response_ needs intervals by units: {reason}")
+        return float(sampling.response)
+
     def _seen_sampling(self, name):
         check_is_fitted(self, "posterior_")
         if self._sampling is None:

@@ -66,6 +66,17 @@ class AssociationTests(Table):
         ``high_mcse``; None where intervals are by units, and for a point estimate.
     answers : dict of str to Answer
         What `weat` gives for each test, by its name.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> tests = {"pets": (["cat", "mat"], ["dog", "rug"], ["sat", "on"], ["and", "the"])}
+    >>> table = model.weats(tests)
+    >>> table.names.tolist(), table.interval.shape
+    (['pets'], (1, 2))
     """
 
     names: np.ndarray

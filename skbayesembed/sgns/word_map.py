@@ -75,6 +75,19 @@ class WordMap(Table):
         Draws behind the figures; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
         Effective units of sampling of each word; None where intervals are the model's.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from skbayesembed.plotting import WordMapDisplay
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> drawn = WordMapDisplay.from_estimator(model, ["cat", "dog", "mat"]).result
+    >>> drawn.position.shape, drawn.half_axes.shape
+    ((3, 2), (3, 2))
     """
 
     words: np.ndarray

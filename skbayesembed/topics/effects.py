@@ -55,6 +55,18 @@ class TopicEffects(Table):
     unmixed : ndarray of int or None
         Topics whose shares had not mixed when the fit ended: their part ``sd_topics`` is not to be
         relied on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed import GaussianLDA
+    >>> rng = np.random.default_rng(0)
+    >>> vectors = np.repeat([[0.0, 3.0], [3.0, 0.0]], 6, axis=0) + rng.normal(size=(12, 2))
+    >>> counts = rng.poisson(2, size=(40, 12))
+    >>> model = GaussianLDA(2, embedding=vectors, solver="vi", random_state=0).fit(counts)
+    >>> effects = model.effects(counts, np.arange(40.0)[:, None])
+    >>> effects.mean.shape, effects.interval.shape
+    ((2, 2), (2, 2, 2))
     """
 
     terms: np.ndarray

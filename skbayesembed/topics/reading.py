@@ -49,6 +49,17 @@ class TopicWords(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed import GaussianLDA
+    >>> rng = np.random.default_rng(0)
+    >>> vectors = np.repeat([[0.0, 3.0], [3.0, 0.0]], 6, axis=0) + rng.normal(size=(12, 2))
+    >>> counts = rng.poisson(2, size=(40, 12))
+    >>> model = GaussianLDA(2, embedding=vectors, solver="vi", random_state=0).fit(counts)
+    >>> model.top_words(3).words.shape
+    (2, 3)
     """
 
     words: np.ndarray
@@ -100,6 +111,18 @@ class TopicTable(Table):
         First words.
     prob : float
         Probability of the intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbayesembed import GaussianLDA
+    >>> rng = np.random.default_rng(0)
+    >>> vectors = np.repeat([[0.0, 3.0], [3.0, 0.0]], 6, axis=0) + rng.normal(size=(12, 2))
+    >>> counts = rng.poisson(2, size=(40, 12))
+    >>> model = GaussianLDA(2, embedding=vectors, solver="vi", random_state=0).fit(counts)
+    >>> table = model.topic_info(3)
+    >>> float(table["share"].sum().round(6)), table.words.shape
+    (1.0, (2, 3))
     """
 
     share: np.ndarray

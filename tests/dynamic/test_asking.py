@@ -282,7 +282,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         ([1.1, 2.0], {}, "drifted"),
         ([0.1, 0.9], {}, "no drift"),
         ([0.1, 2.0], {}, "not decided"),
-        ([0.1, 2.0], {"known": 0.05}, "no data"),
+        ([0.1, 2.0], {"known": 0.05}, "not known"),
         ([1.1, 2.0], {"pairs": (0.0, 90.0)}, "no data"),
         # units differ from each other: that is not for want of data
         ([0.1, 2.0], {"known": 0.0, "sd_prior": 0.1, "sd_sampling": 0.3}, "not decided"),

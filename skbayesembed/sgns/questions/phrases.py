@@ -197,6 +197,16 @@ class Axis:
     ----------
     high, low
         As given.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+    >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+    >>> model = model.fit(texts)
+    >>> axis = model.axis("dog", "cat")
+    >>> model.similarity("mat", axis).interval.shape
+    (2,)
     """
 
     def __init__(self, high, low):

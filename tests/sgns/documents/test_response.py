@@ -63,8 +63,7 @@ def test_first_order_is_right_where_data_say_much(texts):
     the median of four is taken.
     """
     model = fitted(texts)
-    assert model.similarity(0, 1).sd_sampling > 0
-    assert abs(np.log(model._sampling.response) - 0.04) < 4 * 0.08 / np.sqrt(2)
+    assert abs(np.log(model.response_) - 0.04) < 4 * 0.08 / np.sqrt(2)
 
 
 def test_it_multiplies_what_units_do(texts):
@@ -88,11 +87,12 @@ def test_saturates_where_components_are_noise(texts):
     The response was .73 to .83 on three such texts, with a standard deviation of .06 a split.
     """
     model = fitted(texts, 10)
-    assert model.similarity(0, 1).sd_sampling > 0
-    assert model._sampling.response < 0.95
+    assert model.response_ < 0.95
+    model.set_params(uncertainty="model")
+    with pytest.raises(AttributeError, match="response_ needs intervals by units: set uncertainty"):
+        _ = model.response_
 
 
 def test_few_units_tell_nothing(texts):
     model = fitted(texts[:4], prior_precision=1.0)
-    assert model.similarity(0, 1).sd_sampling > 0
-    assert model._sampling.response == 1.0
+    assert model.response_ == 1.0
