@@ -161,7 +161,7 @@ def _until_interrupted(folder, backend):
     warnings.simplefilter("ignore")
     checkpoint.INTERVAL, checkpoint._SHARE = 0.0, float("inf")
     with joblib.parallel_config(backend=backend):
-        found = senses(**LONG | {"draws": 20_000}, n_jobs=2, checkpoint=folder)
+        found = senses(**LONG | {"draws": 20_000, "thin": 20}, n_jobs=2, checkpoint=folder)
     attrs = found.posterior_.attrs
     kept = f"{found.posterior_.n_chains} chains of {found.posterior_.n_draws} draws"
     (Path(folder) / "kept").write_text(f"interrupted: {attrs['interrupted']}, kept {kept}")

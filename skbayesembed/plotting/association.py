@@ -125,9 +125,9 @@ class WEATDisplay(Display):
             For another answer.
         """
         found = self.answer
-        if not isinstance(found, Mapping) or "association" not in found:
-            got = list(found) if isinstance(found, Mapping) else found
-            raise ValueError(f"answer must be one of weat, with an association, got {got!r}.")
+        known = list(found) if isinstance(found, Mapping) else found
+        if not isinstance(known, list) or "association" not in known:
+            raise ValueError(f"answer must be one of weat, with an association, got {known!r}.")
         (axes,) = self._open(ax, _HEIGHT)
         effects = permutation_effects(found.association.mean, found.n_first)
         self.permuted_ = effects

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.fuzz.outcomes import complaint
 
-# Calls of each kind in the default run, and in the long one: 12,500 in all, and 5,000 of figures and files.
+# Calls of each kind in the default run, and in the long one: 17,500 in all.
 FEW, MANY = 36, 2500
 
 
