@@ -45,15 +45,22 @@ def digest(model):
 
 
 def refused(call):
-    """The error of a call, in one line."""
-    begun = time.process_time()
+    """The error of a call, or the first warning beside its result, in one line."""
+    begun, told = time.process_time(), []
     try:
-        call()
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            call()
     except Exception as error:
         spent = time.process_time() - begun
-        text = str(error).replace("|", "/").replace("\n", " ")
-        return f"{type(error).__name__} after {spent:.1f} CPU s: {text[:160]}"
-    return f"a result after {time.process_time() - begun:.1f} CPU s"
+        return f"{type(error).__name__} after {spent:.1f} CPU s: {_line(error)}"
+    spent = time.process_time() - begun
+    found = f"a result after {spent:.1f} CPU s"
+    return found + "".join(f"; {w.category.__name__}: {_line(w.message)}" for w in told[:1])
+
+
+def _line(message):
+    return str(message).replace("|", "/").replace("\n", " ")[:160]
 
 
 def same_under(backend):
@@ -149,6 +156,38 @@ def killed():
     return f"{files} files left; the same call then has the same draws: {same}"
 
 
+def _until_interrupted(folder, backend):
+    os.setsid()
+    warnings.simplefilter("ignore")
+    checkpoint.INTERVAL, checkpoint._SHARE = 0.0, float("inf")
+    with joblib.parallel_config(backend=backend):
+        found = senses(**LONG | {"draws": 20_000, "thin": 20}, n_jobs=2, checkpoint=folder)
+    attrs = found.posterior_.attrs
+    kept = f"{found.posterior_.n_chains} chains of {found.posterior_.n_draws} draws"
+    (Path(folder) / "kept").write_text(f"interrupted: {attrs['interrupted']}, kept {kept}")
+
+
+def interrupted_under(backend):
+    """Ctrl-C reaches all processes of a terminal: the fit and its workers."""
+    with tempfile.TemporaryDirectory() as folder:
+        spawned = multiprocessing.get_context("spawn").Process(
+            target=_until_interrupted, args=(folder, backend)
+        )
+        spawned.start()
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and not all(
+            any(f"chain-{chain}" in name for name in os.listdir(folder)) for chain in (0, 1)
+        ):
+            time.sleep(0.05)
+        # past the warm-up
+        time.sleep(3)
+        os.killpg(spawned.pid, signal.SIGINT)
+        spawned.join(60)
+        spawned.kill()
+        kept = Path(folder) / "kept"
+        return kept.read_text() if kept.exists() else f"nothing kept: exit {spawned.exitcode}"
+
+
 def new_times():
     model = DiSCSenseModel(2, solver="map", n_periods=2, random_state=0)
     model.fit(SENSES.counts, times=SENSES.times + 1.0)
@@ -170,6 +209,9 @@ FAULTS = {
     "`prior_precision=1e-300` of drifting vectors": tiny_precision,
     "eight threads that save to one path": many_writers,
     "SIGKILL while chains draw, with a checkpoint": killed,
+    "Ctrl-C while two chains draw in processes (loky), with a checkpoint": lambda: (
+        interrupted_under("loky")
+    ),
     "a fold that begins before the training dates": new_times,
 }
 

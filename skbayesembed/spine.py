@@ -18,13 +18,13 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from .common.checks import all_finite, check_checkpoint, check_solver
+from .common.checks import all_finite, check_checkpoint, check_solver, is_number
 from .common.memory import check_memory, one_account
 from .common.random import named_seeds
 from .common.trial import Measured, Trial, current
@@ -44,6 +44,9 @@ _EXTREME = (
     "Some number is too large or too small to compute with: look for one among the priors, the "
     "options of the solver, the counts and their weights."
 )
+
+# Sizes of parameters between which none is to blame for overflow, in single precision too.
+_ORDINARY = 1e-30, 1e30
 
 
 @dataclass(frozen=True)
@@ -221,10 +224,12 @@ def plain(estimator: Any) -> Any:
 def _numbers_explained(estimator):
     """Context in which errors of NumPy's and SciPy's own name the estimator and what to look for.
 
-    All input has been checked before, so that only extreme numbers can cause them.
+    All input has been checked before, so that only extreme numbers can cause them. What overflows
+    where a parameter is far from 1 is no warning: the posterior is finite, or an error names it.
     """
     try:
-        yield
+        with np.errstate(all="ignore") if _extremes(estimator) else contextlib.nullcontext():
+            yield
     except (np.linalg.LinAlgError, ValueError) as error:
         frame = error.__traceback__
         while frame.tb_next is not None:
@@ -234,8 +239,30 @@ def _numbers_explained(estimator):
         message = str(error).rstrip(".")
         raise type(error)(
             f"{type(estimator).__name__}(solver={estimator.solver!r}) met numbers that it cannot "
-            f"compute with ({message}). {_EXTREME}"
+            f"compute with ({message}). {_extremes(estimator)}{_EXTREME}"
         ) from error
+
+
+def _extremes(estimator):
+    """A sentence that names parameters beyond `_ORDINARY`; empty where there are none."""
+    given = {
+        (name if at is None else f"{name}.{at}"): value
+        for name in sorted(vars(estimator))
+        for at, value in _numbers_of(vars(estimator)[name])
+    }
+    low, high = _ORDINARY
+    beyond = [f"{n}={x!r}" for n, x in given.items() if x and not low < abs(float(x)) < high]
+    return f"Far from 1: {', '.join(beyond)}. " if beyond else ""
+
+
+def _numbers_of(value):
+    """(None, number) of a number, (field, number) of those of a dataclass."""
+    if is_number(value):
+        return [(None, value)]
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = [(part.name, getattr(value, part.name)) for part in fields(value)]
+        return [(name, part) for name, part in parts if is_number(part)]
+    return []
 
 
 # Draws of an approximation that are made in a trial; products with the Hessian that one takes.
@@ -402,7 +429,7 @@ def _check_finite(estimator, posterior, result):
     if wrong:
         raise ValueError(
             f"{type(estimator).__name__}(solver={estimator.solver!r}) found no finite posterior: "
-            f"there is NaN or infinity in {', '.join(wrong)}. {_EXTREME}"
+            f"there is NaN or infinity in {', '.join(wrong)}. {_extremes(estimator)}{_EXTREME}"
         )
 
 

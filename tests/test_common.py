@@ -145,6 +145,9 @@ BRIEF += [
 def test_sklearn_checks(estimator, check):
     if check.func.__name__ == "check_array_api_input":
         pytest.skip("runs with SCIPY_ARRAY_API=1 only")
+    if "sample_weight_equivalence" in check.func.__name__ and hasattr(estimator, "batch_size"):
+        # batches of documents that are repeated are other batches
+        estimator = clone(estimator).set_params(batch_size=1000)
     check(estimator)
 
 

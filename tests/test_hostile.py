@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from skbayesembed import BayesianSGNS, DynamicSGNS, GaussianLDA, PairCounts, Vocabulary
+from skbayesembed import (
+    BayesianSGNS,
+    DiSCSenseModel,
+    DynamicSGNS,
+    GaussianLDA,
+    PairCounts,
+    SensePrior,
+    Vocabulary,
+)
 from skbayesembed.common.checks import as_floats, check_integer, is_whole
 from skbayesembed.metrics import brier_score
 from skbayesembed.posterior import RunningMoments
@@ -84,3 +93,29 @@ def test_arguments_that_are_no_lists():
         RunningMoments(0.5)
     with pytest.raises(ValueError, match="stop_words must be a list of str, got -7"):
         Vocabulary({}, 0, stop_words=-7)
+
+
+def test_parameters_far_from_one_are_named():
+    case = CASES["dynamic-map"]
+    with pytest.raises(np.linalg.LinAlgError, match=r"Far from 1: prior_precision=1e-300\."):
+        case.fit(prior_precision=1e-300)
+    with pytest.raises(ValueError, match="prior.kappa_chi must not be so near to 0"):
+        CASES["senses-map"].fit(prior=SensePrior(kappa_chi=5e-324))
+    with pytest.raises(ValueError, match=r"prior.kappa_chi must be a number > 0.0 and <= 1e\+100"):
+        CASES["senses-laplace"].fit(prior=SensePrior(kappa_chi=1e300))
+
+
+def test_chains_that_are_still_on_their_way_to_huge_counts():
+    """Prevalences of two snippets have mixed where logits of words have far to go."""
+    model = DiSCSenseModel(2, n_starts=1, solver="gibbs", draws=100, warmup=20, chains=2)
+    with pytest.warns(ConvergenceWarning, match="split R-hat of the log likelihood is"):
+        model.set_params(random_state=0).fit([[3, 10**9], [2, 1]])
+    assert model.posterior_.attrs["converged"] is False
+    assert model.posterior_.attrs["max_rhat_likelihood"] > 1.2
+
+
+def test_reference_documents_are_named():
+    model = CASES["sgns-map"].fit()
+    X = [["x0", "x1", "x2"]] * 4
+    with pytest.raises(TypeError, match="^reference: X must be documents"):
+        model.effects(X, [0, 1, 0, 1], word="x0", reference=0.0)

@@ -23,6 +23,7 @@ WITHIN = 1.3
         ("sgns", "vi", 500),
         ("sgns", "gibbs", 150),
         ("sgns", "laplace", 1000),
+        ("sgns", "hmc", 200),
         ("expected", "map", 4),
         ("expected", "vi", 200),
         ("dynamic", "map", 4),
@@ -38,6 +39,9 @@ WITHIN = 1.3
         ("embedded", "hmc", 300),
         ("topics", "vi", 400),
         ("topics", "gibbs", 200),
+        ("topics", "map", 4),
+        ("topics", "hmc", 20),
+        ("topics", "laplace", 100),
     ],
 )
 def test_announced_memory_is_about_the_peak(room, solver, draws, size):

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 
+from ..common.checks import check_choice, check_jobs, check_real
 from ..common.random import seed_sequence
 from .bands import uniformity
 from .drift import Drift
@@ -179,17 +180,17 @@ def calibrate(
     >>> found.p_values.min() > 0.001  # doctest: +SKIP
     True
     """
-    if model not in MODELS:
-        raise ValueError(f"model must be one of {', '.join(map(repr, MODELS))}, got {model!r}.")
+    check_choice("model", model, MODELS)
     tested = MODELS[model]
-    if sampler not in tested.samplers:
+    if not isinstance(sampler, str) or sampler not in tested.samplers:
         choices = ", ".join(map(repr, tested.samplers))
         raise ValueError(f"sampler must be one of {choices} for {model!r}, got {sampler!r}.")
-    if not share > 0:
-        raise ValueError(f"share must be a number > 0, got {share!r}.")
+    check_jobs(n_jobs)
+    seeds_of_all = seed_sequence(random_state)
+    check_real("share", share, 0)
     sizes = {name: max(_LEAST[name], round(share * n)) for name, n in WHOLE.items()}
     begun = time.process_time()
-    ranks_seed, *seeds = seed_sequence(random_state).spawn(3)
+    ranks_seed, *seeds = seeds_of_all.spawn(3)
     joint_rng, corner_rng = (np.random.default_rng(s) for s in seeds)
     ranks = simulated_ranks(
         functools.partial(replication, tested, sampler, tested.samplers[sampler]),

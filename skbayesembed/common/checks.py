@@ -10,9 +10,13 @@ import math
 import os
 from collections.abc import Collection, Iterable
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+# The smallest number that has all of its digits.
+_SMALLEST = float(np.finfo(float).tiny)
 
 
 def check_integer(name: str, value: Any, low: int, others: str = "") -> None:
@@ -30,6 +34,7 @@ def check_real(
     """Raise a ValueError unless ``value`` is a finite number from ``low`` to ``high``.
 
     It must be above ``low`` if ``strict``, and may be equal to it otherwise; it may be ``high``.
+    Numbers so near to zero that one over them is infinite are refused.
     """
     good = is_number(value) and math.isfinite(value)
     real = isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
@@ -41,6 +46,11 @@ def check_real(
         sign = ">" if strict else ">="
         upper = f" and <= {high}" if np.isfinite(high) else ""
         raise ValueError(f"{name} must be a number {sign} {low}{upper}, got {value!r}.")
+    if 0 < abs(float(value)) < _SMALLEST:
+        raise ValueError(
+            f"{name} must not be so near to 0 that one over it is infinite, got {value!r}: allowed "
+            f"are numbers of at least {_SMALLEST:.3g} in size."
+        )
 
 
 def check_list(name: str, values: Any, of: str) -> list[Any]:
@@ -97,6 +107,19 @@ def check_checkpoint(estimator: Any) -> None:
             "checkpoint needs a seed, got random_state=None: every call draws other numbers then, "
             "and none goes on from another."
         )
+
+
+def check_path(name: str, value: Any) -> Path:
+    """Path that ``value`` is; an error unless it is a str or path-like, of text."""
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a str or a path, got {value!r}.")
+    try:
+        if b"\0" in os.fsencode(text):
+            raise ValueError(f"{name} must have no null characters, got {value!r}.")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name} must be text of this system, got {value!r}.") from error
+    return Path(text)
 
 
 def check_solver(estimator: Any, solver: Any, supported: Collection[str]) -> None:

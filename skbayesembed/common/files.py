@@ -12,10 +12,20 @@ from typing import Any
 
 import numpy as np
 
+from .checks import check_path
+
+
+def file_path(path: str | os.PathLike[str]) -> Path:
+    """The path; an error unless it names a file."""
+    found = check_path("path", path)
+    if not found.name:
+        raise ValueError(f"path must name a file, got {path!r}.")
+    return found
+
 
 def npz_path(path: str | os.PathLike[str]) -> Path:
     """The path, with ``.npz`` at its end."""
-    path = Path(path)
+    path = file_path(path)
     return path if path.name.endswith(".npz") else path.with_name(f"{path.name}.npz")
 
 
@@ -89,7 +99,7 @@ def read_npz(
     ValueError
         If it is something else, is damaged, or has another version.
     """
-    given, path = Path(path), npz_path(path)
+    path, given = npz_path(path), Path(path)
     path = path if path.exists() or not given.is_file() else given
     with open(path, "rb") as file:
         try:

@@ -420,7 +420,9 @@ def _read_line(values, name, n=None):
     if dates:
         line = _years(values)
     elif values.dtype.kind in "iuf" or not values.size:
-        line = values.astype(np.float64)
+        # what overflows is refused below
+        with np.errstate(over="ignore"):
+            line = values.astype(np.float64)
     else:
         _refuse(values.tolist()[0], name)
     if not np.isfinite(line).all():

@@ -148,4 +148,6 @@ class Ascent:
 
 
 def _dot(a, b):
-    return float(np.dot(a.ravel(), b.ravel()))
+    # of numbers beyond single precision it is infinite, and the step is not taken
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.dot(a.ravel(), b.ravel()))

@@ -8,6 +8,9 @@ that choice nor the number of threads ever changes a draw.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -272,6 +275,7 @@ class Control:
         self.progress = progress
         self.inner_threads = inner_threads
         self.checkpoint = checkpoint
+        self.process = os.getpid()
         self._stop = threading.Event()
 
     def __getstate__(self):
@@ -335,11 +339,28 @@ def _work(chain, model, settings, record, seed, control, index):
         return record
     record.running = True
     try:
-        with OneBlasThread(), Workers(control.inner_threads) as run:
+        with _deaf(control), OneBlasThread(), Workers(control.inner_threads) as run:
             chain(model, settings, record, seed, control, index, run)
     finally:
         record.running = False
     return record
+
+
+@contextlib.contextmanager
+def _deaf(control):
+    """Context in which Ctrl-C does not reach a worker process, which the first one ends.
+
+    The exception would come between Python and a compiled kernel, where processes have crashed.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if control.process == os.getpid() or not main:
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _return_as():

@@ -34,6 +34,8 @@ class Walker:
         The point to start from.
     step : float, default=0.2
         First step size, in whitened coordinates; it is adapted until `freeze` is called.
+    options : HamiltonianOptions
+        How it moves.
 
     Attributes
     ----------
@@ -42,12 +44,13 @@ class Walker:
     """
 
     def __init__(
-        self, model: Any, rng: np.random.Generator, theta: np.ndarray, step: float = _STEP
-    ) -> None:
+        self, model: Any, rng: np.random.Generator, theta: np.ndarray, step: float = _STEP,
+        options: HamiltonianOptions = OPTIONS,
+    ) -> None:  # fmt: skip
         self.model = model
         metric = Metric(np.zeros(model.n_parameters), np.array(model.scale, dtype=float))
-        self.sampler = Trajectories(model, OPTIONS, rng, metric)
-        self.adapter = StepSize(OPTIONS.target)
+        self.sampler = Trajectories(model, options, rng, metric)
+        self.adapter = StepSize(options.target)
         self.adapter.restart(step)
         self.sampler.step = step
         self.adapting = True

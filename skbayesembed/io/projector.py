@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from ..common.checks import check_prob, listed
+from ..common.checks import check_path, check_prob, listed
 from ..common.files import complete_file
 from .word_vectors import SIDES, WordVectors
 
@@ -93,7 +93,7 @@ def to_projector(
     if hasattr(source, "_word_facts") and SIDES[side] == "rho_":
         columns |= _of_posterior(source._word_facts(period), prob)
     rows = _places(vectors, words)
-    folder = Path(folder)
+    folder = check_path("folder", folder)
     folder.mkdir(parents=True, exist_ok=True)
     names = [" ".join(word.split()) or "(blank)" for word in vectors.words[rows].tolist()]
     numbers = np.column_stack(list(columns.values()))[rows]

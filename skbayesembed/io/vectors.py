@@ -6,14 +6,13 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..common.checks import check_choice, check_integer, listed
-from ..common.files import complete_file
+from ..common.checks import check_choice, check_integer, check_path, listed
+from ..common.files import complete_file, file_path
 from .reading import FORMATS, Request, format_of, read_binary, read_npz, read_text
 from .word_vectors import WordVectors
 
@@ -160,7 +159,7 @@ def save_vectors(
     """
     check_choice("format", format, ("auto", *FORMATS))
     vectors = WordVectors.of(source, side=side, period=period)
-    path = Path(path)
+    path = file_path(path)
     plain = path.with_suffix("") if path.suffix == ".gz" else path
     if format == "auto":
         format = _BY_SUFFIX.get(plain.suffix, "word2vec")
@@ -208,4 +207,4 @@ def _request(path, words, limit, encoding, errors, dtype):
         if not words or not all(isinstance(word, str) for word in words):
             raise ValueError(f"words must be a list of str or None, got {words!r}.")
         words = frozenset(words)
-    return Request(Path(path), words, limit, encoding, errors, np.dtype(dtype))
+    return Request(check_path("path", path), words, limit, encoding, errors, np.dtype(dtype))

@@ -285,7 +285,7 @@ def _vectors_and_index(vectors, words, mean=False):
     if words is None:
         raise ValueError("words must name the rows of vectors, got None.")
     vectors = check_numbers(vectors, "vectors")
-    words = [str(w) for w in words]
+    words = [str(w) for w in check_list("words", words, "words")]
     if vectors.ndim != 2 or len(vectors) != len(words):
         raise ValueError(
             f"vectors must have shape ({len(words)}, n_components) for {len(words)} words, "

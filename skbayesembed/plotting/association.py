@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -125,8 +125,9 @@ class WEATDisplay(Display):
             For another answer.
         """
         found = self.answer
-        if "association" not in found:
-            raise ValueError(f"answer must be one of weat, got one with {', '.join(found)}.")
+        known = list(found) if isinstance(found, Mapping) else found
+        if not isinstance(known, list) or "association" not in known:
+            raise ValueError(f"answer must be one of weat, with an association, got {known!r}.")
         (axes,) = self._open(ax, _HEIGHT)
         effects = permutation_effects(found.association.mean, found.n_first)
         self.permuted_ = effects

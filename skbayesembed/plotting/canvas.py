@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 from typing import Any, Self
 
 import numpy as np
+
+from ..common.checks import check_list
 
 # Of a figure made here: the width of a column in inches, sizes of text in points.
 WIDTH = 3.4
@@ -118,6 +121,23 @@ class Display:
     def __getstate__(self):
         # what was drawn is no part of the answer
         return {k: v for k, v in self.__dict__.items() if not k.endswith("_") and k != "_made"}
+
+
+def names_for(names: Any, n: int, what: str) -> list[str]:
+    """``n`` names of what there is to show, those given or its numbers; a ValueError for others."""
+    if names is None:
+        return [f"{what} {k}" for k in range(n)]
+    found = check_list("names", names, f"{n} names")
+    if len(found) != n:
+        raise ValueError(f"names must name each of the {n} {what}s, got {len(found)} names.")
+    return [str(name) for name in found]
+
+
+def labelled(answers: Any) -> Mapping[str, Any]:
+    """The answers by their labels; a ValueError for anything else."""
+    if not isinstance(answers, Mapping) or not answers:
+        raise ValueError(f"answers must map labels to answers, got {answers!r}.")
+    return answers
 
 
 def legend_above(axes, title=None):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import binom, rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_integer
+from ..common.checks import check_integer, check_list
 from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
 from .canvas import COLORS, GREY, LIGHT, Display, can, styles
@@ -241,10 +241,12 @@ def _entries(posterior, names, n):
     known = {**posterior, **posterior.stats}
     if names is None:
         names = [name for name in ("lp", *_WATCHED) if name in known] or list(known)[:1]
-    names = [names] if isinstance(names, str) else list(names)
+    names = [names] if isinstance(names, str) else check_list("names", names, "names of draws")
+    if not names:
+        raise ValueError(f"names must be names of draws, or None, got {names!r}.")
     for name in names:
-        if name not in known:
-            raise KeyError(f"unknown name {name!r}; available: {', '.join(known)}")
+        if not isinstance(name, str) or name not in known:
+            raise KeyError(f"names has {name!r}; available: {', '.join(known)}")
     found = []
     for name in names:
         draws = np.asarray(known[name])

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..common.checks import check_integer, check_list, is_whole
 from .canvas import COLORS, SMALL, Display, can
 from .labels import label_points
 from .marks import plain_log, reference
@@ -134,11 +135,13 @@ class DispersionDisplay(Display):
         return self
 
     def _labelled(self, label, drawn):
-        if isinstance(label, int | np.integer):
+        if is_whole(label):
+            check_integer("label", label, 0)
             order = np.argsort(-self.dispersion[drawn], kind="stable")
             return drawn[order[:label]]
         places = {str(word): i for i, word in enumerate(self.words)}
+        label = check_list("label", label, "words, or a number of them")
         for word in label:
-            if word not in places or places[word] not in drawn:
+            if not isinstance(word, str) or word not in places or places[word] not in drawn:
                 raise KeyError(f"label names {word!r}, which has no dispersion here.")
         return np.array([places[word] for word in label], dtype=int)

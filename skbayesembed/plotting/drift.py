@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..posterior.sources import FEWEST_PAIRS, interval_label
-from .canvas import Display, can, legend_above, styles
+from .canvas import Display, can, labelled, legend_above, styles
 from .labels import called
 from .marks import band
 
@@ -141,11 +141,13 @@ class DriftDisplay(Display):
         ValueError
             For answers that are not about periods.
         """
-        for label, answer in self.answers.items():
-            if "times" not in answer or np.ndim(answer.mean) != 1:
+        for label, answer in labelled(self.answers).items():
+            of_periods = isinstance(answer, Mapping) and "times" in answer
+            if not of_periods or np.ndim(answer.mean) != 1:
+                about = f" about {list(answer.axes)}" if hasattr(answer, "axes") else ""
                 raise ValueError(
                     f"answers[{label!r}] must be about periods, as those of similarity of a "
-                    f"DynamicSGNS, got {type(answer).__name__} about {list(answer.axes)}."
+                    f"DynamicSGNS, got {type(answer).__name__}{about}."
                 )
         (axes,) = self._open(ax, _HEIGHT + _LINE * len(self.answers))
         self.lines_, self.bands_, self.hollow_ = [], [], []

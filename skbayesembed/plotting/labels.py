@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..common.checks import check_list
+
 # Of a letter, relative to the size of the text; of a line.
 _LETTER, _LINE = 0.62, 1.25
 # Where a label may lie: on the right or left of its point, above or below, and between these; so
@@ -23,7 +25,7 @@ def called(what):
         return str(label)
     if isinstance(what, str | int | np.integer):
         return str(what)
-    return "[" + ", ".join(map(str, what)) + "]"
+    return "[" + ", ".join(map(str, check_list("word", what, "words, or one word"))) + "]"
 
 
 def label_points(axes, positions, labels, size):

@@ -7,8 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..common.checks import check_list
 from ..posterior.sources import interval_label
-from .canvas import Display, can, legend_above, styles
+from ..senses.prevalences import Prevalences
+from .canvas import Display, can, legend_above, names_for, styles
 from .marks import band
 
 # Height of a panel, of what is around them, and of a line of the legend, in inches.
@@ -138,6 +140,8 @@ class PrevalenceDisplay(Display):
             For an unknown genre, and another number of names than senses.
         """
         found = self.result
+        if not isinstance(found, Prevalences):
+            raise ValueError(f"result must be that of prevalence_info, got {found!r}.")
         chosen, names = self._chosen(genres), self._names()
         height = _PANEL * len(chosen) + _LINE * len(names) + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
@@ -170,17 +174,14 @@ class PrevalenceDisplay(Display):
         known = self.result.genres
         if genres is None:
             return list(range(len(known)))
+        genres = check_list("genres", genres, f"some of {known}")
         missing = [genre for genre in genres if str(genre) not in known]
         if missing or not len(genres):
             raise ValueError(f"genres must be a list of some of {known}, got {genres!r}.")
         return [known.index(str(genre)) for genre in genres]
 
     def _names(self):
-        n = len(self.result.mean)
-        names = [f"sense {k}" for k in range(n)] if self.names is None else list(self.names)
-        if len(names) != n:
-            raise ValueError(f"names must name each of the {n} senses, got {len(names)} names.")
-        return names
+        return names_for(self.names, len(self.result.mean), "sense")
 
 
 def _called(words):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..common.checks import check_choice, check_prob
 from ..posterior.sources import interval_label
-from .canvas import COLORS, Display, can
+from .canvas import COLORS, Display, can, labelled
 from .labels import called
 from .marks import AROUND, ROW, density, forest
 
@@ -94,6 +94,8 @@ class SimilarityDisplay(Display):
         """
         can(estimator, "similarity", cls.__name__)
         check_prob(prob)
+        if period is not None and not hasattr(estimator, "periods_"):
+            raise ValueError(f"period must be None for {type(estimator).__name__}, got {period!r}.")
         when = {} if period is None else {"periods": [period]}
         answers = {
             ", ".join(map(called, pair)): estimator.similarity(*pair, prob=prob, **when)
@@ -146,7 +148,7 @@ class SimilarityDisplay(Display):
             For another kind, answers that are not single ones, and none at all.
         """
         check_choice("kind", kind, ("density", "interval"))
-        found = [_single(label, answer) for label, answer in _items(self.answers)]
+        found = [_single(label, answer) for label, answer in labelled(self.answers).items()]
         mean, interval = np.array([m for m, _, _ in found]), np.array([i for _, i, _ in found])
         one = next(iter(self.answers.values()))
         tall = _TALL if kind == "density" and one.source != "point" else 1.0
@@ -160,12 +162,6 @@ class SimilarityDisplay(Display):
             axes.set_ylim(len(mean) - 0.7, -1.0)
         axes.set_xlabel(f"{self.quantity}\n{interval_label(one.prob, one.source)}")
         return self._close()
-
-
-def _items(answers):
-    if not isinstance(answers, Mapping) or not answers:
-        raise ValueError(f"answers must map labels to answers, got {answers!r}.")
-    return answers.items()
 
 
 def _single(label, answer):

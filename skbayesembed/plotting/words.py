@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..posterior.sources import interval_label
-from .canvas import SMALL, WIDTH, Display, can
+from .canvas import SMALL, WIDTH, Display, can, names_for
 from .marks import ROW, forest
 
 # Height of what is around the rows of a panel, and below all panels, in inches.
@@ -102,14 +102,7 @@ class WordsDisplay(Display):
         return chosen
 
     def _names(self):
-        n = len(self.result.words)
-        if self.names is None:
-            return [f"{self._what} {k}" for k in range(n)]
-        if len(self.names) != n:
-            raise ValueError(
-                f"names must name each of the {n} {self._what}s, got {len(self.names)} names."
-            )
-        return [str(name) for name in self.names]
+        return names_for(self.names, len(self.result.words), self._what)
 
 
 class SenseWordsDisplay(WordsDisplay):

@@ -299,7 +299,9 @@ class SenseModel:
         """Probabilities of senses (K, D) under a recorded draw."""
         arrays = {name: values[chain, draw] for name, values in draws.items()}
         if self._works is None:
-            arrays["phi"] = np.log(arrays["prevalence"])
+            # a prevalence may be zero in double precision
+            with np.errstate(divide="ignore"):
+                arrays["phi"] = np.log(arrays["prevalence"])
         return self.sense_proba(arrays).T
 
     def prevalence(self, arrays):

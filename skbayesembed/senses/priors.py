@@ -18,6 +18,8 @@ from ..numeric.tridiagonal import Tridiagonal
 
 # Variance that stands for a flat prior of a first period where coordinates are made.
 _WIDE = 100.0
+# Beyond it, squares of variances overflow.
+_LARGEST = 1e100
 KINDS = ("disc", "gasc", "scan", "interaction", "edisc")
 # Parameters that must be above zero, and those that are autoregression coefficients.
 _POSITIVE = (
@@ -110,11 +112,11 @@ class SensePrior:
             if value >= 1:
                 raise ValueError(f"prior.{name} must be a number > -1 and < 1, got {value!r}.")
         for name in _POSITIVE:
-            check_real(f"prior.{name}", getattr(self, name), 0.0)
+            check_real(f"prior.{name}", getattr(self, name), 0.0, high=_LARGEST)
         for name in ("first_phi", "first_psi"):
             value = getattr(self, name)
             if not (isinstance(value, float) and value == np.inf):
-                check_real(f"prior.{name}", value, 0.0)
+                check_real(f"prior.{name}", value, 0.0, high=_LARGEST)
 
 
 def prior_of(estimator: Any) -> ModelPrior:

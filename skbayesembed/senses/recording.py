@@ -6,7 +6,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.mixing import RHAT_LIMIT, note_mixing
+from ..common.mixing import COORDINATE_RHAT_LIMIT, RHAT_LIMIT, note_mixing
 from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
@@ -115,7 +115,10 @@ def drawn(model, flat, facts, settings, rng):
 
 def diagnose(estimator, training, posterior):
     """Warnings of chains in different modes, and of chains that have not mixed."""
-    if estimator.solver not in CHAINS or estimator.n_senses == 1:
+    if estimator.solver not in CHAINS:
+        return
+    _look_at_likelihood(posterior)
+    if estimator.n_senses == 1:
         return
     if posterior.n_chains > 1:
         _compare_chains(
@@ -124,6 +127,26 @@ def diagnose(estimator, training, posterior):
     mixing = rhat(posterior["prevalence"])
     message = _of_unmixed(posterior, mixing)
     note_mixing(posterior.attrs, mixing, "the prevalences of senses", message=message)
+
+
+def _look_at_likelihood(posterior):
+    """Warn of word logits that are still on their way, which prevalences do not tell of."""
+    values = posterior.stats["log_likelihood"]
+    means = ", ".join(f"{v:.1f}" for v in values.mean(axis=1))
+    mixing = rhat(values)
+    note_mixing(
+        posterior.attrs,
+        mixing,
+        "the log likelihood",
+        name="max_rhat_likelihood",
+        limit=COORDINATE_RHAT_LIMIT,
+        message=(
+            f"The chains have not mixed: the split R-hat of the log likelihood is "
+            f"{float(mixing):.3g}, above {COORDINATE_RHAT_LIMIT} (means by chain {means}). They "
+            "are still on their way, or each is in a place of its own. Raise warmup and draws; "
+            "snippets of very many words take longest, so cut them into shorter ones."
+        ),
+    )
 
 
 def _of_unmixed(posterior, mixing):

@@ -14,7 +14,7 @@ from ..common.random import generators
 from ..common.trial import current
 from ..inference.checkpoint import remembered
 from ..inference.matching import clusters, mean_of_aligned, similarities
-from ..inference.mode_mass import Mass, Walker, log_mass
+from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass
 from ..inference.threads import OneBlasThread
 from .model import SenseModel, permuted
 
@@ -23,6 +23,9 @@ _POWERS = np.geomspace(0.1, 1.0, 20)
 _MOVES, _SETTLING = 8, 40
 # First step size of a start, in coordinates whose scale is one; adapted from the first move on.
 _FIRST_STEP = 0.2
+# Its trajectories have some 2**8 steps at most, five times what text needs: counts or variances
+# beyond all bounds, to which coordinates do not fit, would take four times as long.
+_HURRIED = replace(OPTIONS, max_depth=8)
 # Moves that a mode's means and information are taken from, in rounds: each improves the next.
 _ROUNDS = (50, 100, 200)
 _KEPT = 8
@@ -107,7 +110,7 @@ def annealed(data, n_senses, prior, rng):
     for power in _POWERS:
         model = SenseModel(data, n_senses, prior, power=power)
         theta = model.init(rng) if arrays is None else model.pack(arrays)
-        walker = Walker(model, rng, theta, step)
+        walker = Walker(model, rng, theta, step, _HURRIED)
         for _ in range(_MOVES):
             walker.move()
         arrays, step = model.unpack(walker.state.theta), walker.sampler.step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..common.checks import is_number, is_whole
+from ..common.checks import check_total, is_number, is_whole
 from ..corpus.text import keep_tokens
 from .counting_kernels import BREAK, count_draws, count_windows, group_positions
 from .pairs import PairCounts, RankOne, as_counts
@@ -149,7 +149,10 @@ def expected_negatives(positive, *, negative, ns_exponent):
         If ``negative`` or ``ns_exponent`` is out of range or ``positive`` is all zero.
     """
     noise = _noise(positive, negative, ns_exponent)
-    return RankOne(negative * _row_sums(positive), noise)
+    with np.errstate(over="ignore"):
+        draws = negative * _row_sums(positive)
+    check_total("negative times the pairs", draws)
+    return RankOne(draws, noise)
 
 
 def sampled_negatives(positive, *, negative, ns_exponent, rng):

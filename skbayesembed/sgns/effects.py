@@ -133,7 +133,7 @@ def meaning_effects(
     ids, offsets = _tokens(estimator, X)
     n = len(offsets) - 1
     design, units = design_of(design, n), check_units(units, n)
-    tokens = (ids, offsets) if reference is None else _tokens(estimator, reference)
+    tokens = (ids, offsets) if reference is None else _reference_tokens(estimator, reference)
     matrix = contexts_to_vectors(estimator.rho_, *tokens, window)
     found = occurrences(estimator.rho_, ids, offsets, index, window, matrix)
     documents = np.unique(found.documents)
@@ -214,6 +214,15 @@ def _tokens(estimator, X):
         raise TypeError("effects needs documents as text or tokens: counts have no contexts.")
     ids, offsets = encode(X, analyzer_of(estimator, input_kind(X)), estimator.vocabulary_)
     return keep_tokens(ids, offsets, ids >= 0)
+
+
+def _reference_tokens(estimator, reference):
+    """As `_tokens`; errors say which documents they are about."""
+    try:
+        return _tokens(estimator, reference)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"reference: {error}") from error
 
 
 def context_means(rho, ids, offsets, window):

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import (
     check_list,
     check_prob,
+    listed,
 )
 from . import inputs
 from .comparisons import Nearer, Projections, nearer, project
@@ -42,9 +43,10 @@ def similarity_difference(estimator, first, second, prob):
     check_prob(prob)
     found = []
     for name, pair in (("first", first), ("second", second)):
-        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+        words = listed(pair)
+        if words is None or len(words) != 2:
             raise ValueError(f"{name} must be a pair of words, got {pair!r}.")
-        found.append([phrase_of(estimator, word, name) for word in pair])
+        found.append([phrase_of(estimator, word, name) for word in words])
     operands = operands_of(found[0] + found[1], estimator._n_places)
     pairs = Cosines(operands, np.array([[0, 1]])), Cosines(operands, np.array([[2, 3]]))
     title = ", less ".join(similarity_title(*pair) for pair in found)

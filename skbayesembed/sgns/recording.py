@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.special import expit
 
 from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
@@ -18,6 +19,9 @@ _MONITORED = 100
 # Bytes of a search for the mode, for each number of the vectors of one side: steps remembered,
 # gradients, the preconditioner and sums by block in single precision, parameters in double.
 _SEARCH_BYTES = 400
+# Bytes of the states of a trajectory that a chain keeps, for each number of vectors of one side:
+# 120 of them, in double precision, of both sides. Measured; a chain at its largest depth has more.
+_TRAJECTORY_BYTES = 120 * 16
 # Draws that are recorded whole if they take no more than so many times the budget.
 _FEWEST_DRAWS, _MOST_BUDGETS = 200, 4
 
@@ -55,6 +59,9 @@ def _work(estimator, n_words):
     """Bytes that a solver works with besides pairs and draws, as far as it does not tell itself."""
     if estimator.solver == "map":
         return _SEARCH_BYTES * n_words * estimator.n_components
+    if estimator.solver == "hmc":
+        chains = min(effective_n_jobs(estimator.n_jobs), int(estimator.chains))
+        return _TRAJECTORY_BYTES * n_words * int(estimator.n_components) * chains
     if estimator.solver == "vi" and estimator.learning_method == "batch":
         size = estimator.n_components + 2 * estimator.biases
         return factor_bytes(n_words, size, estimator.covariance == "full")

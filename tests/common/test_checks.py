@@ -10,7 +10,7 @@ import pytest
 from skbayesembed.common.checks import all_finite, check_list, check_prob, check_real
 
 
-@pytest.mark.parametrize("value", [0.5, 3, np.float32(2), np.int8(1), 2**63 - 1, 5e-324])
+@pytest.mark.parametrize("value", [0.5, 3, np.float32(2), np.int8(1), 2**63 - 1, 2.3e-308])
 def test_numbers(value):
     check_real("x", value, 0)
 
@@ -25,6 +25,12 @@ def test_numbers_that_kernels_cannot_take(value):
 def test_what_is_no_number_above_zero(value):
     with pytest.raises(ValueError, match="x must be a number > 0, got"):
         check_real("x", value, 0)
+
+
+def test_numbers_without_a_finite_inverse():
+    for value in (5e-324, np.float64(-1e-310)):
+        with pytest.raises(ValueError, match="x must not be so near to 0 .*allowed are numbers of"):
+            check_real("x", value, -1)
 
 
 def test_probabilities():

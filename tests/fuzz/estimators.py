@@ -278,9 +278,10 @@ class Ask:
         known = {n for key in self.hostile for n in WORDS_FOR.get(key, (key,))}
         # answers that this solver, model or input does not have at all say so
         # of usual documents, of which there are few
-        known |= {"partial_fit": {"min_count", "times"}, "effects": {"word"}}.get(
-            self.method, set()
-        )
+        known |= {
+            "partial_fit": {"min_count", "times"}, "loo": {"min_count"},
+            "document_similarity": {"times"}, "effects": {"word"}
+        }.get(self.method, set())  # fmt: skip
         return known | {"solver", "enable_metadata_routing", "model", "draws", "units", "embedding"}
 
     def __call__(self):

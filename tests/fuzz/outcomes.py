@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import skbayesembed
+from skbayesembed.common.compiling import Compiling
 
 # What public functions are documented to raise. A LinAlgError is a ValueError, and has to name
 # what caused it like any other.
@@ -69,8 +70,8 @@ def complaint(call, names, finite=True, also=()):
     also : tuple of type
         Errors that are allowed besides.
     """
-    begun = time.process_time()
-    with warnings.catch_warnings(record=True) as told:
+    begun, compiling = time.process_time(), Compiling()
+    with compiling, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
             with time_limit():
@@ -83,7 +84,7 @@ def complaint(call, names, finite=True, also=()):
             wrong = "a result that is not finite" if finite and not all_finite(result) else None
     if wrong is None:
         wrong = next(filter(None, map(_fault, told)), None)
-    spent = time.process_time() - begun
+    spent = time.process_time() - begun - compiling.cpu_seconds
     if wrong is None and spent > SLOW:
         wrong = f"{spent:.0f} CPU seconds"
     return wrong

@@ -14,6 +14,7 @@ import skbayesembed
 from skbayesembed import PairShard, Posterior, Vocabulary, build_vocabulary, count_pairs
 from skbayesembed.datasets.r_files import read_r_file
 from skbayesembed.io import WordVectors, load_vectors, save_vectors
+from tests.fuzz import values
 from tests.fuzz.estimators import CASES
 from tests.helpers.r_writer import Factor, r_file
 
@@ -76,9 +77,9 @@ class Read:
     names = ("damaged", "path", "file", "bad", "good")
     also = (OSError, EOFError)
 
-    def content(self):
-        """The bytes of the damaged file."""
-        raw = bytearray(written(self.kind))
+    def damaged(self, content):
+        """The bytes of a file after the changes."""
+        raw = bytearray(content)
         for what, share, given in self.changes:
             place = int(share * len(raw))
             if what == "cut":
@@ -97,18 +98,10 @@ class Read:
         _, read, end = READERS[self.kind]
         with TemporaryDirectory() as folder:
             path = Path(folder) / f"damaged{end}"
-            path.write_bytes(self.content())
+            path.write_bytes(self.damaged(written(self.kind)))
             read(path)
 
 
 def damaged_files():
     """Files of every kind that is read, damaged in one to three places."""
-    given = st.one_of(
-        st.binary(min_size=1, max_size=9),
-        st.sampled_from([b"\n", b" ", b"nan ", b"1e999 ", b"-1", b"99999999999 ", b"\xff" * 8]),
-    )
-    what = st.sampled_from(["cut", "flip", "flip", "insert", "overwrite", "drop"])
-    # the beginning of a file says what it is, and the end of an archive what is in it
-    share = st.one_of(st.floats(0, 1), st.floats(0, 0.02), st.floats(0.95, 1))
-    changes = st.lists(st.tuples(what, share, given), min_size=1, max_size=3)
-    return st.builds(Read, st.sampled_from(list(READERS)), changes)
+    return st.builds(Read, st.sampled_from(list(READERS)), values.damages())

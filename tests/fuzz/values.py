@@ -216,3 +216,15 @@ def labels(n):
         return tuple(out) if form == "tuple" else out
 
     return st.one_of(build(), build(), build(), hostile())
+
+
+def damages():
+    """One to three changes of a file: (what, place as a share of the file, bytes)."""
+    given = st.one_of(
+        st.binary(min_size=1, max_size=9),
+        st.sampled_from([b"\n", b" ", b"nan ", b"1e999 ", b"-1", b"99999999999 ", b"\xff" * 8]),
+    )
+    what = st.sampled_from(["cut", "flip", "flip", "insert", "overwrite", "drop"])
+    # the beginning of a file says what it is, and the end of an archive what is in it
+    share = st.one_of(st.floats(0, 1), st.floats(0, 0.02), st.floats(0.95, 1))
+    return st.lists(st.tuples(what, share, given), min_size=1, max_size=3)

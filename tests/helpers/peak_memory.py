@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, PairCounts
+from skbayesembed.datasets import make_topics
 from skbayesembed.sgns.pairs import RankOne
 
 rng = np.random.default_rng(0)
@@ -76,6 +77,13 @@ def embedded(solver, size, draws):
 
 
 def topics(solver, size, draws):
+    if solver == "laplace":
+        # what has a mode that a Gaussian fits
+        made = make_topics(
+            400 * size, 1000, n_topics=4, n_dims=6, mean_length=60, separation=4.0, random_state=0
+        )
+        options = OPTIONS | _MODE | {"keep_draws": "all", "solver": solver, "draws": draws}
+        return GaussianLDA(4, embedding=made.vectors, **options), made.counts, {}
     vectors = rng.normal(size=(1500 * size, 20))
     estimator = GaussianLDA(
         10, embedding=vectors, min_count=1, keep_draws="all", solver=solver, draws=draws, **OPTIONS

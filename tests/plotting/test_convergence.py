@@ -89,7 +89,7 @@ def test_ranks_of_chains_that_mix_are_in_the_band():
 
 
 def test_unknown_names_are_refused(sampled):
-    with pytest.raises(KeyError, match="unknown name 'beta'; available: rho, alpha"):
+    with pytest.raises(KeyError, match="names has 'beta'; available: rho, alpha"):
         TraceDisplay.from_estimator(sampled, "beta")
 
 
