@@ -33,6 +33,7 @@ class WordsDisplay(Display):
     """
 
     _what: str
+    _method: str
 
     def __init__(self, result: Any, *, names: Sequence[str] | None = None) -> None:
         self.result, self.names = result, names
@@ -55,7 +56,17 @@ class WordsDisplay(Display):
         Returns
         -------
         Display
+
+        Raises
+        ------
+        TypeError
+            For what has no words with their probabilities.
         """
+        if not all(hasattr(result, name) for name in ("words", "mean", "interval", "source")):
+            raise TypeError(
+                f"result must be a table of words of {cls._what}s, as {cls._method} returns it, "
+                f"got {type(result).__name__}."
+            )
         return cls(result, names=names).plot(ax)
 
     def _draw(self, ax, chosen):
@@ -139,7 +150,7 @@ class SenseWordsDisplay(WordsDisplay):
     ['bank', 'shore']
     """
 
-    _what = "sense"
+    _what, _method = "sense", "sense_words"
 
     @classmethod
     def from_estimator(
@@ -230,7 +241,7 @@ class TopicWordsDisplay(WordsDisplay):
     'probability of the word, 90 % interval (VI, too narrow)'
     """
 
-    _what = "topic"
+    _what, _method = "topic", "top_words"
 
     @classmethod
     def from_estimator(

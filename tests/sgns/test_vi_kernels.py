@@ -157,7 +157,11 @@ def test_ascend(coupled, form, full, dtype):
     tau = RNG.uniform(0.5, 1, d)
     expected = slow_ascend(mean, matrices, y, y_matrices, n, kappa, prior, shift, near, tau, full)
     row, column = np.nonzero(near)
-    links = np.searchsorted(row, np.arange(n_words + 1)), column, near[row, column]
+    links = (
+        np.searchsorted(row, np.arange(n_words + 1)),
+        np.ascontiguousarray(column),
+        near[row, column],
+    )
     log_det, bound = np.empty(n_words), np.zeros(3)
     second = np.empty((n_words, d * (d + 1) // 2), dtype)
     kernels.second_table(0, n_words, y, y_cov, full, second)
