@@ -15,10 +15,8 @@ from .choice import PowerChoice, choose
 from .data import Snippets
 from .gibbs import solver as gibbs
 from .priors import ModelPrior, prior_of
-from .starts import BATCH, UNSEEN, find_modes, share_met_once
+from .starts import BATCH, UNSEEN, WORTH_NAMING, find_modes, may_matter, share_met_once
 
-# A second mode with more than this share of the posterior is reported.
-_WORTH_NAMING = 0.01
 # Of as many starts and more, one that met the heaviest mode alone is reported.
 _ENOUGH_STARTS = 4
 
@@ -72,16 +70,18 @@ def pose(estimator, training, seeds):
 def warn_of_modes(modes):
     """ConvergenceWarning where a second mode matters, or starts may have missed the heaviest.
 
-    A second mode matters where it holds more than a hundredth of the posterior. One that no start
-    has met is likely where many have met a mode of their own, or one alone has met the heaviest.
+    A second mode matters where it holds more than a hundredth of the posterior, or may within the
+    errors of log masses. One that no start has met is likely where many have met a mode of their
+    own, or one alone has met the heaviest.
     """
-    others = [mode for mode in modes[1:] if mode.share > _WORTH_NAMING]
-    n_starts = sum(mode.n_starts for mode in modes)
-    if others:
-        described = "; ".join(_describe(mode) for mode in [modes[0], *others])
+    first, n_starts = modes[0], sum(mode.n_starts for mode in modes)
+    matter = [i for i, mode in enumerate(modes) if i == 0 or _matters(mode, first)]
+    if len(matter) > 1:
+        unsure = [i for i in matter[1:] if may_matter(modes[i], first, 1.0)]
         warn_user(
-            f"The posterior has {1 + len(others)} modes that matter: {described}. The chains run "
-            "in the first. See modes_; raise n_starts for surer shares, label some snippets "
+            f"The posterior has {len(matter)} modes that matter: "
+            f"{'; '.join(_describe(i, modes[i]) for i in matter)}. The chains run in mode 0. "
+            f"{_unsure(unsure)}See modes_; raise n_starts for surer shares, label some snippets "
             "(y), or choose another n_senses.",
             ConvergenceWarning,
         )
@@ -101,10 +101,28 @@ def warn_of_modes(modes):
         )
 
 
-def _describe(mode):
+def _matters(mode, first):
+    return mode.share > WORTH_NAMING or may_matter(mode, first)
+
+
+def _unsure(places):
+    """What to say of modes that may be heavier than the first; nothing where there are none."""
+    if not places:
+        return ""
+    names = ", ".join(str(place) for place in places)
     return (
-        f"{100 * mode.share:.3g} % of the posterior, mean log likelihood "
-        f"{mode.log_likelihood:.1f}, {mode.n_starts} start(s)"
+        f"Within the errors of the log masses mode {names} may be heavier, and another "
+        "random_state may give another mode 0: the parts of the posterior that starts found may "
+        "be one. Read the weights of all of them, not of mode 0 alone. "
+    )
+
+
+def _describe(place, mode):
+    mass = mode.mass
+    weighed = "" if mass is None else f"log mass {mass.value:.1f} +- {mass.error:.1f}, "
+    return (
+        f"mode {place} ({100 * mode.share:.3g} % of the posterior, {weighed}mean log likelihood "
+        f"{mode.log_likelihood:.1f}, {mode.n_starts} start(s))"
     )
 
 
