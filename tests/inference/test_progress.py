@@ -172,7 +172,9 @@ def test_through_the_estimator(capsys, verbose):
         return
     assert err == ""
     cost, fit = out[: out.index("mode: ")], out[out.index("mode: ") :]
-    assert re.search(r"^About .* on \d+ thread.*solver='gibbs'$", cost, re.MULTILINE)
+    assert re.search(
+        r"^About .* on \d+ thread.*solver='gibbs'; then .*question$", cost, re.MULTILINE
+    )
     assert re.search(r"^draws +[\d.e-]+ +[\d.e-]+$", cost, re.MULTILINE)
     assert "chain 1: 1/20  " in fit
     assert "chain 1: 20/20  chain 2: 20/20  draws" in fit
