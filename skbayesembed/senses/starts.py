@@ -34,8 +34,8 @@ _TYPICAL_MODES = 3
 # States whose probabilities of senses have at least this cosine are of one mode.
 SAME = 0.85
 # A mode matters with more than this share of the posterior. Those that may, within so many standard
-# errors, are weighed again: as many more pairs of runs, one down and one up. Two pairs would leave
-# too few differences to take errors from.
+# errors, are weighed again, by more pairs of runs, one down and one up. Runs are short: long ones
+# leave the part of the posterior that the coordinates are made for.
 WORTH_NAMING, _CLEAR, _PAIRS = 0.01, 4.0, (1, 2, 2)
 # With n_starts="auto" so many starts at a time, and at most. Modes met once, as a share of all
 # starts, are about the probability that the next meets a new one (Good 1953, Biometrika 40).
