@@ -19,6 +19,8 @@ from .starts import BATCH, UNSEEN, WORTH_NAMING, find_modes, may_matter, share_m
 
 # Of as many starts and more, one that met the heaviest mode alone is reported.
 _ENOUGH_STARTS = 4
+# Modes that a warning describes, the heaviest; `modes_` has the rest.
+_DESCRIBED = 4
 
 
 @dataclass(frozen=True)
@@ -70,19 +72,21 @@ def pose(estimator, training, seeds):
 def warn_of_modes(modes):
     """ConvergenceWarning where a second mode matters, or starts may have missed the heaviest.
 
-    A second mode matters where it holds more than a hundredth of the posterior, or may within the
-    errors of log masses. One that no start has met is likely where many have met a mode of their
-    own, or one alone has met the heaviest.
+    A second mode matters where it holds more than a hundredth of the posterior, or where it may be
+    the heaviest within the errors of log masses. One that no start has met is likely where many
+    have met a mode of their own, or one alone has met the heaviest.
     """
     first, n_starts = modes[0], sum(mode.n_starts for mode in modes)
-    matter = [i for i, mode in enumerate(modes) if i == 0 or _matters(mode, first)]
+    others = range(1, len(modes))
+    unsure = [i for i in others if may_matter(modes[i], first, 1.0)]
+    matter = [0, *(i for i in others if i in unsure or modes[i].share > WORTH_NAMING)]
     if len(matter) > 1:
-        unsure = [i for i in matter[1:] if may_matter(modes[i], first, 1.0)]
+        described = "; ".join(_describe(i, modes[i]) for i in matter[:_DESCRIBED])
+        rest = f"; and {len(matter) - _DESCRIBED} more" if len(matter) > _DESCRIBED else ""
         warn_user(
-            f"The posterior has {len(matter)} modes that matter: "
-            f"{'; '.join(_describe(i, modes[i]) for i in matter)}. The chains run in mode 0. "
-            f"{_unsure(unsure)}See modes_; raise n_starts for surer shares, label some snippets "
-            "(y), or choose another n_senses.",
+            f"The posterior has {len(matter)} modes that matter: {described}{rest}. The chains run "
+            f"in mode 0. {_unsure(unsure)}See modes_; raise n_starts for surer shares, label some "
+            "snippets (y), or choose another n_senses.",
             ConvergenceWarning,
         )
     elif modes[0].n_starts == 1 and n_starts >= _ENOUGH_STARTS:
@@ -101,19 +105,14 @@ def warn_of_modes(modes):
         )
 
 
-def _matters(mode, first):
-    return mode.share > WORTH_NAMING or may_matter(mode, first)
-
-
 def _unsure(places):
     """What to say of modes that may be heavier than the first; nothing where there are none."""
     if not places:
         return ""
     names = ", ".join(str(place) for place in places)
     return (
-        f"Within the errors of the log masses mode {names} may be heavier, and another "
-        "random_state may give another mode 0: the parts of the posterior that starts found may "
-        "be one. Read the weights of all of them, not of mode 0 alone. "
+        f"Within the errors of the log masses the heaviest may also be mode {names}, and another "
+        "with another random_state: read the weights of all of them. "
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -25,14 +26,18 @@ def data():
     return snippets_of(planted())
 
 
-def test_senses_come_in_the_order_of_their_prevalence(data):
-    mode = run(data).learned["modes_"][0]
+@pytest.fixture(scope="module")
+def mode(data):
+    return run(data).learned["modes_"][0]
+
+
+def test_senses_come_in_the_order_of_their_prevalence(mode):
     of_sense = mode.weights.sum(axis=1)
     assert np.all(np.diff(of_sense) <= 0)
 
 
-def test_permuting_a_mode_leaves_its_density(data):
-    mode = run(data).learned["modes_"][0]
+def test_permuting_a_mode_leaves_its_density(data, mode):
+    mode = deepcopy(mode)
     model = SenseModel(data, K, ModelPrior())
     room = np.empty(model.n_parameters)
     before = model.logp_and_grad(model.pack(mode.arrays), room)
@@ -155,7 +160,7 @@ def test_what_may_matter_is_weighed_more_closely():
 @pytest.mark.parametrize(
     ("difference", "error", "expected"),
     [
-        (20.0, 4.0, "mode 0 .*log mass 0.0 .- 4.0.*mode 1 .*mode 1 may be heavier.*modes_"),
+        (20.0, 4.0, "mode 0 .*log mass 0.0 .- 4.0.*mode 1 .*may also be mode 1,.*modes_"),
         (4.5, 0.1, "mode 1"),
         (12.0, 1.0, None),
     ],
@@ -169,7 +174,7 @@ def test_modes_are_named_that_errors_do_not_tell_apart(difference, error, expect
     if expected is not None:
         message = str(caught[0].message)
         assert re.search(expected, message)
-        assert ("may be heavier" in message) == ("may be heavier" in expected)
+        assert ("may also be" in message) == ("may also be" in expected)
         assert "mode 2" not in message
 
 
