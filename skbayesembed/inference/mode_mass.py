@@ -6,6 +6,7 @@ holds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,8 +106,9 @@ class Mass:
 
 
 def log_mass(
-    model: Any, theta: np.ndarray, rng: np.random.Generator, *, n_nodes: int = 12, n_moves: int = 60
-) -> Mass:
+    model: Any, theta: np.ndarray | None, rng: np.random.Generator, *, n_nodes: int = 12,
+    n_moves: int = 60,
+) -> Mass:  # fmt: skip
     """Log of the integral of ``exp(logp)`` over the mode that ``theta`` lies in.
 
     Let p be the density of the model and q the standard Gaussian in its coordinates. The logarithm
@@ -118,8 +120,10 @@ def log_mass(
     ----------
     model : LogDensity
         In coordinates in which the mode is about standard normal.
-    theta : ndarray of shape (n_parameters,)
-        A draw from the mode.
+    theta : ndarray of shape (n_parameters,) or None
+        A draw from the mode, from which the chain goes down to the Gaussian. With None it goes up
+        to the mode, from a draw of the Gaussian: what chains too slow for their length carry along
+        makes the two differ (see `mean_mass`).
     rng : numpy.random.Generator
     n_nodes : int
         Number of values of s.
@@ -129,12 +133,18 @@ def log_mass(
     Returns
     -------
     Mass
-        The error is that of the means over chains, estimated from batches of ten moves.
+        The error is that of the means over chains, estimated from batches of ten moves. It says
+        nothing of what a chain of ``n_moves`` does not see.
     """
     nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
     nodes, weights = (nodes + 1) / 2, weights / 2
+    path = list(zip(nodes, weights, strict=True))
+    if theta is None:
+        theta = rng.standard_normal(model.n_parameters)
+    else:
+        path.reverse()
     total, variance, step = 0.0, 0.0, _STEP
-    for u, weight in zip(nodes[::-1], weights[::-1], strict=True):
+    for u, weight in path:
         bridge = _Bridge(model, u * u)
         walker = Walker(bridge, rng, theta, step)
         gaps = []
@@ -151,6 +161,27 @@ def log_mass(
         variance += jacobian**2 * batches.var(ddof=1) / batches.size
     constant = 0.5 * model.n_parameters * np.log(2 * np.pi)
     return Mass(total + constant, float(np.sqrt(variance)))
+
+
+def mean_mass(runs: Sequence[Mass]) -> Mass:
+    """Mean of several runs of `log_mass`, and its standard error.
+
+    Batches of a run see what varies within its length, the differences between runs all that
+    varies: the larger of both counts.
+
+    Parameters
+    ----------
+    runs : sequence of Mass
+        As many up as down, each from its own start.
+
+    Returns
+    -------
+    Mass
+    """
+    values, errors = (np.array([getattr(run, name) for run in runs]) for name in ("value", "error"))
+    within = np.mean(errors**2)
+    between = values.var(ddof=1) if values.size > 1 else 0.0
+    return Mass(float(values.mean()), float(np.sqrt(max(within, between) / values.size)))
 
 
 def _gap(share, state):

@@ -15,12 +15,12 @@ from .choice import PowerChoice, choose
 from .data import Snippets
 from .gibbs import solver as gibbs
 from .priors import ModelPrior, prior_of
-from .starts import BATCH, UNSEEN, find_modes, share_met_once
+from .starts import BATCH, UNSEEN, WORTH_NAMING, find_modes, may_matter, share_met_once
 
-# A second mode with more than this share of the posterior is reported.
-_WORTH_NAMING = 0.01
 # Of as many starts and more, one that met the heaviest mode alone is reported.
 _ENOUGH_STARTS = 4
+# Modes that a warning describes, the heaviest; `modes_` has the rest.
+_DESCRIBED = 4
 
 
 @dataclass(frozen=True)
@@ -72,17 +72,21 @@ def pose(estimator, training, seeds):
 def warn_of_modes(modes):
     """ConvergenceWarning where a second mode matters, or starts may have missed the heaviest.
 
-    A second mode matters where it holds more than a hundredth of the posterior. One that no start
-    has met is likely where many have met a mode of their own, or one alone has met the heaviest.
+    A second mode matters where it holds more than a hundredth of the posterior, or where it may be
+    the heaviest within the errors of log masses. One that no start has met is likely where many
+    have met a mode of their own, or one alone has met the heaviest.
     """
-    others = [mode for mode in modes[1:] if mode.share > _WORTH_NAMING]
-    n_starts = sum(mode.n_starts for mode in modes)
-    if others:
-        described = "; ".join(_describe(mode) for mode in [modes[0], *others])
+    first, n_starts = modes[0], sum(mode.n_starts for mode in modes)
+    others = range(1, len(modes))
+    unsure = [i for i in others if may_matter(modes[i], first, 1.0)]
+    matter = [0, *(i for i in others if i in unsure or modes[i].share > WORTH_NAMING)]
+    if len(matter) > 1:
+        described = "; ".join(_describe(i, modes[i]) for i in matter[:_DESCRIBED])
+        rest = f"; and {len(matter) - _DESCRIBED} more" if len(matter) > _DESCRIBED else ""
         warn_user(
-            f"The posterior has {1 + len(others)} modes that matter: {described}. The chains run "
-            "in the first. See modes_; raise n_starts for surer shares, label some snippets "
-            "(y), or choose another n_senses.",
+            f"The posterior has {len(matter)} modes that matter: {described}{rest}. The chains run "
+            f"in mode 0. {_unsure(unsure)}See modes_; raise n_starts for surer shares, label some "
+            "snippets (y), or choose another n_senses.",
             ConvergenceWarning,
         )
     elif modes[0].n_starts == 1 and n_starts >= _ENOUGH_STARTS:
@@ -101,10 +105,23 @@ def warn_of_modes(modes):
         )
 
 
-def _describe(mode):
+def _unsure(places):
+    """What to say of modes that may be heavier than the first; nothing where there are none."""
+    if not places:
+        return ""
+    names = ", ".join(str(place) for place in places)
     return (
-        f"{100 * mode.share:.3g} % of the posterior, mean log likelihood "
-        f"{mode.log_likelihood:.1f}, {mode.n_starts} start(s)"
+        f"Within the errors of the log masses the heaviest may also be mode {names}, and another "
+        "with another random_state: read the weights of all of them. "
+    )
+
+
+def _describe(place, mode):
+    mass = mode.mass
+    weighed = "" if mass is None else f"log mass {mass.value:.1f} +- {mass.error:.1f}, "
+    return (
+        f"mode {place} ({100 * mode.share:.3g} % of the posterior, {weighed}mean log likelihood "
+        f"{mode.log_likelihood:.1f}, {mode.n_starts} start(s))"
     )
 
 

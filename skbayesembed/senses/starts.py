@@ -14,7 +14,7 @@ from ..common.random import generators
 from ..common.trial import current
 from ..inference.checkpoint import remembered
 from ..inference.matching import clusters, mean_of_aligned, similarities
-from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass
+from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass, mean_mass
 from ..inference.threads import OneBlasThread
 from .model import SenseModel, permuted
 
@@ -33,9 +33,10 @@ _KEPT = 8
 _TYPICAL_MODES = 3
 # States whose probabilities of senses have at least this cosine are of one mode.
 SAME = 0.85
-# Modes whose log masses differ by less than so many standard errors are weighed again, with more
-# moves each time. A mode whose mass is less than exp(-_LIGHT) of the largest matters to nothing.
-_CLEAR, _WEIGHING, _LIGHT = 4.0, (60, 180, 360), 8.0
+# A mode matters with more than this share of the posterior. Those that may, within so many standard
+# errors, are weighed again, by more pairs of runs, one down and one up. Runs are short: long ones
+# leave the part of the posterior that the coordinates are made for.
+WORTH_NAMING, _CLEAR, _PAIRS = 0.01, 4.0, (1, 2, 2)
 # With n_starts="auto" so many starts at a time, and at most. Modes met once, as a share of all
 # starts, are about the probability that the next meets a new one (Good 1953, Biometrika 40).
 BATCH, _MOST, UNSEEN = 24, 96, 0.05
@@ -58,8 +59,8 @@ class Mode:
     states : list of dict of ndarray
         Some of the states that they were taken from.
     mass : Mass or None
-        Logarithm of the posterior mass of the mode, up to a constant common to all modes; None
-        where it was not weighed, as where there is one mode alone.
+        Logarithm of the posterior mass of the mode, up to a constant common to all modes, with its
+        standard error; None where it was not weighed, as where there is one mode alone.
     n_starts : int
         How many starts ended in it.
     log_likelihood : float
@@ -189,10 +190,11 @@ class _Averages:
         return {name: total / self.n for name, total in totals.items()}
 
 
-def weigh(mode, data, n_senses, prior, rng, n_moves):
-    """The log mass of a mode, comparable with that of others."""
+def weigh(mode, data, n_senses, prior, rng, upward):
+    """The log mass of a mode by one run, comparable with that of others."""
     model = mode.frame(SenseModel(data, n_senses, prior))
-    mass = log_mass(model, model.pack(mode.arrays), rng, n_moves=n_moves)
+    start = None if upward else model.pack(mode.states[rng.integers(len(mode.states))])
+    mass = log_mass(model, start, rng)
     return Mass(mass.value + model.log_volume(), mass.error)
 
 
@@ -313,15 +315,18 @@ def _grouped(modes, binding):
 
 
 def _weigh_all(modes, given, seeds, side_by_side):
-    """Set masses and shares; those that compete for the first place are weighed more closely."""
-    rivals = list(range(len(modes)))
-    for n_moves in _WEIGHING:
-        rngs = generators(seeds, len(rivals))
-        tasks = [(modes[i], *given, rng, n_moves) for i, rng in zip(rivals, rngs, strict=True)]
-        for i, mass in zip(rivals, side_by_side(weigh, tasks), strict=True):
-            modes[i].mass = mass
+    """Set masses and shares; those that may matter are weighed more closely."""
+    rivals, runs = list(range(len(modes))), [[] for _ in modes]
+    for n_pairs in _PAIRS:
+        places = [(i, upward) for i in rivals for upward in (False, True) * n_pairs]
+        rngs = generators(seeds, len(places))
+        tasks = [(modes[i], *given, rng, up) for (i, up), rng in zip(places, rngs, strict=True)]
+        for (i, _), mass in zip(places, side_by_side(weigh, tasks), strict=True):
+            runs[i].append(mass)
+        for i in rivals:
+            modes[i].mass = mean_mass(runs[i])
         best = max(modes, key=lambda mode: mode.mass.value)
-        rivals = [i for i, mode in enumerate(modes) if _competes(mode, best)]
+        rivals = [i for i, mode in enumerate(modes) if may_matter(mode, best)]
         if len(rivals) < 2:
             break
     values = np.array([mode.mass.value for mode in modes])
@@ -330,6 +335,12 @@ def _weigh_all(modes, given, seeds, side_by_side):
         mode.share = float(share)
 
 
-def _competes(mode, best):
+def may_matter(mode, best, least=WORTH_NAMING):
+    """Whether a mode may have ``least`` times the mass of the ``best``, within their errors.
+
+    Not where it was not weighed.
+    """
+    if mode.mass is None or best.mass is None:
+        return False
     error = np.hypot(mode.mass.error, best.mass.error)
-    return mode.mass.value > best.mass.value - max(_CLEAR * error, _LIGHT)
+    return mode.mass.value + _CLEAR * error > best.mass.value + np.log(least)

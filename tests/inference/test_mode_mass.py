@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skbayesembed.inference.mode_mass import Walker, log_mass
+from skbayesembed.inference.mode_mass import Mass, Walker, log_mass, mean_mass
 
 
 class Gamma:
@@ -43,7 +43,8 @@ class Mixture:
 @pytest.mark.parametrize(("shape", "n"), [(20.0, 5), (3.0, 40)])
 def test_log_mass_of_gamma_variables(shape, n):
     model = Gamma(shape, n)
-    found = log_mass(model, np.zeros(n), np.random.default_rng(0), n_moves=300)
+    rng = np.random.default_rng(0)
+    found = mean_mass([log_mass(model, start, rng, n_moves=90) for start in (np.zeros(n), None)])
     # the error is estimated from few batches, hence five of them
     assert abs(found.value - model.log_mass()) < 5 * found.error
     assert found.error < 0.5
@@ -59,6 +60,27 @@ def test_the_mass_is_that_of_the_mode_started_in():
         masses.append(log_mass(model, np.zeros(n), np.random.default_rng(1), n_moves=90))
     difference = masses[1].value - masses[0].value
     assert abs(difference - ratio) < 5 * np.hypot(masses[0].error, masses[1].error) + 1e-6
+
+
+def test_errors_hold_where_chains_are_slow():
+    """A second part, seldom reached from the first: runs agree in themselves, not with others."""
+    n, ratio, rng = 6, 2.0, np.random.default_rng(3)
+    exact = n / 2 * np.log(2 * np.pi) + np.log1p(np.exp(ratio))
+    model = Mixture(n, 4.5, ratio, np.zeros(n))
+    deviations = []
+    for _ in range(3):
+        starts = [np.zeros(n), None] * 4
+        mass = mean_mass([log_mass(model, start, rng, n_moves=24) for start in starts])
+        deviations.append((mass.value - exact) / mass.error)
+    # eight runs tell their error to about a quarter of it; their values are skewed
+    assert np.sqrt(np.mean(np.square(deviations))) < 3
+
+
+def test_runs_that_differ_have_larger_errors_than_each():
+    differ, agree = [Mass(0.0, 0.1), Mass(10.0, 0.1)], [Mass(5.0, 0.3), Mass(5.0, 0.4)]
+    assert mean_mass(differ) == Mass(5.0, pytest.approx(5.0))
+    assert mean_mass(agree) == Mass(5.0, pytest.approx(0.25))
+    assert mean_mass(agree[:1]) == agree[0]
 
 
 def test_a_walker_samples_what_it_should():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -24,14 +26,18 @@ def data():
     return snippets_of(planted())
 
 
-def test_senses_come_in_the_order_of_their_prevalence(data):
-    mode = run(data).learned["modes_"][0]
+@pytest.fixture(scope="module")
+def mode(data):
+    return run(data).learned["modes_"][0]
+
+
+def test_senses_come_in_the_order_of_their_prevalence(mode):
     of_sense = mode.weights.sum(axis=1)
     assert np.all(np.diff(of_sense) <= 0)
 
 
-def test_permuting_a_mode_leaves_its_density(data):
-    mode = run(data).learned["modes_"][0]
+def test_permuting_a_mode_leaves_its_density(data, mode):
+    mode = deepcopy(mode)
     model = SenseModel(data, K, ModelPrior())
     room = np.empty(model.n_parameters)
     before = model.logp_and_grad(model.pack(mode.arrays), room)
@@ -54,7 +60,7 @@ def test_equal_modes_share_equally_and_are_named():
     modes = modes[:2]
     # half each, within the errors of the log masses
     error = np.hypot(modes[0].mass.error, modes[1].mass.error)
-    assert abs(modes[0].mass.value - modes[1].mass.value) < 5 * error + 0.1
+    assert abs(modes[0].mass.value - modes[1].mass.value) < 5 * error
     with pytest.warns(ConvergenceWarning, match="2 modes that matter.*modes_"):
         warn_of_modes(modes)
 
@@ -138,14 +144,38 @@ def test_densities_of_starts_are_those_of_the_posterior(data):
     assert abs(mode.log_density - settled.log_density) < 5 * spread
 
 
-def test_rivals_are_weighed_more_closely():
-    def mode(value, error):
-        return starts.Mode({}, np.ones((2, 3)), 1, mass=Mass(value, error))
+def weighed(value, error):
+    share = float(np.exp(min(value, 0.0)))
+    return Mode({}, np.ones((2, 3)), 5, mass=Mass(value, error), share=share)
 
-    best = mode(0.0, 1.0)
-    assert starts._competes(mode(-7.0, 0.1), best)
-    assert not starts._competes(mode(-9.0, 0.1), best)
-    assert starts._competes(mode(-9.0, 3.0), best)
+
+def test_what_may_matter_is_weighed_more_closely():
+    best = weighed(0.0, 1.0)
+    assert starts.may_matter(weighed(-7.0, 0.1), best)
+    assert not starts.may_matter(weighed(-9.0, 0.1), best)
+    assert starts.may_matter(weighed(-9.0, 3.0), best)
+    assert not starts.may_matter(best, Mode({}, np.ones((2, 3)), 5))
+
+
+@pytest.mark.parametrize(
+    ("difference", "error", "expected"),
+    [
+        (20.0, 4.0, "mode 0 .*log mass 0.0 .- 4.0.*mode 1 .*may also be mode 1,.*modes_"),
+        (4.5, 0.1, "mode 1"),
+        (12.0, 1.0, None),
+    ],
+)
+def test_modes_are_named_that_errors_do_not_tell_apart(difference, error, expected):
+    """Where a share is next to nothing but its error is not, another seed may turn it round."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_modes([weighed(0.0, error), weighed(-difference, error), weighed(-99.0, error)])
+    assert len(caught) == (expected is not None)
+    if expected is not None:
+        message = str(caught[0].message)
+        assert re.search(expected, message)
+        assert ("may also be" in message) == ("may also be" in expected)
+        assert "mode 2" not in message
 
 
 def test_starts_take_a_bounded_number_of_gradients(monkeypatch):
