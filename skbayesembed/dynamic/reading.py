@@ -19,7 +19,7 @@ from ..common.checks import (
 from ..posterior.sources import FEWEST_PAIRS
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
-from ..sgns.questions.kinds import Cosines, Entries
+from ..sgns.questions.kinds import Cosines, Entries, SelfCosines
 from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
 from ..sgns.reading import pair_axis, pair_places, pairs_at, similarity_title
@@ -73,7 +73,7 @@ def _fewest_pairs(estimator, periods, *phrases):
     return np.min(seen, axis=0)
 
 
-def cosines_at(estimator, a, b):
+def cosines_at(estimator, a, b, kind=Cosines):
     """The `Question` of the cosines of pairs of phrases in periods.
 
     Parameters
@@ -84,7 +84,7 @@ def cosines_at(estimator, a, b):
     """
     n_words = estimator.words_.size
     operands = [operands_of([phrase], estimator._n_places, t * n_words) for phrase, t in [*a, *b]]
-    return Cosines(together(*operands), np.arange(2 * len(a)).reshape(2, -1).T)
+    return kind(together(*operands), np.arange(2 * len(a)).reshape(2, -1).T)
 
 
 class DynamicReadingMixin(DynamicAskingMixin):
@@ -260,7 +260,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         phrase = phrase_of(self, word, "word")
         now, then = [(phrase, t) for t in chosen], [(phrase, at)] * len(chosen)
         title = f"similarity of {phrase.label!r} to itself in {where['reference']}"
-        question = cosines_at(self, now, then)
+        question = cosines_at(self, now, then, SelfCosines)
         where["pairs"] = _fewest_pairs(self, chosen, phrase)
         return ask(self, question, prob, title=title, axes=_over(where), **where)
 

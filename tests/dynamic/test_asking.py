@@ -265,6 +265,10 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert "sentence" not in repr(stays) and stays.typical == gone.typical > 0
     if uncertainty == "documents":
         assert gone.n_units == min(gone.units)
+        # at the mode an unseen word points where it did before, and that is not known
+        labels = model.periods_.labels
+        unseen = model.self_similarity("gone", labels[1], periods=[labels[2]])
+        assert unseen.sd[0] > 0.01 and unseen.interval[0, 0] < unseen.mean[0] < 1
         assert "units" in repr(gone) and "n_units" not in repr(gone)
     assert f"{stays.pairs[0]:.4g}, {stays.pairs[1]:.4g}" in repr(stays)
     # the table answers with the same draws

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.special import expit, stdtrit
 from sklearn.utils import Bunch
 
-from ..questions.kinds import Cosines, Probabilities
+from ..questions.kinds import Cosines, Probabilities, Question
 from ..questions.operands import CELLS, of_places, summed, together, turned, values
 from ..questions.scales import PLAIN, PROBABILITY
+from .bends import bent, scale_near_end
 from .deviations import Change, joint_draws, merged, spread_of
 
 # Joint draws of answers. Those of one model belong together: a difference of two answers has the
@@ -83,8 +84,15 @@ def about(deviations, question, mean, prob, draws=None):
     Bunch
         As of `answer`.
     """
-    scale, centre = question.scale(mean), question.centre(draws, mean)
     change = change_of(deviations, question, draws)
+    if question.bends:
+        held = np.minimum if question.bends > 0 else np.maximum
+        mean = held(mean, change.end)
+        total = spread_of(deviations, change).total
+        scale = scale_near_end(question.scale(mean), mean, total, question.bends)
+        centre = scale.forward(mean)
+    else:
+        scale, centre = question.scale(mean), question.centre(draws, mean)
     change = change.times(1.0 / scale.slope(scale.backward(centre)))
     return answer(deviations, mean, centre, change, prob, scale)
 
@@ -115,12 +123,34 @@ def change_of(deviations, question, draws=None):
     at = values(operands, lambda side, places: deviations.vectors[side][places], (k,))
     pulls = question.gradient(at, draws)
     moved, n_units = _moved_operands(deviations, operands)
+    end = None
+    if question.bends:
+        turns = _turns(deviations, question, at, moved)
+        pulls, end = bent(at[question.index], pulls, turns, deviations.n_sampling, question.bends)
     shared = np.empty((len(moved), len(question)))
     for part in question.parts(len(moved), k):
         picked = moved[:, question.index[part]]
         shared[:, part] = np.einsum("mirk,irk->mi", picked, pulls[part])
     fewest = n_units[question.index].min(axis=1)
-    return Change(shared, _own(deviations, question, pulls), fewest)
+    return Change(shared, _own(deviations, question, pulls), fewest, end)
+
+
+def _turns(deviations, question, at, moved):
+    """How the second direction of cosines moves against the first, (rows, n, K).
+
+    Rows are deviations, those of all places and then those that places have of their own.
+    """
+    index, k = question.index, at.shape[1]
+    length = np.maximum(np.linalg.norm(at, axis=1), _STILL)
+    unit = at / length[:, None]
+    # of the unit vector of a sum by the sum
+    slopes = (np.eye(k) - unit[:, :, None] * unit[:, None]) / length[:, None, None]
+    pulls = np.stack([-slopes[index[:, 0]], slopes[index[:, 1]]], axis=2)
+    shared = np.einsum("mirk,ijrk->mij", moved[:, index], pulls)
+    entries = Question(question.operands, np.repeat(index, k, axis=0))
+    own = _own(deviations, entries, pulls.reshape(-1, 2, k))
+    rows = [change.reshape(-1, len(index), k) for *_, change in own]
+    return np.concatenate([shared, *rows])
 
 
 def _moved_operands(deviations, operands):

@@ -180,11 +180,15 @@ class Change:
         Along a word's own.
     fewest : ndarray of shape (*shape)
         Fewest effective units of the words that an answer takes.
+    end : ndarray of shape (*shape) or None
+        What posterior means of cosines are at most, where second order tells (`bends`), and of one
+        less these at least.
     """
 
     shared: np.ndarray
     own: list
     fewest: np.ndarray
+    end: np.ndarray | None = None
 
     def __neg__(self):
         return Change(-self.shared, [(s, w, -d) for s, w, d in self.own], self.fewest)

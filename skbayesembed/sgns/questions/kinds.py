@@ -32,9 +32,12 @@ class Question:
         As given.
     invariant : bool
         Whether answers do not change where all targets are mapped by M and contexts by ``M^-T``.
+    bends : {-1, 0, 1}
+        Not zero where answers are often at an end of their range, about which their gradient says
+        nothing of how far they vary (`documents.bends`): 1 for cosines, -1 for one less these.
     """
 
-    invariant = False
+    invariant, bends = False, 0
 
     def __init__(self, operands, index):
         self.operands, self.index = operands, np.asarray(index)
@@ -121,8 +124,16 @@ class Cosines(Question):
         return np.divide(pull, length, out=np.zeros_like(pull), where=length > 0)
 
 
+class SelfCosines(Cosines):
+    """Cosines of sums that are often the same: of a word in periods without data."""
+
+    bends = 1
+
+
 class CosineDistances(Cosines):
     """One less the cosines of two sums."""
+
+    bends = -1
 
     def of(self, picked, part):
         """Answers of operands."""

@@ -1,0 +1,56 @@
+"""Cosines of directions that are nearly the same."""
+
+import numpy as np
+import pytest
+
+from skbayesembed.sgns.documents.bends import bent, scale_near_end
+from skbayesembed.sgns.questions.scales import COSINE
+
+N_DRAWS, K = 40_000, 4
+
+
+def turned(rng, angle, spread):
+    """Two directions at an angle, deviations of the second, and cosines under draws of these."""
+    first = np.eye(K)[0] * 3.0
+    second = 2.0 * (np.cos(angle) * np.eye(K)[0] + np.sin(angle) * np.eye(K)[1])
+    shifts = np.diag(2.0 * np.asarray(spread)) @ np.linalg.qr(rng.normal(size=(K, K)))[0]
+    drawn = second + rng.normal(size=(N_DRAWS, K)) @ shifts
+    cosines = drawn @ first / 3.0 / np.linalg.norm(drawn, axis=1)
+    picked = np.stack([first, second])[None]
+    return picked, shifts / 2.0, cosines
+
+
+def spread_of(picked, turns, n_sampling=0):
+    unit = picked / np.linalg.norm(picked, axis=-1, keepdims=True)
+    cosine = np.sum(unit[0, 0] * unit[0, 1])
+    pulls = (unit[:, ::-1] - cosine * unit) / np.linalg.norm(picked, axis=-1, keepdims=True)
+    out, most = bent(picked, pulls, turns[:, None], n_sampling)
+    # deviations of the second direction alone
+    moves = turns @ out[0, 1] * np.linalg.norm(picked[0, 1])
+    return np.sqrt(np.sum(moves**2)), most[0]
+
+
+def test_of_the_same_direction():
+    """By the same variance everywhere: the length of three independent normal numbers."""
+    picked, turns, cosines = turned(np.random.default_rng(0), 0.0, np.full(K, 0.1))
+    sd, most = spread_of(picked, turns)
+    # terms of third order are a tenth of these; 40,000 draws tell to 1 %
+    assert sd == pytest.approx(cosines.std(), rel=0.12)
+    assert 1 - most == pytest.approx(1 - cosines.mean(), rel=0.1)
+    assert spread_of(picked, turns, K)[1] == 1.0
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.1, 0.3, 1.2])
+def test_is_never_too_narrow(angle):
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        picked, turns, cosines = turned(rng, angle, 0.1 * rng.uniform(0.2, 1.5, K))
+        sd, _ = spread_of(picked, turns)
+        assert 0.9 * cosines.std() < sd < 2.0 * cosines.std()
+
+
+def test_intervals_end_at_one():
+    scale = scale_near_end(COSINE, np.array([0.99, 0.5]), np.array([0.05, 0.05]), 1)
+    ends = scale.backward(scale.forward(np.array([0.99, 0.5])) + 0.08)
+    np.testing.assert_allclose(ends, [1.0, np.tanh(np.arctanh(0.5) + 0.08)])
+    np.testing.assert_allclose(scale.slope(np.array([0.99, 0.5])), [1.0, 0.75])
