@@ -3,7 +3,8 @@
 The cosine of a direction with itself is one, its largest value, and along any deviation its first
 derivative is zero. To second order it is ``1 - |w|^2 / 2``, w what turns one direction against the
 other. For normal w of covariance S this has the mean ``1 - tr S / 2`` and the variance
-``tr S^2 / 2``.
+``tr S^2 / 2``. Where w is long the direction is hardly known: the mean ``1 / sqrt(1 + tr S)``
+and a standard deviation divided by ``1 + tr S`` stay in the range of cosines.
 """
 
 from __future__ import annotations
@@ -80,12 +81,14 @@ def bent(picked, pulls, turns, n_sampling, sign=1):
     middle /= np.maximum(np.linalg.norm(middle, axis=-1, keepdims=True), _TINY)
     across = turns - np.einsum("mnk,nk->mn", turns, middle)[..., None] * middle
     share = np.maximum(cosine, 0.0)
-    most = cosine - 0.5 * share * np.sum(across[n_sampling:] ** 2, axis=(0, 2))
+    # the cosine of a direction that w is added to is 1 / sqrt(1 + |w|^2)
+    most = cosine + share * ((1.0 + np.sum(across[n_sampling:] ** 2, axis=(0, 2))) ** -0.5 - 1.0)
     out = pulls.copy()
     for i in range(len(pulls)):
         w = across[:, i]
         values, basis = np.linalg.eigh(w.T @ w)
-        moves = share[i] * np.sqrt(0.5 * np.maximum(values.sum(), 0.0))
+        turn = max(values.sum(), 0.0)
+        moves = share[i] * np.sqrt(0.5 * turn) / (1.0 + turn)
         axis = basis[:, -1] * moves
         along = w @ (first[i] - cosine[i] * second[i])
         if along @ (w @ axis) < 0:
