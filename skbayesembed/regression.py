@@ -75,12 +75,12 @@ class Regression(Table):
         interval = f"{100 * self.prob:g} % interval"
         return [
             Column("term", list(self.terms), ("term",), left=True),
-            Column("slope", self.mean, ("mean",), ".4g"),
-            Column("se", self.sd, ("sd",), ".3g"),
-            Column("units", self.sd_units, ("sd_units",), ".3g"),
-            Column("features", self.sd_features, ("sd_features",), ".3g"),
+            Column("slope", self.mean, ("slope",), ".4g"),
+            Column("se", self.sd, ("se",), ".3g"),
+            Column("units", self.sd_units, ("se_units",), ".3g"),
+            Column("features", self.sd_features, ("se_features",), ".3g"),
             Column(interval, self.interval, ("low", "high"), ".4g", left=True),
-            Column("df", self.freedom, ("freedom",), ".1f"),
+            Column("df", self.freedom, ("df",), ".1f"),
             Column("p", self.p_value, ("p_value",), p_values),
             Column("reliability", self.reliability, ("reliability",), ".2f"),
         ]
@@ -286,9 +286,21 @@ def _check_reliable(seen, wrong, reliability, names):
     raise ValueError(
         f"features are too uncertain for error='classical': {100 * values[-1]:.0f} % of the "
         f"variance of a combination of them, of {names[int(np.argmax(loads))]!r} above all, is "
-        f"error (reliabilities {', '.join(f'{r:.2f}' for r in reliability)}). Leave features "
-        "out, or take error='berkson', whose slopes are then drawn towards zero."
+        f"error (reliabilities, each by itself: {', '.join(f'{r:.2f}' for r in reliability)}"
+        f"{_most_alike(seen, names)}). Leave features out, or take error='berkson', whose slopes "
+        "are then drawn towards zero."
     )
+
+
+def _most_alike(seen, names):
+    """The two features that are most alike, and their correlation beside covariates, in words."""
+    if len(names) < 2:
+        return ""
+    sd = np.sqrt(np.diag(seen))
+    alike = np.abs(seen / np.outer(sd, sd)) - np.eye(len(names)) * 2
+    i, j = np.unravel_index(int(np.argmax(alike)), alike.shape)
+    found = seen[i, j] / (sd[i] * sd[j])
+    return f"; {names[i]!r} and {names[j]!r} correlate at {found:.2f}"
 
 
 def _table(terms, slopes, by_units, by_features, freedoms, reliability, facts):

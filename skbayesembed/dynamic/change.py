@@ -90,6 +90,17 @@ def typical_distance(estimator, kind, at):
     return float(np.median(distances_of(kind, start, end)))
 
 
+_TOO_FEW = "There are too few data in these periods to say whether the word has changed"
+# What verdicts are in a sentence.
+_SAID = {
+    "drifted": "It has drifted: the whole interval is above that",
+    "no drift": "It has not drifted: the whole interval is below that",
+    "not decided": "Whether it has drifted is not decided: the interval holds that",
+    "not known": _TOO_FEW,
+    "no data": _TOO_FEW,
+}
+
+
 def sentence_of(found, kind, word, periods, learned):
     """What `drift` found, to be copied."""
     start, end = periods
@@ -97,16 +108,15 @@ def sentence_of(found, kind, word, periods, learned):
     text = f"The {kind} distance of {word!r} between {start} and {end} is {found.mean:.2f}"
     if found.source != "point":
         text += f" ({100 * found.prob:g} % interval {low:.2f} to {high:.2f})"
-    if "threshold" in found and learned:
-        text += (
-            f"; a word of which nothing is known is taken to move by {found.threshold:.2f} (root "
-            "mean square under the prior)"
-        )
     if np.isfinite(found.typical):
         text += f"; the mean vector of the median word moved by {found.typical:.2f}"
-    if found.get("verdict") in ("no data", "not known"):
-        text += ". There are too few data in these periods to say whether the word has changed"
-    return f"{text}."
+    if "threshold" in found and learned:
+        text += (
+            "; the threshold, what a word of which nothing is known is taken to move by, is "
+            f"{found.threshold:.2f} (root mean square under the prior)"
+        )
+    said = _SAID.get(found.get("verdict", ""), "")
+    return f"{text}{'. ' if said else ''}{said}."
 
 
 def verdict_of(found):

@@ -388,7 +388,7 @@ class RankDisplay(ChainsDisplay):
             axes.margins(x=0.0)
             self._head(axes, label, draws)
         axes.set_xlabel("rank among the draws of all chains\ngrey: 90 % of bins of even chains")
-        panels[len(panels) // 2].set_ylabel("over even share")
+        panels[len(panels) // 2].set_ylabel("share of draws / even share")
         return self._close()
 
 

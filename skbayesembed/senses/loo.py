@@ -34,6 +34,8 @@ _FEWEST_DRAWS = 25
 # A variance of a snippet's log density above this makes its share of WAIC unreliable.
 _LARGE_VARIANCE = 0.4
 _EFFICIENCY_SAMPLE = 50
+# Range of log densities over draws up to which they are the same.
+_CONSTANT = 1e-12
 
 
 def loo(estimator, places, labels):
@@ -125,7 +127,7 @@ def _psis(density, shape, power):
     """
     efficiency = _relative_efficiency(density, shape)
     # a snippet without words has the same density under every draw: its weights have no tail
-    constant = np.ptp(density, axis=1) <= 1e-12
+    constant = np.ptp(density, axis=1) <= _CONSTANT
     elpd, pareto_k = density.mean(axis=1), np.full(len(density), np.nan)
     moving = density[~constant]
     if len(moving):
@@ -229,8 +231,8 @@ class ComparisonMixin:
         Parameters
         ----------
         X, y, times, genres, units : optional
-            What ``fit`` was given: adds the group ``log_likelihood``, an entry for each snippet,
-            which `loo` takes too.
+            What ``fit`` was given: adds the group ``log_likelihood``, an entry for each snippet
+            with a known word.
         max_bytes : int, default=2**30
             Most bytes of ``log_likelihood``, which takes 8 a draw and snippet.
         draws : int, optional
@@ -266,8 +268,11 @@ class ComparisonMixin:
             values = np.empty((posterior.n_chains * posterior.n_draws, places.n_snippets))
             for block, density in _blocks(model, places, labels):
                 values[:, block] = density.T
-            values = values.reshape(posterior.n_chains, posterior.n_draws, -1)
-            groups["log_likelihood"] = {"snippets": Observations(values, "snippet")}
+            # those without known words tell nothing, and ArviZ would fit tails to what is constant
+            telling = np.flatnonzero(np.ptp(values, axis=0) > _CONSTANT)
+            values = values[:, telling].reshape(posterior.n_chains, posterior.n_draws, -1)
+            rows: dict[str, Any] = {"snippet": telling}
+            groups["log_likelihood"] = {"snippets": Observations(values, "snippet", rows)}
         prior = None
         if posterior.attrs["solver"] in CHAINS:
             prior = log_prior_of_stats(posterior, self.likelihood_power_)

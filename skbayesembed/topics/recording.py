@@ -199,8 +199,8 @@ def _not_mixed(posterior):
         f"The {'chain has' if one else 'chains have'} not mixed: the split R-hat of the share of "
         f"the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of {found.size} topics: "
         f"{', '.join(named)}{more}. Read their shares, and effects on them, as points without "
-        f"intervals. {advice} Where topics are features, or settings are searched for, "
-        "solver='vi' needs no mixing."
+        f"intervals. Where topics are features, or settings are searched for, solver='vi' needs "
+        f"no mixing; else: {advice[0].lower()}{advice[1:]}"
     )
 
 

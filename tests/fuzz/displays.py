@@ -36,6 +36,8 @@ _OF_RESULT = {
     "PrevalenceDisplay": Made(lambda model: model.prevalence_info()),
     "ChangesDisplay": Made(lambda model: model.most_changed(n=3, distance="cosine")),
     "DriftDisplay": Made(lambda model: {"a": model.similarity("x0", "x1")}),
+    "SenseWordsDisplay": Made(lambda model: model.sense_words(3)),
+    "TopicWordsDisplay": Made(lambda model: model.top_words(3)),
 }
 
 

@@ -40,7 +40,9 @@ class Awaited:
         elif expected >= self.patience:
             note_user(
                 f"{_NAME} are worked out, once for all questions: {some}, which other work on this "
-                "machine prolongs; with verbose=1 they tell how far they are."
+                "machine prolongs; with verbose=1 they tell how far they are. Answers without "
+                "them are there at once after set_params(uncertainty='model'), and save keeps "
+                "them."
             )
 
     def search(self, what: str) -> contextlib.AbstractContextManager[Any]:
