@@ -350,7 +350,7 @@ def _work(chain, model, settings, record, seed, control, index):
 def _deaf(control):
     """Context in which Ctrl-C does not reach a worker process, which the first one ends.
 
-    The exception would come between Python and a compiled kernel, where processes have crashed.
+    Workers that heard it in the middle of compiled kernels have crashed.
     """
     main = threading.current_thread() is threading.main_thread()
     if control.process == os.getpid() or not main:
