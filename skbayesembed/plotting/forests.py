@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 def _neighbours(table):
     top = f"P(top {len(table.words)})"
-    return "cosine", f"nearest to {table.word!r}", [(top, bounded(table.prob_top))], None
+    return "cosine", table._title(), [(top, bounded(table.prob_top))], None
 
 
 def _nearer(table):

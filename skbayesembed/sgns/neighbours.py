@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -92,6 +93,8 @@ class Neighbours(Table):
     interval_mcse : ndarray of shape (n, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
         ``high_mcse``; None where intervals are by units, and for a point estimate.
+    period : object
+        Label of the period; None where there is none.
 
     Examples
     --------
@@ -114,9 +117,11 @@ class Neighbours(Table):
     n_draws: int
     n_units: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
+    period: Any = None
 
     def _title(self):
-        return f"nearest to {self.word!r}"
+        where = "" if self.period is None else f", {self.period}"
+        return f"nearest to {self.word!r}{where}"
 
     def _notes(self):
         return super()._notes() + order_notes(self) + units_notes(self)
@@ -208,12 +213,15 @@ class Analogies(Table):
         return with_errors(self, lead | series)
 
 
-def most_similar(estimator, word, n, prob, shift=0):
-    """`Neighbours` of a word, a list or an axis, among the targets at places from ``shift`` on."""
+def most_similar(estimator, word, n, prob, shift=0, period=None):
+    """`Neighbours` of a word, a list or an axis, among the targets at places from ``shift`` on.
+
+    These are of a ``period``, if there are any.
+    """
     check_prob(prob)
     check_integer("n", n, 1)
     phrase = phrase_of(estimator, word, "word")
-    found = Neighbours(phrase.label, *ranked(estimator, phrase, n, n, prob, shift))
+    found = Neighbours(phrase.label, *ranked(estimator, phrase, n, n, prob, shift), period=period)
     return found._resting_on(source_of(estimator, found.n_units is not None))
 
 

@@ -298,3 +298,8 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
 def test_verdicts(interval, more, verdict):
     found = {"interval": interval, "threshold": 1.0, "known": 0.5, "pairs": (50.0, 60.0), **more}
     assert verdict_of(Bunch(**found)) == verdict
+
+
+def test_neighbours_name_their_period(mode):
+    table = mode.most_similar("w02", 2, period=1901)
+    assert table.period == 1901 and repr(table).startswith("nearest to 'w02', 1901\n")
