@@ -7,10 +7,12 @@ put together in the order of the blocks. So they are the same wherever the block
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, Protocol
 
+from ..common import trial
 from .contracts import Run
 
 _ACTIVE: ContextVar[Engine | None] = ContextVar("engine", default=None)
@@ -34,6 +36,32 @@ class Held:
 
     def __getitem__(self, i: int) -> Any:
         return self._make(i)
+
+
+class Once:
+    """A value that is made where it is first asked for; a copy elsewhere makes its own.
+
+    Parameters
+    ----------
+    make : callable
+        Of a module.
+    *arguments
+        Those of ``make``.
+    """
+
+    def __init__(self, make: Callable[..., Any], *arguments: Any) -> None:
+        self._make, self._arguments = make, arguments
+        self._lock, self._made = threading.Lock(), None
+
+    def value(self) -> Any:
+        """What ``make(*arguments)`` returns, which is not None."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._make(*self._arguments)
+            return self._made
+
+    def __reduce__(self) -> tuple:
+        return Once, (self._make, *self._arguments)
 
 
 class Engine(Protocol):
@@ -87,5 +115,5 @@ def active(engine: Engine | None) -> Iterator[None]:
 
 
 def current() -> Engine | None:
-    """The engine that is active in this thread, or None."""
-    return _ACTIVE.get()
+    """The engine that is active in this thread, or None; trials measure without one."""
+    return _ACTIVE.get() if trial.current() is None else None
