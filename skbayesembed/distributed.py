@@ -105,7 +105,8 @@ def _summed(shards, client):
     if wrong or not parts:
         found = f"an item of type {type(wrong[0]).__name__}" if wrong else "an empty list"
         raise TypeError(
-            f"shards must be a PairShard, PairCounts, or a list of PairShard or futures, got {found}."
+            "shards must be a PairShard, PairCounts, or a list of PairShard or futures, got "
+            f"{found}."
         )
     while len(parts) > 1:
         pairs = zip(parts[::2], parts[1::2], strict=False)

@@ -16,6 +16,7 @@ from .density_kernels import (
 )
 from .expected_kernels import residual_products_expected, slope_products_expected
 
+
 class Residuals:
     """``R = n_positive - n sigma(x y')`` of a pair table at vectors that are given with each call.
 

@@ -250,7 +250,8 @@ def _outer_products(y):
 
 class _DensePlan:
     def __init__(self, pairs, side, start, stop, movable):
-        n, self.kappa, self.movable = pairs.n[side][start:stop], pairs.kappa[side][start:stop], movable
+        n, self.kappa = (table[side][start:stop] for table in (pairs.n, pairs.kappa))
+        self.movable = movable
         self.observed = np.flatnonzero(n > _UNSEEN)
         self.draws = PolyaGammaDraws(n.ravel()[self.observed])
         self.full = self.observed.size == n.size

@@ -1,4 +1,4 @@
-"""Updates of a side's factors where an engine keeps the counts: blocks of words that know their own.
+"""Updates of a side's factors where an engine keeps the counts, in blocks of words.
 
 What travels are the opposite side's factors, to every block, and a block's factors, there and back.
 The table of second moments is made where it is used.
@@ -128,7 +128,7 @@ def _opposite(common, mean, cov):
 
 def _ascend(words, common, opposite, mean, cov, log_det):
     """New factors of a block of words, and its part of the bound at the old ones."""
-    counts, n, size = words.counts, *mean.shape
+    counts, n = words.counts, len(mean)
     opposite = opposite.value()
     precision = np.tile(common.precision, (n, 1))
     if words.extra is not None:
