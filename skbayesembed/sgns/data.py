@@ -20,6 +20,9 @@ DENSE_ABOVE = 0.2
 # 130 MB at most, and gradients from them less time (half at 200 words, 85 % at 2,000, the same at
 # 5,000).
 TABLES_UPTO = 2000
+# Words up to which numbers of all pairs are kept that are worked out once (slopes, residuals,
+# probabilities): 2.4 GB in all. Beyond, they are made row by row whenever they are asked for.
+KEPT_UPTO = 10_000
 
 # Rows of a block at least, and blocks at most, where each has its own sums over columns, which are
 # added in order, so that results do not depend on threads.

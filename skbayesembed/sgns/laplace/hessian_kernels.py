@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from ..density_kernels import pair_logits
+from ..expected_kernels import counts_of_row
 from ..logistic_kernels import FAST, exp_negative
 
 
@@ -35,6 +36,16 @@ def curvature_rows_dense(x, y, n, kappa, slope, residual):
     t = np.dot(x, y.T)
     for i in range(x.shape[0]):
         slopes_and_residuals(t[i], n[i], kappa[i], slope[i], residual[i])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def curvature_rows_expected(start, stop, table, x, y, slope, residual):
+    """`curvature_rows_dense` of ``start:stop``, rows of ``x`` and of such as `expected_kernels` has."""
+    n, kappa = np.empty(y.shape[0]), np.empty(y.shape[0])
+    t = np.dot(x[start:stop], y.T)
+    for i in range(stop - start):
+        counts_of_row(start + i, 0, y.shape[0], table, table[0][start + i], n, kappa)
+        slopes_and_residuals(t[i], n, kappa, slope[i], residual[i])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

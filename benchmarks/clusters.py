@@ -1,6 +1,6 @@
 """CPU seconds and bytes moved of `distributed.fit` on local clusters, beside what is predicted.
 
-    SKBAYESEMBED_DATA=... python benchmarks/distributed.py --words 5000 --components 50
+    SKBAYESEMBED_DATA=... python benchmarks/clusters.py --words 5000 --components 50
 
 Counts the Wikipedia articles of ``text/wikipedia_en_2015.txt.xz``, and fits them with ``--workers``
 processes of one thread each: ``--iterations`` steps of ``"map"`` and as many sweeps of ``"vi"``
