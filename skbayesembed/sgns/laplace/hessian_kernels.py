@@ -40,7 +40,7 @@ def curvature_rows_dense(x, y, n, kappa, slope, residual):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def curvature_rows_expected(start, stop, table, x, y, slope, residual):
-    """`curvature_rows_dense` of ``start:stop``, rows of ``x`` and of such as `expected_kernels` has."""
+    """`curvature_rows_dense` for rows ``start:stop`` of ``x`` and a table of `expected_kernels`."""
     n, kappa = np.empty(y.shape[0]), np.empty(y.shape[0])
     t = np.dot(x[start:stop], y.T)
     for i in range(stop - start):
