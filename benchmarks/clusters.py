@@ -5,10 +5,9 @@
 Counts the Wikipedia articles of ``text/wikipedia_en_2015.txt.xz``, and fits them with ``--workers``
 processes of one thread each: ``--iterations`` steps of ``"map"`` and as many sweeps of ``"vi"``
 with diagonal covariances. Draws are compared with those of the estimator's own ``fit``. Bytes are
-those of the loopback device (psutil), which nothing else should use meanwhile; predicted are, for
-each step, what the blocks share, once to the scheduler, from there to a worker and on to the
-others, and twice (by way of the scheduler) what is of the blocks and comes back. Worker processes
-are warmed up by a fit before.
+those that all processes have written to connections; predicted are, for each step, what the blocks
+share, once to the scheduler, from there to a worker and on to the others, and twice (by way of the
+scheduler) what is of the blocks and comes back. Worker processes are warmed up by a fit before.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pathlib import Path
 import dask
 import distributed
 import numpy as np
-import psutil
+from distributed.comm.tcp import TCP
 from large_text import TEXT, articles
 
 from skbayesembed import BayesianSGNS, build_vocabulary, count_pairs
@@ -32,9 +31,26 @@ from skbayesembed.distributed import DaskEngine, fit
 SOLVERS = {"map": {}, "vi": {"covariance": "diag", "draws": 2}}
 
 
-def moved():
-    """Bytes that the loopback device has sent."""
-    return psutil.net_io_counters(pernic=True)["lo"].bytes_sent
+def count_writes():
+    """Let connections of this process add up what they write."""
+    write, TCP.written = TCP.write, 0
+
+    async def counted(self, *args, **kwargs):
+        n = await write(self, *args, **kwargs)
+        TCP.written += n
+        return n
+
+    TCP.write = counted
+
+
+def written():
+    """Bytes that this process has written."""
+    return TCP.written
+
+
+def moved(client):
+    """Bytes written by this process, which has the scheduler, and the workers."""
+    return written() + sum(client.run(written).values())
 
 
 def cpu(client):
@@ -97,6 +113,7 @@ def main():
         wanted[name] = BayesianSGNS(args.components, **options).fit(shard)
         alone[name] = time.process_time() - begun
     module.DaskEngine = Counting
+    count_writes()
     head = f"{'solver':>8}{'workers':>8}{'same':>6}{'client s':>9}{'workers s':>10}{'clock':>7}"
     print(head + f"{'steps':>6}{'GB':>7}{'predicted':>10}")
     for name in args.solvers:
@@ -107,14 +124,15 @@ def main():
             distributed.LocalCluster(n, threads_per_worker=1, dashboard_address=None) as cluster,
             distributed.Client(cluster) as client,
         ):
+            client.run(count_writes)
             for name in args.solvers:
                 options = {"solver": name, **common, **SOLVERS[name]}
                 small = BayesianSGNS(args.components, **options).set_params(max_iter=1)
                 fit(small, shard, client)
                 Counting.workers, Counting.predicted, Counting.steps = n, 0, 0
-                begun = time.process_time(), cpu(client), time.perf_counter(), moved()
+                begun = time.process_time(), cpu(client), time.perf_counter(), moved(client)
                 model = fit(BayesianSGNS(args.components, **options), shard, client)
-                ended = time.process_time(), cpu(client), time.perf_counter(), moved()
+                ended = time.process_time(), cpu(client), time.perf_counter(), moved(client)
                 mine, theirs, clock, sent = (b - a for a, b in zip(begun, ended, strict=True))
                 same = all(
                     np.array_equal(model.posterior_[a], wanted[name].posterior_[a])

@@ -22,6 +22,7 @@ from .hessian_kernels import (
     blocks_sparse,
     curvature_rows_dense,
     curvature_rows_expected,
+    curvature_rows_expected32,
     curvature_rows_sparse,
     product_sparse,
 )
@@ -62,10 +63,12 @@ class Hessian:
         self.run = run
         self._information = [None, None]
         self._slope = self._residual = None
-        # where slopes and residuals are taken, in double precision
-        self._at = self.x
+        # or else vectors at which they are made, and counts, by side
+        self._made_of = self.x, None
         if not isinstance(model.pairs, ProductPairs) or model.n_words <= data.KEPT_UPTO:
             self._tabulate()
+        else:
+            self._made_of = self.x, [model.pairs.table(np.float64, side) for side in (0, 1)]
 
     def _tabulate(self):
         pairs = self.model.pairs
@@ -92,10 +95,11 @@ class Hessian:
         """Slopes and residuals of rows of a side, where all pairs are gone through."""
         if self._slope is not None:
             return tuple((t[0] if side == 0 else t[0].T)[c] for t in (self._slope, self._residual))
-        s, r = np.empty((2, c.stop - c.start, self.model.n_words))
-        table = self.model.pairs.table(np.float64, side)
-        curvature_rows_expected(c.start, c.stop, table, self._at[side], self._at[1 - side], s, r)
-        return s.astype(self.x.dtype, copy=False), r.astype(self.x.dtype, copy=False)
+        x, tables = self._made_of
+        s, r = np.empty((2, c.stop - c.start, self.model.n_words), x.dtype)
+        make = curvature_rows_expected32 if x.dtype == np.float32 else curvature_rows_expected
+        make(c.start, c.stop, tables[side], x[side], x[1 - side], s, r)
+        return s, r
 
     def _row_blocks(self):
         n = self.model.n_words
@@ -115,6 +119,9 @@ class Hessian:
         if self._slope is not None:
             twin._slope = [s.astype(np.float32) for s in self._slope]
             twin._residual = [r.astype(np.float32) for r in self._residual]
+        else:
+            pairs = self.model.pairs
+            twin._made_of = twin.x, [pairs.table(np.float32, side) for side in (0, 1)]
         return twin
 
     def product(self, directions):

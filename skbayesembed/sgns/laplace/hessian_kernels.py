@@ -13,7 +13,7 @@ from numba import njit
 
 from ..density_kernels import pair_logits
 from ..expected_kernels import counts_of_row
-from ..logistic_kernels import FAST, exp_negative
+from ..logistic_kernels import FAST, exp_negative, residuals_and_likelihood32, slopes32
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -46,6 +46,18 @@ def curvature_rows_expected(start, stop, table, x, y, slope, residual):
     for i in range(stop - start):
         counts_of_row(start + i, 0, y.shape[0], table, table[0][start + i], n, kappa)
         slopes_and_residuals(t[i], n, kappa, slope[i], residual[i])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def curvature_rows_expected32(start, stop, table, x, y, slope, residual):
+    """`curvature_rows_expected` in single precision."""
+    n, kappa = np.empty(y.shape[0], x.dtype), np.empty(y.shape[0], x.dtype)
+    np.dot(x[start:stop], y.T, residual)
+    for i in range(stop - start):
+        counts_of_row(start + i, 0, y.shape[0], table, table[0][start + i], n, kappa)
+        slope[i] = residual[i]
+        slopes32(slope[i], n)
+        residuals_and_likelihood32(residual[i], n, kappa)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
