@@ -148,6 +148,7 @@ class Table:
         Number of draws behind the figures: 1 for a point estimate, None if it is not known.
     source : str or None
         What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
+        ``"units and features"`` (of `regress`, what is not known of the features besides),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
         ``"point"`` (one draw, no interval); None if it is not known.
