@@ -28,6 +28,7 @@ from ..common.memory import check_memory
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
 from ..cost import Cost
+from ..posterior.sources import source_of_posterior
 from . import inputs
 from .loo import ComparisonMixin
 from .predict import SnippetReader, sample_snippets
@@ -380,6 +381,7 @@ class DiSCSenseModel(
         training = inputs.training_data(self, X, y, times, genres, units)
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
+        found.learned["modes_"].mixed = source_of_posterior(found.posterior) != "unmixed"
         self._stream = None
         self._note(training)
         self._set_fitted(found)
