@@ -7,7 +7,9 @@ fit does on this machine.
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -34,6 +36,8 @@ Asked = Callable[[Any, Any, Callable[[], float]], float | None]
 _LONG = 2.5e8
 # Those from which on the first question is timed, and the CPU seconds of it that are worth a note.
 _ASKED, _LONG_QUESTION = 2.5e7, 30.0
+# Seconds after which a trial says that it takes a while.
+_PATIENCE = 5.0
 _FIRST_QUESTION = "first question"
 _NOT_IN_FIT = (
     f"({_FIRST_QUESTION}: intervals by units are made once, when they are first asked for; not "
@@ -155,6 +159,28 @@ def estimate(
         If the fit would not fit in memory; the message says what it would take.
     """
     spine.check(estimator, room)
+    with _told_if_slow(type(estimator).__name__):
+        return _estimate(estimator, room, read, find, asked)
+
+
+@contextlib.contextmanager
+def _told_if_slow(name):
+    """Context of a trial, which says that it takes a while once it has."""
+    note = (
+        f"estimate_cost of {name} reads all data and tries each step; on large text this takes up "
+        "to a tenth of what it estimates."
+    )
+    timer = threading.Timer(_PATIENCE, note_user, [note])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _estimate(estimator, room, read, find, asked):
+    """The `Cost`, of an estimator that has been checked."""
     tried = copy.copy(estimator)
     tried.verbose = 0
     # neither the caller's generator nor NumPy's is advanced

@@ -117,6 +117,12 @@ def test_long_fits_say_so_beforehand(verbose, monkeypatch, capsys):
     assert ("and the first question with" in capsys.readouterr().err) == (verbose == 0)
 
 
+def test_a_trial_that_takes_long_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(skbayesembed.cost, "_PATIENCE", 0.0)
+    BayesianSGNS(2, solver="map", min_count=1).estimate_cost(X)
+    assert "estimate_cost of BayesianSGNS reads all data" in capsys.readouterr().err
+
+
 def test_a_given_generator_is_not_advanced():
     state = np.random.RandomState(3)
     BayesianSGNS(2, solver="map", min_count=1, random_state=state).estimate_cost(X)
