@@ -281,8 +281,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
         -------
         Answer
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
-            ``end`` less that at ``start``, and ``prob_increase``, the probability that the words
-            drew closer.
+            ``end`` less that at ``start``; ``pairs``, the positive pairs that the words were
+            targets of in the two periods, those of the one with fewer; and ``prob_increase``, the
+            probability that the words drew closer. Where there are fewer than 10 pairs, a note says
+            that this is what the prior makes of other periods.
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Examples
@@ -303,6 +305,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         start, end = (self.periods_.labels[t] for t in (before, after))
         title = f"change of the {similarity_title(a, b)} from {start} to {end}"
         found = difference(self, later, former, prob, title=title)
+        found.pairs = tuple(_fewest_pairs(self, [before, after], a, b).tolist())
         found.prob_increase = found.pop("prob_positive")
         return found
 

@@ -367,9 +367,11 @@ class Posterior(Mapping[str, np.ndarray]):
             raise ValueError(f"words must be None: {', '.join(names)} have no dimension {_WORD!r}.")
         columns = {c: np.concatenate([[], *(p[c] for p in parts)]) for c in Summary.columns}
         starts = self.attrs.get("starts_by_mode")
-        notes = () if starts is None else (f"modes, the heaviest first, met by {starts} starts",)
+        notes = [] if starts is None else [f"modes, the heaviest first, met by {starts} starts"]
+        if self.attrs.get("solver_reason") is not None:
+            notes.append(f"solver='auto' took {self.attrs['solver']!r}")
         labels = np.array(labels, dtype=str)
-        table = Summary(labels=labels, prob=float(prob), facts=notes, **columns)
+        table = Summary(labels=labels, prob=float(prob), facts=tuple(notes), **columns)
         return table._resting_on(source_of_posterior(self))
 
     def _places_of(self, words):

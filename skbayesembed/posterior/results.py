@@ -248,7 +248,8 @@ class ResultTable(Table):
         once = [(name, values[0]) for name, values, varies in self._values() if not varies]
         notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
         few = np.ravel(self._result.get("pairs", np.inf)) < FEWEST_PAIRS
-        if "times" in self._result and few.any():
+        # a verdict says so in a sentence of its own
+        if few.any() and "verdict" not in self._result:
             what = f"fewer than {FEWEST_PAIRS} pairs"
             notes.append(note_on_periods(np.count_nonzero(few), what))
         if "n_splits" in self._result:
