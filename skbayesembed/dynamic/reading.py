@@ -443,6 +443,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         has about even chances of a larger distance than the default threshold, one that is known
         to have stayed has none. Cosines rank words with short vectors, as those that go with
         anything, too high: the same step turns them further.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.most_changed(3, start=1900, end=1901).words.shape
+        (3,)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)

@@ -491,6 +491,14 @@ class DiSCSenseModel(
         ValueError
             If a time is outside of the periods of ``fit``, a genre is not among its genres, or
             units are given without times or genres.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> model.predict_proba(["river flood", "loan"]).shape
+        (2, 2)
         """
         return self._reader(X, times, genres, units).sense_proba()
 
@@ -512,6 +520,15 @@ class DiSCSenseModel(
         Returns
         -------
         ndarray of int of shape (n_snippets,)
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> river, loan = model.predict(["river flood", "loan"])
+        >>> bool(river != loan)
+        True
         """
         return self.predict_proba(X, times=times, genres=genres, units=units).argmax(axis=1)
 

@@ -412,6 +412,17 @@ class GaussianLDA(
         document's tokens are found by collapsed variational inference, which is deterministic. The
         standard deviations are those of its linear response, with the covariances of tokens: a few
         per cent, and up to a quarter where words tell little of their topics, too large.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> bool(np.allclose(model.transform(data.counts).sum(axis=1), 1.0))
+        True
         """
         check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))

@@ -298,6 +298,16 @@ class TopicReadingMixin:
             ``words``, ``mean`` and ``prob_top`` (n_topics, n), ``interval`` (n_topics, n, 2);
             prints as a table. By counts it is worked out from at most 200 draws, by density from
             at most 10, which makes its intervals rough.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.top_words(5).words.shape
+        (2, 5)
         """
         check_is_fitted(self, "posterior_")
         return top_words(self, n, self.word_model if by is None else by, prob)
@@ -315,6 +325,17 @@ class TopicReadingMixin:
         Returns
         -------
         TopicTable
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> bool(np.isclose(model.topic_info(5).share.sum(), 1.0))
+        True
         """
         check_is_fitted(self, "posterior_")
         check_integer("n", n, 1)
@@ -483,6 +504,16 @@ class TopicReadingMixin:
         See Also
         --------
         skbayesembed.metrics.coherence : The formulas.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.coherence(data.counts, n=5).shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         check_choice("measure", measure, ("npmi", "pmi"))
