@@ -121,9 +121,8 @@ def diagnose(estimator, training, posterior):
     if estimator.n_senses == 1:
         return
     if posterior.n_chains > 1:
-        _compare_chains(
-            posterior, SenseModel(training.data, estimator.n_senses, prior_of(estimator))
-        )
+        given = estimator.n_senses, prior_of(estimator)
+        _compare_chains(posterior, [SenseModel(d, *given) for d in training.drawn])
     mixing = rhat(posterior["prevalence"])
     message = _of_unmixed(posterior, mixing)
     note_mixing(posterior.attrs, mixing, "the prevalences of senses", message=message)
@@ -164,14 +163,20 @@ def _of_unmixed(posterior, mixing):
     )
 
 
-def _compare_chains(posterior, model):
-    """Note how alike chains are in their senses; ConvergenceWarning if they differ too much."""
+def _compare_chains(posterior, models):
+    """Note how alike chains are in their senses; ConvergenceWarning if they differ too much.
+
+    Draws of a chain are of the models in turn.
+    """
+    binding = models[0].binding
     chosen = np.linspace(0, posterior.n_draws - 1, min(posterior.n_draws, _COMPARED)).astype(int)
     weights = [
-        mean_of_aligned([model.weights_of(posterior, c, i) for i in chosen], model.binding)
+        mean_of_aligned(
+            [models[i % len(models)].weights_of(posterior, c, i) for i in chosen], binding
+        )
         for c in range(posterior.n_chains)
     ]
-    least = float(similarities(weights, model.binding).min())
+    least = float(similarities(weights, binding).min())
     posterior.attrs["chain_similarity"] = least
     if least < SAME:
         posterior.attrs["converged"] = False

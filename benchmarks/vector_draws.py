@@ -1,0 +1,95 @@
+"""What the uncertainty of word vectors adds to intervals of senses.
+
+Word vectors of a text by `BayesianSGNS`, then senses of a word of the same text by
+``DiSCSenseModel(model="edisc")``: given the posterior means of the vectors, and averaged over joint
+draws of them (``embedding_draws``), whose uncertainty is that of the sampling of documents.
+
+    SKBAYESEMBED_DATA=... python benchmarks/vector_draws.py
+
+prints for each text and word: snippets; the standard deviation of a word's vector relative to the
+distance between two words; standard deviations of prevalences, averaged over periods, both ways; the
+share of the variance that is between the draws of the vectors; the most and the mean that
+probabilities of senses of snippets change; CPU-seconds of both fits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+from scipy.spatial.distance import pdist
+
+from skbayesembed import BayesianSGNS, DiSCSenseModel
+from skbayesembed.datasets import extract_snippets, fetch_inaugural, fetch_state_of_the_union
+
+# text, word, most words, components, periods
+CASES = {
+    "State of the Union": (fetch_state_of_the_union, "interest", 1200, 15, 8),
+    "inaugural": (fetch_inaugural, "power", 600, 10, 4),
+}
+PAIRS = 500
+
+
+def fitted(vectors, snippets, n_periods, n_draws, options):
+    """A model of senses, and what it cost."""
+    begun = time.process_time()
+    model = DiSCSenseModel(
+        2, model="edisc", embedding=vectors, embedding_draws=n_draws, n_periods=n_periods,
+        stop_words="english", min_count=3, draws=options.draws, random_state=options.seed, n_jobs=2,
+    )  # fmt: skip
+    model.fit(snippets.snippets, times=snippets.times)
+    return model, time.process_time() - begun
+
+
+def between(model):
+    """Share of the variance of prevalences that is between the draws of the vectors."""
+    values, n = model.posterior_["prevalence"][..., 0, :, 0], len(model.vector_draws_)
+    runs = values.reshape(len(values), -1, n, values.shape[-1])
+    # means of runs vary by Monte Carlo error, too
+    within = runs.var(axis=(0, 1), ddof=1).mean(axis=0)
+    return float(np.mean(runs.mean(axis=(0, 1)).var(axis=0, ddof=1) / (within + 1e-300)))
+
+
+def compare(name, options):
+    """Print what one case gives."""
+    fetch, word, n_words, n_components, n_periods = CASES[name]
+    text = fetch()
+    vectors = BayesianSGNS(n_components, max_features=n_words, random_state=options.seed)
+    vectors.fit(text.data)
+    snippets = extract_snippets(text.data, word, times=text.year)
+    drawn = vectors.sample_vectors(range(PAIRS), options.vectors)
+    blur = np.sqrt(drawn.var(axis=0).sum(axis=1).mean()) / np.median(pdist(vectors.rho_[:PAIRS]))
+    plain, seconds = fitted(vectors, snippets, n_periods, None, options)
+    known = plain.posterior_["prevalence"].std(axis=(0, 1))
+    pooled, more = fitted(vectors, snippets, n_periods, options.vectors, options)
+    wide = pooled.posterior_["prevalence"].std(axis=(0, 1))
+    moved = [m.predict_proba(snippets.snippets, times=snippets.times) for m in (plain, pooled)]
+    moved = np.abs(moved[0] - moved[1])
+    print(
+        f"{name}, {word!r}: {len(snippets.snippets)} snippets, vectors' sd {blur:.2f} of the "
+        f"distance between words; sd of prevalences {known.mean():.4f} -> {wide.mean():.4f} "
+        f"(x {np.mean(wide / known):.3f}), between draws {between(pooled):.3f}; probabilities of "
+        f"senses move {moved.mean():.4f}, at most {moved.max():.3f}; {seconds:.1f} and {more:.1f} "
+        f"CPU-s; R-hat {plain.posterior_.attrs['max_rhat']:.3f}, "
+        f"{pooled.posterior_.attrs['max_rhat']:.3f}",
+        flush=True,
+    )
+
+
+def main():
+    """Print the comparison."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES))
+    parser.add_argument("--vectors", type=int, default=20, help="draws of the vectors")
+    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for name in options.cases:
+        compare(name, options)
+
+
+if __name__ == "__main__":
+    main()
