@@ -7,9 +7,10 @@ draws of them (``embedding_draws``), whose uncertainty is that of the sampling o
     SKBAYESEMBED_DATA=... python benchmarks/vector_draws.py
 
 prints for each text and word: snippets; the standard deviation of a word's vector relative to the
-distance between two words; standard deviations of prevalences, averaged over periods, both ways; the
-share of the variance that is between the draws of the vectors; the most and the mean that
-probabilities of senses of snippets change; CPU-seconds of both fits.
+distance between two words; standard deviations of prevalences, averaged over periods, both ways;
+the largest share of their variance that is between draws of the vectors; the mean and the most that
+probabilities of senses of snippets change; CPU-seconds of both fits; R-hat, and the least effective
+number of draws.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from scipy.spatial.distance import pdist
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel
 from skbayesembed.datasets import extract_snippets, fetch_inaugural, fetch_state_of_the_union
+from skbayesembed.posterior.summary import ess
 
 # text, word, most words, components, periods
 CASES = {
@@ -43,15 +45,6 @@ def fitted(vectors, snippets, n_periods, n_draws, options):
     return model, time.process_time() - begun
 
 
-def between(model):
-    """Share of the variance of prevalences that is between the draws of the vectors."""
-    values, n = model.posterior_["prevalence"][..., 0, :, 0], len(model.vector_draws_)
-    runs = values.reshape(len(values), -1, n, values.shape[-1])
-    # means of runs vary by Monte Carlo error, too
-    within = runs.var(axis=(0, 1), ddof=1).mean(axis=0)
-    return float(np.mean(runs.mean(axis=(0, 1)).var(axis=0, ddof=1) / (within + 1e-300)))
-
-
 def compare(name, options):
     """Print what one case gives."""
     fetch, word, n_words, n_components, n_periods = CASES[name]
@@ -67,13 +60,15 @@ def compare(name, options):
     wide = pooled.posterior_["prevalence"].std(axis=(0, 1))
     moved = [m.predict_proba(snippets.snippets, times=snippets.times) for m in (plain, pooled)]
     moved = np.abs(moved[0] - moved[1])
+    least = [float(ess(m.posterior_["prevalence"]).min()) for m in (plain, pooled)]
     print(
         f"{name}, {word!r}: {len(snippets.snippets)} snippets, vectors' sd {blur:.2f} of the "
         f"distance between words; sd of prevalences {known.mean():.4f} -> {wide.mean():.4f} "
-        f"(x {np.mean(wide / known):.3f}), between draws {between(pooled):.3f}; probabilities of "
+        f"(x {np.mean(wide / known):.3f}), between draws at most "
+        f"{pooled.posterior_.attrs['embedding_share']:.3f}; probabilities of "
         f"senses move {moved.mean():.4f}, at most {moved.max():.3f}; {seconds:.1f} and {more:.1f} "
         f"CPU-s; R-hat {plain.posterior_.attrs['max_rhat']:.3f}, "
-        f"{pooled.posterior_.attrs['max_rhat']:.3f}",
+        f"{pooled.posterior_.attrs['max_rhat']:.3f}; ESS {least[0]:.0f}, {least[1]:.0f}",
         flush=True,
     )
 
@@ -82,7 +77,7 @@ def main():
     """Print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES))
-    parser.add_argument("--vectors", type=int, default=20, help="draws of the vectors")
+    parser.add_argument("--vectors", type=int, default=50, help="draws of the vectors")
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -2,9 +2,9 @@
 
 Each run is given one draw of the data, and what is pooled is the average of their posteriors: the
 draws of the data are as uncertain as before, whatever the model would make of them ("cut"; Plummer
-2015, Statistics and Computing 25). Draws of runs take turns. A stretch of a chain then has draws of
-all runs, and split R-hat and effective sizes see what there is to see: chains that differ within
-runs, and how few runs there are.
+2015, Statistics and Computing 25). Draws of runs take turns, so that split R-hat sees chains that
+differ, and not runs that do. How few runs there are it does not see, nor do effective sizes: that
+is for `note_runs`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,10 @@ from ..common.warnings import warn_user
 from . import checkpoint
 from .chains import Settings
 from .contracts import Result
+
+# Monte Carlo error of a mean by the number of runs, in posterior standard deviations, that is
+# warned of above.
+_ERROR = 0.2
 
 
 class Mixture:
@@ -108,6 +112,39 @@ def run_each(
             RuntimeWarning,
         )
     return _pooled(found, len(found) < n_runs)
+
+
+def note_runs(attrs: dict[str, Any], values: np.ndarray, what: str) -> None:
+    """Note how much of a variance is between runs; UserWarning where they are too few for it.
+
+    Parameters
+    ----------
+    attrs : dict
+        Of the posterior, with ``"embedding_draws"`` where there were runs: gets
+        ``"embedding_share"``, the largest share.
+    values : ndarray of shape (chain, draw, ...)
+        Draws of what intervals are about.
+    what : str
+        They are, in words.
+    """
+    n = attrs.get("embedding_draws", 1)
+    if n < 2:
+        return
+    runs = values.reshape(len(values), -1, n, *values.shape[2:]).swapaxes(1, 2)
+    runs = runs.swapaxes(0, 1).reshape(n, -1, *values.shape[2:])
+    among, within = runs.mean(axis=1).var(axis=0, ddof=1), runs.var(axis=1).mean(axis=0)
+    total = among + within
+    share = float(np.max(among / np.where(total > 0, total, 1.0)))
+    attrs["embedding_share"] = share
+    if share > n * _ERROR**2:
+        error = (share / n) ** 0.5
+        warn_user(
+            f"embedding_draws={n} are few: up to {100 * share:.0f} % of the variance of {what} "
+            "comes from the word vectors, so that means are known to "
+            f"{error:.2g} posterior standard deviations only. Raise embedding_draws to "
+            f"{int(np.ceil(share / _ERROR**2))} or more.",
+            UserWarning,
+        )
 
 
 def _pooled(results, interrupted):

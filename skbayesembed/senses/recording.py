@@ -11,6 +11,7 @@ from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
 from ..inference.matching import mean_of_aligned, similarities
+from ..inference.pooling import note_runs
 from ..posterior.summary import rhat
 from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import SenseModel
@@ -115,6 +116,7 @@ def drawn(model, flat, facts, settings, rng):
 
 def diagnose(estimator, training, posterior):
     """Warnings of chains in different modes, and of chains that have not mixed."""
+    note_runs(posterior.attrs, posterior["prevalence"], "prevalences")
     if estimator.solver not in CHAINS:
         return
     _look_at_likelihood(posterior)

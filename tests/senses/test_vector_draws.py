@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS
+from skbayesembed.inference.pooling import note_runs
 from skbayesembed.senses.predict import WordDraws
 
 TEXTS = ["river water flood bank", "money loan account bank", "water river boat"] * 8
@@ -126,3 +127,16 @@ def test_a_fit_goes_on_from_its_checkpoint(vectors, tmp_path, monkeypatch):
     assert any("run-0-chain" in path.name for path in tmp_path.iterdir())
     np.testing.assert_array_equal(model.fit(SNIPPETS).posterior_["chi"], whole)
     assert not list(tmp_path.iterdir())
+
+
+def test_few_draws_of_vectors_are_warned_of():
+    """Where runs differ more than their number allows, and only there."""
+    rng, attrs = np.random.default_rng(0), {"embedding_draws": 10}
+    means = np.tile(rng.normal(size=10), 40)
+    noise = rng.normal(size=(4, 400))
+    with pytest.warns(UserWarning, match="embedding_draws=10 are few: up to .* Raise"):
+        note_runs(attrs, means + 0.1 * noise, "prevalences")
+    assert attrs["embedding_share"] > 0.9
+    note_runs(attrs, means + 10 * noise, "prevalences")
+    # 160 draws of each run leave their means 1 / 160 of the variance
+    assert attrs["embedding_share"] < 0.05
