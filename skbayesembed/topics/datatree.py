@@ -176,7 +176,7 @@ class DataTreeMixin:
 
         Notes
         -----
-        The likelihood is that of vectors, raised to ``likelihood_power_``, whatever ``word_model``
+        The likelihood is that of vectors, raised to ``likelihood_power_``, whatever ``word_proba``
         is: densities of spaces that differ, or of other powers, do not compare.
         """
         check_is_fitted(self, "posterior_")

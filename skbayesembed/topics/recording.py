@@ -19,6 +19,8 @@ TOPIC_BUDGET = 2**28
 _TRACE_BYTES = 80
 # As many draws take the memory of what a chain, or an ascent, works with.
 _COPIES = 4
+# Tables of words and topics, and blocks of masses, that chains of Dirichlet priors work with.
+_DIRICHLET_COPIES, _BLOCKS = 10, 4
 # As many vectors of all parameters do searches for a mode, draws at a mode and trajectories work
 # with, and numbers for each topic of each count in the start of all three. Measured.
 _VECTORS = {"map": 60, "laplace": 100, "hmc": 140}
@@ -34,6 +36,11 @@ _DIMS = {
     "covariance": ("topic", "dimension", "dimension_2"),
     "counts": ("topic", "word"),
     "alpha": ("topic",),
+    "topic_vector": ("topic", "dimension"),
+    "word_level": ("word",),
+    "concentration": (),
+    "topic_scale": (),
+    "word_scale": (),
 }
 
 
@@ -45,8 +52,12 @@ def footprint(estimator, training):
     """
     n_words, n_dims = training.vectors.shape
     k = int(estimator.n_components)
-    draw = 8 * k * (n_words + n_dims + n_dims**2 + 1)
-    work = _COPIES * draw + _marginal_work(estimator, training, k)
+    if estimator.word_model == "dirichlet":
+        draw = 8 * (k * (n_words + n_dims + 1) + n_words + 3)
+        work = _DIRICHLET_COPIES * draw + _BLOCKS * 8 * k * n_dims**2
+    else:
+        draw = 8 * k * (n_words + n_dims + n_dims**2 + 1)
+        work = _COPIES * draw + _marginal_work(estimator, training, k)
     if estimator.solver in CHAINS:
         work *= min(effective_n_jobs(estimator.n_jobs), estimator.chains)
     return Footprint(draw=draw, trace=_TRACE_BYTES, budget=TOPIC_BUDGET, work=work)
@@ -74,14 +85,14 @@ def labels(estimator, training, draws):
 
 def of_chains(problem, result, kernel):
     """The result of a sampler, its topics aligned across draws, with what was chosen before."""
-    align_topics(result.draws)
+    align_topics(result.draws, problem.n_background)
     result.facts["kernel"] = kernel
     return _told(problem, result)
 
 
 def of_approximation(problem, result):
     """The same of draws of one approximation, whose labels never change places."""
-    order = sort_topics(result.draws)
+    order = sort_topics(result.draws, problem.n_background)
     if result.approximation is not None:
         result.approximation.reorder(order)
     return _told(problem, result)
@@ -95,37 +106,51 @@ def _told(problem, result):
     return result
 
 
-def align_topics(draws):
+def align_topics(draws, n_fixed=0):
     """Match the topics of all draws by their word distributions, in place; largest topic first.
+
+    The first ``n_fixed`` stay where they are.
 
     Each draw is matched with the sum of those before it, which starts from the last of the first
     chain, where the chain has come to rest.
     """
     counts = draws["counts"]
-    total = _directions(counts[0, -1])
+    total = _directions(counts[0, -1, n_fixed:])
     orders = np.empty(counts.shape[:3], dtype=np.int64)
+    orders[..., :n_fixed] = np.arange(n_fixed)
     sizes = np.zeros(counts.shape[2])
     for place in np.ndindex(counts.shape[:2]):
-        weights = _directions(counts[place])
-        orders[place] = match(total, weights)
-        total += weights[orders[place]]
+        weights = _directions(counts[place][n_fixed:])
+        found = match(total, weights)
+        total += weights[found]
+        orders[place][n_fixed:] = found + n_fixed
         sizes += counts[place].sum(axis=1)[orders[place]]
-    _reorder(draws, orders[..., np.argsort(-sizes, kind="stable")])
+    _reorder(draws, orders[..., _by_size(sizes, n_fixed)])
 
 
-def sort_topics(draws):
-    """Put the largest topic of all draws together first, in place; returns the order (K,)."""
+def sort_topics(draws, n_fixed=0):
+    """Put the largest topic of all draws together first, in place; returns the order (K,).
+
+    The first ``n_fixed`` stay where they are.
+    """
     counts = draws["counts"]
-    order = np.argsort(-counts.sum(axis=(0, 1, 3)), kind="stable")
+    order = _by_size(counts.sum(axis=(0, 1, 3)), n_fixed)
     _reorder(draws, np.broadcast_to(order, counts.shape[:3]))
     return order
 
 
+def _by_size(sizes, n_fixed):
+    """The first ``n_fixed``, then the others, largest first."""
+    largest = np.argsort(-sizes[n_fixed:], kind="stable") + n_fixed
+    return np.concatenate([np.arange(n_fixed), largest])
+
+
 def _reorder(draws, orders):
     unmoved = np.arange(orders.shape[2])
+    of_topics = [draws[name] for name in draws if _DIMS[name][:1] == ("topic",)]
     for place in np.ndindex(orders.shape[:2]):
         if not np.array_equal(orders[place], unmoved):
-            for values in draws.values():
+            for values in of_topics:
                 values[place] = values[place][orders[place]]
 
 

@@ -21,6 +21,7 @@ from ..inference.threads import OneBlasThread
 from . import inputs
 from .checks import topic_prior
 from .data import Documents
+from .draws import has_gaussians
 from .problem import Problem, vector_prior
 from .reading import mean_word_proba
 from .solvers import ROOM
@@ -168,10 +169,12 @@ class TopicStreamingMixin(FittedMixin):
         self._training = training.counts
 
     def _learned_from(self, posterior):
-        self._components_by = self.word_model
-        return {
-            "components_": mean_word_proba(self, self.word_model),
-            "topic_means_": posterior.mean("mean"),
-            "topic_covariances_": posterior.mean("covariance"),
+        self._components_by = self.word_proba
+        found = {
+            "components_": mean_word_proba(self, self.word_proba),
             "doc_topic_prior_": posterior.mean("alpha"),
         }
+        if has_gaussians(posterior):
+            found["topic_means_"] = posterior.mean("mean")
+            found["topic_covariances_"] = posterior.mean("covariance")
+        return found
