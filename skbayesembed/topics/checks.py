@@ -28,7 +28,7 @@ _OF_GAUSSIANS = {
     "kernel": "auto", "likelihood_power": 1.0, "mean_prior": None, "mean_precision_prior": None,
     "degrees_of_freedom_prior": None, "covariance_prior": None,
 }  # fmt: skip
-_DIRICHLET_SOLVERS = ("gibbs",)
+_DIRICHLET_SOLVERS = ("gibbs", "vi")
 LEARNED = ("symmetric", "asymmetric")
 # A gradient by so many takes 10 to 30 ms, and a draw tens of gradients.
 MAX_PARAMETERS = 20_000
@@ -71,6 +71,11 @@ def _check_dirichlet(e):
             f"solver={e.solver!r} is not available with word_model='dirichlet': use "
             + " or ".join(f"solver={name!r}" for name in _DIRICHLET_SOLVERS)
             + ", or word_model='gaussian'."
+        )
+    if e.solver == "vi" and e.learning_method == "online":
+        raise ValueError(
+            "learning_method='online' is not available with word_model='dirichlet': use "
+            "learning_method='batch', or word_model='gaussian'."
         )
     for name, default in _OF_GAUSSIANS.items():
         value = getattr(e, name)

@@ -8,6 +8,7 @@ from .choice import choose, pose_documents
 from .data import Documents
 from .dirichlet.problem import pose_dirichlet
 from .dirichlet.solver import solve as dirichlet_gibbs
+from .dirichlet.variational import solve as dirichlet_vi
 from .gibbs.solver import solve as gibbs
 from .hmc import solve as hmc
 from .inputs import whole_tokens
@@ -51,7 +52,13 @@ def _gibbs(estimator, problem, settings, seed):
     return solve(estimator, problem, settings, seed)
 
 
-SOLVERS = {"gibbs": _gibbs, "vi": vi, "hmc": hmc, "laplace": laplace, "map": point}
+def _vi(estimator, problem, settings, seed):
+    """The factors of the word model."""
+    solve = dirichlet_vi if estimator.word_model == "dirichlet" else vi
+    return solve(estimator, problem, settings, seed)
+
+
+SOLVERS = {"gibbs": _gibbs, "vi": _vi, "hmc": hmc, "laplace": laplace, "map": point}
 ROOM = Room(
     solvers=SOLVERS,
     check=check_parameters,

@@ -144,6 +144,11 @@ class TopicStreamingMixin(FittedMixin):
             raise ValueError(
                 "likelihood_power='auto' is not available with partial_fit: give a number."
             )
+        if self.word_model == "dirichlet":
+            raise ValueError(
+                "partial_fit is not available with word_model='dirichlet': use fit, or "
+                "word_model='gaussian'."
+            )
         if total_samples is not None:
             check_integer("total_samples", total_samples, 1)
         X = materialise(X)

@@ -49,8 +49,10 @@ class Tokens:
 
     Attributes
     ----------
-    rows, columns, tokens : ndarray of int of shape (n_entries,)
-        Word, topic and number.
+    rows, columns : ndarray of int of shape (n_entries,)
+        Word and topic.
+    tokens : ndarray of shape (n_entries,)
+        Number of tokens, fractional ones allowed.
     sizes : ndarray of shape (K,)
         Sums over words.
     """
@@ -64,7 +66,7 @@ class Tokens:
     def of(cls, counts):
         """From counts (V, K)."""
         rows, columns = np.nonzero(counts)
-        return cls(rows, columns, counts[rows, columns].astype(np.int64), counts.sum(axis=0))
+        return cls(rows, columns, counts[rows, columns].astype(float), counts.sum(axis=0))
 
 
 class BaseMeasures:

@@ -38,10 +38,10 @@ def softmax_columns(table):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def log_rising(b, n):
-    """log Gamma(b + n) - log Gamma(b), and b times its derivative by b, for a whole n > 0."""
-    if n <= _FEW:
+    """log Gamma(b + n) - log Gamma(b), and b times its derivative by b, for n > 0."""
+    if n <= _FEW and n == math.floor(n):
         product, total = b, 1.0
-        for i in range(1, n):
+        for i in range(1, int(n)):
             product *= b + i
             total += b / (b + i)
         return math.log(product), total

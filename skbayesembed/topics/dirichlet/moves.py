@@ -61,6 +61,8 @@ class Metric:
         return out
 
 
+# Newton's step may be one to nowhere, too.
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def climb(measures, base, counts, n_steps):
     """Newton steps of theta with the masses as Hessian, halved until they gain, in place."""
     gradient = np.empty(measures.n_free)
@@ -102,13 +104,14 @@ def trajectory(measures, base, counts, metric, step, rng, n_steps=N_STEPS):
     gradient, now = np.empty(measures.n_free), replace(base, theta=base.theta.copy())
     energy = measures.log_density(now, counts, gradient)
     energy -= 0.5 * float(momentum @ metric.solve(momentum))
-    for _ in range(n_steps):
-        momentum += 0.5 * step * gradient
-        now.theta += step * metric.solve(momentum)
-        value = measures.log_density(now, counts, gradient)
-        momentum += 0.5 * step * gradient
-    value -= 0.5 * float(momentum @ metric.solve(momentum))
-    change = value - energy
+    # a step that is too long runs off to infinity, and is refused
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for _ in range(n_steps):
+            momentum += 0.5 * step * gradient
+            now.theta += step * metric.solve(momentum)
+            value = measures.log_density(now, counts, gradient)
+            momentum += 0.5 * step * gradient
+        change = value - 0.5 * float(momentum @ metric.solve(momentum)) - energy
     if not np.isfinite(change):
         return 0.0
     if log_u < change:
