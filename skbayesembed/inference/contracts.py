@@ -306,6 +306,7 @@ ATTRS = {
     "starts_by_mode": "starts that led to each of them, the heaviest first, of how many",
     "likelihood_power": "power of the likelihood",
     "init": "what the topics start from",
+    "largest_share": "largest share of the tokens in one topic",
     "n_empty": "topics that hold less than one token on average",
     # of what was "auto"
     "solver_reason": "why this solver was taken",

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from .dirichlet.draws import DirichletDraws
 from .predict import PREDICTIVE_DRAWS, TopicDraws
-
-
-def has_gaussians(posterior):
-    """Whether a posterior of topics is of Gaussians, as against Dirichlet priors of words."""
-    return "topic_vector" not in posterior
+from .recording import has_gaussians
 
 
 def draws_of(estimator, most=PREDICTIVE_DRAWS, chosen=None):

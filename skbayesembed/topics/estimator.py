@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import cost, spine
-from ..common.checks import check_choice
+from ..common.checks import check_bool, check_choice
 from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, check_room
 from ..corpus.known import known_counts
@@ -24,6 +25,7 @@ from .datatree import DataTreeMixin
 from .draws import draws_of
 from .predict import FoldIn, completion, topic_features
 from .reading import TopicReadingMixin
+from .recording import has_gaussians
 from .solvers import ROOM
 from .streaming import TopicStreamingMixin
 from .theta import theta_draws
@@ -437,7 +439,14 @@ class GaussianLDA(
         check_room(n_draws, reading.counts.shape[0], self._n_means)
         return theta_draws(self, reading, n_draws)
 
-    def score(self, X: Any, y: Any = None, *, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        new_words: bool = False,
+    ) -> float:
         """Held-out log probability per token, by document completion.
 
         Every other token of a document, in the order of the vocabulary, is held out, and theta is
@@ -451,6 +460,10 @@ class GaussianLDA(
         sample_weight : array-like of shape (n_documents,), optional
             Weights of the documents, with which their tokens count in the mean; all alike where
             None.
+        new_words : bool, default=False
+            Of ``word_model="dirichlet"``: words of X that are not in the vocabulary but have a
+            vector count as well, with the probabilities that their vectors give them beside the
+            vocabulary's.
 
         Returns
         -------
@@ -462,18 +475,33 @@ class GaussianLDA(
         Raises
         ------
         ValueError
-            If no document that counts has two tokens, or weights are not allowed.
+            If no document that counts has two tokens, weights are not allowed, or
+            ``new_words=True`` with Gaussian topics.
         """
         check_is_fitted(self, "posterior_")
-        first, second = inputs.halves(known_counts(self, X))
+        check_bool("new_words", new_words)
+        if new_words and has_gaussians(self.posterior_):
+            raise ValueError("new_words=True needs topics of word_model='dirichlet'.")
+        whole = self._scored(X, new_words)
+        first, second = inputs.halves(whole.counts)
         if sample_weight is not None:
             weights = document_weights(sample_weight, second.shape[0])
             second = inputs.weighted(second, weights)
-        fold = self._fold(inputs.vocabulary_reading(self, first))
-        draws = fold.draws
-        return self._completed(
-            fold, second, lambda s: draws.word_proba(s, self.word_proba, self._vectors).T
-        )
+        fold = self._fold(replace(whole, counts=first))
+        draws, by = fold.draws, self.word_proba
+
+        def proba_of(s):
+            if new_words:
+                return draws.open_proba(s, whole, by)
+            return draws.word_proba(s, by, self._vectors)[:, whole.places].T
+
+        return self._completed(fold, second, proba_of)
+
+    def _scored(self, X, new_words):
+        """`Reading` of the words that a score is of."""
+        if new_words:
+            return inputs.reading(self, X)
+        return inputs.vocabulary_reading(self, known_counts(self, X))
 
     def perplexity(self, X: Any) -> float:
         """``exp(-score(X))``: as uncertain as this many equally probable words.

@@ -19,10 +19,11 @@ from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import WORD_PROBAS, check_topic
-from .draws import draws_of, has_gaussians
+from .draws import draws_of
 from .effects import TopicEffects, topic_effects
 from .inputs import vocabulary_reading
 from .predict import PREDICTIVE_DRAWS, FoldIn, counted_proba, topic_features
+from .recording import has_gaussians
 from .theta import theta_draws
 
 # Word probabilities of a topic are summarised over at most this many draws.

@@ -27,6 +27,8 @@ _VECTORS = {"map": 60, "laplace": 100, "hmc": 140}
 _OF_TOKENS = 2.5
 # Chains whose topics resemble each other less than this are in different modes.
 SAME = 0.8
+# Share of the tokens in one topic above which there is a warning.
+COLLAPSED = 0.5
 # Topics named in a warning, and words that each is called by.
 _NAMED, _FIRST_WORDS = 4, 3
 # Power of the likelihood at which chains of the default length mixed (benchmarks/topics_mixing.py).
@@ -72,6 +74,11 @@ def _marginal_work(estimator, training, k):
     vectors = _VECTORS[solver] + (2 * int(estimator.draws) if solver == "laplace" else 0)
     parameters = count_parameters(n_documents, k, training.vectors.shape[1])
     return int(8 * (_OF_TOKENS * training.counts.nnz * k + vectors * parameters))
+
+
+def has_gaussians(posterior):
+    """Whether a posterior of topics is of Gaussians, as against Dirichlet priors of words."""
+    return "topic_vector" not in posterior
 
 
 def labels(estimator, training, draws):
@@ -175,6 +182,7 @@ def diagnose(estimator, training, posterior):
             "n_components.",
             ConvergenceWarning,
         )
+    _look_for_collapse(posterior)
     if attrs["solver"] not in CHAINS:
         return
     if posterior.n_chains > 1:
@@ -186,6 +194,31 @@ def diagnose(estimator, training, posterior):
         limit=COORDINATE_RHAT_LIMIT,
         message=_not_mixed(posterior),
     )
+
+
+def _look_for_collapse(posterior):
+    """Warn where one of three topics or more holds most tokens."""
+    sizes = posterior["counts"].sum(axis=-1).mean(axis=(0, 1))
+    k, share = int(np.argmax(sizes)), float(sizes.max() / max(sizes.sum(), 1e-300))
+    posterior.attrs["largest_share"] = share
+    if sizes.size < 3 or share <= COLLAPSED:
+        return
+    advice = "another likelihood_power, or word_model='dirichlet', which has a background topic"
+    if not has_gaussians(posterior):
+        advice = "a smaller doc_topic_prior for that topic, or another n_components"
+    warn_user(
+        f"Topic {k} ({_called(posterior, k)}) holds {100 * share:.0f} % of the tokens: the topics "
+        "hardly tell documents apart. Leave out words that all documents share (stop_words), or "
+        f"take {advice}.",
+        ConvergenceWarning,
+    )
+
+
+def _called(posterior, k):
+    """The first words of a topic."""
+    counts = posterior["counts"][:, :, k].mean(axis=(0, 1))
+    words = posterior.coords.get("word", np.arange(counts.size).astype(str))
+    return " ".join(words[np.argsort(-counts, kind="stable")[:_FIRST_WORDS]])
 
 
 def share_rhat(posterior):
@@ -206,16 +239,14 @@ def _not_mixed(posterior):
     index, found = unmixed_topics(posterior), share_rhat(posterior)
     if index.size == 0:
         return None
-    counts = posterior["counts"].mean(axis=(0, 1))
-    words = posterior.coords.get("word", np.arange(counts.shape[1]).astype(str))
-    named = []
-    for k in index[np.argsort(-found[index], kind="stable")][:_NAMED]:
-        first = words[np.argsort(-counts[k], kind="stable")[:_FIRST_WORDS]]
-        named.append(f"{k} ({' '.join(first)}; {found[k]:.2f})")
+    worst = index[np.argsort(-found[index], kind="stable")][:_NAMED]
+    named = [f"{k} ({_called(posterior, k)}; {found[k]:.2f})" for k in worst]
     more = f" and {index.size - _NAMED} more" if index.size > _NAMED else ""
     one = posterior.n_chains == 1
     advice = "Raise warmup and draws, or lower n_components."
-    if posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
+    if not has_gaussians(posterior):
+        advice = "Raise thin and warmup, which helps slowly, or lower n_components."
+    elif posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
         advice = (
             f"Raise likelihood_power, at {_SETTLES:g} tokens settle far sooner than at 0.2, or "
             "lower n_components; more warmup helps less."

@@ -21,9 +21,9 @@ from ..inference.threads import OneBlasThread
 from . import inputs
 from .checks import topic_prior
 from .data import Documents
-from .draws import has_gaussians
 from .problem import Problem, vector_prior
 from .reading import mean_word_proba
+from .recording import has_gaussians
 from .solvers import ROOM
 from .vi.online import batches
 from .vi.solver import learner, of_factors

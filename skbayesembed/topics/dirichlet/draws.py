@@ -47,15 +47,34 @@ class DirichletDraws(TopicDraws):
         return proba / (counts.sum(axis=1, keepdims=True) + concentration)
 
     def new_proba(self, s, vectors):
-        """Weights of words that are not in the vocabulary beside the base measure's, (n, K).
+        """Base measure of words that are not in the vocabulary, whose own adds up to one, (n, K).
 
-        Their levels are taken to be such that their vectors alone make them as probable, on
-        average, as those of the vocabulary.
+        Their levels are those that the vocabulary's words with such vectors have: a ridge
+        regression, after which both have the same mean of exp(level).
         """
         topics, levels = self._draw("topic_vector", s), self._draw("word_level", s)
-        level = logsumexp(levels) - np.log(levels.size)
-        normaliser = logsumexp(self.vocabulary @ topics.T + levels[:, None], axis=0)
-        return np.exp(vectors @ topics.T + level - normaliser)
+        known = self.vocabulary
+        slope = np.linalg.solve(
+            known.T @ known + np.eye(known.shape[1]), known.T @ (levels - levels.mean())
+        )
+        level = logsumexp(levels) - logsumexp(known @ slope)
+        normaliser = logsumexp(known @ topics.T + levels[:, None], axis=0)
+        return np.exp(vectors @ (topics + slope).T + level - normaliser)
+
+    def open_proba(self, s, reading, by):
+        """Probabilities (n_words, K) of the words of a reading beside those of the vocabulary.
+
+        What is known of topics says how the vocabulary's words share their part of the topic, but
+        not how large that is: words without a token in training were not looked for. It is that
+        of their base measure.
+        """
+        known = reading.places >= 0
+        out = np.empty((reading.places.size, self._draw("alpha", s).size))
+        new = self.new_proba(s, reading.vectors[~known])
+        total = 1.0 + new.sum(axis=0)
+        out[known] = self.word_proba(s, by).T[reading.places[known]] / total
+        out[~known] = new / total
+        return out
 
     def weights(self, s, reading, by):
         """As of `TopicDraws`: words of the vocabulary by `word_proba`, others by their vectors."""

@@ -91,6 +91,12 @@ class DirichletProblem:
         return z.astype(np.int32)
 
 
+def level_prior(totals):
+    """Prior means of words' levels (V,): logarithms of their smoothed frequencies, centred."""
+    logs = np.log(totals + _SMOOTHING)
+    return logs - logs.mean()
+
+
 def pose_dirichlet(estimator, documents, alpha, seed):
     """`DirichletProblem` of documents, with a start by k-means.
 
@@ -103,8 +109,8 @@ def pose_dirichlet(estimator, documents, alpha, seed):
     """
     k, rng = int(estimator.n_components), np.random.default_rng(seed)
     n_background = count_background(estimator)
-    offset = np.log(documents.totals + _SMOOTHING)
-    measures = BaseMeasures(documents.vectors, offset - offset.mean(), k, n_background)
+    levels = level_prior(documents.totals)
+    measures = BaseMeasures(documents.vectors, levels, k, n_background)
     clusters = assignment = None
     if estimator.init != "words":
         clusters = document_clusters(documents, k - n_background, rng)
