@@ -41,6 +41,7 @@ OURS = {
 SAME_START, TOMOTOPY, SKLEARN = "LDA, same start", "LDA, tomotopy, 400 sweeps", "LDA, scikit-learn"
 # Done with the first seed alone.
 ONCE = ("gibbs, dirichlet, no background", "vi, gaussian, tau=0.2", TOMOTOPY, SKLEARN)
+NAMES = (*OURS, SAME_START, TOMOTOPY, SKLEARN)
 SMOOTHING = 0.01
 SMOOTHINGS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 WITHHELD = 0.1
@@ -158,17 +159,15 @@ MEASURES = {"score": 3, "accuracy": 3, "npmi": 3, "diversity": 2, "new": 3, "cpu
 
 def items(part, options):
     """The items of a part, in the order in which they are to be done."""
+    names, sizes = options.names, options.documents
     if part == "withheld":
-        cases = [(name, k, None) for k in options.topics for name in ("gibbs, dirichlet", SAME_START)]
-        cases = [case for case in cases if case[1] == options.topics[0]]
-    else:
-        names = [*OURS, SAME_START, TOMOTOPY, SKLEARN]
-        cases = [(name, k, None) for k in options.topics for name in names]
-        cases += [(name, options.topics[0], 500) for name in names]
+        names, sizes = [n for n in names if n in ("gibbs, dirichlet", SAME_START)], [None]
     return [
-        {"name": name, "K": k, "documents": n, "seed": seed}
+        {"name": name, "K": k, "documents": n or None, "seed": seed}
+        for n in sizes
+        for k in options.topics
         for seed in range(options.seeds)
-        for name, k, n in cases
+        for name in names
         if seed == 0 or name not in ONCE
     ]
 
@@ -213,6 +212,8 @@ def main():
     parser = parser_of(__doc__, PARTS)
     parser.add_argument("--topics", nargs="+", type=int, default=[20, 40])
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--names", nargs="+", default=NAMES, choices=NAMES)
+    parser.add_argument("--documents", nargs="+", type=int, default=[0, 500], help="0 is all")
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--warmup", type=int, default=100)
     run(parser.parse_args(), "topics_vectors.jsonl", PARTS, items, page)

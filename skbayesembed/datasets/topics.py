@@ -1,4 +1,4 @@
-"""Documents simulated from topics that are Gaussians over word vectors, together with the truth."""
+"""Documents simulated from topics over word vectors, together with the truth."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def make_topics(
     lengths = length_rng.poisson(mean_length, size=n_documents)
     documents = np.repeat(np.arange(n_documents), lengths)
     z = draw_categories(theta, documents, z_rng)
-    if word_model == "dirichlet":
+    if word_model == "dirichlet" and n_words is not None:
         vectors = words_rng.standard_normal((n_words, n_dims)) / np.sqrt(n_dims)
         truth, proba = _tilted(vectors, n_topics, separation, concentration, topics_rng)
         words = draw_categories(proba, z, tokens_rng)

@@ -184,9 +184,9 @@ class DataTreeMixin:
         -------
         xarray.DataTree
             Groups ``posterior``, ``sample_stats``, and, of the draws of chains, ``log_prior``
-            (``topics``: means and covariances, or base measures, without a prior of ``alpha`` that is learned) and
-            ``log_likelihood``, with the coordinate ``efficiency``: effective points per point,
-            below 0.05 too few for the document.
+            (``topics``: means and covariances, or base measures, without a prior of ``alpha`` that
+            is learned) and ``log_likelihood``, with the coordinate ``efficiency``: effective
+            points per point, below 0.05 too few for the document.
 
         Raises
         ------

@@ -85,6 +85,7 @@ class TopicStreamingMixin(FittedMixin):
 
     # of the estimator
     likelihood_power: float | str
+    word_model: str
 
     components_ = Learned()
     topic_means_ = Learned()

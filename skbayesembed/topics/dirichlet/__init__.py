@@ -1,1 +1,1 @@
-"""Topics whose words have a Dirichlet prior that their vectors shape: ``word_model="dirichlet"``."""
+"""Topics whose words have Dirichlet priors that vectors shape: ``word_model="dirichlet"``."""

@@ -56,7 +56,9 @@ class Metric:
         """Mass^-1 p, (n_free,)."""
         n = self.roots.shape[0] * self.roots.shape[1]
         out = np.empty_like(p)
-        out[:n] = np.einsum("kij,kj->ki", self.inverses, p[:n].reshape(self.roots.shape[:2])).ravel()
+        out[:n] = np.einsum(
+            "kij,kj->ki", self.inverses, p[:n].reshape(self.roots.shape[:2])
+        ).ravel()
         out[n:] = p[n:] / self.diagonal
         return out
 

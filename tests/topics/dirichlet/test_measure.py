@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp
+from scipy.stats import invgamma, norm
 
 from skbayesembed.topics.dirichlet import measure_kernels
 from skbayesembed.topics.dirichlet.measure import BaseMeasures, Tokens
@@ -59,6 +60,33 @@ def test_density_and_gradient(n_background):
         numeric[i] = (values[0] - values[1]) / (2 * h)
     # a step of 1e-5 leaves third derivatives of 1e-10, and rounding of 1e-16 times 1e3 over 1e-5
     np.testing.assert_allclose(gradient, numeric, atol=1e-6 * np.abs(gradient).max())
+
+
+def test_the_prior():
+    """Densities of scipy; and what moves climb differs from it by constants alone."""
+    measures, base, counts = at_random(np.random.default_rng(0), 4, 1)
+    base.topic_variance, base.word_variance = 0.7, 0.4
+    length = np.mean(np.sum(measures.vectors**2, axis=1))
+
+    def known(theta):
+        t, levels = measures.topic_vectors(theta), measures.levels(theta)
+        return (
+            norm.logpdf(t, 0, 0.7**0.5).sum()
+            + norm.logpdf(levels, measures.offset, 0.4**0.5).sum()
+            + norm.logpdf(theta[-1], np.log(V), 2.0)
+            + invgamma.logpdf(0.7, 2.0, scale=1 / length)
+            + invgamma.logpdf(0.4, 2.0, scale=0.25)
+        )
+
+    np.testing.assert_allclose(measures.log_prior(base), known(base.theta), rtol=1e-12)
+    tokens, other = Tokens.of(counts), replace(base, theta=base.theta + 0.3)
+    found = [
+        measures.log_density(at, tokens) - measures.log_likelihood(at.theta, tokens)
+        for at in (base, other)
+    ]
+    np.testing.assert_allclose(
+        found[1] - found[0], known(other.theta) - known(base.theta), rtol=1e-9
+    )
 
 
 def test_the_background_has_no_vector():
