@@ -38,7 +38,7 @@ class TopicDraws:
     """
 
     def __init__(self, posterior, power, most=PREDICTIVE_DRAWS, chosen=None):
-        n = len(posterior.flat("mean"))
+        n = len(posterior.flat("alpha"))
         if chosen is None:
             chosen = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
         self.chosen = chosen

@@ -44,6 +44,8 @@ class Problem:
     clusters: np.ndarray | None = None
     power_scores: dict | None = None
 
+    n_background = 0
+
     @property
     def model(self):
         """Documents, number of topics and priors, as every model takes them first."""
