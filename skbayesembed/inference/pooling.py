@@ -56,11 +56,11 @@ class Mixture:
         Returns
         -------
         dict of str to ndarray of shape (n, ...)
-            The names of ``mean``.
+            The names that the parts draw.
         """
         each = -(-n // len(self.parts))
         found = [part.sample(each, rng) for part in self.parts]
-        return {name: _in_turn([f[name] for f in found], 0)[:n] for name in self.mean}
+        return {name: _in_turn([f[name] for f in found], 0)[:n] for name in found[0]}
 
 
 def run_each(
