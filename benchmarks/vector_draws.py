@@ -10,7 +10,8 @@ prints for each text and word: snippets; the standard deviation of a word's vect
 distance between two words; standard deviations of prevalences, averaged over periods, both ways;
 the largest share of their variance that is between draws of the vectors; the mean and the most that
 probabilities of senses of snippets change; CPU-seconds of both fits; R-hat, and the least effective
-number of draws.
+number of draws. ``--topics`` prints the same of shares of topics in documents by both word models
+of `GaussianLDA`, whose standard deviations are those of ``features="mean_std"``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import warnings
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel
+from skbayesembed import BayesianSGNS, DiSCSenseModel, GaussianLDA
 from skbayesembed.datasets import extract_snippets, fetch_inaugural, fetch_state_of_the_union
 from skbayesembed.posterior.summary import ess
 
@@ -73,17 +74,50 @@ def compare(name, options):
     )
 
 
+def compare_topics(name, word_model, options):
+    """Print what it adds to the shares of topics in the documents of a text."""
+    fetch, _, n_words, n_components, _ = CASES[name]
+    text = fetch()
+    vectors = BayesianSGNS(n_components, max_features=n_words, random_state=options.seed)
+    vectors.fit(text.data)
+    found = []
+    for n_draws in (None, options.vectors):
+        begun = time.process_time()
+        model = GaussianLDA(
+            10, embedding=vectors, embedding_draws=n_draws, word_model=word_model, draws=100,
+            likelihood_power=0.5 if word_model == "gaussian" else 1.0, features="mean_std",
+            stop_words="english", random_state=options.seed, n_jobs=2,
+        ).fit(text.data)  # fmt: skip
+        attrs = model.posterior_.attrs
+        found.append((model.transform(text.data), attrs, time.process_time() - begun))
+    (plain, a, seconds), (pooled, b, more) = found
+    k = plain.shape[1] // 2
+    print(
+        f"{name}, topics ({word_model}): sd of shares {plain[:, k:].mean():.4f} -> "
+        f"{pooled[:, k:].mean():.4f} (x {np.mean(pooled[:, k:] / plain[:, k:]):.3f}), sizes of "
+        f"topics between draws at most {b['embedding_share']:.3f}; shares move "
+        f"{np.abs(plain - pooled)[:, :k].mean():.4f}; {seconds:.1f} and {more:.1f} CPU-s; R-hat "
+        f"{a['max_rhat']:.3f}, {b['max_rhat']:.3f}",
+        flush=True,
+    )
+
+
 def main():
     """Print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--vectors", type=int, default=50, help="draws of the vectors")
+    parser.add_argument("--topics", action="store_true")
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in options.cases:
-        compare(name, options)
+        if options.topics:
+            for word_model in ("gaussian", "dirichlet"):
+                compare_topics(name, word_model, options)
+        else:
+            compare(name, options)
 
 
 if __name__ == "__main__":
