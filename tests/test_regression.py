@@ -36,7 +36,7 @@ def test_coverage(kind, reliability, error):
     """90 % intervals hold the truth; classical error draws slopes to zero by the reliability."""
     rng = np.random.default_rng(7)
     held, shrunk = [], []
-    for i in range(200):
+    for i in range(120):
         draws, y, covariate = sample(rng, kind, reliability)
         options = {"units": UNITS, "covariates": covariate}
         found = regress(draws, y, **options, error=error).interval
@@ -44,8 +44,8 @@ def test_coverage(kind, reliability, error):
         held.append((found[:, 0] < truth) & (truth < found[:, 1]))
         if kind == "shared" and i < 50:
             shrunk.append(regress(draws, y, **options, error="berkson").mean[0])
-    # four standard errors of a share of 200, and .02 that it is off
-    assert np.all(np.abs(np.mean(held, axis=0) - 0.9) < 4 * np.sqrt(0.9 * 0.1 / 200) + 0.02)
+    # four standard errors of a share of 120, and .02 that it is off
+    assert np.all(np.abs(np.mean(held, axis=0) - 0.9) < 4 * np.sqrt(0.9 * 0.1 / 120) + 0.02)
     if shrunk:
         error = np.std(shrunk) / np.sqrt(len(shrunk))
         assert abs(np.mean(shrunk) - reliability * SLOPES[0]) < 4 * error
