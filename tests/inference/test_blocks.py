@@ -67,6 +67,8 @@ def test_copies_of_blocks_give_the_same_draws(name, shard, monkeypatch):
     with blocks.active(engine):
         apart = BayesianSGNS(3, **options).fit(shard)
     assert any(found == step and n > 1 for found, n in engine.seen)
+    # nothing is left of the engine
+    apart = copied(apart)
     assert list(alone.posterior_) == list(apart.posterior_)
     for array in alone.posterior_:
         np.testing.assert_array_equal(alone.posterior_[array], apart.posterior_[array])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.special import digamma, gammaln
@@ -118,7 +119,13 @@ class SGNSVariational:
         self.rounding = 1e-6 if large else 1e-14
         self.near = [self._near(side) for side in (0, 1)]
         self.tables = self.full or model.pairs.dense
-        self._held = [held_words(model, side, self.size) for side in (0, 1)]
+
+    @cached_property
+    def _held(self):
+        return [held_words(self.model, side, self.size) for side in (0, 1)]
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "_held"}
 
     def of_batch(self, model):
         """The same approximation for the pairs of another model of the same words and prior."""
