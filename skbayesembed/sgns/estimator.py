@@ -678,7 +678,8 @@ class BayesianSGNS(
         --------
         >>> from skbayesembed import BayesianSGNS
         >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
-        >>> model = BayesianSGNS(2, solver="gibbs", min_count=1, draws=200, random_state=0).fit(texts)
+        >>> model = BayesianSGNS(2, solver="gibbs", min_count=1, draws=200, random_state=0)
+        >>> model = model.fit(texts)
         >>> model.loo(texts).elpd < 0
         True
         """
