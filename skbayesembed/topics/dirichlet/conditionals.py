@@ -17,9 +17,9 @@ from .gibbs_kernels import draw_tokens
 from .measure import Base, Tokens
 from .moves import Metric, climb, trajectory
 
-# Newton steps from the start, and after each sweep of the first half of warm-up.
+# Newton steps from the start, and after a sweep of the first half of warm-up.
 _FIRST_STEPS, _STEPS = 20, 2
-# Of the trajectories; the least first step, and a first one by the number of parameters.
+# Of the trajectories: acceptance, and the first step times the fourth root of their dimension.
 TARGET_ACCEPT, _STEP = 0.8, 1.2
 # A sweep of warm-up in so many climbs: fresh masses cost as much as several sweeps.
 _CLIMB_EVERY = 3
@@ -146,7 +146,7 @@ class DirichletTopics:
             state.metric = Metric.at(self.measures, state.base, Tokens.of(state.counts))
         elif step >= half:
             state.step.update(state.acceptance)
-        if step + 1 >= warmup and step > half:
+        if step + 1 >= warmup:
             state.step.freeze()
         state.climbing = step + 1 < half
 
