@@ -71,6 +71,7 @@ def test_readings(fitted, data):
         fitted.log_density(data.counts)
 
 
+@pytest.mark.filterwarnings("ignore:Topic 0")
 def test_the_background_is_topic_0(data):
     """It has no vector, and takes the words that all documents share."""
     rng = np.random.default_rng(5)
