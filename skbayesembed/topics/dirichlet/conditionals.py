@@ -94,8 +94,7 @@ class DirichletTopics:
     def init_state(self, rngs):
         """Tokens as ``start`` has them, base measures at their mode given these."""
         state = self.state_of(self.start(rngs[0]))
-        climb(self.measures, state.base, Tokens.of(state.counts), _FIRST_STEPS)
-        state.metric = Metric.at(self.measures, state.base, Tokens.of(state.counts))
+        state.metric = climb(self.measures, state.base, Tokens.of(state.counts), _FIRST_STEPS)
         return state
 
     def state_of(self, z, base=None):
@@ -132,8 +131,7 @@ class DirichletTopics:
                 self.measures, state.base, counts, state.metric, state.step.value, rng
             )
         elif state.n_sweeps % _CLIMB_EVERY == 0:
-            climb(self.measures, state.base, counts, _STEPS)
-            state.metric = Metric.at(self.measures, state.base, counts)
+            state.metric = climb(self.measures, state.base, counts, _STEPS)
             # variances at a mode would shrink to nothing
             state.base.theta += state.metric.deviation(rng)
         self.measures.draw_variances(state.base, rng)

@@ -64,11 +64,15 @@ class Metric:
 # Newton's step may be one to nowhere, too.
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def climb(measures, base, counts, n_steps):
-    """Newton steps of theta with the masses as Hessian, halved until they gain, in place."""
+    """Newton steps of theta with the masses as Hessian, halved until they gain, in place.
+
+    Returns the masses of the last step.
+    """
     gradient = np.empty(measures.n_free)
     value = measures.log_density(base, counts, gradient)
     for _ in range(n_steps):
-        step = Metric.at(measures, base, counts).solve(gradient)
+        metric = Metric.at(measures, base, counts)
+        step = metric.solve(gradient)
         step[-1] = np.clip(step[-1], -_LARGEST, _LARGEST)
         share, trial = 1.0, np.empty_like(gradient)
         while share > _LEAST_SHARE:
@@ -78,11 +82,12 @@ def climb(measures, base, counts, n_steps):
                 break
             share *= 0.5
         else:
-            return
+            break
         gained, value = found - value, found
         base.theta, gradient = then.theta, trial
         if gained < _LEAST_GAIN:
-            return
+            break
+    return metric
 
 
 def trajectory(measures, base, counts, metric, step, rng, n_steps=N_STEPS):
