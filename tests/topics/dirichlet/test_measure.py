@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln, logsumexp, polygamma
 from scipy.stats import invgamma, norm
 
 from skbayesembed.topics.dirichlet import measure_kernels
@@ -34,6 +34,11 @@ def test_log_rising(b, n):
     np.testing.assert_allclose(value, gammaln(b + n) - gammaln(b), rtol=1e-10, atol=1e-10)
     right, left = (measure_kernels.log_rising(x, n)[0] for x in (b + h, b - h))
     np.testing.assert_allclose(slope, b * (right - left) / (2 * h), rtol=1e-4)
+
+
+@pytest.mark.parametrize("x", [1e-5, 0.4, 7.9, 60.0])
+def test_trigamma(x):
+    np.testing.assert_allclose(measure_kernels.trigamma(x), polygamma(1, x), rtol=1e-9)
 
 
 @pytest.mark.parametrize("n_background", [0, 1])
