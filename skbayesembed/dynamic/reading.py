@@ -480,8 +480,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         check_integer("n", n, 1)
-        label = self.periods_.labels[self.periods_.find(period, "period")]
-        return most_similar(self, word, n, prob, self._shift(period), label)
+        shift = self._shift(period)
+        label = self.periods_.labels[shift // self.words_.size]
+        return most_similar(self, word, n, prob, shift, label)
 
     def cooccurrence_proba(
         self, pairs: Sequence, *, periods: ArrayLike | None = None, prob: float = 0.9

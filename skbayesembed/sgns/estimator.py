@@ -28,6 +28,7 @@ from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question
 from .documents.possible import why_not
 from .documents.source import balances, sampling_of, warn_of_dispersion
+from .drawn import VectorDrawsMixin
 from .effects import MeaningMixin
 from .features import document_features, sampled_features
 from .loo import loo
@@ -60,6 +61,7 @@ class BayesianSGNS(
     ReadingMixin,
     MeaningMixin,
     UnitsMixin,
+    VectorDrawsMixin,
     DataTreeMixin,
     DocumentFeaturesMixin,
     BaseEstimator,

@@ -18,6 +18,7 @@ from ..common.checks import (
     check_word_filters,
 )
 from ..common.power import check_power
+from ..corpus.embedding import check_embedding_draws
 from .model import count_parameters
 
 KERNELS = ("auto", "sampled", "alias", "reference")
@@ -57,6 +58,7 @@ def check_parameters(estimator):
     check_word_filters(e)
     check_feature_names(e.feature_names)
     check_chain_length(e)
+    check_embedding_draws(e)
     check_keep_draws(e.keep_draws)
     check_real("target_accept", e.target_accept, 0, high=0.999)
     check_iterations(e)

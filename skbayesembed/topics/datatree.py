@@ -31,7 +31,8 @@ from ..posterior.datatree import (
 from . import inputs
 from .dirichlet.measure import Base, BaseMeasures
 from .dirichlet.problem import level_prior
-from .predict import FoldIn, TopicDraws
+from .draws import draws_of
+from .predict import FoldIn
 from .priors import lower_inverses
 from .problem import vector_prior
 from .recording import has_gaussians
@@ -92,7 +93,7 @@ def log_likelihood(estimator, counts, n_points):
     posterior, power = estimator.posterior_, estimator.likelihood_power_
     n = posterior.n_chains * posterior.n_draws
     reading = inputs.vocabulary_reading(estimator, counts)
-    draws = TopicDraws(posterior, power, chosen=np.arange(n))
+    draws = draws_of(estimator, chosen=np.arange(n))
     fold = FoldIn(reading, draws, "density", estimator.n_jobs)
     indptr, words, of = fold.documents.indptr, fold.documents.words, fold.counts
     out = np.zeros((n, counts.shape[0]))
@@ -101,7 +102,10 @@ def log_likelihood(estimator, counts, n_points):
     # a stream for every document: copies of a sequence, since spawning counts children
     with OneBlasThread():
         for s, (mean, variance) in enumerate(fold.moments()):
-            log_weights, alpha = power * draws.log_density(s, reading.vectors), draws.alpha(s)
+            log_weights, alpha = (
+                power * draws.log_density(s, draws.seen(s, reading)),
+                draws.alpha(s),
+            )
             key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1, s))
             rng = np.random.default_rng(key)
             for d in range(counts.shape[0]):

@@ -9,7 +9,7 @@ from .recording import has_gaussians
 
 def draws_of(estimator, most=PREDICTIVE_DRAWS, chosen=None):
     """`TopicDraws` or `DirichletDraws` of a fitted `GaussianLDA`."""
-    posterior = estimator.posterior_
+    posterior, drawn = estimator.posterior_, getattr(estimator, "vector_draws_", None)
     if has_gaussians(posterior):
-        return TopicDraws(posterior, estimator.likelihood_power_, most, chosen)
-    return DirichletDraws(posterior, estimator._vectors, most, chosen)
+        return TopicDraws(posterior, estimator.likelihood_power_, most, chosen, drawn)
+    return DirichletDraws(posterior, estimator._vectors, most, chosen, drawn)

@@ -65,6 +65,11 @@ class GaussianLDA(
         which stands for its posterior means ``rho_``; or, for count matrices, an array with a row
         for each column. A mapping or file finds the columns of a count matrix by their names (x0,
         x1, ... without names).
+    embedding_draws : int or None, default=None
+        With a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a `DynamicSGNS`: the posterior is
+        the average of those given so many joint draws of the word vectors, which brings their
+        uncertainty into all intervals; ``draws`` is a multiple of it. The cost is that of so many
+        warm-ups, or ascents. None takes the posterior means for known.
     solver : {"gibbs", "vi", "hmc", "laplace", "map"}, default="gibbs"
         ``"gibbs"`` samples the posterior, ``"vi"`` approximates it by independent factors.
         ``"hmc"``, ``"laplace"`` and ``"map"``, for small data, sum over the topics of tokens.
@@ -205,6 +210,9 @@ class GaussianLDA(
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict
         Word to place in ``words_``.
+    vector_draws_ : ndarray of shape (embedding_draws, n_words, n_dims) or None
+        Of ``embedding_draws``, centred and scaled: draw ``i`` of each chain is one with vectors
+        ``i % embedding_draws``.
     n_dropped_words_, n_dropped_tokens_ : int
         Words of the training documents without a vector, which are dropped; their occurrences.
     n_iter_ : int
@@ -265,6 +273,7 @@ class GaussianLDA(
         n_components: int = 20,
         *,
         embedding: Any = None,
+        embedding_draws: int | None = None,
         solver: str = "gibbs",
         kernel: str = "auto",
         normalize: str | None = "unit",
@@ -308,6 +317,7 @@ class GaussianLDA(
     ) -> None:
         self.n_components = n_components
         self.embedding = embedding
+        self.embedding_draws = embedding_draws
         self.solver = solver
         self.kernel = kernel
         self.normalize = normalize
@@ -557,7 +567,8 @@ class GaussianLDA(
         reading = inputs.reading(self, X, embedding)
         first, second = inputs.halves(reading.counts)
         fold = self._fold(inputs.Reading(first, reading.vectors, reading.places), "density")
-        tables = [fold.draws.log_density(s, reading.vectors) for s in range(len(fold.draws))]
+        draws = fold.draws
+        tables = [draws.log_density(s, draws.seen(s, reading)) for s in range(len(draws))]
         top = np.max([table.max(axis=1) for table in tables], axis=0)
         found = self._completed(fold, second, lambda s: np.exp(tables[s] - top[:, None]))
         return found + float(np.average(top[second.indices], weights=second.data))

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing
 from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
+from ..inference.pooling import note_runs
 from ..posterior.summary import rhat
 from ..spine import CHAINS, Footprint
 from .model import count_parameters
@@ -29,6 +30,8 @@ _OF_TOKENS = 2.5
 SAME = 0.8
 # Share of the tokens in one topic above which there is a warning.
 COLLAPSED = 0.5
+# Where there are fewer topics one may well be as large.
+_SEVERAL = 5
 # Topics named in a warning, and words that each is called by.
 _NAMED, _FIRST_WORDS = 4, 3
 # Power of the likelihood at which chains of the default length mixed (benchmarks/topics_mixing.py).
@@ -135,6 +138,27 @@ def align_topics(draws, n_fixed=0):
     _reorder(draws, orders[..., _by_size(sizes, n_fixed)])
 
 
+def reorder_like(result, counts, n_fixed=0):
+    """Give topics of a `Result` the numbers of those that they resemble, in place.
+
+    Parameters
+    ----------
+    result : Result
+        With as many topics, each with one number in all draws.
+    counts : ndarray of shape (n_topics, n_words)
+        Mean counts of words of those.
+    n_fixed : int
+        So many stay where they are.
+    """
+    own = result.draws["counts"]
+    mean = own.mean(axis=(0, 1))
+    found = match(_directions(counts[n_fixed:]), _directions(mean[n_fixed:]))
+    order = np.concatenate([np.arange(n_fixed), found + n_fixed])
+    _reorder(result.draws, np.broadcast_to(order, own.shape[:3]))
+    if result.approximation is not None:
+        result.approximation.reorder(order)
+
+
 def sort_topics(draws, n_fixed=0):
     """Put the largest topic of all draws together first, in place; returns the order (K,).
 
@@ -174,6 +198,7 @@ def diagnose(estimator, training, posterior):
     """Warn of topics without tokens, chains in different modes and chains that have not mixed."""
     counts, attrs = posterior["counts"], posterior.attrs
     sizes = counts.sum(axis=-1)
+    note_runs(attrs, sizes, "the sizes of topics")
     empty = np.flatnonzero(sizes.mean(axis=(0, 1)) < 1)
     attrs["n_empty"] = int(empty.size)
     if empty.size:
@@ -197,11 +222,11 @@ def diagnose(estimator, training, posterior):
 
 
 def _look_for_collapse(posterior):
-    """Warn where one of three topics or more holds most tokens."""
+    """Warn where one of several topics holds most tokens."""
     sizes = posterior["counts"].sum(axis=-1).mean(axis=(0, 1))
     k, share = int(np.argmax(sizes)), float(sizes.max() / max(sizes.sum(), 1e-300))
     posterior.attrs["largest_share"] = share
-    if sizes.size < 3 or share <= COLLAPSED:
+    if sizes.size < _SEVERAL or share <= COLLAPSED:
         return
     advice = "another likelihood_power, or word_model='dirichlet', which has a background topic"
     if not has_gaussians(posterior):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..spine import Room
 from .checks import check_parameters, check_size, topic_prior
 from .choice import choose, pose_documents
@@ -14,6 +16,7 @@ from .hmc import solve as hmc
 from .inputs import whole_tokens
 from .laplace import solve as laplace
 from .map import solve as point
+from .over_vectors import over_vectors
 from .recording import diagnose, footprint, labels
 from .vi.solver import solve as vi
 
@@ -41,9 +44,11 @@ def pose(estimator, training, seeds):
             raise ValueError("X has no tokens: all its counts are below one half.")
     documents = Documents.of(counts, training.vectors)
     if estimator.word_model == "dirichlet":
-        return pose_dirichlet(estimator, documents, topic_prior(estimator), seeds["start"])
-    choice = choose(estimator, training, seeds["choice"])
-    return pose_documents(estimator, documents, choice, seeds["start"])
+        problem = pose_dirichlet(estimator, documents, topic_prior(estimator), seeds["start"])
+    else:
+        choice = choose(estimator, training, seeds["choice"])
+        problem = pose_documents(estimator, documents, choice, seeds["start"])
+    return replace(problem, vector_draws=training.vector_draws)
 
 
 def _gibbs(estimator, problem, settings, seed):
@@ -58,7 +63,12 @@ def _vi(estimator, problem, settings, seed):
     return solve(estimator, problem, settings, seed)
 
 
-SOLVERS = {"gibbs": _gibbs, "vi": _vi, "hmc": hmc, "laplace": laplace, "map": point}
+SOLVERS = {
+    name: over_vectors(solve)
+    for name, solve in {
+        "gibbs": _gibbs, "vi": _vi, "hmc": hmc, "laplace": laplace, "map": point,
+    }.items()
+}  # fmt: skip
 ROOM = Room(
     solvers=SOLVERS,
     check=check_parameters,

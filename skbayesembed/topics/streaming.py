@@ -86,6 +86,7 @@ class TopicStreamingMixin(FittedMixin):
     # of the estimator
     likelihood_power: float | str
     word_model: str
+    embedding_draws: int | None
 
     components_ = Learned()
     topic_means_ = Learned()
@@ -145,6 +146,10 @@ class TopicStreamingMixin(FittedMixin):
             raise ValueError(
                 "likelihood_power='auto' is not available with partial_fit: give a number."
             )
+        if self.embedding_draws is not None:
+            raise ValueError(
+                f"partial_fit needs embedding_draws=None, got {self.embedding_draws!r}: use fit."
+            )
         if self.word_model == "dirichlet":
             raise ValueError(
                 "partial_fit is not available with word_model='dirichlet': use fit, or "
@@ -170,7 +175,7 @@ class TopicStreamingMixin(FittedMixin):
         self.n_dropped_words_ = training.n_dropped_words
         self.n_dropped_tokens_ = training.n_dropped_tokens
         self._columns = training.columns
-        self._vectors = training.vectors
+        self._vectors, self.vector_draws_ = training.vectors, training.vector_draws
         self._normaliser = training.normaliser
         self._training = training.counts
 

@@ -15,20 +15,21 @@ class DirichletDraws(TopicDraws):
     Parameters
     ----------
     posterior : Posterior
-    vocabulary : ndarray of shape (V, E)
-        Vectors of the words of training.
-    most, chosen
+    vectors : ndarray of shape (V, E)
+        Of the words of training.
+    most, chosen, vector_draws
         As of `TopicDraws`.
     """
 
-    def __init__(self, posterior, vocabulary, most=PREDICTIVE_DRAWS, chosen=None):
-        super().__init__(posterior, 1.0, most, chosen)
-        self.vocabulary = vocabulary
+    def __init__(self, posterior, vectors, most=PREDICTIVE_DRAWS, chosen=None, vector_draws=None):
+        super().__init__(posterior, 1.0, most, chosen, vector_draws)
+        self._vectors = vectors
 
     def measure(self, s):
         """g, (V, K)."""
         levels = self._draw("word_level", s)
-        return base_measure(self.vocabulary, self._draw("topic_vector", s), levels)
+        known = self.vocabulary(s, self._vectors)
+        return base_measure(known, self._draw("topic_vector", s), levels)
 
     def log_density(self, s, vectors):
         """Refused: topics are no densities of vectors."""
@@ -53,7 +54,7 @@ class DirichletDraws(TopicDraws):
         regression, after which both have the same mean of exp(level).
         """
         topics, levels = self._draw("topic_vector", s), self._draw("word_level", s)
-        known = self.vocabulary
+        known = self.vocabulary(s, self._vectors)
         slope = np.linalg.solve(
             known.T @ known + np.eye(known.shape[1]), known.T @ (levels - levels.mean())
         )

@@ -13,6 +13,7 @@ square length of vectors. The probabilities phi are summed out:
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -98,6 +99,12 @@ class BaseMeasures:
         self.n_free = self.n_own + self.n_words + 1
         squares = float(np.mean(np.sum(self.vectors**2, axis=1)))
         self.topic_scale = 1.0 / squares if squares > 0 else 1.0
+
+    def with_vectors(self, vectors):
+        """The same priors with other vectors of the words."""
+        found = copy.copy(self)
+        found.vectors = np.ascontiguousarray(vectors)
+        return found
 
     def start(self):
         """The prior's means."""

@@ -29,6 +29,8 @@ class DirichletProblem:
         Topic of each word type to start from, among those with a vector; None for ``clusters``.
     clusters : ndarray of int of shape (n_documents,) or None
         Topic of each document to start from, among those with a vector.
+    vector_draws : ndarray of shape (n_draws, n_words, n_dims) or None
+        Of the word vectors, where their uncertainty counts.
     """
 
     documents: Documents
@@ -37,6 +39,7 @@ class DirichletProblem:
     learn_alpha: str | None
     assignment: np.ndarray | None
     clusters: np.ndarray | None
+    vector_draws: np.ndarray | None = None
 
     power = 1.0
     power_scores = None
