@@ -8,6 +8,8 @@ import pytest
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.inference.matching import match
+from skbayesembed.topics import inputs
+from skbayesembed.topics.draws import draws_of
 
 LENGTHS = {"draws": 60, "warmup": 100, "thin": 5, "chains": 2}
 
@@ -50,6 +52,26 @@ def test_a_new_word_has_its_place_by_its_vector(fitted, data):
     vector = 3 * away / np.linalg.norm(away)
     shares = fitted.transform(np.full((1, 1), 20), embedding=vector[None])
     assert np.argmax(shares[0]) == k and shares[0, k] > 0.8
+
+
+def test_new_words_share_topics_with_the_vocabulary(data):
+    """Six words are taken from training: probabilities of all words add up to one."""
+    counts = data.counts.toarray()
+    seen = counts.copy()
+    seen[:, :6] = 0
+    model = make(data, solver="vi").fit(seen)
+    whole = inputs.reading(model, np.ones((1, 60), int))
+    new, draws = whole.places < 0, draws_of(model)
+    assert new.sum() == 60 - model.words_.size >= 6
+    for by in ("count", "density"):
+        proba = draws.open_proba(0, whole, by)
+        np.testing.assert_allclose(proba.sum(axis=0), 1.0)
+        assert np.all(proba > 0)
+    # words have their shares of topics by their vectors: better than all alike
+    assert model.score(counts, new_words=True) > np.log(1 / 60)
+    gaussian = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0).fit(counts)
+    with pytest.raises(ValueError, match="new_words=True needs topics of word_model='dirichlet'"):
+        gaussian.score(counts, new_words=True)
 
 
 def test_readings(fitted, data):
