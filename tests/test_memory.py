@@ -42,6 +42,8 @@ WITHIN = 1.3
         ("topics", "map", 4),
         ("topics", "hmc", 20),
         ("topics", "laplace", 100),
+        ("tilted", "vi", 400),
+        ("tilted", "gibbs", 200),
     ],
 )
 def test_announced_memory_is_about_the_peak(room, solver, draws, size):
