@@ -5,8 +5,10 @@ moments of its whole course, half of them or more while chains run, every sweep 
 same call is then made by a new process, and its draws are compared, bit by bit, with those
 of a fit that nothing ended. The page of the study of faults has the table.
 
-    python benchmarks/kills.py --out kills.jsonl        (some 50 minutes, mostly starts of processes)
+    python benchmarks/kills.py --out kills.jsonl
     python benchmarks/kills.py --out kills.jsonl --table
+
+It takes some 50 minutes, mostly of processes that start.
 """
 
 from __future__ import annotations

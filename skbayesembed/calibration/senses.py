@@ -246,7 +246,7 @@ class Senses:
         return out
 
     def mover(self, sampler: str, rng: np.random.Generator) -> Mover:
-        """A trajectory of `SenseModel`, or a sweep of `SenseBlocks` or, given senses, `SenseGibbs`."""
+        """A trajectory of `SenseModel`, or a sweep of `SenseBlocks` or `SenseGibbs`."""
         prior = ModelPrior(**dict(self.prior_options), kind=self.kind)
         seeds = seeds_from(rng)
         streams: list = []

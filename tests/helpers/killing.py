@@ -8,6 +8,7 @@ had ended, and the phase that its files were of: ``begin`` (none yet), ``search`
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -20,7 +21,7 @@ import joblib
 import numpy as np
 
 from skbayesembed.inference import checkpoint
-from skbayesembed.io.archive import header_of
+from skbayesembed.io.archive import array_of, header_of
 from tests.test_backends import digest
 from tests.test_contract import CASES
 
@@ -46,16 +47,16 @@ def phase(folder):
     files = {path.stem.split("-", 2)[2]: path for path in folder.glob("*.npz")}
     chains = [path for name, path in files.items() if name.startswith("chain")]
     if chains:
-        return "draws" if any(map(has_draws, chains)) else "warm-up"
+        return "draws" if any(map(draws_of, chains)) else "warm-up"
     if any(name in ASCENTS for name in files):
         return "ascent"
     return "search" if files else "begin"
 
 
-def has_draws(path):
-    """Whether a chain's file has draws."""
+def draws_of(path):
+    """Number of draws in the file of a chain."""
     with zipfile.ZipFile(path) as archive:
-        return bool(header_of(archive)["arrays"])
+        return len(array_of(archive, "large_0")) if header_of(archive)["arrays"] else 0
 
 
 def in_child(function, *arguments):
@@ -69,8 +70,12 @@ def in_child(function, *arguments):
 
 
 def ended(child):
-    """Whether a process has ended by itself."""
-    return os.waitpid(child, os.WNOHANG) != (0, 0)
+    """Whether a process has ended by itself; its workers then end, too."""
+    if os.waitpid(child, os.WNOHANG) == (0, 0):
+        return False
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    return True
 
 
 def under_way(folder):
@@ -114,7 +119,8 @@ def again(name, backend, folder):
     os.close(write)
     with os.fdopen(read) as pipe:
         found = pipe.read()
-    os.waitpid(child, 0)
+    while not ended(child):
+        time.sleep(0.002)
     return found
 
 
