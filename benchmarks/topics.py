@@ -355,10 +355,10 @@ def gaussian(item, parts, vectors, labels, options):
         "density": model.log_density(parts[2]),
     }  # fmt: skip
     for by in ("count", "density"):
-        model.set_params(word_model=by)
+        model.set_params(word_proba=by)
         found[f"score_{by}"] = model.score(parts[2])
         found[f"score_{by}_tuning"] = model.score(parts[1])
-    model.set_params(word_model="count")
+    model.set_params(word_proba="count")
     return found | accuracy([model.transform(part) for part in parts], labels)
 
 

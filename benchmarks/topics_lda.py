@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 from sklearn.decomposition import LatentDirichletAllocation
 
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.predict_kernels import fold_in
+from skbayesembed.topics.starts import cluster_counts, document_clusters
 
 try:
     import tomotopy
@@ -27,16 +29,16 @@ def tomotopy_model(counts, k):
     return model
 
 
-def fit_tomotopy(counts, k):
+def fit_tomotopy(counts, k, n_sweeps=500):
     """Word probabilities (K, V), the prior of documents (K,), and how long it learned."""
     model = tomotopy_model(counts, k)
-    model.train(500, workers=1)
+    model.train(n_sweeps, workers=1)
     proba = np.zeros((k, counts.shape[1]))
     names = [int(word) for word in model.used_vocabs]
     for topic in range(k):
         proba[topic, names] = model.get_topic_word_dist(topic)
     alpha = np.broadcast_to(np.asarray(model.alpha, dtype=float), k).copy()
-    return _smoothed(proba), alpha, "500 sweeps"
+    return _smoothed(proba), alpha, f"{n_sweeps} sweeps"
 
 
 def fit_sklearn(counts, k, seed):
@@ -67,3 +69,47 @@ def shares(counts, proba, alpha):
     )  # fmt: skip
     theta = topics + alpha
     return theta / theta.sum(axis=1, keepdims=True)
+
+
+@njit(cache=True, error_model="numpy")
+def _expected_tokens(indptr, words, counts, shares, documents, table, sizes, alpha, total):
+    """One pass of CVB0 (Asuncion et al. 2009) over entries, whose topics are ``shares``.
+
+    ``documents`` (M, K) and ``table`` (V, K), n + beta, follow; ``total`` is V beta.
+    """
+    k_all = alpha.size
+    new = np.empty(k_all)
+    for d in range(indptr.size - 1):
+        for i in range(indptr[d], indptr[d + 1]):
+            row, old, s = table[words[i]], shares[i], 0.0
+            for k in range(k_all):
+                new[k] = (documents[d, k] + alpha[k] - old[k]) * max(row[k] - old[k], 1e-12)
+                new[k] /= sizes[k] + total
+                s += new[k]
+            for k in range(k_all):
+                change = counts[i] * (new[k] / s - old[k])
+                old[k] = new[k] / s
+                documents[d, k] += change
+                row[k] += change
+                sizes[k] += change
+
+
+def fit_from_documents(counts, vectors, k, seed, *, n_passes=100, smoothing=0.01):
+    """Plain LDA from the k-means of documents that `GaussianLDA` starts from.
+
+    Returns expected tokens (K, V), the prior of documents (K,), and how long it learned.
+    """
+    data = Documents.of(counts, vectors)
+    clusters = document_clusters(data, k, np.random.default_rng(seed))
+    of_entry = np.repeat(clusters, np.diff(data.indptr))
+    shares = np.eye(k)[of_entry]
+    tokens, alpha = data.counts.astype(float), np.full(k, 1 / k)
+    documents = np.eye(k)[clusters] * data.lengths[:, None].astype(float)
+    table = cluster_counts(data, clusters, k).T + smoothing
+    sizes = (table - smoothing).sum(axis=0)
+    for _ in range(n_passes):
+        _expected_tokens(
+            data.indptr, data.words, tokens, shares, documents, table, sizes, alpha,
+            smoothing * data.n_words,
+        )  # fmt: skip
+    return np.maximum(table - smoothing, 0.0).T, alpha, f"{n_passes} passes"

@@ -112,7 +112,7 @@ TOPICS = {
 }
 BRIEF += [
     GaussianLDA(**TOPICS, features="mean_std"),
-    GaussianLDA(**TOPICS, solver="vi", word_model="density"),
+    GaussianLDA(**TOPICS, solver="vi", word_proba="density"),
 ]
 
 

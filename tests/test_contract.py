@@ -133,6 +133,10 @@ def cases():
         )
     estimator = clone(topics).set_params(solver="vi", learning_method="online", batch_size=8)
     yield "topics-online", Case(estimator, TOPICS.counts, ("mean",), {}, TOPICS.counts)
+    words = clone(topics).set_params(word_model="dirichlet")
+    for solver in ("gibbs", "vi"):
+        estimator, draws = clone(words).set_params(solver=solver), ("topic_vector", "word_level")
+        yield f"topics-dirichlet-{solver}", Case(estimator, TOPICS.counts, draws, {}, TOPICS.counts)
     for solver in ("hmc", "vi", "laplace", "map"):
         estimator = WordRates(solver=solver, draws=24, warmup=24, random_state=0)
         yield f"toy-{solver}", Case(estimator, RATES, ("rate",), {}, RATES)

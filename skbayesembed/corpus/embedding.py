@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import as_floats
+from ..common.checks import as_floats, check_integer
 from ..common.warnings import warn_user
 from ..io.vectors import find_vectors
 
@@ -17,8 +17,8 @@ _WORDS_OF_PAIRS = 1000
 _ALLOWED = (
     "a mapping from words to vectors (a dict or gensim's KeyedVectors), the path of a file of "
     "vectors (word2vec's formats or GloVe's), a fitted BayesianSGNS "
-    "(wrapped in scikit-learn's FrozenEstimator where the estimator is cloned) or an array with "
-    "a row for each column of X"
+    "(wrapped in scikit-learn's FrozenEstimator where the estimator is cloned), vectors_at(period) "
+    "of a fitted DynamicSGNS, or an array with a row for each column of X"
 )
 
 
@@ -31,10 +31,13 @@ class WordVectors:
         Whether a word has a vector.
     get : callable
         The vector of a word.
+    sample : callable or None
+        ``sample(words, n_draws)`` makes joint draws of their vectors, (n_draws, n_words, n_dims);
+        None where nothing is known of their uncertainty.
     """
 
-    def __init__(self, has, get):
-        self._has, self._get = has, get
+    def __init__(self, has, get, sample=None):
+        self._has, self._get, self.sample = has, get, sample
 
     def find(self, words):
         """Vectors of those words that have one.
@@ -61,6 +64,8 @@ class WordVectors:
 
 class FileVectors(WordVectors):
     """Vectors of a file, which is read anew for the words that are looked up."""
+
+    sample = None
 
     def __init__(self, path):
         self.path = path
@@ -94,9 +99,16 @@ def source_of(embedding):
     # scikit-learn's FrozenEstimator
     inner = getattr(embedding, "estimator", embedding)
     if hasattr(type(inner), "rho_") or hasattr(inner, "rho_"):
-        check_is_fitted(inner, "rho_")
+        if hasattr(inner, "fit"):
+            check_is_fitted(inner, "rho_")
         places, rho = inner.vocabulary_, inner.rho_
-        return WordVectors(places.__contains__, lambda word: rho[places[word]])
+        if rho.ndim != 2:
+            raise ValueError(
+                f"embedding must have one vector for a word, got a {type(inner).__name__} with "
+                "one for each period: use fitted.vectors_at(period)."
+            )
+        sample = getattr(inner, "sample_vectors", None)
+        return WordVectors(places.__contains__, lambda word: rho[places[word]], sample)
     vectors = getattr(embedding, "wv", embedding)  # a whole model of gensim's
     if hasattr(vectors, "key_to_index") and hasattr(vectors, "__getitem__"):
         return WordVectors(vectors.key_to_index.__contains__, vectors.__getitem__)
@@ -105,6 +117,48 @@ def source_of(embedding):
     if hasattr(vectors, "__getitem__") and hasattr(vectors, "__contains__"):
         return WordVectors(vectors.__contains__, vectors.__getitem__)
     raise TypeError(f"embedding must be {_ALLOWED}, got {type(embedding).__name__}.")
+
+
+def check_embedding_draws(estimator):
+    """Raise a ValueError for ``embedding_draws`` that ``draws`` or the solver do not allow."""
+    e = estimator
+    if e.embedding_draws is None:
+        return
+    check_integer("embedding_draws", e.embedding_draws, 2, "None or ")
+    if e.solver == "map":
+        raise ValueError(
+            f"embedding_draws={e.embedding_draws!r} needs draws of the posterior, and "
+            "solver='map' has one point alone: use another solver, or embedding_draws=None."
+        )
+    if e.draws % e.embedding_draws:
+        raise ValueError(
+            f"draws must be a multiple of embedding_draws={e.embedding_draws!r}, got {e.draws!r}: "
+            "each draw of the vectors has as many."
+        )
+
+
+def draws_of(source, words, n_draws):
+    """Joint draws of the vectors of words that a source has, (n_draws, n_words, n_dims).
+
+    Parameters
+    ----------
+    source : WordVectors or ndarray
+        As `source_of` returns it.
+    words : list of str
+    n_draws : int
+
+    Raises
+    ------
+    ValueError
+        If the source knows nothing of their uncertainty.
+    """
+    if getattr(source, "sample", None) is None:
+        raise ValueError(
+            f"embedding_draws={n_draws} needs an embedding that knows how uncertain it is, a "
+            "fitted BayesianSGNS or vectors_at(period) of a DynamicSGNS: other vectors are taken "
+            "as they are, with embedding_draws=None."
+        )
+    return source.sample(words, n_draws)
 
 
 def check_vectors(vectors, names=None, name="embedding"):

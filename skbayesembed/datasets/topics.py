@@ -1,4 +1,4 @@
-"""Documents simulated from topics that are Gaussians over word vectors, together with the truth."""
+"""Documents simulated from topics over word vectors, together with the truth."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.utils import Bunch
 
-from ..common.checks import check_integer, check_real
+from ..common.checks import check_choice, check_integer, check_real
 from ..common.memory import check_memory
 from ..common.random import generators, seed_sequence
 from ..corpus.text import document_counts
@@ -25,6 +25,8 @@ def make_topics(
     separation: float = 3.0,
     degrees_of_freedom: float | None = None,
     likelihood_power: float = 1.0,
+    word_model: str = "gaussian",
+    concentration: float = 1000.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
     """Simulate documents whose topics are Gaussians over word vectors.
@@ -34,6 +36,10 @@ def make_topics(
     a document are drawn from a Dirichlet distribution, its number of tokens from a Poisson
     distribution, and the topic z of each token from theta_d. What a token is depends on
     ``n_words``:
+
+    With ``word_model="dirichlet"`` vectors are drawn from N(0, I / E), topics have vectors t_k from
+    N(0, s^2 I) and words levels s_v from N(0, 1); the words of topic k have probabilities from a
+    Dirichlet distribution with the parameters ``concentration`` times softmax(x_v' t_k + s_v).
 
     - None is the model of Das et al. (2015) itself: every token is a word of its own, with a vector
       from N(mu_z, Sigma_z).
@@ -62,6 +68,11 @@ def make_topics(
         ``n_dims + 10``.
     likelihood_power : float, default=1.0
         Above 0 and at most 1; the smaller, the less a word of a vocabulary tells of its topic.
+    word_model : {"gaussian", "dirichlet"}, default="gaussian"
+        Topics as of `GaussianLDA`. ``"dirichlet"`` needs a vocabulary; ``degrees_of_freedom`` and
+        ``likelihood_power`` have no part in it.
+    concentration : float, default=1000.0
+        Of ``"dirichlet"``: the larger, the closer topics are to what vectors say.
     random_state : int, RandomState instance or None, default=None
         An int gives the same data every time; with it, topics and vectors of a vocabulary are the
         same for all numbers and lengths of documents.
@@ -79,6 +90,8 @@ def make_topics(
             True means of the topics.
         covariances : ndarray of shape (n_topics, n_dims, n_dims)
             True covariances of the topics.
+        topic_vectors, word_levels : ndarray of shape (n_topics, n_dims) and (n_words,)
+            In place of means and covariances with ``word_model="dirichlet"``.
         theta : ndarray of shape (n_documents, n_topics)
             True shares of topics.
         topic_counts : ndarray of shape (n_documents, n_topics), dtype int64
@@ -110,6 +123,7 @@ def make_topics(
         n_documents, n_words, n_topics, n_dims, mean_length, alpha, separation,
         degrees_of_freedom, likelihood_power,
     )  # fmt: skip
+    _check_word_model(word_model, concentration, n_words)
     check_memory(
         3 * 8 * float(n_documents) * float(mean_length),
         f"Tokens of {n_documents} documents of mean_length {mean_length:g}",
@@ -118,31 +132,36 @@ def make_topics(
     topics_rng, words_rng, theta_rng, length_rng, z_rng, tokens_rng = generators(
         seed_sequence(random_state), 6
     )
-    means, roots = _topics(n_topics, n_dims, separation, freedom, topics_rng)
     theta = theta_rng.dirichlet(alpha, size=n_documents)
     lengths = length_rng.poisson(mean_length, size=n_documents)
     documents = np.repeat(np.arange(n_documents), lengths)
     z = draw_categories(theta, documents, z_rng)
-    proba = None
-    if n_words is None:
-        vectors, words = _vectors(means, roots, z, tokens_rng), np.arange(z.size)
-    else:
-        of_words = np.arange(n_words) % n_topics
-        vectors = _vectors(means, roots, of_words, words_rng)
-        proba = _word_proba(means, roots, vectors, likelihood_power)
+    if word_model == "dirichlet" and n_words is not None:
+        vectors = words_rng.standard_normal((n_words, n_dims)) / np.sqrt(n_dims)
+        truth, proba = _tilted(vectors, n_topics, separation, concentration, topics_rng)
         words = draw_categories(proba, z, tokens_rng)
+    else:
+        means, roots = _topics(n_topics, n_dims, separation, freedom, topics_rng)
+        truth = {"means": means, "covariances": roots @ roots.transpose(0, 2, 1)}
+        proba = None
+        if n_words is None:
+            vectors, words = _vectors(means, roots, z, tokens_rng), np.arange(z.size)
+        else:
+            of_words = np.arange(n_words) % n_topics
+            vectors = _vectors(means, roots, of_words, words_rng)
+            proba = _word_proba(means, roots, vectors, likelihood_power)
+            words = draw_categories(proba, z, tokens_rng)
     n_types = len(vectors)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     return Bunch(
         counts=document_counts(words, offsets, n_types),
         vectors=vectors,
-        means=means,
-        covariances=roots @ roots.transpose(0, 2, 1),
         theta=theta,
         topic_counts=_table(documents, z, (n_documents, n_topics)),
         word_counts=_table(z, words, (n_topics, n_types)),
         word_proba=proba,
         alpha=alpha,
+        **truth,
     )
 
 
@@ -165,6 +184,23 @@ def _check(n_documents, n_words, n_topics, n_dims, mean_length, alpha, separatio
     if not good or not np.isfinite(values).all() or not np.all(values > 0):
         raise ValueError(f"alpha must be a number > 0 or {n_topics} of them, got {alpha!r}.")
     return np.array(np.broadcast_to(values, n_topics), dtype=float), float(freedom)
+
+
+def _check_word_model(word_model, concentration, n_words):
+    check_choice("word_model", word_model, ("gaussian", "dirichlet"))
+    check_real("concentration", concentration, 0)
+    if word_model == "dirichlet" and n_words is None:
+        raise ValueError("word_model='dirichlet' needs a vocabulary: n_words must be a number.")
+
+
+def _tilted(vectors, n_topics, separation, concentration, rng):
+    """Vectors of topics and levels of words, and the probabilities (n_topics, n_words)."""
+    topics = separation * rng.standard_normal((n_topics, vectors.shape[1]))
+    levels = rng.standard_normal(len(vectors))
+    logits = topics @ vectors.T + levels
+    measure = np.exp(logits - logsumexp(logits, axis=1, keepdims=True))
+    proba = np.array([rng.dirichlet(np.maximum(concentration * row, 1e-300)) for row in measure])
+    return {"topic_vectors": topics, "word_levels": levels}, proba
 
 
 def _topics(n_topics, n_dims, separation, freedom, rng):

@@ -22,6 +22,7 @@ from ..cost import Cost
 from ..sgns.documents.source import warn_of_dispersion
 from ..sgns.vectors import UnitsMixin, deviations_of
 from . import inputs, predict
+from .at import VectorsAtMixin
 from .balance import balance_of
 from .checks import check_filter
 from .datatree import DataTreeMixin
@@ -41,6 +42,7 @@ _TIMES = {"times": True}
 class DynamicSGNS(
     DynamicReadingMixin,
     UnitsMixin,
+    VectorsAtMixin,
     DataTreeMixin,
     DocumentFeaturesMixin,
     FittedMixin,

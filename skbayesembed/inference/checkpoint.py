@@ -12,6 +12,7 @@ complete, so that a process may be killed at any moment.
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import json
 import os
@@ -67,7 +68,7 @@ class Checkpoint:
 
     def __init__(self, folder: Path, name: str, digest: str) -> None:
         self.folder, self.digest = folder, digest
-        self._stem = f"{name}-{digest[:_DIGITS]}"
+        self._stem, self._part = f"{name}-{digest[:_DIGITS]}", ""
         self.interval = INTERVAL
         self._reset()
 
@@ -83,7 +84,13 @@ class Checkpoint:
 
     def stage(self, name: str) -> Stage:
         """One of the stages of the fit, each of which has a name of its own."""
-        return Stage(self, self.folder / f"{self._stem}-{name}.npz")
+        return Stage(self, self.folder / f"{self._stem}-{self._part}{name}.npz")
+
+    def part(self, name: str) -> Checkpoint:
+        """The same files for a fit within the fit, whose stages have names of their own."""
+        found = copy.copy(self)
+        found._part = f"{self._part}{name}-"
+        return found
 
     def stages(self) -> list[str]:
         """Names of the stages that were written."""
@@ -283,6 +290,12 @@ def active(checkpoint: Checkpoint | None) -> Iterator[None]:
 def current() -> Checkpoint | None:
     """The checkpoint of the fit that is made in this thread, or None."""
     return _ACTIVE.get()
+
+
+def part(name: str) -> Checkpoint | None:
+    """The checkpoint of a fit within the fit that is made in this thread; None without one."""
+    checkpoint = current()
+    return None if checkpoint is None else checkpoint.part(name)
 
 
 def stage(name: str) -> Stage | None:

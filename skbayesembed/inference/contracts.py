@@ -305,7 +305,10 @@ ATTRS = {
     "mode_starts": "starts that led to it",
     "starts_by_mode": "starts that led to each of them, the heaviest first, of how many",
     "likelihood_power": "power of the likelihood",
+    "embedding_draws": "draws of the word vectors that draws of the posterior were made with",
+    "embedding_share": "largest share of a variance that is between draws of the word vectors",
     "init": "what the topics start from",
+    "largest_share": "largest share of the tokens in one topic",
     "n_empty": "topics that hold less than one token on average",
     # of what was "auto"
     "solver_reason": "why this solver was taken",

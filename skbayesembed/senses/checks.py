@@ -13,7 +13,7 @@ from ..common.checks import (
     check_word_filters,
     is_whole,
 )
-from ..corpus.embedding import source_of
+from ..corpus.embedding import check_embedding_draws, source_of
 from .priors import prior_of
 
 # What a solver may be asked to move by, its own choice first.
@@ -50,6 +50,7 @@ def check_parameters(estimator):
     check_word_filters(e)
     check_feature_names(e.feature_names)
     check_chain_length(e)
+    check_embedding_draws(e)
     check_keep_draws(e.keep_draws)
     if e.target_accept is not None:
         check_real("target_accept", e.target_accept, 0, high=0.999)
@@ -89,6 +90,11 @@ def _check_embedding(e):
         raise ValueError(
             f"embedding must be None with model={e.model!r}, which has no word vectors, got "
             f"{type(e.embedding).__name__}: use model='edisc'."
+        )
+    elif e.embedding_draws is not None:
+        raise ValueError(
+            f"embedding_draws must be None with model={e.model!r}, which has no word vectors, got "
+            f"{e.embedding_draws!r}: use model='edisc'."
         )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..corpus.embedding import (
     WordVectors,
+    draws_of,
     median_distance,
     note_missing,
     source_of,
@@ -13,8 +14,8 @@ from ..corpus.embedding import (
 )
 
 
-def word_vectors(embedding, words, columns, n_columns, totals):
-    """`prepared` vectors of words, from what users call an embedding.
+def word_vectors(embedding, words, columns, n_columns, totals, n_draws=None):
+    """`prepared` vectors of words, from what users call an embedding, and draws of them.
 
     Parameters
     ----------
@@ -27,6 +28,18 @@ def word_vectors(embedding, words, columns, n_columns, totals):
         Columns of the count matrix in all.
     totals : ndarray of shape (n_words,)
         Occurrences of words.
+    n_draws : int or None
+
+    Returns
+    -------
+    vectors : ndarray of shape (n_words, n_dims)
+    draws : ndarray of shape (n_draws, n_words, n_dims) or None
+        Moved, scaled and turned as the vectors are. None where none are asked for.
+
+    Raises
+    ------
+    ValueError
+        If vectors cannot be drawn, or do not fit the words.
     """
     source = source_of(embedding) if columns is not None else source_of_words(embedding)
     if isinstance(source, WordVectors):
@@ -39,11 +52,20 @@ def word_vectors(embedding, words, columns, n_columns, totals):
     else:
         vectors, found = source[columns], np.ones(words.size, dtype=bool)
     note_missing(words, found, totals, "are told apart by their frequencies alone")
-    return prepared(vectors, found, totals)
+    place = placing(vectors, found, totals)
+    if n_draws is None:
+        return place(vectors), None
+    drawn = draws_of(source, words[found].tolist(), n_draws)
+    return place(vectors), np.stack([place(draw) for draw in drawn])
 
 
 def prepared(vectors, found, totals):
-    """Vectors centred, scaled and in their principal axes.
+    """Vectors where `placing` puts them, (n_words, n_dims)."""
+    return placing(vectors, found, totals)(vectors)
+
+
+def placing(vectors, found, totals):
+    """What centres vectors, scales them and turns them to their principal axes.
 
     Their centre is the mean over training tokens, where words without a vector are put. They are
     scaled to a median squared distance of one between two words. Neither changes the model, in
@@ -60,7 +82,8 @@ def prepared(vectors, found, totals):
 
     Returns
     -------
-    ndarray of shape (n_words, n_dims)
+    callable
+        Takes vectors (n_found, n_dims), these or others about them, to (n_words, n_dims).
 
     Raises
     ------
@@ -76,10 +99,16 @@ def prepared(vectors, found, totals):
     weights = totals[found].astype(float)
     if not weights.any():
         weights[:] = 1.0
-    out = np.zeros((found.size, vectors.shape[1]))
-    out[found] = (vectors - weights @ vectors / weights.sum()) / distance
-    values, axes = np.linalg.eigh(out[found].T @ (weights[:, None] * out[found]))
+    middle = weights @ vectors / weights.sum()
+    scaled = (vectors - middle) / distance
+    values, axes = np.linalg.eigh(scaled.T @ (weights[:, None] * scaled))
     axes = axes[:, ::-1]
     # with the largest entry of an axis positive
     axes *= np.sign(np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0))
-    return np.ascontiguousarray(out @ axes)
+
+    def place(given):
+        out = np.zeros((found.size, len(axes)))
+        out[found] = (given - middle) / distance
+        return np.ascontiguousarray(out @ axes)
+
+    return place

@@ -28,6 +28,7 @@ from ..common.memory import check_memory
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
 from ..cost import Cost
+from ..posterior.sources import source_of_posterior
 from . import inputs
 from .loo import ComparisonMixin
 from .predict import SnippetReader, sample_snippets
@@ -67,6 +68,12 @@ class DiSCSenseModel(
         ``rho_``; or, for count matrices, an array with a row for each column. A mapping or file
         finds the columns of a count matrix by their names (x0, x1, ... without names). Words
         without a vector are kept (see Notes).
+    embedding_draws : int or None, default=None
+        Of ``model="edisc"`` with a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a
+        `DynamicSGNS`: the posterior is the average of those given so many joint draws of the word
+        vectors, which brings their uncertainty into all intervals; ``draws`` is a multiple of it.
+        The cost is that of so many warm-ups, and the modes are looked for once. None takes the
+        posterior means for known.
     solver : {"hmc", "gibbs", "vi", "laplace", "map"}, default="hmc"
         ``"hmc"`` sums over the senses of snippets (eq. 9), ``"gibbs"`` draws them (not for
         ``model="interaction"`` and ``"edisc"``); both sample the posterior. ``"vi"`` approximates
@@ -191,6 +198,9 @@ class DiSCSenseModel(
         which Zafar & Nicholls (2024) would take; None where it rejects all.
     vectors_ : ndarray of shape (n_words, n_dims) or None
         Of ``model="edisc"``: word vectors as the model takes them (see Notes).
+    vector_draws_ : ndarray of shape (embedding_draws, n_words, n_dims) or None
+        Of ``embedding_draws``: draw ``i`` of each chain is one with vectors
+        ``i % embedding_draws``.
     modes_ : sequence of Mode
         Modes of the posterior that were found, the heaviest first, with their ``share`` of it,
         ``log_likelihood``, ``n_starts`` that ended in each, and log ``mass``, which is None where
@@ -283,6 +293,7 @@ class DiSCSenseModel(
         *,
         model: str = "disc",
         embedding: Any = None,
+        embedding_draws: int | None = None,
         solver: str = "hmc",
         kernel: str = "auto",
         n_periods: int | None = None,
@@ -314,6 +325,7 @@ class DiSCSenseModel(
         self.n_senses = n_senses
         self.model = model
         self.embedding = embedding
+        self.embedding_draws = embedding_draws
         self.solver = solver
         self.kernel = kernel
         self.n_periods = n_periods
@@ -380,6 +392,7 @@ class DiSCSenseModel(
         training = inputs.training_data(self, X, y, times, genres, units)
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
+        found.learned["modes_"].mixed = source_of_posterior(found.posterior) != "unmixed"
         self._stream = None
         self._note(training)
         self._set_fitted(found)
@@ -395,7 +408,7 @@ class DiSCSenseModel(
         self.vocabulary_ = {word: i for i, word in enumerate(training.words.tolist())}
         self.periods_ = training.periods
         self.genres_ = training.genres
-        self.vectors_ = data.vectors
+        self.vectors_, self.vector_draws_ = data.vectors, training.vector_draws
         self._columns = training.columns
         self._timed, self._merged = training.timed, training.merged
         self.units_ = training.units
@@ -489,6 +502,14 @@ class DiSCSenseModel(
         ValueError
             If a time is outside of the periods of ``fit``, a genre is not among its genres, or
             units are given without times or genres.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> model.predict_proba(["river flood", "loan"]).shape
+        (2, 2)
         """
         return self._reader(X, times, genres, units).sense_proba()
 
@@ -510,6 +531,15 @@ class DiSCSenseModel(
         Returns
         -------
         ndarray of int of shape (n_snippets,)
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> river, loan = model.predict(["river flood", "loan"])
+        >>> bool(river != loan)
+        True
         """
         return self.predict_proba(X, times=times, genres=genres, units=units).argmax(axis=1)
 

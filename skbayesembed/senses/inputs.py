@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -37,6 +37,8 @@ class Training:
         Whether genres, given or not, are taken as one.
     units : ndarray of shape (n_works,) or None
         Labels of the works; None where ``fit`` got none.
+    vector_draws : ndarray of shape (n_draws, n_words, n_dims) or None
+        Of the word vectors; None where their uncertainty is left out.
     """
 
     data: Snippets
@@ -47,6 +49,14 @@ class Training:
     timed: bool
     merged: bool
     units: np.ndarray | None = None
+    vector_draws: np.ndarray | None = None
+
+    @property
+    def drawn(self):
+        """The snippets with each draw of the vectors, or as they are; a list."""
+        if self.vector_draws is None:
+            return [self.data]
+        return [replace(self.data, vectors=vectors) for vectors in self.vector_draws]
 
 
 @dataclass(frozen=True)
@@ -91,11 +101,12 @@ def training_data(estimator, X, y, times, genres, units=None):
     merged = estimator.model == "scan"
     labels, genre_index = _learn_genres(genres, n, merged)
     works, work_index = _learn_units(estimator, units, n)
-    vectors = None
+    vectors = vector_draws = None
     if estimator.model == "edisc":
         n_columns = None if columns is None else estimator.n_features_in_
         totals = np.asarray(counts.sum(axis=0), dtype=float).ravel()
-        vectors = word_vectors(estimator.embedding, words, columns, n_columns, totals)
+        given = estimator.embedding, words, columns, n_columns, totals
+        vectors, vector_draws = word_vectors(*given, estimator.embedding_draws)
     data = Snippets.of(
         counts,
         index,
@@ -106,7 +117,8 @@ def training_data(estimator, X, y, times, genres, units=None):
         vectors=vectors,
         works=work_index,
     )
-    return Training(data, words, columns, periods, labels, times is not None, merged, works)
+    timed = times is not None
+    return Training(data, words, columns, periods, labels, timed, merged, works, vector_draws)
 
 
 def places(estimator, X, times, genres, units=None):

@@ -269,9 +269,11 @@ class ComparisonMixin:
             for block, density in _blocks(model, places, labels):
                 values[:, block] = density.T
             # those without known words tell nothing, and ArviZ would fit tails to what is constant
-            telling = np.flatnonzero(np.ptp(values, axis=0) > _CONSTANT)
-            values = values[:, telling].reshape(posterior.n_chains, posterior.n_draws, -1)
-            rows: dict[str, Any] = {"snippet": telling}
+            telling = np.ptp(values, axis=0) > _CONSTANT
+            if not telling.all():
+                values = values[:, telling]
+            values = values.reshape(posterior.n_chains, posterior.n_draws, -1)
+            rows: dict[str, Any] = {"snippet": np.flatnonzero(telling)}
             groups["log_likelihood"] = {"snippets": Observations(values, "snippet", rows)}
         prior = None
         if posterior.attrs["solver"] in CHAINS:

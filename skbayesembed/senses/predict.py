@@ -22,20 +22,20 @@ class WordDraws:
     ----------
     posterior : Posterior
         With draws of ``chi`` and ``theta``, or of ``psi``.
-    vectors : ndarray of shape (n_words, n_dims) or None
+    vectors : ndarray of shape (n, n_words, n_dims) or None
         Of words, where ``chi`` and ``theta`` are what their dimensions are weighted with, beside
-        draws of ``sigma``.
+        draws of ``sigma``; those of draw ``i`` of a chain are the ``i % n``-th.
     """
 
     def __init__(self, posterior, vectors=None):
         self.additive = "psi" not in posterior
-        self.vectors = vectors
+        self.vectors, self._n_draws = vectors, posterior.n_draws
         names = ("chi", "theta") if self.additive else ("psi",)
         if vectors is not None:
             names = (*names, "sigma")
         self.draws = [posterior.flat(name) for name in names]
         if self.additive:
-            n_words = self.draws[0].shape[2] if vectors is None else len(vectors)
+            n_words = self.draws[0].shape[2] if vectors is None else vectors.shape[1]
             self.shape = self.draws[0].shape[1], self.draws[1].shape[1], n_words
         else:
             self.shape = self.draws[0].shape[1:]
@@ -50,8 +50,13 @@ class WordDraws:
             return np.ascontiguousarray(first.transpose(1, 0, 2)).reshape(-1, self.shape[2]), None
         theta, *own = more
         if self.vectors is not None:
-            first, theta = first @ self.vectors.T + own[0], theta @ self.vectors.T
+            vectors = self.vectors[self._which(s)]
+            first, theta = first @ vectors.T + own[0], theta @ vectors.T
         return np.ascontiguousarray(first), np.ascontiguousarray(theta)
+
+    def _which(self, s):
+        """Number of the vectors of a draw, or of each of many."""
+        return s % self._n_draws % len(self.vectors)
 
     def exponents(self, rows, theta):
         """exp of rows less their largest entries, and the log-sums (K, T) of the logits."""
@@ -89,7 +94,10 @@ class WordDraws:
         if self.vectors is not None:
             chi, theta, sigma = self.draws
             effects = chi[:, sense].astype(np.float64) + theta[:, period]
-            logits = effects @ self.vectors[words].T + sigma[:, words]
+            logits = sigma[:, words].astype(np.float64)
+            which = self._which(np.arange(len(self)))
+            for i, vectors in enumerate(self.vectors):
+                logits[which == i] += effects[which == i] @ vectors[words].T
         elif self.additive:
             chi, theta = self.draws
             logits = chi[:, sense, words].astype(np.float64) + theta[:, period, words]
@@ -100,7 +108,10 @@ class WordDraws:
 
 def word_draws(estimator):
     """`WordDraws` of a fitted estimator."""
-    return WordDraws(estimator.posterior_, estimator.vectors_)
+    vectors, drawn = estimator.vectors_, getattr(estimator, "vector_draws_", None)
+    if drawn is None:
+        drawn = None if vectors is None else vectors[None]
+    return WordDraws(estimator.posterior_, drawn)
 
 
 class SnippetReader:

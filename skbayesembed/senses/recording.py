@@ -11,6 +11,7 @@ from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
 from ..inference.matching import mean_of_aligned, similarities
+from ..inference.pooling import note_runs
 from ..posterior.summary import rhat
 from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import SenseModel
@@ -115,15 +116,15 @@ def drawn(model, flat, facts, settings, rng):
 
 def diagnose(estimator, training, posterior):
     """Warnings of chains in different modes, and of chains that have not mixed."""
+    note_runs(posterior.attrs, posterior["prevalence"], "prevalences")
     if estimator.solver not in CHAINS:
         return
     _look_at_likelihood(posterior)
     if estimator.n_senses == 1:
         return
     if posterior.n_chains > 1:
-        _compare_chains(
-            posterior, SenseModel(training.data, estimator.n_senses, prior_of(estimator))
-        )
+        given = estimator.n_senses, prior_of(estimator)
+        _compare_chains(posterior, [SenseModel(d, *given) for d in training.drawn])
     mixing = rhat(posterior["prevalence"])
     message = _of_unmixed(posterior, mixing)
     note_mixing(posterior.attrs, mixing, "the prevalences of senses", message=message)
@@ -164,14 +165,20 @@ def _of_unmixed(posterior, mixing):
     )
 
 
-def _compare_chains(posterior, model):
-    """Note how alike chains are in their senses; ConvergenceWarning if they differ too much."""
+def _compare_chains(posterior, models):
+    """Note how alike chains are in their senses; ConvergenceWarning if they differ too much.
+
+    Draws of a chain are of the models in turn.
+    """
+    binding = models[0].binding
     chosen = np.linspace(0, posterior.n_draws - 1, min(posterior.n_draws, _COMPARED)).astype(int)
     weights = [
-        mean_of_aligned([model.weights_of(posterior, c, i) for i in chosen], model.binding)
+        mean_of_aligned(
+            [models[i % len(models)].weights_of(posterior, c, i) for i in chosen], binding
+        )
         for c in range(posterior.n_chains)
     ]
-    least = float(similarities(weights, model.binding).min())
+    least = float(similarities(weights, binding).min())
     posterior.attrs["chain_similarity"] = least
     if least < SAME:
         posterior.attrs["converged"] = False

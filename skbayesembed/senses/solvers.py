@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..common.random import generators
 from ..common.warnings import warn_user
+from ..inference import checkpoint
+from ..inference.pooling import run_each
 from ..spine import Room
 from . import hmc, laplace, map, recording, vi
 from .checks import check_parameters
@@ -15,7 +18,16 @@ from .choice import PowerChoice, choose
 from .data import Snippets
 from .gibbs import solver as gibbs
 from .priors import ModelPrior, prior_of
-from .starts import BATCH, UNSEEN, WORTH_NAMING, find_modes, may_matter, share_met_once
+from .recording import with_modes
+from .starts import (
+    BATCH,
+    UNSEEN,
+    WORTH_NAMING,
+    explore_again,
+    find_modes,
+    may_matter,
+    share_met_once,
+)
 
 # Of as many starts and more, one that met the heaviest mode alone is reported.
 _ENOUGH_STARTS = 4
@@ -38,6 +50,8 @@ class Problem:
         Of the searches of ``"map"``.
     choice : PowerChoice or None
         What was found of each likelihood power, where one was chosen.
+    drawn : list of Snippets
+        ``data`` with each draw of the word vectors; empty where they are taken for known.
     """
 
     data: Snippets
@@ -46,6 +60,7 @@ class Problem:
     modes: list
     seed: np.random.SeedSequence
     choice: PowerChoice | None = None
+    drawn: list = field(default_factory=list)
 
 
 def pose(estimator, training, seeds):
@@ -66,7 +81,8 @@ def pose(estimator, training, seeds):
         options = {n: getattr(estimator, n) for n in ("n_starts", "n_jobs", "verbose")}
         modes = find_modes(data, estimator.n_senses, prior, seed, **options)
         warn_of_modes(modes)
-    return Problem(data, estimator.n_senses, prior, modes, seed, choice)
+    drawn = [] if training.vector_draws is None else training.drawn
+    return Problem(data, estimator.n_senses, prior, modes, seed, choice, drawn)
 
 
 def warn_of_modes(modes):
@@ -144,8 +160,29 @@ def _with_power(solve):
     return solved
 
 
+def _with_vectors(solve):
+    """A solver that is given each draw of the word vectors, where their uncertainty counts."""
+
+    def solved(estimator, problem, settings, seed):
+        if not problem.drawn:
+            return solve(estimator, problem, settings, seed)
+
+        def solve_one(run, settings, seed):
+            of_mode, of_solver = seed.spawn(2)
+            data, (rng,) = problem.drawn[run], generators(of_mode, 1)
+            given = replace(problem.modes[0]), data, problem.n_senses, problem.prior, rng
+            mode = checkpoint.remembered("mode", lambda: explore_again(*given))
+            one = replace(problem, data=data, modes=[mode])
+            return solve(estimator, one, settings, of_solver)
+
+        result = run_each(solve_one, len(problem.drawn), settings, seed)
+        return with_modes(result, problem.modes)
+
+    return solved
+
+
 SOLVERS = {
-    name: _with_power(solve)
+    name: _with_power(_with_vectors(solve))
     for name, solve in {
         "hmc": hmc.solve,
         "gibbs": gibbs.solve,

@@ -169,6 +169,12 @@ def explore(mode, data, n_senses, prior, rng, rounds=_ROUNDS):
     return mode
 
 
+def explore_again(mode, data, n_senses, prior, rng):
+    """`explore` from a mode that was found with somewhat different data."""
+    with OneBlasThread():
+        return explore(mode, data, n_senses, prior, rng)
+
+
 class _Averages:
     """Running sums of what a mode is explored for."""
 

@@ -28,6 +28,7 @@ from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question
 from .documents.possible import why_not
 from .documents.source import balances, sampling_of, warn_of_dispersion
+from .drawn import VectorDrawsMixin
 from .effects import MeaningMixin
 from .features import document_features, sampled_features
 from .loo import loo
@@ -60,6 +61,7 @@ class BayesianSGNS(
     ReadingMixin,
     MeaningMixin,
     UnitsMixin,
+    VectorDrawsMixin,
     DataTreeMixin,
     DocumentFeaturesMixin,
     BaseEstimator,
@@ -559,6 +561,15 @@ class BayesianSGNS(
         ndarray of shape (n_documents, n_components)
             Twice as many columns for ``features="mean_std"``: the means, then their standard
             deviations (see ``uncertainty``). A document without a known word gets zeros.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> model.transform(["the cat", "a dog on a rug"]).shape
+        (2, 2)
         """
         check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))

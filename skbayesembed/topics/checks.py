@@ -6,6 +6,7 @@ import numpy as np
 
 from ..common.checks import (
     as_floats,
+    check_bool,
     check_chain_length,
     check_choice,
     check_feature_names,
@@ -17,13 +18,23 @@ from ..common.checks import (
     check_word_filters,
 )
 from ..common.power import check_power
+from ..corpus.embedding import check_embedding_draws
 from .model import count_parameters
 
 KERNELS = ("auto", "sampled", "alias", "reference")
-WORD_MODELS = ("count", "density")
+WORD_PROBAS = ("count", "density")
+WORD_MODELS = ("gaussian", "dirichlet")
+# Of the Gaussians: what else than the default has no part in Dirichlet priors of words.
+_OF_GAUSSIANS = {
+    "kernel": "auto", "likelihood_power": 1.0, "mean_prior": None, "mean_precision_prior": None,
+    "degrees_of_freedom_prior": None, "covariance_prior": None,
+}  # fmt: skip
+_DIRICHLET_SOLVERS = ("gibbs", "vi")
 LEARNED = ("symmetric", "asymmetric")
 # A gradient by so many takes 10 to 30 ms, and a draw tens of gradients.
 MAX_PARAMETERS = 20_000
+# Dirichlet parameter of the background topic, where those of the others are chosen too.
+BACKGROUND_ALPHA = 2.0
 
 
 def check_parameters(estimator):
@@ -36,7 +47,9 @@ def check_parameters(estimator):
     check_power(e.likelihood_power)
     _check_topic_prior(e)
     _check_vector_priors(e)
+    check_choice("word_proba", e.word_proba, WORD_PROBAS)
     check_choice("word_model", e.word_model, WORD_MODELS)
+    check_bool("background", e.background)
     check_choice("init", e.init, ("auto", "documents", "words"))
     check_learning(e)
     check_real("learning_offset", e.learning_offset, 0, strict=False)
@@ -45,9 +58,34 @@ def check_parameters(estimator):
     check_word_filters(e)
     check_feature_names(e.feature_names)
     check_chain_length(e)
+    check_embedding_draws(e)
     check_keep_draws(e.keep_draws)
     check_real("target_accept", e.target_accept, 0, high=0.999)
     check_iterations(e)
+    if e.word_model == "dirichlet":
+        _check_dirichlet(e)
+
+
+def _check_dirichlet(e):
+    """Raise a ValueError for what ``word_model="dirichlet"`` does not take."""
+    if e.solver not in _DIRICHLET_SOLVERS:
+        raise ValueError(
+            f"solver={e.solver!r} is not available with word_model='dirichlet': use "
+            + " or ".join(f"solver={name!r}" for name in _DIRICHLET_SOLVERS)
+            + ", or word_model='gaussian'."
+        )
+    if e.solver == "vi" and e.learning_method == "online":
+        raise ValueError(
+            "learning_method='online' is not available with word_model='dirichlet': use "
+            "learning_method='batch', or word_model='gaussian'."
+        )
+    for name, default in _OF_GAUSSIANS.items():
+        value = getattr(e, name)
+        if value is not default and not (np.ndim(value) == 0 and value == default):
+            raise ValueError(
+                f"{name} is of the Gaussians of word_model='gaussian' and has no part in "
+                f"word_model='dirichlet': leave it at {default!r}, got {value!r}."
+            )
 
 
 def _check_topic_prior(e):
@@ -66,11 +104,24 @@ def _check_topic_prior(e):
         topic_prior(e)
 
 
+def count_background(estimator):
+    """1 where topic 0 is one of background words, which takes a second topic, else 0."""
+    of_words = estimator.word_model == "dirichlet"
+    return int(of_words and bool(estimator.background) and estimator.n_components > 1)
+
+
+def automatic_prior(estimator):
+    """Dirichlet parameters (K,) of ``doc_topic_prior="auto"``: one over K, more for background."""
+    out = np.full(estimator.n_components, 1.0 / estimator.n_components)
+    out[: count_background(estimator)] = BACKGROUND_ALPHA
+    return out
+
+
 def topic_prior(estimator):
     """Parameters (K,) of the Dirichlet prior of documents; ValueError where they are none."""
     value, k = estimator.doc_topic_prior, estimator.n_components
     if isinstance(value, str) and value == "auto":
-        return np.full(k, 1.0 / k)
+        return automatic_prior(estimator)
     alpha = _numbers("doc_topic_prior", value)
     if alpha.shape not in ((), (k,)) or not alpha.min() > 0:
         raise ValueError(

@@ -182,8 +182,8 @@ class Split:
         draws |= {"counts": q.counts.T, "alpha": q.alpha}
         posterior = Posterior({name: value[None, None] for name, value in draws.items()})
         draws = TopicDraws(posterior, problem.power)
-        fold = FoldIn(self.first, draws, estimator.word_model, estimator.n_jobs)
-        return completion(fold, self.second, _tables(draws, estimator.word_model, self.first))
+        fold = FoldIn(self.first, draws, estimator.word_proba, estimator.n_jobs)
+        return completion(fold, self.second, _tables(draws, estimator.word_proba, self.first))
 
 
 def _covariances(niw):

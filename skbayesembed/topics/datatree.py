@@ -29,9 +29,13 @@ from ..posterior.datatree import (
     with_draws,
 )
 from . import inputs
-from .predict import FoldIn, TopicDraws
+from .dirichlet.measure import Base, BaseMeasures
+from .dirichlet.problem import level_prior
+from .draws import draws_of
+from .predict import FoldIn
 from .priors import lower_inverses
 from .problem import vector_prior
+from .recording import has_gaussians
 
 # Share of the points that come from the prior.
 _FROM_PRIOR = 0.1
@@ -89,7 +93,7 @@ def log_likelihood(estimator, counts, n_points):
     posterior, power = estimator.posterior_, estimator.likelihood_power_
     n = posterior.n_chains * posterior.n_draws
     reading = inputs.vocabulary_reading(estimator, counts)
-    draws = TopicDraws(posterior, power, chosen=np.arange(n))
+    draws = draws_of(estimator, chosen=np.arange(n))
     fold = FoldIn(reading, draws, "density", estimator.n_jobs)
     indptr, words, of = fold.documents.indptr, fold.documents.words, fold.counts
     out = np.zeros((n, counts.shape[0]))
@@ -98,7 +102,10 @@ def log_likelihood(estimator, counts, n_points):
     # a stream for every document: copies of a sequence, since spawning counts children
     with OneBlasThread():
         for s, (mean, variance) in enumerate(fold.moments()):
-            log_weights, alpha = power * draws.log_density(s, reading.vectors), draws.alpha(s)
+            log_weights, alpha = (
+                power * draws.log_density(s, draws.seen(s, reading)),
+                draws.alpha(s),
+            )
             key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1, s))
             rng = np.random.default_rng(key)
             for d in range(counts.shape[0]):
@@ -111,8 +118,10 @@ def log_likelihood(estimator, counts, n_points):
 
 
 def log_prior(estimator):
-    """Log prior density of means and covariances of every recorded draw, (chain, draw)."""
+    """Log prior density of the parameters of topics of every recorded draw, (chain, draw)."""
     posterior = estimator.posterior_
+    if not has_gaussians(posterior):
+        return _log_prior_of_measures(estimator)
     totals = np.asarray(estimator._training.sum(axis=0)).ravel()
     prior = vector_prior(estimator, estimator._vectors, totals)
     e = prior.n_dims
@@ -126,6 +135,24 @@ def log_prior(estimator):
     length = np.sum((whiteners @ shift[..., None])[..., 0] ** 2, axis=-1)
     value = -0.5 * ((prior.nu + e + 2) * log_det + trace + prior.kappa * length)
     return np.sum(value - prior.log_normaliser(), axis=-1)
+
+
+def _log_prior_of_measures(estimator):
+    """Of base measures: their vectors, levels, concentration and variances."""
+    posterior = estimator.posterior_
+    totals = np.asarray(estimator._training.sum(axis=0)).ravel()
+    n_background = int(not posterior["topic_vector"][0, 0, 0].any())
+    k = posterior["topic_vector"].shape[2]
+    measures = BaseMeasures(estimator._vectors, level_prior(totals), k, n_background)
+    out = np.empty((posterior.n_chains, posterior.n_draws))
+    for place in np.ndindex(out.shape):
+        theta = np.concatenate([
+            posterior["topic_vector"][place][n_background:].ravel(),
+            posterior["word_level"][place], [np.log(posterior["concentration"][place])],
+        ]).astype(float)  # fmt: skip
+        scales = float(posterior["topic_scale"][place]), float(posterior["word_scale"][place])
+        out[place] = measures.log_prior(Base(theta, scales[0] ** 2, scales[1] ** 2))
+    return out
 
 
 class DataTreeMixin:
@@ -161,22 +188,23 @@ class DataTreeMixin:
         -------
         xarray.DataTree
             Groups ``posterior``, ``sample_stats``, and, of the draws of chains, ``log_prior``
-            (``topics``: means and covariances, without a prior of ``alpha`` that is learned) and
-            ``log_likelihood``, with the coordinate ``efficiency``: effective points per point,
-            below 0.05 too few for the document.
+            (``topics``: means and covariances, or base measures, without a prior of ``alpha`` that
+            is learned) and ``log_likelihood``, with the coordinate ``efficiency``: effective
+            points per point, below 0.05 too few for the document.
 
         Raises
         ------
         ImportError
             If arviz-base, in the extra ``arviz``, is not installed.
         ValueError
-            If X is not the training data, or the solver is not ``"gibbs"`` or ``"hmc"``.
+            If X is not the training data, or the solver is not ``"gibbs"`` or ``"hmc"``, or topics
+            are those of ``word_model="dirichlet"``, which have no log likelihood of a document.
         MemoryError
             If ``log_likelihood`` would take more than ``max_bytes``.
 
         Notes
         -----
-        The likelihood is that of vectors, raised to ``likelihood_power_``, whatever ``word_model``
+        The likelihood is that of vectors, raised to ``likelihood_power_``, whatever ``word_proba``
         is: densities of spaces that differ, or of other powers, do not compare.
         """
         check_is_fitted(self, "posterior_")
@@ -184,6 +212,11 @@ class DataTreeMixin:
         check_integer("n_points", n_points, 10)
         posterior = model.posterior_
         groups: dict[str, Any] = {}
+        if X is not None and not has_gaussians(posterior):
+            raise ValueError(
+                "X must be left out with word_model='dirichlet': its topics have no log "
+                "likelihoods of single documents."
+            )
         if X is not None:
             check_sampled(posterior.attrs["solver"], spine.CHAINS)
             counts = known_counts(self, X)

@@ -15,8 +15,8 @@ from ..corpus.known import known_counts
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
 from ..posterior.tables import Column, Table, p_values
+from .draws import draws_of
 from .inputs import vocabulary_reading
-from .predict import TopicDraws
 from .recording import unmixed_topics
 from .theta import theta_draws
 
@@ -196,9 +196,9 @@ def unbiased_shares(estimator, counts, chosen):
     frequency = np.asarray(counts.sum(axis=0)).ravel()
     weight = np.divide(1.0, frequency, out=np.zeros_like(frequency), where=frequency > 0)
     weight *= frequency.sum()
-    draws = TopicDraws(estimator.posterior_, estimator.likelihood_power_, chosen=chosen)
+    draws = draws_of(estimator, chosen=chosen)
     for s in range(len(draws)):
-        proba = draws.word_proba(s, estimator.word_model, estimator._vectors)
+        proba = draws.word_proba(s, estimator.word_proba, estimator._vectors)
         weighted = proba * weight
         inverse = np.linalg.pinv(weighted @ proba.T, hermitian=True)
         yield (counts @ (weighted.T @ inverse)) / lengths[:, None]
@@ -206,12 +206,4 @@ def unbiased_shares(estimator, counts, chosen):
 
 def _posterior_shares(estimator, counts, chosen):
     """Draws of theta, one under each of ``chosen``."""
-    return theta_draws(
-        vocabulary_reading(estimator, counts),
-        estimator.posterior_,
-        estimator.likelihood_power_,
-        estimator.word_model,
-        n_draws=chosen.size,
-        seed=estimator._reading_seed,
-        n_jobs=estimator.n_jobs,
-    )
+    return theta_draws(estimator, vocabulary_reading(estimator, counts), chosen.size)

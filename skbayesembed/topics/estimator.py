@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,17 +13,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import cost, spine
-from ..common.checks import check_choice
+from ..common.checks import check_bool, check_choice
 from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, check_room
 from ..corpus.known import known_counts
 from ..corpus.text import materialise
 from ..cost import Cost
 from . import inputs
-from .checks import WORD_MODELS, document_weights
+from .checks import WORD_PROBAS, document_weights
 from .datatree import DataTreeMixin
-from .predict import FoldIn, TopicDraws, completion, topic_features
+from .draws import draws_of
+from .predict import FoldIn, completion, topic_features
 from .reading import TopicReadingMixin
+from .recording import has_gaussians
 from .solvers import ROOM
 from .streaming import TopicStreamingMixin
 from .theta import theta_draws
@@ -59,6 +62,11 @@ class GaussianLDA(
         which stands for its posterior means ``rho_``; or, for count matrices, an array with a row
         for each column. A mapping or file finds the columns of a count matrix by their names (x0,
         x1, ... without names).
+    embedding_draws : int or None, default=None
+        With a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a `DynamicSGNS`: the posterior is
+        the average of those given so many joint draws of the word vectors, which brings their
+        uncertainty into all intervals; ``draws`` is a multiple of it. The cost is that of so many
+        warm-ups, or ascents. None takes the posterior means for known.
     solver : {"gibbs", "vi", "hmc", "laplace", "map"}, default="gibbs"
         ``"gibbs"`` samples the posterior, ``"vi"`` approximates it by independent factors.
         ``"hmc"``, ``"laplace"`` and ``"map"``, for small data, sum over the topics of tokens.
@@ -76,7 +84,7 @@ class GaussianLDA(
         ``"auto"`` takes the one of 0.02, 0.05, 0.1, 0.2, 0.5 and 1 with which held-out halves of a
         fifth of the documents (1,000 at most) are predicted best.
     doc_topic_prior : "auto", float or array-like of shape (n_components,), default="auto"
-        Dirichlet parameters alpha; ``"auto"`` is ``1 / n_components``.
+        Dirichlet parameters alpha; ``"auto"`` is ``1 / n_components``, and 2 for a background.
     learn_doc_topic_prior : {False, "symmetric", "asymmetric"}, default=False
         Learn alpha from the documents (Minka 2000), starting from ``doc_topic_prior``.
     mean_prior : array-like of shape (n_dims,) or None, default=None
@@ -97,7 +105,15 @@ class GaussianLDA(
         holds more of the posterior; below 1, where the likelihood is no density, the start whose
         topics predict held-out halves of documents better. ``posterior_.attrs["init"]`` says which
         it was.
-    word_model : {"count", "density"}, default="count"
+    word_model : {"gaussian", "dirichlet"}, default="gaussian"
+        What topics are. With ``"dirichlet"`` they are distributions over words, as in plain LDA,
+        whose Dirichlet priors the vectors shape: see the notes. ``"gaussian"`` is the model of Das
+        et al.; of the two, ``"dirichlet"`` predicts better and has more coherent topics.
+        ``likelihood_power``, ``kernel`` and the priors of Gaussians have no part in it.
+    background : bool, default=True
+        Of ``word_model="dirichlet"`` with two topics or more: topic 0 takes the words that all
+        documents share. It has no vector, and a larger share in ``doc_topic_prior="auto"``.
+    word_proba : {"count", "density"}, default="count"
         Where ``components_``, ``transform`` and ``score`` take probabilities of words from. With
         ``"count"`` they are shares in the tokens that a topic holds, as in plain LDA, and powered
         densities only for words of which training has no tokens. With ``"density"`` they are
@@ -171,7 +187,7 @@ class GaussianLDA(
         topic, and ``alpha`` (..., n_components). Topics are aligned across draws and chains, the
         largest first.
     components_ : ndarray of shape (n_components, n_words)
-        Posterior means of the probabilities of words by ``word_model``.
+        Posterior means of the probabilities of words by ``word_proba``.
     topic_means_ : ndarray of shape (n_components, n_dims)
         Posterior means of mu, in the coordinates of ``normalize``.
     topic_covariances_ : ndarray of shape (n_components, n_dims, n_dims)
@@ -188,6 +204,9 @@ class GaussianLDA(
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict
         Word to place in ``words_``.
+    vector_draws_ : ndarray of shape (embedding_draws, n_words, n_dims) or None
+        Of ``embedding_draws``, centred and scaled: draw ``i`` of each chain is one with vectors
+        ``i % embedding_draws``.
     n_dropped_words_, n_dropped_tokens_ : int
         Words of the training documents without a vector, which are dropped; their occurrences.
     n_iter_ : int
@@ -237,6 +256,7 @@ class GaussianLDA(
         n_components: int = 20,
         *,
         embedding: Any = None,
+        embedding_draws: int | None = None,
         solver: str = "gibbs",
         kernel: str = "auto",
         normalize: str | None = "unit",
@@ -248,7 +268,9 @@ class GaussianLDA(
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: ArrayLike | None = None,
         init: str = "auto",
-        word_model: str = "count",
+        word_model: str = "gaussian",
+        background: bool = True,
+        word_proba: str = "count",
         learning_method: str = "batch",
         batch_size: int = 128,
         learning_offset: float = 10.0,
@@ -278,6 +300,7 @@ class GaussianLDA(
     ) -> None:
         self.n_components = n_components
         self.embedding = embedding
+        self.embedding_draws = embedding_draws
         self.solver = solver
         self.kernel = kernel
         self.normalize = normalize
@@ -290,6 +313,8 @@ class GaussianLDA(
         self.covariance_prior = covariance_prior
         self.init = init
         self.word_model = word_model
+        self.background = background
+        self.word_proba = word_proba
         self.learning_method = learning_method
         self.batch_size = batch_size
         self.learning_offset = learning_offset
@@ -408,10 +433,21 @@ class GaussianLDA(
         Notes
         -----
         Every word that has a vector counts, also one that ``fit`` has not seen or has dropped as
-        rare. Given a draw of the topics, with probabilities of words by ``word_model``, those of a
+        rare. Given a draw of the topics, with probabilities of words by ``word_proba``, those of a
         document's tokens are found by collapsed variational inference, which is deterministic. The
         standard deviations are those of its linear response, with the covariances of tokens: a few
         per cent, and up to a quarter where words tell little of their topics, too large.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> bool(np.allclose(model.transform(data.counts).sum(axis=1), 1.0))
+        True
         """
         check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))
@@ -422,17 +458,16 @@ class GaussianLDA(
     def _sampled_features(self, X, n_draws, embedding=None):
         reading = inputs.reading(self, X, embedding)
         check_room(n_draws, reading.counts.shape[0], self._n_means)
-        return theta_draws(
-            reading,
-            self.posterior_,
-            self.likelihood_power_,
-            self.word_model,
-            n_draws=n_draws,
-            seed=self._reading_seed,
-            n_jobs=self.n_jobs,
-        )
+        return theta_draws(self, reading, n_draws)
 
-    def score(self, X: Any, y: Any = None, *, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        new_words: bool = False,
+    ) -> float:
         """Held-out log probability per token, by document completion.
 
         Every other token of a document, in the order of the vocabulary, is held out, and theta is
@@ -446,29 +481,48 @@ class GaussianLDA(
         sample_weight : array-like of shape (n_documents,), optional
             Weights of the documents, with which their tokens count in the mean; all alike where
             None.
+        new_words : bool, default=False
+            Of ``word_model="dirichlet"``: words of X that are not in the vocabulary but have a
+            vector count as well, with the probabilities that their vectors give them beside the
+            vocabulary's.
 
         Returns
         -------
         float
             Mean over tokens of log sum_k theta_dk p(w | k), where the mean over draws is taken
-            inside the logarithm and p(w | k) is that of ``word_model``. Words outside the
+            inside the logarithm and p(w | k) is that of ``word_proba``. Words outside the
             vocabulary are left out: scores compare between models with the same words.
 
         Raises
         ------
         ValueError
-            If no document that counts has two tokens, or weights are not allowed.
+            If no document that counts has two tokens, weights are not allowed, or
+            ``new_words=True`` with Gaussian topics.
         """
         check_is_fitted(self, "posterior_")
-        first, second = inputs.halves(known_counts(self, X))
+        check_bool("new_words", new_words)
+        if new_words and has_gaussians(self.posterior_):
+            raise ValueError("new_words=True needs topics of word_model='dirichlet'.")
+        whole = self._scored(X, new_words)
+        first, second = inputs.halves(whole.counts)
         if sample_weight is not None:
             weights = document_weights(sample_weight, second.shape[0])
             second = inputs.weighted(second, weights)
-        fold = self._fold(inputs.vocabulary_reading(self, first))
-        draws = fold.draws
-        return self._completed(
-            fold, second, lambda s: draws.word_proba(s, self.word_model, self._vectors).T
-        )
+        fold = self._fold(replace(whole, counts=first))
+        draws, by = fold.draws, self.word_proba
+
+        def proba_of(s):
+            if new_words:
+                return draws.open_proba(s, whole, by)
+            return draws.word_proba(s, by, self._vectors)[:, whole.places].T
+
+        return self._completed(fold, second, proba_of)
+
+    def _scored(self, X, new_words):
+        """`Reading` of the words that a score is of."""
+        if new_words:
+            return inputs.reading(self, X)
+        return inputs.vocabulary_reading(self, known_counts(self, X))
 
     def perplexity(self, X: Any) -> float:
         """``exp(-score(X))``: as uncertain as this many equally probable words.
@@ -507,7 +561,8 @@ class GaussianLDA(
         reading = inputs.reading(self, X, embedding)
         first, second = inputs.halves(reading.counts)
         fold = self._fold(inputs.Reading(first, reading.vectors, reading.places), "density")
-        tables = [fold.draws.log_density(s, reading.vectors) for s in range(len(fold.draws))]
+        draws = fold.draws
+        tables = [draws.log_density(s, draws.seen(s, reading)) for s in range(len(draws))]
         top = np.max([table.max(axis=1) for table in tables], axis=0)
         found = self._completed(fold, second, lambda s: np.exp(tables[s] - top[:, None]))
         return found + float(np.average(top[second.indices], weights=second.data))
@@ -518,9 +573,8 @@ class GaussianLDA(
         return completion(fold, second, proba_of)
 
     def _fold(self, reading, by=None):
-        check_choice("word_model", self.word_model, WORD_MODELS)
-        draws = TopicDraws(self.posterior_, self.likelihood_power_)
-        return FoldIn(reading, draws, self.word_model if by is None else by, self.n_jobs)
+        check_choice("word_proba", self.word_proba, WORD_PROBAS)
+        return FoldIn(reading, draws_of(self), self.word_proba if by is None else by, self.n_jobs)
 
     @property
     def _n_means(self):

@@ -16,7 +16,13 @@ from ..corpus.count_matrix import (
     matrix_names,
     named_matrix,
 )
-from ..corpus.embedding import note_missing, source_of_words, vectors_of_columns
+from ..corpus.embedding import (
+    draws_of,
+    note_missing,
+    source_of,
+    source_of_words,
+    vectors_of_columns,
+)
 from ..corpus.known import check_kind
 from ..corpus.text import (
     analyzer_of,
@@ -48,6 +54,9 @@ class Training:
     normaliser : Normaliser or None
     n_dropped_words, n_dropped_tokens : int
         Words without a vector and their occurrences.
+    vector_draws : ndarray of shape (n_draws, n_words, n_dims) or None
+        Of the vectors, centred and scaled in the same way; None where their uncertainty is left
+        out.
     """
 
     counts: sparse.csr_array
@@ -57,6 +66,7 @@ class Training:
     normaliser: Normaliser | None = None
     n_dropped_words: int = 0
     n_dropped_tokens: int = 0
+    vector_draws: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,10 @@ def training_data(estimator, X, vocabulary=None, *, stream=False):
     training = _read(estimator, X, vocabulary, stream)
     normaliser = Normaliser.learn(estimator.normalize, training.vectors)
     training = replace(training, vectors=normaliser(training.vectors), normaliser=normaliser)
+    if estimator.embedding_draws is not None:
+        source = source_of(estimator.embedding)
+        drawn = draws_of(source, training.words.tolist(), int(estimator.embedding_draws))
+        training = replace(training, vector_draws=np.stack([normaliser(one) for one in drawn]))
     n_types = np.unique(training.counts.indices).size
     if n_types == 0:
         raise ValueError("X has no tokens: every document is empty, or none of its words is kept.")

@@ -22,17 +22,18 @@ class TopicsAtMode(ReadApproximation):
         The Gaussian itself, in the coordinates of `MarginalTopics`.
     """
 
-    _order = slice(None)
+    _order = None
 
     def reorder(self, order):
         """Give the topics other numbers: those of ``order`` (K,), in this order."""
-        self._order = order
+        self._order = order if self._order is None else self._order[order]
         self.mean = {name: values[order] for name, values in self.mean.items()}
 
     def sample(self, n, rng):
         """``n`` independent draws, a dict of arrays (n, ...) by the names of ``mean``."""
         draws = super().sample(n, rng)
-        return {name: values[:, self._order] for name, values in draws.items()}
+        order = slice(None) if self._order is None else self._order
+        return {name: values[:, order] for name, values in draws.items()}
 
 
 def solve(estimator, problem, settings, seed):

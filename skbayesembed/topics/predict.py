@@ -35,21 +35,40 @@ class TopicDraws:
         Most draws.
     chosen : ndarray of int, optional
         Those that are to be taken in place of evenly spaced ones.
+    vector_draws : ndarray of shape (n, n_words, n_dims), optional
+        Vectors of the vocabulary's words in turn: those of draw ``i`` of a chain are the
+        ``i % n``-th.
     """
 
-    def __init__(self, posterior, power, most=PREDICTIVE_DRAWS, chosen=None):
-        n = len(posterior.flat("mean"))
+    def __init__(self, posterior, power, most=PREDICTIVE_DRAWS, chosen=None, vector_draws=None):
+        n = len(posterior.flat("alpha"))
         if chosen is None:
             chosen = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
         self.chosen = chosen
         self.power = float(power)
-        self._posterior = posterior
+        self._posterior, self._vector_draws = posterior, vector_draws
 
     def __len__(self):
         return self.chosen.size
 
     def _draw(self, name, s):
         return np.ascontiguousarray(self._posterior.flat(name)[self.chosen[s]], dtype=np.float64)
+
+    def vocabulary(self, s, vectors):
+        """Vectors of the vocabulary's words under a draw: ``vectors`` where they are known."""
+        if self._vector_draws is None:
+            return vectors
+        return self._vector_draws[
+            self.chosen[s] % self._posterior.n_draws % len(self._vector_draws)
+        ]
+
+    def seen(self, s, reading):
+        """Vectors of the words of a reading under a draw, (n_words, n_dims)."""
+        if self._vector_draws is None:
+            return reading.vectors
+        known, out = reading.places >= 0, reading.vectors.copy()
+        out[known] = self.vocabulary(s, None)[reading.places[known]]
+        return out
 
     def alpha(self, s):
         """Parameters of the Dirichlet prior of documents, (K,)."""
@@ -66,14 +85,14 @@ class TopicDraws:
         counts; all others are powered densities.
         """
         if by == "density":
-            return self._relative_densities(s, reading.vectors)
+            return self._relative_densities(s, self.seen(s, reading))
         counts = self._draw("counts", s)
         smooth = counts[:, reading.places] + WORD_SMOOTHING
         smooth /= counts.sum(axis=1, keepdims=True) + WORD_SMOOTHING * counts.shape[1]
         out = np.ascontiguousarray((smooth / smooth.max(axis=0)).T)
         unseen = (reading.places < 0) | ~counts[:, reading.places].any(axis=0)
         if unseen.any():
-            out[unseen] = self._relative_densities(s, reading.vectors[unseen])
+            out[unseen] = self._relative_densities(s, self.seen(s, reading)[unseen])
         return out
 
     def _relative_densities(self, s, vectors):
@@ -87,8 +106,8 @@ class TopicDraws:
         return counted_proba(self._draw("counts", s))
 
     def density_proba(self, s, vectors):
-        """The same by powered densities, normalised over the words of ``vectors``, (K, n_words)."""
-        table = self.power * self.log_density(s, vectors)
+        """The same by powered densities, (K, n_words); ``vectors`` are those of the words."""
+        table = self.power * self.log_density(s, self.vocabulary(s, vectors))
         table -= logsumexp(table, axis=0)
         # above zero, so that a single far word does not make a score infinite
         return np.exp(np.maximum(table, _LEAST_LOG).T)

@@ -32,6 +32,8 @@ class Problem:
         Topic of each document that they start from in its place.
     power_scores : dict of float to float, or None
         Held-out score of every power, where the power was chosen.
+    vector_draws : ndarray of shape (n_draws, n_words, n_dims) or None
+        Of the word vectors, where their uncertainty counts.
     """
 
     documents: Documents
@@ -43,6 +45,9 @@ class Problem:
     assignment: np.ndarray | None = None
     clusters: np.ndarray | None = None
     power_scores: dict | None = None
+    vector_draws: np.ndarray | None = None
+
+    n_background = 0
 
     @property
     def model(self):

@@ -18,10 +18,12 @@ from ..posterior.results import About, Result
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
-from .checks import WORD_MODELS, check_topic
+from .checks import WORD_PROBAS, check_topic
+from .draws import draws_of
 from .effects import TopicEffects, topic_effects
 from .inputs import vocabulary_reading
-from .predict import FoldIn, TopicDraws, counted_proba, topic_features
+from .predict import PREDICTIVE_DRAWS, FoldIn, counted_proba, topic_features
+from .recording import has_gaussians
 from .theta import theta_draws
 
 # Word probabilities of a topic are summarised over at most this many draws.
@@ -160,12 +162,12 @@ def top_words(estimator, n, by, prob):
     """The ``n`` most probable words of every topic, by counts or by density."""
     check_integer("n", n, 1)
     check_prob(prob)
-    check_choice("by", by, WORD_MODELS)
+    check_choice("by", by, WORD_PROBAS)
     n = min(n, estimator.words_.size)
-    draws = TopicDraws(estimator.posterior_, estimator.likelihood_power_, _MOST_DRAWS)
+    draws = draws_of(estimator, _MOST_DRAWS)
     if by == "density":
         # a table costs as much as a sweep of the fast samplers
-        draws = TopicDraws(estimator.posterior_, estimator.likelihood_power_)
+        draws = draws_of(estimator)
     mean = estimator._word_proba(by)
     order = np.argsort(-mean, axis=1, kind="stable")[:, :n]
     values, top = np.empty((len(draws), *order.shape)), np.zeros(order.shape)
@@ -190,25 +192,24 @@ def mean_word_proba(estimator, by):
     """Posterior means of word probabilities, (n_topics, n_words)."""
     posterior = estimator.posterior_
     total = 0.0
-    if by == "count":
+    if by == "count" and has_gaussians(posterior):
         draws = posterior.flat("counts")
         for counts in draws:
             total = total + counted_proba(counts)
         return total / len(draws)
-    draws = TopicDraws(posterior, estimator.likelihood_power_)
+    draws = draws_of(estimator, PREDICTIVE_DRAWS if has_gaussians(posterior) else _MOST_DRAWS)
     for s in range(len(draws)):
-        total = total + draws.density_proba(s, estimator._vectors)
+        total = total + draws.word_proba(s, by, estimator._vectors)
     return total / len(draws)
 
 
 def topic_table(estimator, n, prob):
     """`TopicTable` of a fitted estimator."""
-    words = top_words(estimator, n, estimator.word_model, prob)
+    words = top_words(estimator, n, estimator.word_proba, prob)
     tokens = estimator.posterior_.flat("counts").sum(axis=-1)
     share = tokens / tokens.sum(axis=1, keepdims=True)
     proba = estimator.components_
     entropy = -np.sum(proba * np.log(np.maximum(proba, 1e-300)), axis=1)
-    trace = np.trace(estimator.posterior_.flat("covariance"), axis1=-2, axis2=-1)
     if estimator._training is None:
         coherent = np.full(len(words), np.nan)
     else:
@@ -217,12 +218,23 @@ def topic_table(estimator, n, prob):
         share.mean(axis=0),
         hdi_interval(share, prob=prob, axis=0),
         np.exp(entropy),
-        np.sqrt(trace).mean(axis=0),
+        _spread(estimator),
         words.prob_top.mean(axis=1),
         coherent,
         words.words,
         prob,
     )._resting_on(source_of(estimator))
+
+
+def _spread(estimator):
+    """Root mean square distance of the vectors of each topic from their mean, (n_topics,)."""
+    posterior = estimator.posterior_
+    if has_gaussians(posterior):
+        trace = np.trace(posterior.flat("covariance"), axis1=-2, axis2=-1)
+        return np.sqrt(trace).mean(axis=0)
+    proba, vectors = estimator.components_, estimator._vectors
+    squares = proba @ np.sum(vectors**2, axis=1) - np.sum((proba @ vectors) ** 2, axis=1)
+    return np.sqrt(np.maximum(squares, 0.0))
 
 
 def _coherence(estimator, words, counts, measure):
@@ -247,17 +259,14 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     usable = np.asarray(counts.sum(axis=1)).ravel() > 0
     if not usable.any():
         raise ValueError("X has no document with a word of the vocabulary.")
-    posterior, power = estimator.posterior_, estimator.likelihood_power_
-    options = estimator.word_model, estimator.n_jobs
-    fold = FoldIn(vocabulary_reading(estimator, counts), TopicDraws(posterior, power), *options)
+    options = estimator.word_proba, estimator.n_jobs
+    fold = FoldIn(vocabulary_reading(estimator, counts), draws_of(estimator), *options)
     mean = topic_features(fold, False)
     rows = largest(mean, topics, usable, n)
     flat, groups = rows.ravel(), np.repeat(np.asarray(topics), rows.shape[1])
     some, place = np.unique(flat, return_inverse=True)
-    draws = theta_draws(
-        vocabulary_reading(estimator, counts[some]), posterior, power, estimator.word_model,
-        n_draws=n_draws, seed=estimator._reading_seed, n_jobs=estimator.n_jobs,
-    )[:, place, groups]  # fmt: skip
+    draws = theta_draws(estimator, vocabulary_reading(estimator, counts[some]), n_draws)
+    draws = draws[:, place, groups]
     return Representatives(
         "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, n_draws,
@@ -272,7 +281,7 @@ class TopicReadingMixin:
     components_: Any
     likelihood_power_: Any
     words_: Any
-    word_model: str
+    word_proba: str
     n_jobs: int | None
 
     def _word_proba(self, by):
@@ -288,7 +297,7 @@ class TopicReadingMixin:
             Words of each topic.
         by : {"count", "density"} or None, default=None
             Probabilities by the tokens that the topic holds, or by the topic's density at the
-            word's vector, normalised over the vocabulary; None takes ``word_model``.
+            word's vector, normalised over the vocabulary; None takes ``word_proba``.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
@@ -298,9 +307,19 @@ class TopicReadingMixin:
             ``words``, ``mean`` and ``prob_top`` (n_topics, n), ``interval`` (n_topics, n, 2);
             prints as a table. By counts it is worked out from at most 200 draws, by density from
             at most 10, which makes its intervals rough.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.top_words(5).words.shape
+        (2, 5)
         """
         check_is_fitted(self, "posterior_")
-        return top_words(self, n, self.word_model if by is None else by, prob)
+        return top_words(self, n, self.word_proba if by is None else by, prob)
 
     def topic_info(self, n: int = 10, *, prob: float = 0.9) -> TopicTable:
         """A table of the topics: sizes with intervals, spread, stability, coherence and words.
@@ -315,6 +334,17 @@ class TopicReadingMixin:
         Returns
         -------
         TopicTable
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> bool(np.isclose(model.topic_info(5).share.sum(), 1.0))
+        True
         """
         check_is_fitted(self, "posterior_")
         check_integer("n", n, 1)
@@ -441,6 +471,8 @@ class TopicReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
+        if not has_gaussians(self.posterior_):
+            return self._vector_interval(prob)
         variances = np.diagonal(self.posterior_.flat("covariance"), axis1=-2, axis2=-1)
         entries = {
             "mean": hdi_interval(self.posterior_.flat("mean"), prob=prob),
@@ -450,6 +482,14 @@ class TopicReadingMixin:
         axes = {"topic": range(n_topics), "dim": range(n_dims)}
         title = f"{100 * prob:g} % intervals of the topics' Gaussians"
         return Result(entries, About(title, axes, prob, source_of(self), ("mean", "sd")))
+
+    def _vector_interval(self, prob):
+        """`topic_interval` of topics with Dirichlet priors of words."""
+        found = hdi_interval(self.posterior_.flat("topic_vector"), prob=prob)
+        axes = {"topic": range(found.shape[0]), "dim": range(found.shape[1])}
+        title = f"{100 * prob:g} % intervals of the topics' vectors"
+        about = About(title, axes, prob, source_of(self), ("topic_vector",))
+        return Result({"topic_vector": found}, about)
 
     def coherence(
         self,
@@ -483,11 +523,21 @@ class TopicReadingMixin:
         See Also
         --------
         skbayesembed.metrics.coherence : The formulas.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.coherence(data.counts, n=5).shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         check_choice("measure", measure, ("npmi", "pmi"))
         check_integer("n", n, 2)
-        words = top_words(self, n, self.word_model if by is None else by, 0.9).words
+        words = top_words(self, n, self.word_proba if by is None else by, 0.9).words
         return _coherence(self, words, self._documents(X_ref, "X_ref"), measure)
 
     def to_pyldavis(self, X: Any = None, *, prepare: bool = False, **options: Any) -> Any:
@@ -514,8 +564,8 @@ class TopicReadingMixin:
         counts = counts[np.asarray(counts.sum(axis=1)).ravel() > 0]
         fold = FoldIn(
             vocabulary_reading(self, counts),
-            TopicDraws(self.posterior_, self.likelihood_power_),
-            self.word_model,
+            draws_of(self),
+            self.word_proba,
             self.n_jobs,
         )
         data = {

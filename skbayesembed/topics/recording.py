@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing
 from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
+from ..inference.pooling import note_runs
 from ..posterior.summary import rhat
 from ..spine import CHAINS, Footprint
 from .model import count_parameters
@@ -19,12 +20,18 @@ TOPIC_BUDGET = 2**28
 _TRACE_BYTES = 80
 # As many draws take the memory of what a chain, or an ascent, works with.
 _COPIES = 4
+# Tables of words and topics, and blocks of masses, that chains of Dirichlet priors work with.
+_DIRICHLET_COPIES, _BLOCKS = 10, 4
 # As many vectors of all parameters do searches for a mode, draws at a mode and trajectories work
 # with, and numbers for each topic of each count in the start of all three. Measured.
 _VECTORS = {"map": 60, "laplace": 100, "hmc": 140}
 _OF_TOKENS = 2.5
 # Chains whose topics resemble each other less than this are in different modes.
 SAME = 0.8
+# Share of the tokens in one topic above which there is a warning.
+COLLAPSED = 0.5
+# Where there are fewer topics one may well be as large.
+_SEVERAL = 5
 # Topics named in a warning, and words that each is called by.
 _NAMED, _FIRST_WORDS = 4, 3
 # Power of the likelihood at which chains of the default length mixed (benchmarks/topics_mixing.py).
@@ -34,6 +41,11 @@ _DIMS = {
     "covariance": ("topic", "dimension", "dimension_2"),
     "counts": ("topic", "word"),
     "alpha": ("topic",),
+    "topic_vector": ("topic", "dimension"),
+    "word_level": ("word",),
+    "concentration": (),
+    "topic_scale": (),
+    "word_scale": (),
 }
 
 
@@ -45,8 +57,12 @@ def footprint(estimator, training):
     """
     n_words, n_dims = training.vectors.shape
     k = int(estimator.n_components)
-    draw = 8 * k * (n_words + n_dims + n_dims**2 + 1)
-    work = _COPIES * draw + _marginal_work(estimator, training, k)
+    if estimator.word_model == "dirichlet":
+        draw = 8 * (k * (n_words + n_dims + 1) + n_words + 3)
+        work = _DIRICHLET_COPIES * draw + _BLOCKS * 8 * k * n_dims**2
+    else:
+        draw = 8 * k * (n_words + n_dims + n_dims**2 + 1)
+        work = _COPIES * draw + _marginal_work(estimator, training, k)
     if estimator.solver in CHAINS:
         work *= min(effective_n_jobs(estimator.n_jobs), estimator.chains)
     return Footprint(draw=draw, trace=_TRACE_BYTES, budget=TOPIC_BUDGET, work=work)
@@ -63,6 +79,11 @@ def _marginal_work(estimator, training, k):
     return int(8 * (_OF_TOKENS * training.counts.nnz * k + vectors * parameters))
 
 
+def has_gaussians(posterior):
+    """Whether a posterior of topics is of Gaussians, as against Dirichlet priors of words."""
+    return "topic_vector" not in posterior
+
+
 def labels(estimator, training, draws):
     """Names of the axes of recorded arrays, and what stands along them."""
     dims = {name: _DIMS[name] for name in draws}
@@ -74,14 +95,14 @@ def labels(estimator, training, draws):
 
 def of_chains(problem, result, kernel):
     """The result of a sampler, its topics aligned across draws, with what was chosen before."""
-    align_topics(result.draws)
+    align_topics(result.draws, problem.n_background)
     result.facts["kernel"] = kernel
     return _told(problem, result)
 
 
 def of_approximation(problem, result):
     """The same of draws of one approximation, whose labels never change places."""
-    order = sort_topics(result.draws)
+    order = sort_topics(result.draws, problem.n_background)
     if result.approximation is not None:
         result.approximation.reorder(order)
     return _told(problem, result)
@@ -95,37 +116,72 @@ def _told(problem, result):
     return result
 
 
-def align_topics(draws):
+def align_topics(draws, n_fixed=0):
     """Match the topics of all draws by their word distributions, in place; largest topic first.
+
+    The first ``n_fixed`` stay where they are.
 
     Each draw is matched with the sum of those before it, which starts from the last of the first
     chain, where the chain has come to rest.
     """
     counts = draws["counts"]
-    total = _directions(counts[0, -1])
+    total = _directions(counts[0, -1, n_fixed:])
     orders = np.empty(counts.shape[:3], dtype=np.int64)
+    orders[..., :n_fixed] = np.arange(n_fixed)
     sizes = np.zeros(counts.shape[2])
     for place in np.ndindex(counts.shape[:2]):
-        weights = _directions(counts[place])
-        orders[place] = match(total, weights)
-        total += weights[orders[place]]
+        weights = _directions(counts[place][n_fixed:])
+        found = match(total, weights)
+        total += weights[found]
+        orders[place][n_fixed:] = found + n_fixed
         sizes += counts[place].sum(axis=1)[orders[place]]
-    _reorder(draws, orders[..., np.argsort(-sizes, kind="stable")])
+    _reorder(draws, orders[..., _by_size(sizes, n_fixed)])
 
 
-def sort_topics(draws):
-    """Put the largest topic of all draws together first, in place; returns the order (K,)."""
+def reorder_like(result, counts, n_fixed=0):
+    """Give topics of a `Result` the numbers of those that they resemble, in place.
+
+    Parameters
+    ----------
+    result : Result
+        With as many topics, each with one number in all draws.
+    counts : ndarray of shape (n_topics, n_words)
+        Mean counts of words of those.
+    n_fixed : int
+        So many stay where they are.
+    """
+    own = result.draws["counts"]
+    mean = own.mean(axis=(0, 1))
+    found = match(_directions(counts[n_fixed:]), _directions(mean[n_fixed:]))
+    order = np.concatenate([np.arange(n_fixed), found + n_fixed])
+    _reorder(result.draws, np.broadcast_to(order, own.shape[:3]))
+    if result.approximation is not None:
+        result.approximation.reorder(order)
+
+
+def sort_topics(draws, n_fixed=0):
+    """Put the largest topic of all draws together first, in place; returns the order (K,).
+
+    The first ``n_fixed`` stay where they are.
+    """
     counts = draws["counts"]
-    order = np.argsort(-counts.sum(axis=(0, 1, 3)), kind="stable")
+    order = _by_size(counts.sum(axis=(0, 1, 3)), n_fixed)
     _reorder(draws, np.broadcast_to(order, counts.shape[:3]))
     return order
 
 
+def _by_size(sizes, n_fixed):
+    """The first ``n_fixed``, then the others, largest first."""
+    largest = np.argsort(-sizes[n_fixed:], kind="stable") + n_fixed
+    return np.concatenate([np.arange(n_fixed), largest])
+
+
 def _reorder(draws, orders):
     unmoved = np.arange(orders.shape[2])
+    of_topics = [draws[name] for name in draws if _DIMS[name][:1] == ("topic",)]
     for place in np.ndindex(orders.shape[:2]):
         if not np.array_equal(orders[place], unmoved):
-            for values in draws.values():
+            for values in of_topics:
                 values[place] = values[place][orders[place]]
 
 
@@ -142,6 +198,7 @@ def diagnose(estimator, training, posterior):
     """Warn of topics without tokens, chains in different modes and chains that have not mixed."""
     counts, attrs = posterior["counts"], posterior.attrs
     sizes = counts.sum(axis=-1)
+    note_runs(attrs, sizes, "the sizes of topics")
     empty = np.flatnonzero(sizes.mean(axis=(0, 1)) < 1)
     attrs["n_empty"] = int(empty.size)
     if empty.size:
@@ -150,6 +207,7 @@ def diagnose(estimator, training, posterior):
             "n_components.",
             ConvergenceWarning,
         )
+    _look_for_collapse(posterior)
     if attrs["solver"] not in CHAINS:
         return
     if posterior.n_chains > 1:
@@ -161,6 +219,31 @@ def diagnose(estimator, training, posterior):
         limit=COORDINATE_RHAT_LIMIT,
         message=_not_mixed(posterior),
     )
+
+
+def _look_for_collapse(posterior):
+    """Warn where one of several topics holds most tokens."""
+    sizes = posterior["counts"].sum(axis=-1).mean(axis=(0, 1))
+    k, share = int(np.argmax(sizes)), float(sizes.max() / max(sizes.sum(), 1e-300))
+    posterior.attrs["largest_share"] = share
+    if sizes.size < _SEVERAL or share <= COLLAPSED:
+        return
+    advice = "another likelihood_power, or word_model='dirichlet', which has a background topic"
+    if not has_gaussians(posterior):
+        advice = "a smaller doc_topic_prior for that topic, or another n_components"
+    warn_user(
+        f"Topic {k} ({_called(posterior, k)}) holds {100 * share:.0f} % of the tokens: the topics "
+        "hardly tell documents apart. Leave out words that all documents share (stop_words), or "
+        f"take {advice}.",
+        ConvergenceWarning,
+    )
+
+
+def _called(posterior, k):
+    """The first words of a topic."""
+    counts = posterior["counts"][:, :, k].mean(axis=(0, 1))
+    words = posterior.coords.get("word", np.arange(counts.size).astype(str))
+    return " ".join(words[np.argsort(-counts, kind="stable")[:_FIRST_WORDS]])
 
 
 def share_rhat(posterior):
@@ -181,16 +264,14 @@ def _not_mixed(posterior):
     index, found = unmixed_topics(posterior), share_rhat(posterior)
     if index.size == 0:
         return None
-    counts = posterior["counts"].mean(axis=(0, 1))
-    words = posterior.coords.get("word", np.arange(counts.shape[1]).astype(str))
-    named = []
-    for k in index[np.argsort(-found[index], kind="stable")][:_NAMED]:
-        first = words[np.argsort(-counts[k], kind="stable")[:_FIRST_WORDS]]
-        named.append(f"{k} ({' '.join(first)}; {found[k]:.2f})")
+    worst = index[np.argsort(-found[index], kind="stable")][:_NAMED]
+    named = [f"{k} ({_called(posterior, k)}; {found[k]:.2f})" for k in worst]
     more = f" and {index.size - _NAMED} more" if index.size > _NAMED else ""
     one = posterior.n_chains == 1
     advice = "Raise warmup and draws, or lower n_components."
-    if posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
+    if not has_gaussians(posterior):
+        advice = "Raise thin and warmup, which helps slowly, or lower n_components."
+    elif posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
         advice = (
             f"Raise likelihood_power, at {_SETTLES:g} tokens settle far sooner than at 0.2, or "
             "lower n_components; more warmup helps less."

@@ -23,6 +23,7 @@ from .checks import topic_prior
 from .data import Documents
 from .problem import Problem, vector_prior
 from .reading import mean_word_proba
+from .recording import has_gaussians
 from .solvers import ROOM
 from .vi.online import batches
 from .vi.solver import learner, of_factors
@@ -84,6 +85,8 @@ class TopicStreamingMixin(FittedMixin):
 
     # of the estimator
     likelihood_power: float | str
+    word_model: str
+    embedding_draws: int | None
 
     components_ = Learned()
     topic_means_ = Learned()
@@ -143,6 +146,15 @@ class TopicStreamingMixin(FittedMixin):
             raise ValueError(
                 "likelihood_power='auto' is not available with partial_fit: give a number."
             )
+        if self.embedding_draws is not None:
+            raise ValueError(
+                f"partial_fit needs embedding_draws=None, got {self.embedding_draws!r}: use fit."
+            )
+        if self.word_model == "dirichlet":
+            raise ValueError(
+                "partial_fit is not available with word_model='dirichlet': use fit, or "
+                "word_model='gaussian'."
+            )
         if total_samples is not None:
             check_integer("total_samples", total_samples, 1)
         X = materialise(X)
@@ -163,15 +175,17 @@ class TopicStreamingMixin(FittedMixin):
         self.n_dropped_words_ = training.n_dropped_words
         self.n_dropped_tokens_ = training.n_dropped_tokens
         self._columns = training.columns
-        self._vectors = training.vectors
+        self._vectors, self.vector_draws_ = training.vectors, training.vector_draws
         self._normaliser = training.normaliser
         self._training = training.counts
 
     def _learned_from(self, posterior):
-        self._components_by = self.word_model
-        return {
-            "components_": mean_word_proba(self, self.word_model),
-            "topic_means_": posterior.mean("mean"),
-            "topic_covariances_": posterior.mean("covariance"),
+        self._components_by = self.word_proba
+        found = {
+            "components_": mean_word_proba(self, self.word_proba),
             "doc_topic_prior_": posterior.mean("alpha"),
         }
+        if has_gaussians(posterior):
+            found["topic_means_"] = posterior.mean("mean")
+            found["topic_covariances_"] = posterior.mean("covariance")
+        return found

@@ -9,16 +9,17 @@ from ..common.estimator import spaced
 from ..common.random import generators
 from ..inference.chains import Workers
 from ..inference.threads import OneBlasThread
+from .draws import draws_of
 from .gibbs.kernels import Entries, count_documents, draw_assignments
 from .inputs import Reading, whole_tokens
-from .predict import FoldIn, TopicDraws
+from .predict import FoldIn
 
 # Sweeps over the tokens before the first draw, and between two of them. Tokens start from the means
 # that `predict.FoldIn` finds.
 _FIRST_SWEEPS, _SWEEPS = 20, 5
 
 
-def theta_draws(reading, posterior, power, by, *, n_draws, seed, n_jobs=None):
+def theta_draws(estimator, reading, n_draws):
     """Draws of theta, each under a draw of the topics.
 
     Given the topics a document's tokens are drawn with theta summed out,
@@ -29,30 +30,24 @@ def theta_draws(reading, posterior, power, by, *, n_draws, seed, n_jobs=None):
 
     Parameters
     ----------
+    estimator : GaussianLDA
     reading : inputs.Reading
         Counts are rounded to whole tokens.
-    posterior : Posterior
-        Of topics.
-    power : float
-        Likelihood power.
-    by : {"count", "density"}
-        Where the likelihoods of words come from.
     n_draws : int
-    seed : numpy.random.SeedSequence
-        Not advanced: the same draws every time.
-    n_jobs : int or None
 
     Returns
     -------
     ndarray of shape (n_draws, n_documents, K)
     """
     reading = _whole(reading)
+    posterior, by, n_jobs = estimator.posterior_, estimator.word_proba, estimator.n_jobs
     chosen = spaced(posterior.n_chains * posterior.n_draws, n_draws)
-    draws = TopicDraws(posterior, power, chosen=chosen)
-    fold = FoldIn(reading, TopicDraws(posterior, power, chosen=chosen[:1]), by, n_jobs)
+    draws = draws_of(estimator, chosen=chosen)
+    fold = FoldIn(reading, draws_of(estimator, chosen=chosen[:1]), by, n_jobs)
     documents, blocks = fold.documents, fold.blocks
     entries = Entries(documents.indptr, documents.words, documents.counts, documents.ends)
     # spawning counts children: a fresh sequence gives the same ones every time
+    seed = estimator._reading_seed
     seed = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
     rngs = generators(seed, len(blocks))
     jobs = min(effective_n_jobs(n_jobs), len(blocks))

@@ -48,7 +48,7 @@ _CHOICES = {
     "learn_doc_topic_prior": ["symmetric", "asymmetric"],
     "init": ["documents", "words"],
     "normalize": ["center", None],
-    "word_model": ["density"],
+    "word_proba": ["density"],
     "solver": ["auto", "gibbs", "hmc", "vi", "laplace", "map"],
     "n_components": [1, 3, 12],
     "n_periods": [1, 2],

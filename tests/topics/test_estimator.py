@@ -80,7 +80,7 @@ ESTIMATORS = {
     "vi": GaussianLDA(**SMALL, solver="vi", learn_doc_topic_prior="asymmetric"),
     "vi-online": GaussianLDA(**SMALL, solver="vi", learning_method="online", batch_size=9),
     "hmc": GaussianLDA(**SMALL, solver="hmc"),
-    "laplace": GaussianLDA(**SMALL, solver="laplace", word_model="density"),
+    "laplace": GaussianLDA(**SMALL, solver="laplace", word_proba="density"),
     "map": GaussianLDA(**SMALL, solver="map"),
 }
 KINDS = {"text": (TEXTS, TABLE), "counts": (COUNTS, VECTORS)}
@@ -269,7 +269,7 @@ def test_search_by_its_own_score():
         ({"covariance_prior": -1.0}, "covariance_prior must be None, a number > 0 or"),
         ({"covariance_prior": np.ones((4, 4))}, "covariance_prior must be None, a number"),
         ({"covariance_prior": np.eye(3)}, r"covariance_prior must have shape \(4, 4\)"),
-        ({"word_model": "softmax"}, "word_model must be one of 'count', 'density'"),
+        ({"word_proba": "softmax"}, "word_proba must be one of 'count', 'density'"),
         ({"learning_method": "online"}, "learning_method='online' is available with solver='vi'"),
         ({"learning_decay": 0.5}, "learning_decay must be a number > 0.5 and <= 1"),
         ({"learning_offset": -1}, "learning_offset must be a number >= 0"),
@@ -338,10 +338,10 @@ def test_fractions_are_rounded_for_gibbs_only():
         small(embedding=VECTORS).fit(COUNTS * 0.05)
 
 
-def test_score_by_either_word_model():
+def test_score_by_either_word_proba():
     model = small().fit(TEXTS)
     by_count = model.score(TEXTS)
-    by_density = model.set_params(word_model="density").score(TEXTS)
+    by_density = model.set_params(word_proba="density").score(TEXTS)
     assert by_density < by_count < -np.log(3), "13 words, six or seven of them likely"
     with pytest.raises(ValueError, match="no document with two known tokens"):
         model.score(["cat", "tin", ""])

@@ -42,7 +42,7 @@ def test_components(model):
     counts = model.posterior_.flat("counts") + 0.01
     expected = (counts / counts.sum(axis=-1, keepdims=True)).mean(axis=0)
     np.testing.assert_allclose(model.components_, expected)
-    density = GaussianLDA(**model.get_params()).set_params(word_model="density")
+    density = GaussianLDA(**model.get_params()).set_params(word_proba="density")
     density.fit(model._training)
     np.testing.assert_allclose(density.components_.sum(axis=1), 1)
     assert not np.allclose(density.components_, model.components_)

@@ -84,8 +84,8 @@ def test_the_approximation_has_the_topics_in_the_order_of_the_posterior(method, 
     data = make_topics(60, 40, 3, n_dims=3, random_state=0)
     orders, sort = [], recording.sort_topics
 
-    def noted(draws):
-        orders.append(sort(draws))
+    def noted(draws, n_fixed=0):
+        orders.append(sort(draws, n_fixed))
         return orders[-1]
 
     monkeypatch.setattr(recording, "sort_topics", noted)

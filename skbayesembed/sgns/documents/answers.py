@@ -125,8 +125,7 @@ def change_of(deviations, question, draws=None):
     moved, n_units = _moved_operands(deviations, operands)
     end = None
     if question.bends:
-        turns = _turns(deviations, question, at, moved)
-        pulls, end = bent(at[question.index], pulls, turns, deviations.n_sampling, question.bends)
+        pulls, end = _bent(deviations, question, at, moved, pulls)
     shared = np.empty((len(moved), len(question)))
     for part in question.parts(len(moved), k):
         picked = moved[:, question.index[part]]
@@ -135,19 +134,31 @@ def change_of(deviations, question, draws=None):
     return Change(shared, _own(deviations, question, pulls), fewest, end)
 
 
-def _turns(deviations, question, at, moved):
+def _bent(deviations, question, at, moved, pulls):
+    """`bent` for the answers to a question, some at a time: what turns one of them has K rows."""
+    index, found = question.index, []
+    step = max(1, _ANSWERS // at.shape[1])
+    for part in (slice(a, a + step) for a in range(0, max(1, len(index)), step)):
+        turns = _turns(deviations, question.operands, index[part], at, moved)
+        about = at[index[part]], pulls[part], turns
+        found.append(bent(*about, deviations.n_sampling, question.bends))
+    gradients, ends = zip(*found, strict=True)
+    return np.concatenate(gradients), np.concatenate(ends)
+
+
+def _turns(deviations, operands, index, at, moved):
     """How the second direction of cosines moves against the first, (rows, n, K).
 
     Rows are deviations, those of all places and then those that places have of their own.
     """
-    index, k = question.index, at.shape[1]
+    k = at.shape[1]
     length = np.maximum(np.linalg.norm(at, axis=1), _STILL)
     unit = at / length[:, None]
     # of the unit vector of a sum by the sum
     slopes = (np.eye(k) - unit[:, :, None] * unit[:, None]) / length[:, None, None]
     pulls = np.stack([-slopes[index[:, 0]], slopes[index[:, 1]]], axis=2)
     shared = np.einsum("mirk,ijrk->mij", moved[:, index], pulls)
-    entries = Question(question.operands, np.repeat(index, k, axis=0))
+    entries = Question(operands, np.repeat(index, k, axis=0))
     own = _own(deviations, entries, pulls.reshape(-1, 2, k))
     rows = [change.reshape(-1, len(index), k) for *_, change in own]
     return np.concatenate([shared, *rows])

@@ -66,7 +66,6 @@ def bent(picked, pulls, turns, n_sampling, sign=1):
     n_sampling : int
         Deviations, the first ones, that are noise of the estimate: it loses by them on average
         what the truth has, and only the others make the posterior mean smaller.
-
     sign : {-1, 1}
 
     Returns

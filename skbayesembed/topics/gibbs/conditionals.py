@@ -20,17 +20,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...inference.threads import serial
-from ..alpha import learn_alpha
 from ..niw_kernels import relative_weights
 from ..priors import NIW, Gaussians, topic_moments
 from . import kernels
+from .alpha import learn_in_warmup
 
 # Widths of tables are whole vectors, unrolled.
 PAD = 16
 # Log of the smallest weight of a table that is drawn from: none is lost to rounding.
 _NO_FLOOR = -700.0
-# Fixed-point steps of alpha for each warm-up sweep.
-_ALPHA_STEPS = 5
 
 
 @dataclass
@@ -168,18 +166,7 @@ class TopicGibbs:
         What comes before the last sweep of warm-up is forgotten, and single precision will do.
         """
         state.rough = step + 2 < warmup
-        if self.learn_alpha is None:
-            return
-        estimate = learn_alpha(
-            self.document_counts(state),
-            state.alpha,
-            symmetric=self.learn_alpha == "symmetric",
-            max_iter=_ALPHA_STEPS,
-        )
-        last = step + 1 >= warmup
-        if 2 * step >= warmup or last:
-            state.log_alpha.append(np.log(estimate))
-        state.alpha = np.exp(np.mean(state.log_alpha, axis=0)) if last else estimate
+        learn_in_warmup(self, state, step, warmup)
 
     def observe(self, state):
         """``mean``, ``covariance``, ``counts`` and ``alpha`` of this draw."""

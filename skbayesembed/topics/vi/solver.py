@@ -15,7 +15,7 @@ from .online import OnlineTopics, learn_passes
 from .variational import TopicApproximation, TopicVI
 
 # The tolerance of the bound, relative to that of the search for a mode.
-_BOUND_TOLERANCE = 100
+BOUND_TOLERANCE = 100
 
 
 def solve(estimator, problem, settings, seed):
@@ -27,7 +27,7 @@ def solve(estimator, problem, settings, seed):
             problem,
             run,
             max_iter=estimator.max_iter,
-            tol=_BOUND_TOLERANCE * estimator.tol,
+            tol=BOUND_TOLERANCE * estimator.tol,
             verbose=estimator.verbose,
             stage=checkpoint.stage("ascent"),
         )

@@ -360,12 +360,13 @@ def test_long_waits_are_announced(verbose, monkeypatch, capsys):
     monkeypatch.setattr(sampling.Awaited, "timed", 0)
     monkeypatch.setattr(sampling.Awaited, "patience", 0.0)
     monkeypatch.setattr("skbayesembed.common.trial.Steps.interval", 0.0)
-    model = make(verbose=verbose).fit(documents())
+    model = make().fit(documents()).set_params(verbose=verbose)
     capsys.readouterr()
     model.similarity(0, 1)
     said = capsys.readouterr()
     assert "once for all questions" in (said.out if verbose else said.err)
-    for search in ("mode", "mode 8 of 8, of half of the units"):
-        assert (f"units: {search}, search for a mode: 1 of some" in said.out) == bool(verbose)
+    for search in ("1 of 3: mode", "3 of 3: mode 8 of 8, of half of the units"):
+        line = f"units, {search}, search for a mode: 1 steps, usually some"
+        assert (line in said.out) == bool(verbose)
     model.similarity(0, 2)
     assert capsys.readouterr() == ("", "")

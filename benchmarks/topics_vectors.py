@@ -1,0 +1,223 @@
+"""Do word vectors make better topics? 20 Newsgroups, beside plain LDA from the same start.
+
+    SKBAYESEMBED_DATA=... python benchmarks/topics_vectors.py quality withheld --out results/
+    python benchmarks/topics_vectors.py --out results/ --table
+
+The data are those of `topics.py`, which has the measures, too. A seed is one of the split into
+documents to fit (70 %), to tune the regression (15 %) and to report (15 %), of the start and of
+draws.
+
+quality
+    Log probability of the second halves of report documents, accuracy of a logistic regression on
+    shares of topics, NPMI and diversity of the ten first words of topics.
+withheld
+    A tenth of the words, at random, is taken from the documents to fit; log probability of second
+    halves, and of the tokens of these words in them alone. Plain LDA smooths its counts by 1e-4 to
+    1 tokens a word, whichever is best in the report itself.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+from parts import parser_of, run, table
+from topics import accuracy, load
+from topics_lda import fit_from_documents, fit_sklearn, fit_tomotopy, shares, tomotopy
+
+from skbayesembed import GaussianLDA
+from skbayesembed.metrics import coherence
+from skbayesembed.topics.draws import draws_of
+from skbayesembed.topics.inputs import Reading, halves, reading
+from skbayesembed.topics.predict import FoldIn, completion
+
+OURS = {
+    "gibbs, dirichlet": {"word_model": "dirichlet"},
+    "gibbs, dirichlet, no background": {"word_model": "dirichlet", "background": False},
+    "vi, dirichlet": {"word_model": "dirichlet", "solver": "vi"},
+    "vi, gaussian, tau=0.2": {"solver": "vi", "likelihood_power": 0.2, "init": "documents"},
+}
+SAME_START, TOMOTOPY, SKLEARN = "LDA, same start", "LDA, tomotopy, 400 sweeps", "LDA, scikit-learn"
+# Done with the first seed alone.
+ONCE = ("gibbs, dirichlet, no background", "vi, gaussian, tau=0.2", TOMOTOPY, SKLEARN)
+NAMES = (*OURS, SAME_START, TOMOTOPY, SKLEARN)
+SMOOTHING = 0.01
+SMOOTHINGS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
+WITHHELD = 0.1
+
+
+def parts_of(seed, n_documents):
+    """Counts and labels to fit, tune and report, and the vectors of the words seen in the first."""
+    counts, vectors, labels, _ = load("20ng")
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    rows = np.random.default_rng(20 + seed).permutation(np.flatnonzero(lengths >= 2))
+    rows = np.split(rows, [int(0.7 * rows.size), int(0.85 * rows.size)])
+    rows[0] = rows[0][:n_documents]
+    seen = np.flatnonzero(counts[rows[0]].sum(axis=0))
+    return [(counts[part][:, seen], labels[part]) for part in rows], vectors[seen]
+
+
+def fitted(name, counts, vectors, k, seed, options):
+    """`GaussianLDA` with the settings of a name."""
+    model = GaussianLDA(
+        k, embedding=vectors, min_count=1, random_state=seed, chains=1, draws=options.draws,
+        warmup=options.warmup, **OURS[name],
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(counts)
+
+
+def peer(name, counts, vectors, k, seed):
+    """Word probabilities (K, V) and the prior of documents (K,) of a plain LDA."""
+    if name == SAME_START:
+        tokens, alpha, _ = fit_from_documents(counts, vectors, k, seed)
+        return smoothed(tokens, SMOOTHING), alpha
+    found = fit_tomotopy(counts, k, 400) if name == TOMOTOPY else fit_sklearn(counts, k, seed)
+    return found[:2]
+
+
+def smoothed(tokens, amount):
+    """Probabilities of words from tokens (K, V) of topics, with additive smoothing."""
+    tokens = tokens + amount
+    return tokens / tokens.sum(axis=1, keepdims=True)
+
+
+def log_probability(proba, alpha, counts):
+    """Mean log probability of second halves under a plain LDA, and that of each entry of them."""
+    first, second = halves(counts)
+    theta, entries = shares(first, proba, alpha), second.tocoo()
+    logs = np.log(np.einsum("ik,ki->i", theta[entries.row], proba[:, entries.col]))
+    return logs, entries.col, entries.data
+
+
+def quality(options, item):
+    """Part "quality": one model."""
+    name, k, seed = item["name"], item["K"], item["seed"]
+    parts, vectors = parts_of(seed, item["documents"])
+    fit, _, report = (part for part, _ in parts)
+    if name == TOMOTOPY and tomotopy is None:
+        return {"error": "tomotopy is not installed"}
+    cpu = time.process_time()
+    if name in OURS:
+        model = fitted(name, fit, vectors, k, seed, options)
+        cpu = time.process_time() - cpu
+        proba, score = model.components_, model.score(report)
+        theta = [model.transform(part) for part, _ in parts]
+    else:
+        proba, alpha = peer(name, fit, vectors, k, seed)
+        cpu = time.process_time() - cpu
+        logs, _, tokens = log_probability(proba, alpha, report)
+        score = float(np.average(logs, weights=tokens))
+        theta = [shares(part, proba, alpha) for part, _ in parts]
+    top = np.argsort(-proba, axis=1)[:, :10]
+    return {
+        "cpu": cpu, "score": score, "npmi": float(coherence(top, fit).mean()),
+        "diversity": np.unique(top).size / top.size,
+    } | accuracy(theta, [y for _, y in parts])  # fmt: skip
+
+
+def withheld(options, item):
+    """Part "withheld": one model."""
+    name, k, seed = item["name"], item["K"], item["seed"]
+    parts, vectors = parts_of(seed, item["documents"])
+    fit, report = parts[0][0], parts[2][0]
+    rng = np.random.default_rng(seed)
+    gone = rng.random(fit.shape[1]) < WITHHELD
+    fit = fit.multiply(~gone).tocsr()
+    fit.eliminate_zeros()
+    if name in OURS:
+        model = fitted(name, fit, vectors, k, seed, options)
+        return {"score": model.score(report, new_words=True), "new": of_new(model, report, gone)}
+    tokens, alpha, _ = fit_from_documents(fit, vectors, k, seed)
+    found = []
+    for amount in SMOOTHINGS:
+        logs, words, weights = log_probability(smoothed(tokens, amount), alpha, report)
+        new = gone[words]
+        found.append([
+            float(np.average(logs, weights=weights)),
+            float(np.average(logs[new], weights=weights[new])),
+        ])  # fmt: skip
+    best = np.max(found, axis=0)
+    return {"score": best[0], "new": best[1], "grid": found}
+
+
+def of_new(model, counts, gone):
+    """Mean log probability of the tokens of withheld words in second halves."""
+    whole = reading(model, counts)
+    first, second = halves(whole.counts)
+    second = second.multiply(whole.places < 0).tocsr()
+    draws = draws_of(model)
+    fold = FoldIn(Reading(first, whole.vectors, whole.places), draws, model.word_proba)
+    return completion(fold, second, lambda s: draws.open_proba(s, whole, model.word_proba))
+
+
+PARTS = {"quality": quality, "withheld": withheld}
+MEASURES = {"score": 3, "accuracy": 3, "npmi": 3, "diversity": 2, "new": 3, "cpu": 0}
+
+
+def items(part, options):
+    """The items of a part, in the order in which they are to be done."""
+    names, sizes = options.names, options.documents
+    if part == "withheld":
+        names, sizes = [n for n in names if n in ("gibbs, dirichlet", SAME_START)], [None]
+    return [
+        {"name": name, "K": k, "documents": n or None, "seed": seed}
+        for n in sizes
+        for k in options.topics
+        for seed in range(options.seeds)
+        for name in names
+        if seed == 0 or name not in ONCE
+    ]
+
+
+def page(results):
+    """Tables of both parts: means over seeds, and standard errors of differences to plain LDA."""
+    text = ""
+    for part in PARTS:
+        found = [r for r in results if r["part"] == part and "error" not in r]
+        cases = sorted({(r["item"]["documents"] or 10**9, r["item"]["K"]) for r in found})
+        for n, k in reversed(cases):
+            here = [r for r in found if (r["item"]["documents"] or 10**9, r["item"]["K"]) == (n, k)]
+            title = f"{part}, K = {k}" + ("" if n == 10**9 else f", {n} documents")
+            text += f"\n{title}\n\n" + rows_of(here)
+    return text
+
+
+def rows_of(found):
+    """A table of the models."""
+    by_name = {}
+    for r in found:
+        by_name.setdefault(r["item"]["name"], {})[r["item"]["seed"]] = r
+    measures = [m for m in MEASURES if m in found[0]]
+    rows = []
+    for name, runs in by_name.items():
+        row = [name, str(len(runs))]
+        for m in measures:
+            values = np.array([r[m] for r in runs.values()])
+            text = f"{values.mean():.{MEASURES[m]}f}"
+            base = by_name.get(SAME_START, {})
+            both = sorted(set(runs) & set(base))
+            if name != SAME_START and m != "cpu" and len(both) > 1:
+                gap = np.array([runs[s][m] - base[s][m] for s in both])
+                error = gap.std(ddof=1) / np.sqrt(gap.size)
+                text += f" ({gap.mean():+.{MEASURES[m]}f} +- {error:.{MEASURES[m]}f})"
+            row.append(text)
+        rows.append(row)
+    return table(["model", "seeds", *measures], rows)
+
+
+def main():
+    parser = parser_of(__doc__, PARTS)
+    parser.add_argument("--topics", nargs="+", type=int, default=[20, 40])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--names", nargs="+", default=NAMES, choices=NAMES)
+    parser.add_argument("--documents", nargs="+", type=int, default=[0, 500], help="0 is all")
+    parser.add_argument("--draws", type=int, default=50)
+    parser.add_argument("--warmup", type=int, default=100)
+    run(parser.parse_args(), "topics_vectors.jsonl", PARTS, items, page)
+
+
+if __name__ == "__main__":
+    main()

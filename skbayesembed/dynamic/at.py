@@ -1,0 +1,100 @@
+"""The word vectors of one period, for models that take them as given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..common.checks import check_integer
+from ..sgns.drawn import single_words
+from .features import sampled_features
+
+
+class PeriodVectors:
+    """Word vectors of one period of a `DynamicSGNS`, as ``embedding=`` takes them.
+
+    Parameters
+    ----------
+    estimator : DynamicSGNS
+        A fitted one, which is kept.
+    period : int
+        Number of the period.
+
+    Attributes
+    ----------
+    rho_ : ndarray of shape (n_words, n_components)
+        Posterior means of the target vectors.
+    words_ : ndarray of str of shape (n_words,)
+    vocabulary_ : dict
+        Word to place in ``words_``.
+    label : str
+        Of the period.
+
+    Examples
+    --------
+    >>> from skbayesembed import DynamicSGNS
+    >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+    >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+    >>> vectors = model.fit(texts, times=[1900] * 15 + [1901] * 15).vectors_at(1901)
+    >>> vectors
+    PeriodVectors of 10 words in 1901
+    >>> vectors.sample_vectors(["cat", "dog"], 50).shape
+    (50, 2, 2)
+    """
+
+    def __init__(self, estimator: Any, period: int) -> None:
+        self._estimator, self._period = estimator, period
+        self.rho_ = estimator.rho_[period]
+        self.words_, self.vocabulary_ = estimator.words_, estimator.vocabulary_
+        self.label = str(estimator.periods_.labels[period])
+
+    def __repr__(self) -> str:
+        return f"PeriodVectors of {self.words_.size} words in {self.label}"
+
+    def sample_vectors(
+        self, words: Sequence[str | int] | None = None, n_draws: int = 100
+    ) -> np.ndarray:
+        """Joint draws of the vectors of words, as of `BayesianSGNS.sample_vectors`.
+
+        Parameters
+        ----------
+        words : list of str or int, optional
+        n_draws : int, default=100
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_words, n_components)
+        """
+        check_integer("n_draws", n_draws, 1)
+        counts = single_words(self._estimator, words)
+        centres = np.full(counts.shape[0], self._estimator.periods_.centres[self._period])
+        return sampled_features(self._estimator, counts, centres, n_draws)
+
+
+class VectorsAtMixin:
+    """Adds `vectors_at` to an estimator of vectors in periods."""
+
+    periods_: Any
+
+    def vectors_at(self, period: Any) -> PeriodVectors:
+        """The word vectors of one period, as other estimators take an ``embedding``.
+
+        Parameters
+        ----------
+        period : time or label of a period
+            A time in a period names it.
+
+        Returns
+        -------
+        PeriodVectors
+
+        Raises
+        ------
+        ValueError
+            If there is no such period.
+        """
+        check_is_fitted(self, "posterior_")
+        return PeriodVectors(self, self.periods_.find(period, "period"))

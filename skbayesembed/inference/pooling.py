@@ -1,0 +1,187 @@
+"""One posterior of runs whose data were drawn, such as word vectors that are known by draws.
+
+Each run is given one draw of the data, and what is pooled is the average of their posteriors: the
+draws of the data are as uncertain as before, whatever the model would make of them ("cut"; Plummer
+2015, Statistics and Computing 25). Draws of runs take turns, so that split R-hat sees chains that
+differ, and not runs that do. How few runs there are it does not see, nor do effective sizes: that
+is for `note_runs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..common.trial import current as current_trial
+from ..common.warnings import warn_user
+from . import checkpoint
+from .chains import Settings
+from .contracts import Result
+
+# Monte Carlo error of a mean by the number of runs, in posterior standard deviations, that is
+# warned of above.
+_ERROR = 0.2
+
+
+class Mixture:
+    """The average of approximations, each with the same weight.
+
+    Parameters
+    ----------
+    parts : list of Approximation
+
+    Attributes
+    ----------
+    mean : dict of str to ndarray
+        The mean of theirs.
+    parts : list of Approximation
+    """
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = list(parts)
+        means = [part.mean for part in self.parts]
+        self.mean = {name: np.mean([m[name] for m in means], axis=0) for name in means[0]}
+
+    def sample(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Independent draws; those of the parts take turns.
+
+        Parameters
+        ----------
+        n : int
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n, ...)
+            The names that the parts draw.
+        """
+        each = -(-n // len(self.parts))
+        found = [part.sample(each, rng) for part in self.parts]
+        return {name: _in_turn([f[name] for f in found], 0)[:n] for name in found[0]}
+
+
+def run_each(
+    solve: Callable[[int, Settings, np.random.SeedSequence], Result],
+    n_runs: int,
+    settings: Settings,
+    seed: np.random.SeedSequence,
+) -> Result:
+    """Solve with each draw of the data, and pool the results.
+
+    Parameters
+    ----------
+    solve : callable
+        ``solve(run, settings, seed)`` returns the `Result` with the draw of that number.
+    n_runs : int
+    settings : Settings
+        Of all runs together: ``draws`` is a multiple of ``n_runs``.
+    seed : numpy.random.SeedSequence
+
+    Returns
+    -------
+    Result
+        Draw ``i`` of a chain is of run ``i % n_runs``. Where Ctrl-C ends the runs early it has
+        those that were done, or what there is of the first; ``facts["embedding_draws"]`` is how
+        many.
+    """
+    seeds = seed.spawn(n_runs)
+    trial = current_trial()
+    if trial is not None:
+        with trial.repeated(n_runs):
+            return solve(0, replace(settings, draws=settings.draws // n_runs), seeds[0])
+    found: list[Result] = []
+    for run, own in enumerate(seeds):
+        try:
+            with checkpoint.active(checkpoint.part(f"run-{run}")):
+                result = solve(run, replace(settings, draws=settings.draws // n_runs), own)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            break
+        if result.facts.get("interrupted", False):
+            found = found or [result]
+            break
+        found.append(result)
+    if len(found) < n_runs:
+        warn_user(
+            f"Interrupted: of embedding_draws={n_runs} draws of the word vectors the posterior "
+            f"has {len(found)}.",
+            RuntimeWarning,
+        )
+    return _pooled(found, len(found) < n_runs)
+
+
+def note_runs(attrs: dict[str, Any], values: np.ndarray, what: str) -> None:
+    """Note how much of a variance is between runs; UserWarning where they are too few for it.
+
+    Parameters
+    ----------
+    attrs : dict
+        Of the posterior, with ``"embedding_draws"`` where there were runs: gets
+        ``"embedding_share"``, the largest share.
+    values : ndarray of shape (chain, draw, ...)
+        Draws of what intervals are about.
+    what : str
+        They are, in words.
+    """
+    n = attrs.get("embedding_draws", 1)
+    if n < 2:
+        return
+    runs = values.reshape(len(values), -1, n, *values.shape[2:]).swapaxes(1, 2)
+    runs = runs.swapaxes(0, 1).reshape(n, -1, *values.shape[2:])
+    among, within = runs.mean(axis=1).var(axis=0, ddof=1), runs.var(axis=1).mean(axis=0)
+    total = among + within
+    share = float(np.max(among / np.where(total > 0, total, 1.0)))
+    attrs["embedding_share"] = share
+    if share > n * _ERROR**2:
+        error = (share / n) ** 0.5
+        warn_user(
+            f"embedding_draws={n} are few: up to {100 * share:.0f} % of the variance of {what} "
+            "comes from the word vectors, so that means are known to "
+            f"{error:.2g} posterior standard deviations only. Raise embedding_draws to "
+            f"{int(np.ceil(share / _ERROR**2))} or more.",
+            UserWarning,
+        )
+
+
+def _pooled(results, interrupted):
+    first = results[0]
+    if len(results) > 1:
+        first = replace(
+            first,
+            draws=_each(results, "draws"),
+            stats=_each(results, "stats"),
+            moments={name: _merged([r.moments[name] for r in results]) for name in first.moments},
+            approximation=(
+                None if first.approximation is None else Mixture([r.approximation for r in results])
+            ),
+        )
+    facts = first.facts
+    facts |= {"embedding_draws": len(results), "interrupted": interrupted}
+    for name, total in (("converged", all), ("divergences", sum)):
+        if facts.get(name) is not None:
+            facts[name] = total(result.facts[name] for result in results)
+    return first
+
+
+def _each(results, kind):
+    """Arrays (chain, draw, ...) of results, in turn."""
+    first, *others = (getattr(result, kind) for result in results)
+    return {name: _in_turn([first[name], *(o[name] for o in others)], 1) for name in first}
+
+
+def _in_turn(arrays, axis):
+    """Entries of arrays along an axis, one of each and then the next of each."""
+    shape = arrays[0].shape
+    together = np.stack(arrays, axis=axis + 1)
+    return together.reshape(*shape[:axis], -1, *shape[axis + 1 :])
+
+
+def _merged(moments):
+    first, *others = moments
+    for other in others:
+        first.merge(other)
+    return first

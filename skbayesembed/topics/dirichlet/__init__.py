@@ -1,0 +1,1 @@
+"""Topics whose words have Dirichlet priors that vectors shape: ``word_model="dirichlet"``."""

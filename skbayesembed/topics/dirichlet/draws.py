@@ -1,0 +1,86 @@
+"""Words of topics under draws of their Dirichlet priors."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ..predict import PREDICTIVE_DRAWS, TopicDraws
+from .measure import base_measure
+
+
+class DirichletDraws(TopicDraws):
+    """Evenly spaced draws of topics with Dirichlet priors of words.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    vectors : ndarray of shape (V, E)
+        Of the words of training.
+    most, chosen, vector_draws
+        As of `TopicDraws`.
+    """
+
+    def __init__(self, posterior, vectors, most=PREDICTIVE_DRAWS, chosen=None, vector_draws=None):
+        super().__init__(posterior, 1.0, most, chosen, vector_draws)
+        self._vectors = vectors
+
+    def measure(self, s):
+        """g, (V, K)."""
+        levels = self._draw("word_level", s)
+        known = self.vocabulary(s, self._vectors)
+        return base_measure(known, self._draw("topic_vector", s), levels)
+
+    def log_density(self, s, vectors):
+        """Refused: topics are no densities of vectors."""
+        raise ValueError(
+            "Topics of word_model='dirichlet' have no density of vectors: use score, or "
+            "word_model='gaussian'."
+        )
+
+    def word_proba(self, s, by, vectors=None):
+        """Probabilities (K, V) of words; by "density" those of the base measure alone."""
+        measure = self.measure(s)
+        if by == "density":
+            return np.ascontiguousarray(measure.T)
+        counts, concentration = self._draw("counts", s), self._draw("concentration", s).item()
+        proba = counts + concentration * measure.T
+        return proba / (counts.sum(axis=1, keepdims=True) + concentration)
+
+    def new_proba(self, s, vectors):
+        """Base measure of words that are not in the vocabulary, whose own adds up to one, (n, K).
+
+        Their levels are those that the vocabulary's words with such vectors have: a ridge
+        regression, after which both have the same mean of exp(level).
+        """
+        topics, levels = self._draw("topic_vector", s), self._draw("word_level", s)
+        known = self.vocabulary(s, self._vectors)
+        slope = np.linalg.solve(
+            known.T @ known + np.eye(known.shape[1]), known.T @ (levels - levels.mean())
+        )
+        level = logsumexp(levels) - logsumexp(known @ slope)
+        normaliser = logsumexp(known @ topics.T + levels[:, None], axis=0)
+        return np.exp(vectors @ (topics + slope).T + level - normaliser)
+
+    def open_proba(self, s, reading, by):
+        """Probabilities (n_words, K) of the words of a reading beside those of the vocabulary.
+
+        What is known of topics says how the vocabulary's words share their part of the topic, but
+        not how large that is: words without a token in training were not looked for. It is that
+        of their base measure.
+        """
+        known = reading.places >= 0
+        out = np.empty((reading.places.size, self._draw("alpha", s).size))
+        new = self.new_proba(s, reading.vectors[~known])
+        total = 1.0 + new.sum(axis=0)
+        out[known] = self.word_proba(s, by).T[reading.places[known]] / total
+        out[~known] = new / total
+        return out
+
+    def weights(self, s, reading, by):
+        """As of `TopicDraws`: words of the vocabulary by `word_proba`, others by their vectors."""
+        out = np.empty((reading.places.size, self._draw("alpha", s).size))
+        known = reading.places >= 0
+        out[known] = self.word_proba(s, by).T[reading.places[known]]
+        out[~known] = self.new_proba(s, reading.vectors[~known])
+        return out / out.max(axis=1, keepdims=True)

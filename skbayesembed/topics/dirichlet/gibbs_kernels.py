@@ -1,0 +1,60 @@
+"""The collapsed sampler of tokens under Dirichlet priors of words."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ...numeric.elementwise import FAST
+from ..gibbs.kernels import pick_other
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def weighted_sum(weight, row, level, products):
+    """products[k] = weight[k] row[k], and the sum of products[k] level[k]."""
+    total = 0.0
+    for k in range(row.size):
+        products[k] = weight[k] * row[k]
+        total += products[k] * level[k]
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_tokens(entries, table, sizes, alpha, concentration, rng, z):
+    """Draw the topics of all tokens in turn from their full conditionals; returns how many moved.
+
+    P(z = k | rest) proportional to (n_dk + alpha_k) (n_kv + b_kv) / (n_k + eta), without the token.
+    ``table`` (V, K) holds n + b and ``sizes`` (K,) n_k; both follow the tokens, as does ``z``.
+    """
+    indptr, words, counts, ends = entries
+    weight, products = np.empty(alpha.size), np.empty(alpha.size)
+    level = 1.0 / (sizes + concentration)
+    moved = 0
+    for d in range(indptr.size - 1):
+        weight[:] = alpha
+        for t in range(ends[d], ends[d + 1]):
+            weight[z[t]] += 1.0
+        t = ends[d]
+        for i in range(indptr[d], indptr[d + 1]):
+            row = table[words[i]]
+            for _ in range(counts[i]):
+                old = z[t]
+                weight[old] -= 1.0
+                row[old] -= 1.0
+                level[old] = 1.0 / (sizes[old] - 1.0 + concentration)
+                total = weighted_sum(weight, row, level, products)
+                # the current topic is tried first: mostly it is drawn again, and no search made
+                u = rng.random() * total - products[old] * level[old]
+                new = old
+                if u >= 0.0:
+                    new = pick_other(products, level, old, u)
+                    if new != old:
+                        moved += 1
+                        sizes[old] -= 1.0
+                        sizes[new] += 1.0
+                        z[t] = new
+                weight[new] += 1.0
+                row[new] += 1.0
+                level[new] = 1.0 / (sizes[new] + concentration)
+                t += 1
+    return moved

@@ -1,0 +1,84 @@
+"""Kernels of the base measures of topics: softmax over words, and what counts say of it.
+
+Tables are (V, K). Counts come as their entries above zero: ``rows`` and ``columns`` of each, and
+``tokens``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ...numeric.elementwise import FAST, digamma, exp_negative, log_gamma
+
+# Up to so many tokens sums and products of the recurrence are faster than two Gamma functions.
+_FEW = 8
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def softmax_columns(table):
+    """table[v, k] = exp(table[v, k]) / sum_w exp(table[w, k])."""
+    n_words, n_topics = table.shape
+    top, total = table[0].copy(), np.zeros(n_topics)
+    for v in range(n_words):
+        for k in range(n_topics):
+            top[k] = max(top[k], table[v, k])
+    for v in range(n_words):
+        for k in range(n_topics):
+            table[v, k] = exp_negative(table[v, k] - top[k])
+            total[k] += table[v, k]
+    for k in range(n_topics):
+        total[k] = 1.0 / total[k]
+    for v in range(n_words):
+        for k in range(n_topics):
+            table[v, k] *= total[k]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def log_rising(b, n):
+    """log Gamma(b + n) - log Gamma(b), and b times its derivative by b, for n > 0."""
+    if n <= _FEW and n == math.floor(n):
+        product, total = b, 1.0
+        for i in range(1, int(n)):
+            product *= b + i
+            total += b / (b + i)
+        return math.log(product), total
+    return log_gamma(b + n) - log_gamma(b), b * (digamma(b + n) - digamma(b))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_part(rows, columns, tokens, measure, concentration, gradient, pull, tables):
+    """Sum of log Gamma(b + n) - log Gamma(b) over entries, b = concentration times measure.
+
+    Its gradient by the logits of ``measure`` (V, K), the softmax of each column, goes into
+    ``gradient`` (V, K), row sums of that into ``pull`` (V,), and the expected numbers of tables,
+    sums over words of b (psi(b + n) - psi(b)), into ``tables`` (K,).
+    """
+    n_words, n_topics = measure.shape
+    value = 0.0
+    gradient[:] = 0.0
+    tables[:] = 0.0
+    for i in range(rows.size):
+        v, k = rows[i], columns[i]
+        log_ratio, seated = log_rising(concentration * measure[v, k], tokens[i])
+        value += log_ratio
+        gradient[v, k] = seated
+        tables[k] += seated
+    for v in range(n_words):
+        total = 0.0
+        for k in range(n_topics):
+            gradient[v, k] -= tables[k] * measure[v, k]
+            total += gradient[v, k]
+        pull[v] = total
+    return value
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def information(rows, columns, trigammas, measure, concentration, out):
+    """out[v, k] = b^2 (psi'(b) - psi'(b + n)), from these differences; 0 where n is 0."""
+    out[:] = 0.0
+    for i in range(rows.size):
+        b = concentration * measure[rows[i], columns[i]]
+        out[rows[i], columns[i]] = b * b * trigammas[i]

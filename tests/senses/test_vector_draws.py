@@ -1,0 +1,142 @@
+"""Word vectors that are known by draws: their uncertainty in the posterior of senses."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS
+from skbayesembed.inference.pooling import note_runs
+from skbayesembed.senses.predict import WordDraws
+
+TEXTS = ["river water flood bank", "money loan account bank", "water river boat"] * 8
+SNIPPETS = ["river water flood", "money loan account", "boat river"] * 8
+YEARS = [1810, 1811] * 12
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    """Fitted word vectors."""
+    model = BayesianSGNS(
+        2, solver="laplace", prior_precision=0.05, min_count=1, draws=40, random_state=0
+    )
+    return model.fit(TEXTS)
+
+
+def senses(embedding, **options):
+    """A small model of the snippets."""
+    given = {"draws": 12, "warmup": 10, "chains": 2, "n_starts": 2, "random_state": 0}
+    given |= {"solver": "hmc", "embedding_draws": 3} | options
+    return DiSCSenseModel(2, model="edisc", embedding=embedding, **given)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("solver", ["hmc", "vi", "laplace"])
+def test_draws_are_of_the_runs_in_turn(vectors, solver):
+    """Words of draw i have the logits that its own vectors give."""
+    model = senses(vectors, solver=solver).fit(SNIPPETS, times=YEARS)
+    posterior, drawn = model.posterior_, model.vector_draws_
+    n_chains = 2 if solver == "hmc" else 1
+    assert posterior["chi"].shape[:2] == (n_chains, 12) and drawn.shape == (3, 7, 2)
+    assert posterior.attrs["embedding_draws"] == 3
+    read = WordDraws(posterior, drawn)
+    for s in (0, 4, 11):
+        rows, _ = read.rows(s)
+        own = posterior["chi"][0, s] @ drawn[s % 3].T + posterior["sigma"][0, s]
+        np.testing.assert_allclose(rows, own)
+    sums = read.log_sums()
+    proba = read.probabilities(1, 0, np.arange(7), sums)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert model.predict_proba(SNIPPETS[:3], times=YEARS[:3]).shape == (3, 2)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_draws_do_not_hang_on_jobs(vectors):
+    """The same seed, the same draws."""
+    first = senses(vectors).fit(SNIPPETS).posterior_["prevalence"]
+    again = senses(vectors, n_jobs=2).fit(SNIPPETS).posterior_["prevalence"]
+    np.testing.assert_array_equal(first, again)
+
+
+def test_vectors_are_placed_like_their_means(vectors):
+    """Draws are centred, scaled and turned as the means are, words without a vector at zero."""
+    model = senses(vectors, solver="laplace").fit([*SNIPPETS, "unheard river"])
+    (unheard,) = np.flatnonzero(model.words_ == "unheard")
+    assert not model.vector_draws_[:, unheard].any()
+    known = [w for w in model.words_ if w != "unheard"]
+    drawn = vectors.sample_vectors(known, 3)
+    places = [model.vocabulary_[w] for w in known]
+    # one affine map for all: distances between words are in one proportion
+    ratio = np.linalg.norm(np.diff(model.vector_draws_[:, places], axis=1), axis=2)
+    ratio /= np.linalg.norm(np.diff(drawn, axis=1), axis=2)
+    np.testing.assert_allclose(ratio, ratio[0, 0])
+
+
+def test_vectors_of_a_period_are_taken():
+    """A drifting model stands for its vectors in one period."""
+    drift = DynamicSGNS(2, solver="vi", min_count=1, max_iter=3, random_state=0)
+    with pytest.warns(UserWarning):
+        drift.fit(TEXTS, times=[1810] * 12 + [1811] * 12)
+    at = drift.vectors_at(1811)
+    np.testing.assert_array_equal(at.rho_, drift.rho_[1])
+    drawn = at.sample_vectors(["river", "bank"], 400)
+    assert drawn.shape == (400, 2, 2)
+    words = [drift.vocabulary_[w] for w in ("river", "bank")]
+    # within five Monte Carlo errors of the means
+    error = drawn.std(axis=0) / 20
+    assert np.all(np.abs(drawn.mean(axis=0) - at.rho_[words]) < 5 * error + 1e-9)
+    assert repr(at) == "PeriodVectors of 8 words in 1811"
+    with pytest.raises(ValueError, match=r"vectors_at\(period\)"):
+        senses(drift).fit(SNIPPETS)
+
+
+def test_what_cannot_be_drawn_is_refused(vectors):
+    """Each error names what was given and what is allowed."""
+    plain = dict(zip(vectors.words_, vectors.rho_, strict=True))
+    for embedding, options, message in [
+        (plain, {}, "embedding_draws=3 needs an embedding that knows"),
+        (vectors, {"draws": 10}, "draws must be a multiple of embedding_draws=3, got 10"),
+        (vectors, {"solver": "map"}, "solver='map' has one point alone"),
+        (vectors, {"embedding_draws": 1}, "embedding_draws must be"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            senses(embedding, **options).fit(SNIPPETS)
+    with pytest.raises(ValueError, match="embedding_draws must be None with model='disc'"):
+        DiSCSenseModel(embedding_draws=3).fit(SNIPPETS)
+    counts = sparse.csr_array(np.eye(7))
+    with pytest.raises(ValueError, match="embedding_draws=3 needs"):
+        senses(vectors.rho_[:7]).fit(counts)
+
+
+def test_a_fit_goes_on_from_its_checkpoint(vectors, tmp_path, monkeypatch):
+    """Ended in the second run, it ends with the draws of one that was not."""
+    from skbayesembed.senses import hmc
+
+    whole = senses(vectors).fit(SNIPPETS).posterior_["chi"]
+    solve, calls = hmc.sample_hmc, []
+
+    def killed(*args, **options):
+        calls.append(1)
+        if len(calls) == 2:
+            raise RuntimeError("killed")
+        return solve(*args, **options)
+
+    monkeypatch.setattr(hmc, "sample_hmc", killed)
+    model = senses(vectors, checkpoint=tmp_path)
+    with pytest.raises(RuntimeError, match="killed"):
+        model.fit(SNIPPETS)
+    assert any("run-0-chain" in path.name for path in tmp_path.iterdir())
+    np.testing.assert_array_equal(model.fit(SNIPPETS).posterior_["chi"], whole)
+    assert not list(tmp_path.iterdir())
+
+
+def test_few_draws_of_vectors_are_warned_of():
+    """Where runs differ more than their number allows, and only there."""
+    rng, attrs = np.random.default_rng(0), {"embedding_draws": 10}
+    means = np.tile(rng.normal(size=10), 40)
+    noise = rng.normal(size=(4, 400))
+    with pytest.warns(UserWarning, match="embedding_draws=10 are few: up to .* Raise"):
+        note_runs(attrs, means + 0.1 * noise, "prevalences")
+    assert attrs["embedding_share"] > 0.9
+    note_runs(attrs, means + 10 * noise, "prevalences")
+    # 160 draws of each run leave their means 1 / 160 of the variance
+    assert attrs["embedding_share"] < 0.05

@@ -1,0 +1,114 @@
+"""`GaussianLDA` with ``word_model="dirichlet"``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed import GaussianLDA
+from skbayesembed.datasets import make_topics
+from skbayesembed.inference.matching import match
+
+LENGTHS = {"draws": 60, "warmup": 100, "thin": 5, "chains": 2}
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three topics far apart, so that chains of this length mix."""
+    return make_topics(
+        80, 60, 3, n_dims=3, mean_length=40, separation=4.0, word_model="dirichlet", random_state=1
+    )
+
+
+def make(data, **options):
+    model = GaussianLDA(3, embedding=data.vectors, word_model="dirichlet", random_state=0)
+    return model.set_params(**LENGTHS | {"background": False, "normalize": None} | options)
+
+
+@pytest.fixture(scope="module", params=["gibbs", "vi"])
+def fitted(request, data):
+    return make(data, solver=request.param).fit(data.counts)
+
+
+def test_the_simulated_topics_are_found(fitted, data):
+    kept = fitted.posterior_.coords["word"]
+    columns = [int(name[1:]) for name in kept]
+    truth = data.word_proba[:, columns] / data.word_proba[:, columns].sum(axis=1, keepdims=True)
+    found = fitted.components_[match(truth, fitted.components_)]
+    # 3,200 tokens over three topics of 60 words: a total variation of some 0.1
+    assert np.abs(found - truth).sum(axis=1).max() < 0.5
+    shares = fitted.transform(data.counts)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    order = match(truth, fitted.components_)
+    assert np.corrcoef(shares[:, order].ravel(), data.theta.ravel())[0, 1] > 0.8
+
+
+def test_a_new_word_has_its_place_by_its_vector(fitted, data):
+    k = int(np.argmax(fitted.posterior_["counts"].sum(axis=-1).mean(axis=(0, 1))))
+    t = fitted.posterior_["topic_vector"].mean(axis=(0, 1))
+    away = t[k] - np.delete(t, k, axis=0).mean(axis=0)
+    vector = 3 * away / np.linalg.norm(away)
+    shares = fitted.transform(np.full((1, 1), 20), embedding=vector[None])
+    assert np.argmax(shares[0]) == k and shares[0, k] > 0.8
+
+
+def test_readings(fitted, data):
+    words = fitted.top_words(5)
+    assert words.words.shape == (3, 5) and np.all(words.mean <= words.interval[..., 1] + 1e-12)
+    by_vectors = fitted.top_words(5, by="density").mean
+    assert by_vectors.shape == (3, 5) and np.all(by_vectors > 0)
+    table = fitted.topic_info(5)
+    assert np.all(table["spread"] > 0) and np.isfinite(table["coherence"]).all()
+    interval = fitted.topic_interval()["topic_vector"]
+    assert interval.shape == (3, 3, 2) and np.all(interval[..., 0] <= interval[..., 1])
+    assert fitted.score(data.counts) > np.log(1 / 60)
+    draws = fitted.sample_transform(data.counts[:4], n_draws=3)
+    np.testing.assert_allclose(draws.sum(axis=-1), 1.0)
+    assert fitted.effects(data.counts, np.arange(80.0)).mean.shape == (2, 3)
+    for name in ("topic_means_", "topic_covariances_"):
+        assert not hasattr(fitted, name)
+    with pytest.raises(ValueError, match="have no density of vectors"):
+        fitted.log_density(data.counts)
+
+
+def test_the_background_is_topic_0(data):
+    """It has no vector, and takes the words that all documents share."""
+    rng = np.random.default_rng(5)
+    common = rng.poisson(6.0, (80, 4))
+    counts = np.hstack([data.counts.toarray(), common])
+    vectors = np.vstack([data.vectors, 0.1 * rng.normal(size=(4, 3))])
+    model = make(data, embedding=vectors, background=True, n_components=4, chains=1, solver="vi")
+    model.fit(counts)
+    assert not model.posterior_["topic_vector"][:, 0, 0].any()
+    assert model.posterior_["topic_vector"][:, 0, 1:].all()
+    place = np.searchsorted([int(name[1:]) for name in model.words_], np.arange(60, 64))
+    assert np.all(np.argmax(model.components_[:, place], axis=0) == 0)
+    np.testing.assert_allclose(model.doc_topic_prior_, [2.0, 0.25, 0.25, 0.25])
+
+
+def test_a_lone_topic_has_a_vector(data):
+    model = make(data, n_components=1, background=True, chains=1, draws=5, warmup=5)
+    assert model.fit(data.counts).posterior_["topic_vector"].all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"solver": "hmc"}, "solver='hmc' is not available with word_model='dirichlet'"),
+        ({"solver": "vi", "learning_method": "online"}, "learning_method='online' is not"),
+        ({"likelihood_power": 0.5}, "likelihood_power is of the Gaussians"),
+        ({"likelihood_power": "auto"}, "likelihood_power is of the Gaussians"),
+        ({"kernel": "alias"}, "kernel is of the Gaussians"),
+        ({"mean_prior": np.zeros(3)}, "mean_prior is of the Gaussians"),
+        ({"word_model": "softmax"}, "word_model must be one of 'gaussian', 'dirichlet'"),
+        ({"background": 1}, "background must be"),
+    ],
+)
+def test_what_is_refused(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        make(data, **options).fit(data.counts)
+
+
+def test_partial_fit_is_refused(data):
+    with pytest.raises(ValueError, match="partial_fit is not available with word_model="):
+        make(data, solver="vi").partial_fit(data.counts)
