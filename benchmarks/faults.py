@@ -4,14 +4,17 @@ Each row breaks something: processes instead of threads, a killed process, a ful
 memory, numbers beyond all bounds, several writers of one file.
 
     python benchmarks/faults.py
+    python benchmarks/faults.py ray ArviZ       (the rows that have one of these words)
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -23,12 +26,14 @@ from pathlib import Path
 import joblib
 import numpy as np
 from parts import table
+from sklearn.base import clone
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, Posterior
 from skbayesembed.datasets import make_senses, make_sgns, make_topics
 from skbayesembed.inference import checkpoint
 from skbayesembed.metrics import rmse_cooccurrence
 
+ROOT = Path(__file__).resolve().parent.parent
 SENSES = make_senses(60, 25, n_senses=2, n_periods=3, random_state=0)
 TOPICS = make_topics(30, 40, n_topics=2, n_dims=2, random_state=0)
 PAIRS = make_sgns(12, 2, 6000, random_state=0).pairs
@@ -67,6 +72,59 @@ def same_under(backend):
     with joblib.parallel_config(backend=backend):
         other = {s: digest(senses(solver=s, n_jobs=2)) for s in ("hmc", "gibbs", "vi", "laplace")}
     return f"{sum(digest(senses(solver=s)) == d for s, d in other.items())} of 4 solvers the same"
+
+
+def on_ray():
+    """Two samplers on a cluster of its own, whose workers start anew for every part of a fit."""
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ImportError:
+        return "left out: ray is not installed"
+    ray.init(num_cpus=2, include_dashboard=False)
+    try:
+        register_ray()
+        vectors = BayesianSGNS(2, solver="hmc", n_jobs=2, **SHORT)
+        topics = GaussianLDA(2, embedding=TOPICS.vectors, solver="gibbs", n_jobs=2, **SHORT)
+        given, same = ((vectors, PAIRS), (topics, TOPICS.counts)), 0
+        for model, X in given:
+            expected = digest(clone(model).fit(X))
+            with joblib.parallel_config(backend="ray"):
+                same += digest(model.fit(X)) == expected
+        return f"{same} of {len(given)} samplers the same (words by hmc, topics by gibbs)"
+    finally:
+        ray.shutdown()
+
+
+def with_arviz():
+    """A data tree, what ArviZ makes of it, and its file."""
+    try:
+        import arviz_stats
+        import xarray
+    except ImportError:
+        return "left out: the extra arviz is not installed"
+    model = senses(solver="hmc")
+    tree = model.to_datatree(SENSES.counts, times=SENSES.times)
+    found = f"groups {', '.join(tree.children)}"
+    found += f"; arviz_stats.summary of {len(arviz_stats.summary(tree))} rows"
+    try:
+        import h5netcdf  # noqa: F401
+        import h5py  # noqa: F401
+    except ImportError:
+        return found + "; no file without h5netcdf and h5py"
+    with tempfile.TemporaryDirectory() as folder:
+        tree.to_netcdf(Path(folder) / "tree.nc", engine="h5netcdf")
+        with xarray.open_datatree(Path(folder) / "tree.nc", engine="h5netcdf") as again:
+            same = again["posterior"].identical(tree["posterior"])
+    return found + f"; a file of netCDF, the same when read: {same}"
+
+
+def announced_memory():
+    """In a process of its own, of which the peak is known."""
+    command = [sys.executable, "-m", "tests.helpers.peak_memory", "topics", "gibbs", "2", "200"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    announced, peak = (n / 2**20 for n in json.loads(done.stdout.splitlines()[-1]))
+    return f"{announced:.0f} MiB announced by `estimate_cost`, {peak:.0f} taken"
 
 
 def enormous_model():
@@ -199,7 +257,9 @@ FAULTS = {
     "a backend without generators of results (multiprocessing)": lambda: same_under(
         "multiprocessing"
     ),
+    "a cluster of ray": on_ray,
     "senses that no memory holds, `n_senses=10**8`": enormous_model,
+    "a fit of some size, `GaussianLDA(10, solver='gibbs')` of 3,000 words": announced_memory,
     "counts of a billion, `[[3, 10**9], [2, 1]]`": huge_counts,
     "topics by `vi` of millions of counted tokens": heavy_topics,
     "`mean_precision_prior=1e308`": not_finite,
@@ -212,6 +272,7 @@ FAULTS = {
     "Ctrl-C while two chains draw in processes (loky), with a checkpoint": lambda: (
         interrupted_under("loky")
     ),
+    "draws given to ArviZ": with_arviz,
     "a fold that begins before the training dates": new_times,
 }
 
@@ -220,6 +281,8 @@ def main():
     warnings.simplefilter("ignore")
     rows = []
     for what, make in FAULTS.items():
+        if not any(word in what for word in sys.argv[1:] or [""]):
+            continue
         rows.append((what, make()))
         print(*rows[-1], sep=": ", file=sys.stderr, flush=True)
     print(table(["fault", "what happens"], rows), end="")

@@ -9,11 +9,11 @@ what is not known of the vectors: an error of a vector is an error of every addr
 not average out, and it draws slopes towards zero. ``regress`` allows for both. On 2026-11-23 the
 script printed::
 
-    slopes, 240 documents of 42 units
-    term      slope    se  units  features  90 % interval      df       p  reliability
-    economy   21.77  4.13    2.7      3.12  [14.9, 28.64]    84.1  <0.001         0.99
-    war      -17.28  10.9   8.04      7.42  [-35.93, 1.367]  26.4   0.126         0.77
-    law      -4.507  5.04   3.82      3.28  [-12.95, 3.936]  48.7   0.375         0.99
+    slopes of decade, 240 documents of 42 units
+    term      slope    se  units  features  90 % interval      df       p  reliability  beside
+    economy   21.77  4.13    2.7      3.12  [14.9, 28.64]    84.1  <0.001         0.99    0.89
+    war      -17.28  10.9   8.04      7.42  [-35.93, 1.367]  26.4   0.126         0.77    0.69
+    law      -4.507  5.04   3.82      3.28  [-12.95, 3.936]  48.7   0.375         0.99    0.92
 
 Slopes are years for a tenth of cosine.
 """
@@ -53,7 +53,7 @@ print("features", features.mean.shape, "draws", features.draws.shape)
 # from the truth. ``features`` is the part of the standard error that comes of the vectors.
 
 decades = year / 10.0  # so that a tenth of cosine has its slope in years
-table = regress(features, decades, units=president, names=words, error=ERROR)
+table = regress(features, decades, units=president, names=words, outcome_name="decade", error=ERROR)
 print(table)
 
 # %%
@@ -62,7 +62,7 @@ print(table)
 # As if features were known: slopes are drawn towards zero, and intervals too narrow.
 
 known = np.repeat(features.mean[None], 20, axis=0)
-naive = regress(known, decades, units=president, names=words)
+naive = regress(known, decades, units=president, names=words, outcome_name="decade")
 rows = np.arange(len(words))
 figure, axes = plt.subplots(figsize=(3.4, 1.8), layout="constrained")
 for shift, found, label in ((0.0, table, "units and vectors"), (0.2, naive, "as if known")):

@@ -7,7 +7,9 @@ fit does on this machine.
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -32,6 +34,10 @@ Asked = Callable[[Any, Any, Callable[[], float]], float | None]
 
 # Multiplications for one gradient of a fit above which it takes half a minute and more.
 _LONG = 2.5e8
+# Those from which on the first question is timed, and the CPU seconds of it that are worth a note.
+_ASKED, _LONG_QUESTION = 2.5e7, 30.0
+# Seconds after which a trial says that it takes a while.
+_PATIENCE = 5.0
 _FIRST_QUESTION = "first question"
 _NOT_IN_FIT = (
     f"({_FIRST_QUESTION}: intervals by units are made once, when they are first asked for; not "
@@ -153,6 +159,28 @@ def estimate(
         If the fit would not fit in memory; the message says what it would take.
     """
     spine.check(estimator, room)
+    with _told_if_slow(type(estimator).__name__):
+        return _estimate(estimator, room, read, find, asked)
+
+
+@contextlib.contextmanager
+def _told_if_slow(name):
+    """Context of a trial, which says that it takes a while once it has."""
+    note = (
+        f"estimate_cost of {name} reads all data and tries each step; on large text this takes up "
+        "to a tenth of what it estimates."
+    )
+    timer = threading.Timer(_PATIENCE, note_user, [note])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _estimate(estimator, room, read, find, asked):
+    """The `Cost`, of an estimator that has been checked."""
     tried = copy.copy(estimator)
     tried.verbose = 0
     # neither the caller's generator nor NumPy's is advanced
@@ -178,19 +206,35 @@ def announce(
     """Print the `Cost` of a fit before it starts, where the estimator is verbose.
 
     Where it is not, a note on the standard error stream says that the fit takes a while, if one
-    gradient takes many multiplications: ``work``. Other parameters are those of `spine.fit` and of
-    `estimate`.
+    gradient takes many multiplications: ``work``; and how long the first question will. Other
+    parameters are those of `spine.fit` and of `estimate`.
     """
     if not estimator.verbose:
-        if work > _LONG:
-            note_user(
-                f"this fit of {type(estimator).__name__} takes half a minute or more; "
-                "estimate_cost says how long, and with verbose=1 it tells how far it is."
-            )
+        _note(estimator, training, asked, work)
         return
     tried = copy.copy(estimator)
     tried.verbose = 0
     print(_try(tried, room, training, seeds, find, asked), flush=True)
+
+
+def _note(estimator, training, asked, work):
+    """The note of a fit that is not verbose."""
+    parts, spent = [], None
+    if work > _LONG:
+        parts.append(f"this fit of {type(estimator).__name__} takes half a minute or more")
+    if work > _ASKED and asked is not None:
+        spent = asked(estimator, training, time.thread_time)
+    if spent is not None and (parts or spent > _LONG_QUESTION):
+        after = " and" if parts else f"after this fit of {type(estimator).__name__}"
+        parts.append(
+            f"{after} the first question with intervals by units takes about "
+            f"{duration(spent / effective_n_jobs(estimator.n_jobs))}, once for all questions"
+        )
+    if parts:
+        note_user(
+            f"{','.join(parts)}; estimate_cost says how long all takes, and verbose=1 prints how "
+            "far it is."
+        )
 
 
 def _try(estimator, room, training, seeds, find, asked, *before):

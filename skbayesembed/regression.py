@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from .common.checks import as_floats, check_choice, check_list, check_prob
+from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, design_of
 from .corpus.units import check_units, units_of
 from .numeric.regression import ClusteredLeastSquares
@@ -23,6 +24,8 @@ from .posterior.tables import Column, Table, p_values
 ERRORS = ("auto", "classical", "berkson")
 # Share of a combination of features that must not be error, for its slope to be corrected.
 _LEAST_RELIABLE = 0.3
+# Less of a combination than this is warned of, and of a feature that the others leave less of.
+_HARDLY_RELIABLE, _HARDLY_OWN = 0.5, 0.05
 # Draws whose slopes have a covariance.
 _FEWEST_DRAWS = 20
 
@@ -48,12 +51,16 @@ class Regression(Table):
         Of no effect.
     reliability : ndarray of shape (n_terms,)
         Share of the variance of a feature, beside covariates, that is not error; 1 for covariates.
+    partial_reliability : ndarray of shape (n_terms,)
+        The same beside the other features, too: of what slopes rest on.
     covariance : ndarray of shape (n_terms, n_terms)
     error : str
         What the error of features was taken to be, ``"classical"`` or ``"berkson"``.
     n_documents, n_units : int
     prob : float
         Probability of the intervals.
+    outcome : str
+        What the outcome is called.
     """
 
     terms: np.ndarray
@@ -65,11 +72,13 @@ class Regression(Table):
     interval: np.ndarray
     p_value: np.ndarray
     reliability: np.ndarray
+    partial_reliability: np.ndarray
     covariance: np.ndarray
     error: str
     n_documents: int
     n_units: int
     prob: float
+    outcome: str = "outcome"
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
@@ -83,14 +92,21 @@ class Regression(Table):
             Column("df", self.freedom, ("df",), ".1f"),
             Column("p", self.p_value, ("p_value",), p_values),
             Column("reliability", self.reliability, ("reliability",), ".2f"),
+            Column("beside", self.partial_reliability, ("partial_reliability",), ".2f"),
         ]
 
     def _title(self):
-        return f"slopes, {self.n_documents} documents of {self.n_units} units"
+        about = f"{self.n_documents} documents of {self.n_units} units"
+        return f"slopes of {self.outcome}, {about}"
 
     def _notes(self):
         known = "slopes corrected for" if self.error == "classical" else "no correction for"
-        return [f"(se: of units, CR2, and of features together; {known} error in the features)"]
+        return [
+            f"(se: of units, CR2, and of features together; {known} error in the features)",
+            "(df: few where few units tell of a slope; more than units where the draws of features "
+            "add most of se)",
+            "(reliability: share of a feature that is not error, by itself and beside the others)",
+        ]
 
 
 def regress(
@@ -100,6 +116,7 @@ def regress(
     *,
     covariates: Any = None,
     names: Sequence[str] | None = None,
+    outcome_name: str | None = None,
     error: str = "auto",
     prob: float = 0.9,
 ) -> Regression:
@@ -119,6 +136,8 @@ def regress(
         Known without error. Columns of a DataFrame name the terms.
     names : sequence of str, optional
         Of the features; "feature 0", "feature 1", ... by default.
+    outcome_name : str, optional
+        What tables and figures call the outcome; the name of a Series by default, else "outcome".
     error : {"auto", "classical", "berkson"}, default="auto"
         What draws say about the truth. ``"classical"``: features are estimates, the truth and an
         error beside it, as vectors of words whose uncertainty is that of the sampling of documents.
@@ -141,17 +160,25 @@ def regress(
         If shapes do not fit, there are fewer than 20 draws or four units, an entry is no finite
         number, columns depend on each other, or features that are to be corrected are mostly error.
 
+    Warns
+    -----
+    UserWarning
+        Where features are nearly as uncertain as that, or so alike that the others leave less than
+        a twentieth of one.
+
     Notes
     -----
     Slopes are those of least squares on the mean features. Their covariance is that by units, CR2
     with Satterthwaite's degrees of freedom (Pustejovsky & Tipton 2018), and that of what the errors
     of the features, as draws have them, do to the slopes to first order. Of the latter it is the
     part that units share: what is a unit's own is in its residuals already. Degrees of freedom of
-    the sum weight those of both. With S the covariance of the mean features beside the covariates
-    and E that of their error, slopes of classical error are multiplied by ``(S - E)^-1 S``
-    (Carroll et al. 2006, chapter 4); in the mean this leaves them up to a tenth too large where
-    reliabilities are below .9. What both parts have in common, since documents that vectors were
-    learned from may be those of the regression, is left out.
+    the sum weight those of both (Welch-Satterthwaite): units have fewer than there are of them,
+    draws of features one less than draws, so that the sum may have more than units. With S the
+    covariance of the mean features beside the covariates and E that of their error, slopes of
+    classical error are multiplied by ``(S - E)^-1 S`` (Carroll et al. 2006, chapter 4); in the mean
+    this leaves them up to a tenth too large where reliabilities are below .9. What both parts have
+    in common, since documents that vectors were learned from may be those of the regression, is
+    left out.
 
     References
     ----------
@@ -184,6 +211,8 @@ def regress(
     if clusters.n_units < 4:
         raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
     fit = _Fit(draws, known, y, clusters.index, error == "classical", names)
+    fit.warn(names)
+    called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
     keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
     return _table(
         np.array([*names, *others])[keep],
@@ -191,8 +220,14 @@ def regress(
         fit.by_units()[np.ix_(keep, keep)],
         fit.by_features()[np.ix_(keep, keep)],
         (fit.least.freedom[keep], len(draws) - 1.0),
-        np.append(fit.reliability, np.ones(len(others)))[keep],
-        {"error": error, "n_documents": n, "n_units": clusters.n_units, "prob": prob},
+        [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
+        {
+            "error": error,
+            "n_documents": n,
+            "n_units": clusters.n_units,
+            "prob": prob,
+            "outcome": "outcome" if called is None else str(called),
+        },
     )
 
 
@@ -215,7 +250,8 @@ class _Fit:
     Attributes
     ----------
     slopes : ndarray of shape (k + p,)
-    reliability : ndarray of shape (k,)
+    reliabilities : pair of ndarray of shape (k,)
+        Of features by themselves, and beside the others.
     least : ClusteredLeastSquares
     """
 
@@ -233,14 +269,36 @@ class _Fit:
         self._beside = beside * np.sqrt(len(draws) / (len(draws) - 1))
         seen = x.T @ x
         wrong = np.einsum("snj,snk->jk", self._beside, self._beside) / len(draws)
-        total = np.diag(seen) + (0.0 if classical else np.diag(wrong))
-        self.reliability = 1.0 - np.diag(wrong) / total
+        # of posterior means, the truth varies about them
+        self._total, self._wrong = seen if classical else seen + wrong, wrong
+        self.reliabilities = _reliabilities(self._total, wrong)
         curvature = self.matrix.T @ self.matrix
         if classical:
-            _check_reliable(seen, wrong, self.reliability, names)
+            _check_reliable(seen, wrong, self.reliabilities, names)
             curvature[:k, :k] -= wrong
         self._bread = np.linalg.inv(curvature)
         self.slopes = self._bread @ (self.matrix.T @ y)
+
+    def warn(self, names):
+        """Warn of features that are nearly refused, or hardly more than the others together."""
+        found = []
+        share, j = _most_wrong(self._total, self._wrong)
+        if self._classical and share > 1.0 - _HARDLY_RELIABLE:
+            found.append(
+                f"{100 * share:.0f} % of the variance of a combination of features, of "
+                f"{names[j]!r} above all, is error"
+            )
+        own = 1.0 / (np.diag(self._total) * np.diag(np.linalg.inv(self._total)))
+        j = int(np.argmin(own))
+        if own[j] < _HARDLY_OWN:
+            found.append(f"the other features leave {100 * own[j]:.1g} % of {names[j]!r}")
+        if found:
+            warn_user(
+                f"Slopes of features that are nearly alike are hardly told apart: "
+                f"{'; '.join(found)}{_most_alike(self._total, names)}. Leave features out, or put "
+                "them together.",
+                UserWarning,
+            )
 
     def by_units(self):
         """Covariance of the slopes over samples of units, errors of features held."""
@@ -275,20 +333,35 @@ class _Fit:
         return (basis * np.maximum(values, 0.0)) @ basis.T
 
 
-def _check_reliable(seen, wrong, reliability, names):
-    """Raise a ValueError where a combination of features is mostly error."""
-    root = np.linalg.cholesky(seen)
+def _reliabilities(total, wrong):
+    """Shares of features that are not error: by themselves, and beside the other features."""
+    alone = 1.0 - np.diag(wrong) / np.diag(total)
+    inverse = np.linalg.inv(total)
+    # of what is left of each after its regression on the others
+    beside = 1.0 - np.diag(inverse @ wrong @ inverse) / np.diag(inverse)
+    return alone, beside
+
+
+def _most_wrong(total, wrong):
+    """The largest share of error in a combination of features, and the feature it is most of."""
+    root = np.linalg.cholesky(total)
     inner = np.linalg.solve(root, np.linalg.solve(root, wrong).T)
     values, basis = np.linalg.eigh(inner)
-    if values[-1] <= 1.0 - _LEAST_RELIABLE:
+    loads = np.abs(np.linalg.solve(root.T, basis[:, -1])) * np.sqrt(np.diag(total))
+    return values[-1], int(np.argmax(loads))
+
+
+def _check_reliable(seen, wrong, reliabilities, names):
+    """Raise a ValueError where a combination of features is mostly error."""
+    share, j = _most_wrong(seen, wrong)
+    if share <= 1.0 - _LEAST_RELIABLE:
         return
-    loads = np.abs(np.linalg.solve(root.T, basis[:, -1])) * np.sqrt(np.diag(seen))
+    alone, beside = (", ".join(f"{max(r, 0.0):.2f}" for r in of) for of in reliabilities)
     raise ValueError(
-        f"features are too uncertain for error='classical': {100 * values[-1]:.0f} % of the "
-        f"variance of a combination of them, of {names[int(np.argmax(loads))]!r} above all, is "
-        f"error (reliabilities, each by itself: {', '.join(f'{r:.2f}' for r in reliability)}"
-        f"{_most_alike(seen, names)}). Leave features out, or take error='berkson', whose slopes "
-        "are then drawn towards zero."
+        f"features are too uncertain for error='classical': {100 * min(share, 1.0):.0f} % of the "
+        f"variance of a combination of them, of {names[j]!r} above all, is error (reliabilities, "
+        f"each by itself: {alone}; beside the others: {beside}{_most_alike(seen, names)}). Leave "
+        "features out, or take error='berkson', whose slopes are then drawn towards zero."
     )
 
 
@@ -303,7 +376,7 @@ def _most_alike(seen, names):
     return f"; {names[i]!r} and {names[j]!r} correlate at {found:.2f}"
 
 
-def _table(terms, slopes, by_units, by_features, freedoms, reliability, facts):
+def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, facts):
     """The `Regression` of slopes and the two parts of their covariance."""
     units, features = np.diag(by_units), np.diag(by_features)
     total = units + features
@@ -323,10 +396,11 @@ def _table(terms, slopes, by_units, by_features, freedoms, reliability, facts):
         freedom=freedom,
         interval=np.column_stack([slopes - reach, slopes + reach]),
         p_value=np.where((sd == 0) & (slopes == 0), 1.0, 2.0 * stdtr(freedom, ratio)),
-        reliability=reliability,
+        reliability=reliabilities[0],
+        partial_reliability=reliabilities[1],
         covariance=by_units + by_features,
         **facts,
-    )._resting_on("units")
+    )._resting_on("units and features")
 
 
 def _draws_of(features):

@@ -11,6 +11,7 @@ from skbayesembed.common.random import generators
 from skbayesembed.sgns.data import DensePairs, SparsePairs
 from skbayesembed.sgns.gibbs.conditionals import SGNSConditionals
 from skbayesembed.sgns.model import SGNSModel
+from tests.helpers.extras import skipping
 from tests.helpers.seeds import shift_seeds
 from tests.helpers.stale import forget_stale_kernels
 
@@ -31,6 +32,16 @@ def pytest_configure(config):
     offset = config.getoption("--seed-offset")
     if offset:
         shift_seeds(offset)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    return (yield from skipping())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    return (yield from skipping())
 
 
 KERNELS = [(kernel, dense) for kernel in ("metropolis", "polya-gamma") for dense in (True, False)]

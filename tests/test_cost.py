@@ -112,6 +112,15 @@ def test_long_fits_say_so_beforehand(verbose, monkeypatch, capsys):
     monkeypatch.setattr(skbayesembed.cost, "_LONG", 10.0)
     model.fit(X)
     assert ("this fit of BayesianSGNS takes" in capsys.readouterr().err) == (verbose == 0)
+    monkeypatch.setattr(skbayesembed.cost, "_ASKED", 10.0)
+    model.fit(X)
+    assert ("and the first question with" in capsys.readouterr().err) == (verbose == 0)
+
+
+def test_a_trial_that_takes_long_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(skbayesembed.cost, "_PATIENCE", 0.0)
+    BayesianSGNS(2, solver="map", min_count=1).estimate_cost(X)
+    assert "estimate_cost of BayesianSGNS reads all data" in capsys.readouterr().err
 
 
 def test_a_given_generator_is_not_advanced():
@@ -166,7 +175,8 @@ def test_table():
 
 
 @pytest.mark.parametrize(
-    "seconds, text", [(0.041, "0.041 s"), (90, "90 s"), (192, "3.2 min"), (20000, "5.6 h")]
+    "seconds, text",
+    [(0.041, "0.041 s"), (90, "90 s"), (105, "100 s"), (192, "3.2 min"), (20000, "5.6 h")],
 )
 def test_durations(seconds, text):
     assert duration(seconds) == text

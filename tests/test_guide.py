@@ -13,7 +13,7 @@ GUIDE = Path(__file__).parents[1] / "doc" / "user_guide"
 NEEDS = {"arviz": ("arviz_base", "xarray_einstats")}
 PAGES = (
     "arviz", "choosing", "data", "faq", "how_sure", "large", "moving", "persistence", "recipes",
-    "tutorial",
+    "topics", "tutorial",
 )  # fmt: skip
 
 _DECIMAL = re.compile(r"-?\d+\.\d+")

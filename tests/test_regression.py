@@ -36,7 +36,7 @@ def test_coverage(kind, reliability, error):
     """90 % intervals hold the truth; classical error draws slopes to zero by the reliability."""
     rng = np.random.default_rng(7)
     held, shrunk = [], []
-    for i in range(200):
+    for i in range(120):
         draws, y, covariate = sample(rng, kind, reliability)
         options = {"units": UNITS, "covariates": covariate}
         found = regress(draws, y, **options, error=error).interval
@@ -44,8 +44,8 @@ def test_coverage(kind, reliability, error):
         held.append((found[:, 0] < truth) & (truth < found[:, 1]))
         if kind == "shared" and i < 50:
             shrunk.append(regress(draws, y, **options, error="berkson").mean[0])
-    # four standard errors of a share of 200, and .02 that it is off
-    assert np.all(np.abs(np.mean(held, axis=0) - 0.9) < 4 * np.sqrt(0.9 * 0.1 / 200) + 0.02)
+    # four standard errors of a share of 120, and .02 that it is off
+    assert np.all(np.abs(np.mean(held, axis=0) - 0.9) < 4 * np.sqrt(0.9 * 0.1 / 120) + 0.02)
     if shrunk:
         error = np.std(shrunk) / np.sqrt(len(shrunk))
         assert abs(np.mean(shrunk) - reliability * SLOPES[0]) < 4 * error
@@ -68,13 +68,36 @@ def test_table():
     draws, y, covariate = sample(np.random.default_rng(0), "own", 0.9)
     table = regress(draws, y > 0, UNITS, covariates=covariate, names=["work", "war"])
     assert table.terms.tolist() == ["work", "war", "x0"]
-    assert repr(table).startswith("slopes, 120 documents of 30 units\nterm")
-    assert "no correction for error" in repr(table)
+    assert repr(table).startswith("slopes of outcome, 120 documents of 30 units\nterm")
+    assert "no correction for error" in repr(table) and " beside\n" in repr(table)
+    assert np.all(table.partial_reliability <= table.reliability) and table["reliability"][2] == 1
     assert "<table" in table._repr_html_()
     frame = pytest.importorskip("pandas") and table.to_frame()
     assert list(frame.columns[:3]) == ["term", "slope", "se"]
     one = regress(draws[..., 0], y)
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
+    np.testing.assert_allclose(one.partial_reliability, one.reliability)
+
+
+def test_features_that_are_nearly_alike():
+    """The reliability beside the others is that of what a regression on them leaves."""
+    rng = np.random.default_rng(1)
+    common, own = rng.normal(size=(2, N))
+    own *= 0.2 / own.std()
+    # six tenths of what they differ in are error
+    draws = np.column_stack([common + own, common - own]) + 0.219 * rng.normal(size=(400, N, 2))
+    names = ["health", "hospital"]
+    with pytest.warns(UserWarning, match="Slopes of features that are nearly alike") as caught:
+        table = regress(draws, common, names=names, error="classical", outcome_name="votes")
+    assert "'health' and 'hospital' correlate at" in str(caught[0].message)
+    assert table.outcome == "votes"
+    x = draws - draws.mean(axis=(0, 1))
+    mean = x.mean(axis=0)
+    slope = (mean[:, 0] @ mean[:, 1]) / (mean[:, 1] @ mean[:, 1])
+    left = x[..., 0] - slope * x[..., 1]
+    error = np.sum(np.var(left, axis=0, ddof=1)) / np.sum(left.mean(axis=0) ** 2)
+    assert table.partial_reliability[0] == pytest.approx(1 - error, abs=0.01)
+    assert table.partial_reliability[0] < 0.9 < table.reliability[0]
 
 
 @pytest.mark.parametrize(

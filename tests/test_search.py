@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.decomposition import TruncatedSVD
 from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV
@@ -15,6 +14,9 @@ from sklearn.preprocessing import FunctionTransformer
 from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.search import check_search
 from skbayesembed.sgns import settle
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 8
 MODEL = BayesianSGNS(2, min_count=1, prior_precision=1.0, draws=10, warmup=10, chains=1)

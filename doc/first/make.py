@@ -1,4 +1,4 @@
-"""Run the programs of this folder and keep what they print and draw in doc/_static/first.
+"""Run the programs of this folder and keep what they warn of, print and draw in doc/_static/first.
 
 The front page and the first sections of chapters show the programs and these files, so that no
 page has an output or a figure that its code has not made. Run it again after a change of a program
@@ -39,9 +39,12 @@ def run(path):
     names = {"__name__": path.stem}
     for name, code in cells(path):
         printed, start = io.StringIO(), time.process_time()
-        with contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             exec(compile(code, f"{path}:{name}", "exec"), names)
-        text = "\n".join(line.rstrip() for line in printed.getvalue().strip().splitlines())
+        told = [f"{w.category.__name__}: {w.message}" for w in caught]
+        lines = [*told, *printed.getvalue().strip().splitlines()]
+        text = "\n".join(line.rstrip() for line in lines)
         (OUT / f"{path.stem}_{name}.txt").write_text(text + "\n", encoding="utf-8")
         for number in plt.get_fignums():
             plt.figure(number).savefig(OUT / f"{path.stem}_{name}.png", dpi=200)
@@ -50,7 +53,6 @@ def run(path):
 
 
 if __name__ == "__main__":
-    warnings.filterwarnings("ignore", message=".*numba compiles.*")
     OUT.mkdir(parents=True, exist_ok=True)
     for chosen in sys.argv[1:] or ["words", "drift", "senses", "topics"]:
         run(HERE / f"{chosen}.py")

@@ -31,4 +31,21 @@ print(
         uses.counts, 2, n=4, times=uses.times, texts=uses.passages
     )
 )
+# %% failure
+uses = extract_snippets(
+    addresses.data, "force", times=addresses.year, stop_words="english",
+    min_count=3,
+)
+options = {
+    "bins": range(1790, 2031, 40), "feature_names": uses.words, "draws": 500,
+    "chains": 2, "random_state": 0,
+}
+model = DiSCSenseModel(3, **options).fit(uses.counts, times=uses.times)
+print(model.modes_)
+# %% repair
+model = DiSCSenseModel(2, **options).fit(uses.counts, times=uses.times)
+print(model.modes_)
+print("largest R-hat", round(model.posterior_.attrs["max_rhat"], 3))
+for sense, words in enumerate(model.sense_words(8).words):
+    print(sense, *words)
 # %% end

@@ -21,6 +21,7 @@ from ..senses.estimator import DiSCSenseModel
 from ..senses.gibbs.conditionals import SenseGibbs
 from ..senses.model import SenseModel
 from ..senses.priors import ModelPrior, SensePrior
+from ..senses.replication.blockwise import SenseBlocks
 from .models import Arrays, Lengths, Mover, estimated, flat, hamiltonian_move
 
 _SENSES, _PERIODS = 2, 2
@@ -29,7 +30,7 @@ _WINDOW, _SHARE = 8, 0.6
 _STEP = 0.5
 _NAMES = MappingProxyType({
     "disc": "DiSCSenseModel", "gasc": "DiSCSenseModel, GASC", "scan": "DiSCSenseModel, SCAN",
-    "edisc": "DiSCSenseModel, EDiSC",
+    "interaction": "DiSCSenseModel, interaction", "edisc": "DiSCSenseModel, EDiSC",
 })  # fmt: skip
 _VECTORS = np.array([[0.3, -1.1], [1.4, 0.2], [-0.9, -0.4], [0.1, 1.3]])
 
@@ -69,17 +70,21 @@ class Senses:
         """Solvers and kernels that the model has."""
         if self.n_works:
             return {"hmc": 6, "hmc:nuts": 6}
+        if self.kind == "interaction":
+            return {"hmc": 6, "hmc:nuts": 6}
         hmc = {"hmc": 3, "hmc:nuts": 4}
         if self.kind == "edisc":
             return hmc
-        return hmc | {"gibbs": 12, "gibbs:polya-gamma": 12}
+        gibbs = {"gibbs": 12, "gibbs:polya-gamma": 12}
+        if self.kind == "scan":
+            return hmc | gibbs
+        # the kernels of the papers, which move slowly
+        return hmc | {"hmc:blockwise": 30} | gibbs | {"gibbs:uniform": 100}
 
     @property
     def joint(self) -> tuple[str, ...]:
-        """The default kernels."""
-        if self.kind == "edisc" or self.n_works:
-            return ("hmc",)
-        return ("hmc", "gibbs", "gibbs:polya-gamma")
+        """All but trajectories of NUTS."""
+        return tuple(name for name in self.samplers if name != "hmc:nuts")
 
     @property
     def name(self) -> str:
@@ -94,6 +99,7 @@ class Senses:
             "P(first word)", "P(last word), last period", "distance of senses",
         )  # fmt: skip
         names += ("log kappa_phi",) if self._walks else ()
+        names += ("log tau",) if self.kind == "interaction" else ()
         names += ("log work_sd", "spread of the first work") if self.n_works else ()
         return (*names, "log likelihood")
 
@@ -128,10 +134,12 @@ class Senses:
             psi = walk(rng, (n, k, t, v), p.first_psi, 2 * p.kappa_psi)
             return {"phi": phi, "psi": psi, "kappa_phi": kappa}
         phi = autoregression(rng, shape, p.alpha_phi, p.kappa_phi)
-        if self.kind == "disc":
+        if self.kind != "edisc":
             chi = np.sqrt(p.kappa_chi) * rng.normal(size=(n, k, v))
             theta = autoregression(rng, (n, t, v), p.alpha_theta, p.kappa_theta)
-            return {"phi": phi, "chi": chi, "theta": theta, "psi": chi[:, :, None] + theta[:, None]}
+            psi = chi[:, :, None] + theta[:, None]
+            out = {"phi": phi, "chi": chi, "theta": theta, "psi": psi}
+            return out | (self._deviations(psi, rng) if self.kind == "interaction" else {})
         m = _VECTORS.shape[1]
         chi = np.sqrt(2 * p.kappa_chi) * rng.normal(size=(n, k, m))
         theta = autoregression(rng, (n, t, m), p.alpha_theta, 2 * p.kappa_theta)
@@ -139,6 +147,18 @@ class Senses:
         rho = _VECTORS[:v] / median_distance(_VECTORS[:v])
         psi = (chi[:, :, None] + theta[:, None]) @ rho.T + sigma[:, None, None]
         return {"phi": phi, "chi": chi, "theta": theta, "sigma": sigma, "psi": psi}
+
+    def _deviations(self, psi, rng):
+        """Deviations of a regularised horseshoe, and ``psi`` with them."""
+        p, n = self._prior, len(psi)
+        tau = np.abs(p.interaction_scale * rng.standard_cauchy(n))
+        own = np.abs(rng.standard_cauchy((n, self.n_words)))
+        size = 1 / np.sqrt(1 / (tau[:, None] * own) ** 2 + 1 / p.kappa_chi)
+        deviation = autoregression(rng, psi.shape, p.alpha_theta, 1 - p.alpha_theta**2)
+        return {
+            "deviation": deviation, "log_tau": np.log(tau), "log_lambda": np.log(own),
+            "psi": psi + size[:, None, None] * deviation,
+        }  # fmt: skip
 
     def data(self, arrays: Arrays, rng: np.random.Generator) -> SnippetCounts:
         """Snippets spread over periods and genres, whose senses nobody knows."""
@@ -174,6 +194,8 @@ class Senses:
         ]  # fmt: skip
         if self._walks:
             seen.append(np.log(arrays["kappa_phi"].reshape(len(prevalence))))
+        if self.kind == "interaction":
+            seen.append(arrays["log_tau"].reshape(len(prevalence)))
         logits = arrays["phi"][:, data.genres, data.periods]
         if self.n_works:
             logits = logits + arrays["works"][:, data.units]
@@ -219,13 +241,16 @@ class Senses:
             out["phi"] = np.log(prevalence)
         if self._walks:
             out["kappa_phi"] = flat(found.stats["kappa_phi"])
+        if self.kind == "interaction":
+            out["log_tau"] = np.log(flat(found.stats["tau"]))
         return out
 
     def mover(self, sampler: str, rng: np.random.Generator) -> Mover:
-        """A trajectory of `SenseModel`, or new senses and a sweep of `SenseGibbs`."""
+        """A trajectory of `SenseModel`, or a sweep of `SenseBlocks` or `SenseGibbs`."""
         prior = ModelPrior(**dict(self.prior_options), kind=self.kind)
         seeds = seeds_from(rng)
         streams: list = []
+        sweeps = itertools.count()
         solver, _, kernel = sampler.partition(":")
         options = HamiltonianOptions(method="nuts" if kernel == "nuts" else "hmc")
 
@@ -236,7 +261,7 @@ class Senses:
                 n_periods=_PERIODS, n_genres=self._genres, works=data.units,
             )  # fmt: skip
 
-        def trajectory(arrays, data):
+        def placed(arrays, data):
             model = SenseModel(snippets(data), _SENSES, prior)
             given = {k: a for k, a in arrays.items() if k not in ("kappa_phi", "work_sd")}
             for name in ("kappa_phi", "work_sd"):
@@ -246,10 +271,23 @@ class Senses:
             if self.kind == "edisc":
                 turn = self._turn(model.data.vectors)
                 given |= {name: arrays[name] @ turn.T for name in ("chi", "theta")}
+            return model, given, turn
+
+        def trajectory(arrays, data):
+            model, given, turn = placed(arrays, data)
             theta = hamiltonian_move(model, model.pack(given), options, _STEP, rng)
             return self._moved(model, model.unpack(theta), turn)
 
-        sweeps = itertools.count()
+        def blocks(arrays, data):
+            model, given, turn = placed(arrays, data)
+            moves = SenseBlocks(model)
+            arrays = model.unpack(model.pack(given))
+            state = moves.state_of({name: np.array(x) for name, x in arrays.items()})
+            for steps in state.log_steps.values():
+                steps[:] = np.log(_STEP)
+            state.n_sweeps = next(sweeps)
+            moves.sweep(state, [rng], None)
+            return self._moved(model, state.arrays, turn)
 
         def sweep(arrays, data):
             model = SenseGibbs(snippets(data), _SENSES, prior, kernel=kernel or "metropolis")
@@ -267,6 +305,8 @@ class Senses:
                 return out | {"kappa_phi": np.array(state.kappa_phi)}
             return out | {"chi": state.chi, "theta": state.theta}
 
+        if kernel == "blockwise":
+            return blocks
         return sweep if solver == "gibbs" else trajectory
 
     def _turn(self, vectors):
@@ -276,7 +316,8 @@ class Senses:
         return np.linalg.lstsq(*pair, rcond=None)[0]
 
     def _moved(self, model, arrays, turn):
-        out = {name: values for name, values in arrays.items() if not name.startswith("log_")}
+        learned = ("log_kappa_phi", "log_work_sd")
+        out = {name: values for name, values in arrays.items() if name not in learned}
         out["psi"] = model.word_logits(arrays)
         for name in ("kappa_phi", "work_sd"):
             if f"log_{name}" in arrays:

@@ -27,7 +27,8 @@ from .words import Words
 
 _TESTED: tuple[Calibrated, ...] = (
     Words(), Words("shared"), Words("component"), Drift(), Drift(learned=True),
-    *(Senses(kind) for kind in ("disc", "gasc", "scan", "edisc")), Senses(n_works=3), Topics(),
+    *(Senses(kind) for kind in ("disc", "gasc", "scan", "interaction", "edisc")),
+    Senses(n_works=3), Topics(),
 )  # fmt: skip
 MODELS = {model.name: model for model in _TESTED}
 

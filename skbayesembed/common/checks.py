@@ -242,7 +242,9 @@ def as_floats(values: Any) -> np.ndarray:
         found = np.asarray(values)
         if found.dtype.kind in "cmM":
             raise ValueError(f"got numbers of type {found.dtype}")
-        return np.asarray(found, dtype=np.float64)
+        # what only longer numbers hold is infinite, which callers refuse
+        with np.errstate(over="ignore"):
+            return np.asarray(found, dtype=np.float64)
     except (TypeError, OverflowError) as error:
         raise ValueError(str(error)) from error
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from .trial import note_memory
+from .warnings import note_user
 
 try:
     import resource
@@ -39,6 +40,23 @@ _MOST = 1e300
 _NEEDS: ContextVar[tuple[dict[str, float], tuple[float, str]] | None] = ContextVar(
     "needs", default=None
 )
+# Bytes from which on those who write a file, or are given what goes into one, are told its size.
+LARGE_FILE = 50 * 2**20
+
+
+def note_size(n_bytes: float, what: str, advice: str) -> None:
+    """Tell the user that something is large, and what makes it smaller, where it is.
+
+    Parameters
+    ----------
+    n_bytes : float
+    what : str
+        Begins the note.
+    advice : str
+        Ends it.
+    """
+    if n_bytes > LARGE_FILE:
+        note_user(f"{what} {readable(n_bytes)}: {advice}.")
 
 
 def readable(n_bytes: float) -> str:

@@ -198,13 +198,15 @@ class Steps(Laps):
         What is awaited.
     typical : float
         Steps that such a loop makes.
+    exact : bool
+        Whether it makes just as many.
     """
 
     # Seconds between two lines: at least the first, and the second times the seconds gone by.
     interval, share = 5.0, 0.02
 
-    def __init__(self, label: str, typical: float) -> None:
-        super().__init__(Trial(), label, typical)
+    def __init__(self, label: str, typical: float, exact: bool = False) -> None:
+        super().__init__(Trial(), label, typical, exact=exact)
         self._started = self._said = time.monotonic()
 
     def enough(self) -> bool:
@@ -214,9 +216,15 @@ class Steps(Laps):
         gone = now - self._started
         if now - self._said >= max(self.interval, self.share * gone):
             self._said = now
-            usual = f" of some {self.typical:.0f}" if self.n < self.typical else ""
-            print(f"{self.name}: {self.n}{usual} steps, {gone:.0f} s", flush=True)
+            print(f"{self.name}: {self._done()}, {gone:.0f} s", flush=True)
         return False
+
+    def _done(self):
+        """Steps made, of how many; such a loop ends where it has converged, if not ``exact``."""
+        if self.exact:
+            return f"{self.n} of {self.typical:.0f} steps"
+        past = "past the usual" if self.n > self.typical else "usually some"
+        return f"{self.n} steps, {past} {self.typical:.0f}"
 
     def end(self, ended: bool) -> float:
         """Nothing is measured."""
@@ -238,7 +246,7 @@ def laps(name: str, typical: float, threads: int = 1, exact: bool = False) -> La
     trial, label = current(), _LABEL.get()
     if trial is not None:
         return Laps(trial, name, typical, threads, exact)
-    return None if label is None else Steps(f"{label}, {name}", typical)
+    return None if label is None else Steps(f"{label}, {name}", typical, exact)
 
 
 def note_memory(n_bytes: float, what: str) -> None:
@@ -248,9 +256,14 @@ def note_memory(n_bytes: float, what: str) -> None:
         trial.memory[what] = float(n_bytes)
 
 
+def _rounded(value):
+    """To two digits, without an exponent."""
+    return f"{float(f'{value:.2g}'):g}"
+
+
 def duration(seconds: float) -> str:
     """Seconds as people say them: ``"0.4 s"``, ``"3.2 min"``, ``"5.6 h"``."""
     for unit, size in (("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{seconds:.2g} s"
+            return f"{_rounded(seconds / size)} {unit}"
+    return f"{_rounded(seconds)} s"

@@ -36,10 +36,12 @@ def count_matrix(estimator: Any, X: Any, *, reset: bool | None = False) -> spars
     """
     options = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 1}
     try:
-        if reset is None:
-            X = check_array(X, input_name="X", estimator=estimator, **options)
-        else:
-            X = validate_data(estimator, X, reset=reset, **options)
+        # infinities of both signs, whose sum is looked at, warn before they are refused
+        with np.errstate(invalid="ignore"):
+            if reset is None:
+                X = check_array(X, input_name="X", estimator=estimator, **options)
+            else:
+                X = validate_data(estimator, X, reset=reset, **options)
     except (TypeError, ValueError, OverflowError) as error:
         raise _about_x(error) from error
     X = sparse.csr_array(X, copy=True)

@@ -308,6 +308,14 @@ class Periods:
         ------
         ValueError
             If there is no such period.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, n_periods=2, random_state=0)
+        >>> model.fit(texts, times=list(range(1900, 1930))).periods_.find(1925)
+        1
         """
         if isinstance(time, str):
             if time in self.labels:
@@ -430,10 +438,14 @@ def _read_line(values, name, n=None):
         raise ValueError(f"{name} must be finite and none missing, got {bad}.")
     if np.any(np.abs(line) >= _LARGEST_TIME):
         bad = line[np.abs(line) >= _LARGEST_TIME][0]
-        raise ValueError(
-            f"{name} must be between -2**63 and 2**63 (scale them to years, say), got {bad}."
-        )
+        raise _too_large(name, bad)
     return line, dates
+
+
+def _too_large(name, bad):
+    return ValueError(
+        f"{name} must be between -2**63 and 2**63 (scale them to years, say), got {bad}."
+    )
 
 
 def _read_objects(values, name):
@@ -450,6 +462,8 @@ def _read_objects(values, name):
             _refuse(value, name)
     try:
         return values.astype(np.float64)
+    except OverflowError as error:
+        raise _too_large(name, "a whole number that no float holds") from error
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numbers or dates, none missing: {error}") from error
 

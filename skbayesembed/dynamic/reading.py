@@ -281,8 +281,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
         -------
         Answer
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
-            ``end`` less that at ``start``, and ``prob_increase``, the probability that the words
-            drew closer.
+            ``end`` less that at ``start``; ``pairs``, the positive pairs that the words were
+            targets of in the two periods, those of the one with fewer; and ``prob_increase``, the
+            probability that the words drew closer. Where there are fewer than 10 pairs, a note says
+            that this is what the prior makes of other periods.
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Examples
@@ -303,6 +305,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         start, end = (self.periods_.labels[t] for t in (before, after))
         title = f"change of the {similarity_title(a, b)} from {start} to {end}"
         found = difference(self, later, former, prob, title=title)
+        found.pairs = tuple(_fewest_pairs(self, [before, after], a, b).tolist())
         found.prob_increase = found.pop("prob_positive")
         return found
 
@@ -440,6 +443,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         has about even chances of a larger distance than the default threshold, one that is known
         to have stayed has none. Cosines rank words with short vectors, as those that go with
         anything, too high: the same step turns them further.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.most_changed(3, start=1900, end=1901).words.shape
+        (3,)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer
 from ..common.files import npz_path
+from ..common.memory import note_size
 from ..common.warnings import warn_user
 from .archive import header_of, package_version, write_archive
 from .graph import Reader, Writer
@@ -52,7 +53,14 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
         "state": {name: writer.write(value, name) for name, value in state.items()},
         "nodes": writer.nodes,
     }
-    write_archive(npz_path(path), header, dict(writer.named_arrays()))
+    file = npz_path(path)
+    write_archive(file, header, dict(writer.named_arrays()))
+    advice = "fewer words or n_components make it smaller"
+    if draws is None and estimator.posterior_.attrs["solver"] != "map":
+        advice = "save(path, draws=200) keeps some of the draws, which take most of it"
+    elif getattr(estimator, "_sampling", None) is not None:
+        advice = "most of it is what intervals by units need"
+    note_size(file.stat().st_size, f"{file.name} takes", advice)
 
 
 def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
@@ -160,7 +168,8 @@ class SaveMixin:
         Parameters that are functions (``analyzer=``) are code and not stored: `skbayesembed.load`
         asks for them. Vectors of an ``embedding`` are stored; of one that is a path, the path. A
         model that answers about the sampling of documents, and was not asked yet, is stored with
-        the numbers of their words, from which it works its intervals out when it is asked.
+        the numbers of their words, from which it works its intervals out when it is asked. Of a
+        file of more than 50 MiB a note on the standard error stream tells the size.
         """
         save(self, path, draws)
 

@@ -143,6 +143,9 @@ class WEATDisplay(Display):
         axes.set_ylim(1.1, -1.0)
         axes.set_yticks([0.0, 0.7], ["these words", "words dealt\nout anew"])
         axes.tick_params(axis="y", length=0)
-        axes.set_xlabel(f"effect size\n{interval_label(found.prob, found.source)}")
+        lines = ["effect size", interval_label(found.prob, found.source)]
+        if found.source != "point":
+            lines.append("interval: these words; p: words dealt out anew")
+        axes.set_xlabel("\n".join(lines))
         axes.set_title(f"p = {found.p_value:.3g} over {found.n_splits:,} splits", loc="left")
         return self._close()

@@ -13,11 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_integer, check_list
 from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
-from .canvas import COLORS, GREY, LIGHT, Display, can, styles
+from .canvas import COLORS, GREY, LIGHT, SMALL, Display, can, styles
 from .labels import called
 from .similarity import checked_pairs
 
-_HEIGHT, _PANEL, _BELOW = 2.0, 1.05, 0.55
+_HEIGHT, _PANEL, _BELOW, _KEY = 2.0, 1.05, 0.55, 0.2
+# Chains in a line of the legend.
+_KEYS = 4
 # What is looked at unless it is named: the first of all chains, then the entries that mix worst of
 # what the models watch themselves.
 _WATCHED = ("logit", "prevalence", "diffusion")
@@ -119,6 +121,9 @@ class ChainsDisplay(Display):
         By their labels.
     """
 
+    # what vertical axes are called; by the names of the entries where None
+    _quantity: str | None = None
+
     def __init__(self, draws: dict[str, np.ndarray]) -> None:
         self.draws = draws
 
@@ -167,7 +172,9 @@ class ChainsDisplay(Display):
         if names is not None:
             raise ValueError(f"names and pairs must not both be given, got names={names!r}.")
         _check_chains(estimator.posterior_, cls.__name__)
-        return cls(_answers(estimator, pairs)).plot(ax)
+        display = cls(_answers(estimator, pairs))
+        display._quantity = "cosine"
+        return display.plot(ax)
 
     @classmethod
     def from_posterior(
@@ -199,7 +206,17 @@ class ChainsDisplay(Display):
 
     def _panels(self, ax, **more):
         n = len(self.draws)
-        return self._open(ax, _PANEL * n + _BELOW, n, 1, **more)
+        return self._open(ax, _PANEL * n + _BELOW + _KEY, n, 1, **more)
+
+    def _key(self, artists):
+        """The legend of chains, below all panels; in the last of axes that were given."""
+        if len(artists) < 2:
+            return
+        look = {"frameon": False, "fontsize": SMALL, "ncols": _KEYS, "handlelength": 1.0}
+        if self._owned:
+            self.figure_.legend(handles=artists, loc="outside lower center", **look)
+        else:
+            self.axes_[-1].legend(handles=artists, **look)
 
     def _head(self, axes, label, draws):
         value = float(rhat(draws[..., None])[0])
@@ -308,12 +325,14 @@ class TraceDisplay(ChainsDisplay):
         self.lines_ = []
         for axes, (label, draws) in zip(panels, self.draws.items(), strict=True):
             self.lines_.append([
-                axes.plot(chain, color=color, lw=0.5, alpha=0.8)[0]
-                for chain, (color, _) in zip(draws, styles(), strict=False)
+                axes.plot(chain, color=color, lw=0.5, alpha=0.8, label=f"chain {i}")[0]
+                for i, (chain, (color, _)) in enumerate(zip(draws, styles(), strict=False))
             ])  # fmt: skip
             axes.margins(x=0.0)
+            axes.set_ylabel(self._quantity or label.partition("[")[0])
             self._head(axes, label, draws)
-        axes.set_xlabel(f"draw ({len(draws)} chains)")
+        axes.set_xlabel("draw")
+        self._key(self.lines_[-1])
         return self._close()
 
 
@@ -382,12 +401,15 @@ class RankDisplay(ChainsDisplay):
             axes.axhspan(low, high, color=LIGHT, lw=0, zorder=0)
             axes.axhline(1.0, color=GREY, lw=0.6, zorder=0)
             self.steps_.append([
-                axes.stairs(share, edges, baseline=None, color=color, lw=1.0)
-                for share, (color, _) in zip(shares, styles(), strict=False)
+                axes.stairs(
+                    share, edges, baseline=None, color=color, lw=1.0, label=f"chain {i}"
+                )
+                for i, (share, (color, _)) in enumerate(zip(shares, styles(), strict=False))
             ])  # fmt: skip
             axes.margins(x=0.0)
             self._head(axes, label, draws)
         axes.set_xlabel("rank among the draws of all chains\ngrey: 90 % of bins of even chains")
+        self._key(self.steps_[-1])
         panels[len(panels) // 2].set_ylabel("share of draws / even share")
         return self._close()
 

@@ -11,6 +11,7 @@ from ..corpus.design import INTERCEPT
 from ..posterior.results import Result
 from ..posterior.sources import interval_label
 from ..posterior.tables import bounded, p_values
+from ..sgns.neighbours import order_note
 from .canvas import Display, can
 from .marks import beside, column_width, forest, forest_height, reference
 
@@ -29,6 +30,8 @@ class Rows(NamedTuple):
         Columns on the right: a head, and a text for each row.
     zero : float or None
         What answers are held against.
+    note : str or None
+        What is to be known of the rows, below the axis.
     """
 
     labels: list
@@ -38,6 +41,7 @@ class Rows(NamedTuple):
     title: str | None
     beside: Sequence[tuple[str, list[str]]] = ()
     zero: float | None = None
+    note: str | None = None
 
 
 def _neighbours(table):
@@ -105,7 +109,7 @@ def _regression(table):
         list(table.terms),
         table.mean,
         table.interval,
-        "slope",
+        f"slope of {table.outcome}, per unit of the term",
         None,
         [("p", p_values(table.p_value))],
         0.0,
@@ -153,7 +157,8 @@ def rows_of(result: Any) -> Rows:
     if kind is not None:
         quantity, title, more, zero = kind(result)
         words = [str(word) for word in result.words]
-        return Rows(words, result.mean, result.interval, quantity, title, more, zero)
+        note = order_note(result) if hasattr(result, "prob_top") else None
+        return Rows(words, result.mean, result.interval, quantity, title, more, zero, note)
     kind = _OTHERS.get(type(result).__name__)
     if kind is not None:
         return kind(result)
@@ -249,7 +254,8 @@ class ForestDisplay(Display):
             start += column_width(head, texts)
         prob = self.result.prob
         below = "" if prob is None else f"\n{interval_label(prob, source)}"
-        axes.set_xlabel(f"{rows.quantity}{below}")
+        note = "" if rows.note is None else f"\n{rows.note}"
+        axes.set_xlabel(f"{rows.quantity}{below}{note}")
         if rows.title is not None:
             # above the heads of columns, which leave it no room beside them
             crowded = len(rows.beside) > 1 and source != "point"

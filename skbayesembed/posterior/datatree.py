@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..common.checks import check_integer
-from ..common.memory import readable
+from ..common.memory import note_size, readable
 from .validation import check_attrs
 
 if TYPE_CHECKING:
@@ -175,4 +175,9 @@ def data_tree(
         labels = {name: (one.dim, np.asarray(values)) for name, values in one.labels.items()}
         group = tree["log_likelihood"]
         group.dataset = group.to_dataset().assign_coords(labels)
+    note_size(
+        sum(np.asarray(x).nbytes for group in groups.values() for x in group.values()),
+        "this DataTree, and what to_netcdf writes of it, take",
+        "to_datatree(draws=200) of an estimator has fewer draws",
+    )
     return tree

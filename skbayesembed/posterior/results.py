@@ -22,6 +22,11 @@ _MAX_ROWS = 20
 # How entries are printed; others as many digits as they need.
 _SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "n_units": ".1f", "known": ".2f",
           "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
+# Of tests that deal words out anew, below their tables.
+TWO_QUESTIONS = (
+    "(two questions: the interval says what other text would say of these words, p whether words "
+    "dealt out anew differ as much)"
+)
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence")
 
@@ -243,9 +248,12 @@ class ResultTable(Table):
         once = [(name, values[0]) for name, values, varies in self._values() if not varies]
         notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
         few = np.ravel(self._result.get("pairs", np.inf)) < FEWEST_PAIRS
-        if "times" in self._result and few.any():
+        # a verdict says so in a sentence of its own
+        if few.any() and "verdict" not in self._result:
             what = f"fewer than {FEWEST_PAIRS} pairs"
             notes.append(note_on_periods(np.count_nonzero(few), what))
+        if "n_splits" in self._result:
+            notes.append(TWO_QUESTIONS)
         return notes + notes_on(self._about.source)
 
 

@@ -16,6 +16,7 @@ _NOTES = {
 # Of an interval, in a figure.
 _SUFFIXES = {
     "units": " (sampling of units)",
+    "units and features": " (of units and of features)",
     "model": " (of the model)",
     "posterior": " (of the model)",
     "vi": " (VI, too narrow)",

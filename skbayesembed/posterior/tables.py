@@ -148,6 +148,7 @@ class Table:
         Number of draws behind the figures: 1 for a point estimate, None if it is not known.
     source : str or None
         What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
+        ``"units and features"`` (of `regress`, what is not known of the features besides),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
         ``"point"`` (one draw, no interval); None if it is not known.
@@ -232,6 +233,15 @@ class Table:
         ------
         ImportError
             If pandas is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import Posterior
+        >>> draws = np.random.default_rng(0).normal(size=(4, 200, 3))
+        >>> posterior = Posterior({"x": draws})
+        >>> posterior.summary("x").to_frame().shape
+        (3, 8)
         """
         return frame_of(self._series(), index=self._index())
 
@@ -251,6 +261,15 @@ class Table:
         ------
         ValueError
             If ``max_rows`` is not an integer >= 2 or None.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import Posterior
+        >>> draws = np.random.default_rng(0).normal(size=(4, 200, 3))
+        >>> posterior = Posterior({"x": draws})
+        >>> posterior.summary("x").to_string(max_rows=2).splitlines()[2]
+        '...'
         """
         if max_rows is not None and (not is_whole(max_rows) or max_rows < 2):
             raise ValueError(f"max_rows must be an integer >= 2 or None, got {max_rows!r}.")

@@ -28,6 +28,7 @@ from ..common.memory import check_memory
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
 from ..cost import Cost
+from ..posterior.sources import source_of_posterior
 from . import inputs
 from .loo import ComparisonMixin
 from .predict import SnippetReader, sample_snippets
@@ -391,6 +392,7 @@ class DiSCSenseModel(
         training = inputs.training_data(self, X, y, times, genres, units)
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
+        found.learned["modes_"].mixed = source_of_posterior(found.posterior) != "unmixed"
         self._stream = None
         self._note(training)
         self._set_fitted(found)
@@ -500,6 +502,14 @@ class DiSCSenseModel(
         ValueError
             If a time is outside of the periods of ``fit``, a genre is not among its genres, or
             units are given without times or genres.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> model.predict_proba(["river flood", "loan"]).shape
+        (2, 2)
         """
         return self._reader(X, times, genres, units).sense_proba()
 
@@ -521,6 +531,15 @@ class DiSCSenseModel(
         Returns
         -------
         ndarray of int of shape (n_snippets,)
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> river, loan = model.predict(["river flood", "loan"])
+        >>> bool(river != loan)
+        True
         """
         return self.predict_proba(X, times=times, genres=genres, units=units).argmax(axis=1)
 
@@ -542,6 +561,15 @@ class DiSCSenseModel(
         Returns
         -------
         ndarray of shape (n_snippets, n_senses)
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=20, random_state=0)
+        >>> model = model.fit(snippets)
+        >>> model.transform(["water flood", "money"]).shape
+        (2, 2)
         """
         return self.predict_proba(X, times=times, genres=genres, units=units)
 
@@ -570,6 +598,15 @@ class DiSCSenseModel(
         ndarray of shape (n_snippets,)
             Log mean over draws of eq. 9, of the words in the order in which they stand; 0 for a
             snippet without known words.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=20, random_state=0)
+        >>> model = model.fit(snippets)
+        >>> model.score_samples(["water flood", "money"]).shape
+        (2,)
         """
         return self._reader(X, times, genres, units).log_predictive()
 
@@ -600,6 +637,15 @@ class DiSCSenseModel(
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=20, random_state=0)
+        >>> model = model.fit(snippets)
+        >>> model.score(["water flood"]) < 0
+        True
         """
         found = self.score_samples(X, times=times, genres=genres, units=units)
         if sample_weight is None:

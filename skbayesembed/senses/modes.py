@@ -12,6 +12,12 @@ from ..posterior.tables import Column, Table
 if TYPE_CHECKING:
     import pandas as pd
 
+# Below a table of modes that may look as if all was well.
+_UNMIXED = (
+    "(the chains have not mixed: a mode with all of the posterior may hold several readings of the "
+    "senses. Lower n_senses, or label some snippets)"
+)
+
 
 class Modes(Sequence):
     """Modes of a posterior, the heaviest first: a sequence of `Mode` that prints as a table.
@@ -19,6 +25,11 @@ class Modes(Sequence):
     Parameters
     ----------
     modes : iterable of Mode
+
+    Attributes
+    ----------
+    mixed : bool
+        False where chains that started in the first of them have not mixed.
 
     Examples
     --------
@@ -31,6 +42,8 @@ class Modes(Sequence):
     >>> list(modes.to_frame().columns)
     ['share', 'n_starts', 'log_likelihood', 'log_mass', 'error']
     """
+
+    mixed: bool = True
 
     def __init__(self, modes: Iterable[Any] = ()) -> None:
         self._modes = list(modes)
@@ -64,7 +77,10 @@ class _ModeTable(Table):
     _max_rows = 20
 
     def __init__(self, modes):
-        self._modes = list(modes)
+        self._modes, self._mixed = list(modes), modes.mixed
+
+    def _notes(self):
+        return [] if self._mixed else [_UNMIXED]
 
     def _columns(self):
         def figures(value):

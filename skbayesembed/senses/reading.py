@@ -336,6 +336,14 @@ class SenseReadingMixin:
         ------
         ValueError
             If there is no such period.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> sorted(model.sense_words(1).words.ravel().tolist())
+        ['money', 'river']
         """
         check_is_fitted(self, "posterior_")
         return sense_words(self, n, period, prob)
@@ -385,6 +393,15 @@ class SenseReadingMixin:
         ValueError
             If there is no such sense, texts are not one for each snippet, or no snippet has a known
             word.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> table = model.representative_snippets(snippets, 0, n=1)
+        >>> len(table), bool(table["mean"][0] > 0.5)
+        (1, True)
         """
         check_is_fitted(self, "posterior_")
         return representative_snippets(self, X, sense, n, times, genres, units, texts, random, prob)

@@ -26,15 +26,33 @@ FEW_UNITS = 3
 _UNLIKELY = 0.1
 
 
+def order_note(table):
+    """What a figure says of words that are too unlikely to be among the nearest, or None."""
+    n, unlikely = len(table.words), int(np.sum(table.prob_top < _UNLIKELY))
+    if unlikely == 0 or table.n_draws == 1:
+        return None
+    which = f"all {n}" if unlikely == n else f"{unlikely} of {n}"
+    return f"P(top {n}) < {_UNLIKELY:g} for {which}: others are about as near"
+
+
 def order_notes(table):
-    """A note where words of a table are too unlikely to be among the nearest to be in an order."""
-    unlikely = int(np.sum(table.prob_top < _UNLIKELY))
+    """Notes where words of a table are too unlikely to be among the nearest to be in an order."""
+    n, unlikely = len(table.words), int(np.sum(table.prob_top < _UNLIKELY))
     if unlikely == 0 or table.n_draws == 1:
         return []
-    n = len(table.words)
+    if unlikely == n:
+        found = (
+            f"all {n}: so many words are about as near that it is not known which are the nearest. "
+            "Report cosines with their intervals, or compare words that you name beforehand "
+            "(nearer), and no list of the nearest"
+        )
+    else:
+        found = (
+            f"{unlikely} of these {n}: whether those are among the nearest is not known. Report "
+            "cosines with their intervals, and no order"
+        )
     return [
-        f"P(top {n}) is below {_UNLIKELY:g} for {unlikely} of these {n}: whether they are among "
-        "the nearest, and in what order, is not known. Fewer n_components, or words "
+        f"P(top {n}) is below {_UNLIKELY:g} for {found}. Fewer n_components, or words "
         "(max_features), narrow intervals"
     ]
 

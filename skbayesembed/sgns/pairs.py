@@ -196,6 +196,15 @@ class PairCounts:
         ------
         ValueError
             If ``test_size`` is not strictly between 0 and 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import PairCounts
+        >>> counts = np.full((3, 3), 40)
+        >>> train, test = PairCounts(counts, counts).split(random_state=0)
+        >>> float(train.positive.sum() + test.positive.sum())
+        360.0
         """
         if not is_number(test_size) or not 0 < test_size < 1:
             raise ValueError(f"test_size must be a number between 0 and 1, got {test_size!r}.")

@@ -115,6 +115,15 @@ class AskingMixin:
         -----
         UserWarning
             Where words of a list are left out.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> model.axis(["cat"], ["dog"])
+        Axis(['cat'], ['dog'])
         """
         check_is_fitted(self, "posterior_")
         return known_axis(self, high, low)
@@ -159,6 +168,18 @@ class AskingMixin:
         answers share cancels in their difference, so that its interval may be narrower, or wider,
         than theirs would suggest. The interval is that of the difference itself, and not made of
         the intervals of the two.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> first, second = model.similarity("cat", "dog"), model.similarity("cat", "mat")
+        >>> answer = model.contrast(first, second)
+        >>> bool(np.isclose(answer.mean, first.mean - second.mean))
+        True
         """
         check_is_fitted(self, "posterior_")
         return contrast(self, a, b, low, high, prob)
@@ -218,6 +239,16 @@ class ReadingMixin(AskingMixin):
         ------
         KeyError
             For an unknown word, and a list without a known one.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> answer = model.similarity("cat", "dog")
+        >>> answer.draws.shape, answer.interval.shape
+        ((1000,), (2,))
         """
         check_is_fitted(self, "posterior_")
         return similarity(self, a, b, prob)
@@ -245,6 +276,14 @@ class ReadingMixin(AskingMixin):
             For an unknown word.
         ValueError
             For what is no pair.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.similarity_difference(("cat", "mat"), ("dog", "mat")).mean.shape
+        ()
         """
         check_is_fitted(self, "posterior_")
         return similarity_difference(self, first, second, prob)
@@ -266,6 +305,15 @@ class ReadingMixin(AskingMixin):
         Neighbours
             Ordered by posterior mean cosine, with the probability of each of being among the
             ``n`` nearest; prints as a table.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> len(model.most_similar("cat", 3).words)
+        3
         """
         check_is_fitted(self, "posterior_")
         return most_similar(self, word, n, prob)
@@ -333,6 +381,15 @@ class ReadingMixin(AskingMixin):
             For an unknown word.
         ValueError
             Where ``words`` is no list, or ``axis`` no axis.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> sorted(model.project(["mat", "rug"], model.axis("cat", "dog")).words.tolist())
+        ['mat', 'rug']
         """
         check_is_fitted(self, "posterior_")
         return project(self, axis, words, prob)
@@ -356,6 +413,15 @@ class ReadingMixin(AskingMixin):
         Analogies
             Ordered by posterior mean cosine, with the probability of each of being the answer;
             prints as a table.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> len(model.analogy("cat", "mat", "dog", 2).words)
+        2
         """
         check_is_fitted(self, "posterior_")
         return analogy(self, a, b, c, n, prob)
@@ -413,6 +479,15 @@ class ReadingMixin(AskingMixin):
         ----------
         Caliskan, Bryson & Narayanan (2017). Semantics derived automatically from language corpora
         contain human-like biases. Science 356.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> model.weat(["cat", "mat"], ["dog", "rug"], ["sat"], ["and"]).n_splits
+        6
         """
         check_is_fitted(self, "posterior_")
         return weat(self, X, Y, A, B, prob)
@@ -454,6 +529,15 @@ class ReadingMixin(AskingMixin):
         ----------
         Müller, Parmigiani, Robert & Rousseau (2004). Optimal Sample Size for Multiple Testing: the
         Case of Gene Expression Microarrays. Journal of the American Statistical Association 99.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> tests = {"pets": (["cat", "dog"], ["mat", "rug"], ["sat"], ["and"])}
+        >>> model.weats(tests).names.tolist()
+        ['pets']
         """
         check_is_fitted(self, "posterior_")
         return weats(self, tests, prob)
@@ -487,6 +571,15 @@ class ReadingMixin(AskingMixin):
             Where both ``other`` and ``words`` are given.
         MemoryError
             If the draws would not fit.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> model.document_similarity(["a cat sat", "the rug"], words=["dog"]).mean.shape
+        (2, 1)
         """
         check_is_fitted(self, "posterior_")
         check_one_of(other, words)
@@ -513,6 +606,15 @@ class ReadingMixin(AskingMixin):
             ``mean`` and ``sd`` (n_pairs,), ``interval`` (n_pairs, 2), ``draws`` (n_draws, n_pairs).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, as
             of `similarity`.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
+        >>> model = BayesianSGNS(2, solver="map", prior_precision=0.1, min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> model.cooccurrence_proba([("cat", "mat"), ("dog", "rug")]).mean.shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         return cooccurrence(self, pairs, prob)

@@ -72,6 +72,8 @@ def deviations_of(estimator):
     sampling = estimator._sampling
     if estimator.uncertainty != "documents" or sampling is None:
         return None
+    # as they are set now, which may be after the fit
+    sampling.verbose, sampling.n_jobs = estimator.verbose, estimator.n_jobs
     try:
         if sampling.problem is None:
             return sampling.deviations

@@ -17,6 +17,7 @@ from math import comb
 import numpy as np
 
 from ..common.checks import check_prob
+from ..posterior.results import TWO_QUESTIONS
 from ..posterior.tables import Column, Table, false_shares, p_values
 from .neighbours import units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
@@ -102,7 +103,7 @@ class AssociationTests(Table):
         return "association tests, effect sizes"
 
     def _notes(self):
-        return super()._notes() + units_notes(self)
+        return [*super()._notes(), TWO_QUESTIONS, *units_notes(self)]
 
     def _columns(self):
         columns = [

@@ -454,6 +454,17 @@ class GaussianLDA(
         document's tokens are found by collapsed variational inference, which is deterministic. The
         standard deviations are those of its linear response, with the covariances of tokens: a few
         per cent, and up to a quarter where words tell little of their topics, too large.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> bool(np.allclose(model.transform(data.counts).sum(axis=1), 1.0))
+        True
         """
         check_is_fitted(self, "posterior_")
         check_choice("features", self.features, ("mean", "mean_std"))
@@ -504,6 +515,16 @@ class GaussianLDA(
         ValueError
             If no document that counts has two tokens, weights are not allowed, or
             ``new_words=True`` with Gaussian topics.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.score(data.counts) < 0
+        True
         """
         check_is_fitted(self, "posterior_")
         check_bool("new_words", new_words)
@@ -540,6 +561,16 @@ class GaussianLDA(
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.perplexity(data.counts) > 1
+        True
         """
         return float(np.exp(-self.score(X)))
 
@@ -562,6 +593,16 @@ class GaussianLDA(
         ------
         ValueError
             If no document has two tokens.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.log_density(data.counts) < 0
+        True
         """
         check_is_fitted(self, "posterior_")
         reading = inputs.reading(self, X, embedding)

@@ -307,6 +307,16 @@ class TopicReadingMixin:
             ``words``, ``mean`` and ``prob_top`` (n_topics, n), ``interval`` (n_topics, n, 2);
             prints as a table. By counts it is worked out from at most 200 draws, by density from
             at most 10, which makes its intervals rough.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.top_words(5).words.shape
+        (2, 5)
         """
         check_is_fitted(self, "posterior_")
         return top_words(self, n, self.word_proba if by is None else by, prob)
@@ -324,6 +334,17 @@ class TopicReadingMixin:
         Returns
         -------
         TopicTable
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> bool(np.isclose(model.topic_info(5).share.sum(), 1.0))
+        True
         """
         check_is_fitted(self, "posterior_")
         check_integer("n", n, 1)
@@ -367,6 +388,16 @@ class TopicReadingMixin:
         ValueError
             If there is no such topic, texts are not one for each document, no document has a known
             word, or X is needed: ``partial_fit`` keeps no documents.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.representative_documents(data.counts, n=3).index.shape
+        (6,)
         """
         check_is_fitted(self, "posterior_")
         return representative_documents(self, X, topic, n, texts, n_draws, prob)
@@ -447,6 +478,16 @@ class TopicReadingMixin:
         Result
             ``mean`` (n_topics, n_dims, 2), of the means; ``sd`` (n_topics, n_dims, 2), of the
             standard deviations, the roots of the diagonals of the covariances.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.topic_interval().mean.shape
+        (2, 3, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -502,6 +543,16 @@ class TopicReadingMixin:
         See Also
         --------
         skbayesembed.metrics.coherence : The formulas.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.coherence(data.counts, n=5).shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         check_choice("measure", measure, ("npmi", "pmi"))
@@ -526,6 +577,16 @@ class TopicReadingMixin:
         dict or pyLDAvis.PreparedData
             The arguments of ``pyLDAvis.prepare``: ``topic_term_dists``, ``doc_topic_dists``,
             ``doc_lengths``, ``vocab`` and ``term_frequency``.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> sorted(model.to_pyldavis(data.counts))
+        ['doc_lengths', 'doc_topic_dists', 'term_frequency', 'topic_term_dists', 'vocab']
         """
         check_is_fitted(self, "posterior_")
         check_bool("prepare", prepare)

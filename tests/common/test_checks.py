@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skbayesembed.common.checks import all_finite, check_list, check_prob, check_real
+from skbayesembed.common.checks import all_finite, as_floats, check_list, check_prob, check_real
 
 
 @pytest.mark.parametrize("value", [0.5, 3, np.float32(2), np.int8(1), 2**63 - 1, 2.3e-308])
@@ -51,3 +51,8 @@ def test_all_finite():
     for bad in (np.nan, np.inf, -np.inf):
         assert not all_finite(np.array([0.0, bad, 1.0]))
     assert not all_finite(np.array([np.inf, -np.inf]))
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(float).max, reason="no longer numbers")
+def test_longer_numbers_are_infinite_without_a_warning():
+    assert np.isinf(as_floats(np.longdouble("1e4000")))

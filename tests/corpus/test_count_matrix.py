@@ -7,7 +7,12 @@ import pytest
 from scipy import sparse
 
 from skbayesembed import BayesianSGNS
-from skbayesembed.corpus.count_matrix import frequent_columns, most_frequent, named_matrix
+from skbayesembed.corpus.count_matrix import (
+    count_matrix,
+    frequent_columns,
+    most_frequent,
+    named_matrix,
+)
 from skbayesembed.corpus.known import check_kind, known_counts
 
 COUNTS = sparse.csr_array(np.array([[2.0, 0, 1, 0], [1, 0, 2, 1]]))
@@ -55,3 +60,9 @@ def test_known_counts():
     estimator._columns = np.array([0])
     with pytest.raises(ValueError, match="X is tokens, .* fitted on a count matrix"):
         known_counts(estimator, [["a"]])
+
+
+def test_infinities_of_both_signs():
+    """Their sum, which is looked at first, is none: no warning of it comes before the error."""
+    with pytest.raises(ValueError, match="X contains infinity"):
+        count_matrix(BayesianSGNS(), np.array([[-np.inf, np.inf]]), reset=True)

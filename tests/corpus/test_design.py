@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
 from skbayesembed.corpus.design import INTERCEPT, design_of
+
+pd = pytest.importorskip("pandas")
 
 X = np.array([[0, 1.0], [1, 2.0], [1, 4.0], [0, 1.5]])
 

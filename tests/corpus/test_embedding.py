@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.frozen import FrozenEstimator
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.corpus.embedding import check_vectors, source_of, vectors_of_columns
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 TABLE = {
     "cat": np.array([2.0, 0.1]),

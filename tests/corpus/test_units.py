@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from skbayesembed.corpus.units import check_units, check_weights, units_of
+
+pd = pytest.importorskip("pandas")
 
 
 def test_documents_are_units_where_none_are_given():

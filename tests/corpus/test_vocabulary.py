@@ -5,12 +5,13 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from skbayesembed import BayesianSGNS, Vocabulary, build_vocabulary
 from skbayesembed.corpus.text import build_corpus, restrict
 from skbayesembed.corpus.vocabulary import _READING
+
+pd = pytest.importorskip("pandas")
 
 
 def make_tokens(n_documents=60, seed=0):

@@ -6,7 +6,6 @@ import datetime
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -20,7 +19,10 @@ from skbayesembed import DynamicSGNS, PairCounts, Posterior
 from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic.model import SIDES
 from skbayesembed.sgns.balance import balanced
+from tests.helpers.extras import optional
 from tests.helpers.versions import needs_sklearn
+
+pd = optional("pandas")
 
 # Chains this short need not mix.
 pytestmark = [

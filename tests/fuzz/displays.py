@@ -25,11 +25,11 @@ _USUAL = {
     "n": 3, "prob": 0.8, "kind": "density", "label": 2, "start": 0, "names": None, "ax": None,
     "axis": Made(lambda model: model.axis(["x0"], ["x1"])), **_ASSOCIATION,
 }  # fmt: skip
-# What is drawn from answers is given one.
+# What is drawn from answers is given one, of word vectors whatever the display is of.
 _ANSWERS = {
-    "result": Made(lambda model: model.most_similar("x0", n=3)),
-    "answer": Made(lambda model: model.weat(**_ASSOCIATION)),
-    "answers": Made(lambda model: {"a": model.similarity("x0", "x1")}),
+    "result": Made(lambda _: vectors().most_similar("x0", n=3)),
+    "answer": Made(lambda _: vectors().weat(**_ASSOCIATION)),
+    "answers": Made(lambda _: {"a": vectors().similarity("x0", "x1")}),
     "posterior": Made(lambda model: model.posterior_),
 }
 _OF_RESULT = {
@@ -39,6 +39,11 @@ _OF_RESULT = {
     "SenseWordsDisplay": Made(lambda model: model.sense_words(3)),
     "TopicWordsDisplay": Made(lambda model: model.top_words(3)),
 }
+
+
+def vectors():
+    """Fitted word vectors."""
+    return fitted("sgns-metropolis")
 
 
 def makers():
@@ -82,7 +87,7 @@ class Draw:
         return (AttributeError,) if self.display == "DispersionDisplay" else ()
 
     def __call__(self):
-        model = fitted(_OF.get(self.display, "sgns-metropolis"))
+        model = fitted(_OF[self.display]) if self.display in _OF else vectors()
         if self.display == "DispersionDisplay":
             model = of_documents()
         make = getattr(getattr(plotting, self.display), self.method)

@@ -30,8 +30,9 @@ EXTREME = (
 # Warnings that are somebody's fault rather than information for a user.
 _FAULTS = (RuntimeWarning, DeprecationWarning, FutureWarning, ResourceWarning, BytesWarning)
 _OURS = Path(skbayesembed.__file__).parent
-# CPU seconds that a call on data this small may take, and seconds after which it is ended.
-SLOW, HUNG = 10.0, 60
+# CPU seconds that a call on data this small may take, and seconds after which it is ended; other
+# work may be beside it.
+SLOW, HUNG = 10.0, 240
 
 
 class Hung(BaseException):

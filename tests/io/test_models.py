@@ -21,6 +21,7 @@ from sklearn.frozen import FrozenEstimator
 
 import skbayesembed
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, InformativePrior
+from skbayesembed.common import memory
 from skbayesembed.io import WordVectors
 from tests.test_contract import CASES
 
@@ -234,11 +235,13 @@ def test_what_cannot_be_stored_is_named(tmp_path):
 # Fewer draws ------------------------------------------------------------------------------------
 
 
-def test_fewer_draws(tmp_path):
+def test_fewer_draws(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(memory, "LARGE_FILE", 10_000)
     options = {**SHORT, "draws": 200, "uncertainty": "model"}
     model = BayesianSGNS(2, solver="gibbs", prior_precision=0.1, **options).fit(TEXTS)
     model.most_similar("river")  # works out the maps of draws
     model.save(tmp_path / "all")
+    assert "all.npz takes" in (said := capsys.readouterr().err) and "save(path, draws=200)" in said
     model.save(tmp_path / "few", draws=100)
     model.save(tmp_path / "none", draws=0)
     size = {name: (tmp_path / f"{name}.npz").stat().st_size for name in ("all", "few", "none")}

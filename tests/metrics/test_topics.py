@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
 from skbayesembed.metrics import coherence
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 WORDS = ["cat", "dog", "hen", "tin", "iron"]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold
 
 from skbayesembed import BayesianSGNS, DynamicSGNS, GaussianLDA
 from skbayesembed.metrics import compare_models, score_units
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 RNG = np.random.default_rng(0)
 TEXTS = [" ".join(f"w{i}" for i in row) for row in RNG.integers(9, size=(24, 12))]

@@ -169,6 +169,10 @@ def test_modes_print_as_a_table(senses):
     assert len(repr(modes)) < 1000 and repr(Modes()) == "[]"
     assert len(modes.to_frame()) == len(modes)
     assert pickle.loads(pickle.dumps(modes))[0].n_starts == modes[0].n_starts
+    assert modes.mixed and "not mixed" not in repr(modes)
+    modes = Modes(modes)
+    modes.mixed = False
+    assert "the chains have not mixed" in repr(modes)
 
 
 def test_prevalences_are_those_of_the_estimator(senses):

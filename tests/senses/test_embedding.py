@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import softmax
@@ -17,6 +16,9 @@ from skbayesembed import BayesianSGNS, DiSCSenseModel, load
 from skbayesembed.corpus.embedding import median_distance
 from skbayesembed.datasets import make_senses
 from skbayesembed.senses.embedding import prepared
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 N_WORDS = 30
 WORDS = [f"w{v}" for v in range(N_WORDS)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -17,7 +16,10 @@ from sklearn.pipeline import make_pipeline
 
 from skbayesembed import DiSCSenseModel, Posterior, SensePrior
 from skbayesembed.datasets import make_senses
+from tests.helpers.extras import optional
 from tests.helpers.versions import needs_sklearn
+
+pd = optional("pandas")
 
 # Chains this short need not mix, and data this small can have several modes.
 pytestmark = [

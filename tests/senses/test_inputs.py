@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
@@ -12,6 +11,8 @@ from sklearn.model_selection import KFold, cross_val_score
 from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import extract_snippets
 from skbayesembed.senses import inputs
+
+pd = pytest.importorskip("pandas")
 
 COUNTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0]])
 TEXTS = ["river bank river", "", "money", "river bank"]

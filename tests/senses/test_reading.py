@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import logsumexp, softmax
@@ -14,6 +13,9 @@ from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import make_senses
 from skbayesembed.posterior.posterior import Posterior, hdi_interval
 from skbayesembed.posterior.psis import smoothed_weights
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 N, V, K, T, G = 90, 12, 2, 3, 2
 YEARS = np.array([1810, 1820, 1830])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.sgns.effects import context_means, contexts_to_vectors, permutation_test
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 _RNG = np.random.default_rng(3)
 WORDS = [f"w{i:02}" for i in range(16)]

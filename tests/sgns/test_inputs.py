@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.sgns.counting import document_pairs, expected_negatives, window_pairs
+
+pd = pytest.importorskip("pandas")
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
 

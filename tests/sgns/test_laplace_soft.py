@@ -70,7 +70,7 @@ def test_within_the_directions_it_makes_the_identity(layout):
 
 def barely(rank, n_pairs=2000):
     """Model, mode and canonical frame where the prior just lets so many components live."""
-    for precision in 20 * 0.97 ** np.arange(100):
+    for precision in 20 * 0.97 ** np.arange(11, 100):
         model, arrays = model_and_mode(DensePairs, n_pairs, precision)
         if numerical_rank(arrays["alpha"]) >= rank:
             return model, canonical_frame(model, seek_mode(model, arrays)[0])
@@ -119,9 +119,10 @@ def test_draws_need_fewer_products(monkeypatch):
     assert facts[True] < 0.7 * facts[False]
 
 
-def test_dependent_contexts():
-    """A mode of rank below K: the factor is support enough, or there is none."""
-    hessian = hessian_at_mode(SparsePairs, n_pairs=2000, precision=9.0)
+@pytest.mark.parametrize("precision", [8.0, 9.5])
+def test_dependent_contexts(precision):
+    """A mode of rank below K: directions next to dependent must not make rounding errors large."""
+    hessian = hessian_at_mode(SparsePairs, n_pairs=2000, precision=precision)
     assert np.linalg.matrix_rank(hessian.x[1], tol=1e-2) < K
     check_solutions(hessian)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import expit
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.posterior.summary import interval_errors
 from skbayesembed.sgns.reading import Neighbours
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
 

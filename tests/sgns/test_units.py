@@ -7,7 +7,6 @@ import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -17,6 +16,8 @@ from sklearn.pipeline import Pipeline
 from skbayesembed import BayesianSGNS, InformativePrior, PairCounts
 from skbayesembed.sgns.counting import document_pairs, expected_negatives
 from skbayesembed.sgns.documents import answers
+
+pd = pytest.importorskip("pandas")
 
 V, D = 18, 30
 WORDS = np.array([f"w{i:02d}" for i in range(V)])

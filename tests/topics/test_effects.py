@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import stdtrit
@@ -13,6 +12,9 @@ from scipy.special import stdtrit
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.topics.effects import unbiased_shares
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 K = 3
 

@@ -7,7 +7,6 @@ import pickle
 
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
@@ -23,7 +22,10 @@ from skbayesembed.inference.matching import match
 from skbayesembed.topics import checks, choice, recording
 from skbayesembed.topics.gibbs.conditionals import TopicGibbs
 from skbayesembed.topics.vi.variational import TopicVI
+from tests.helpers.extras import optional
 from tests.helpers.versions import needs_sklearn
+
+pd = optional("pandas")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The chains? ha(ve|s) not mixed"),

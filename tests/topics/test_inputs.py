@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -12,6 +11,8 @@ from sklearn.frozen import FrozenEstimator
 from skbayesembed import BayesianSGNS, GaussianLDA, spine
 from skbayesembed.topics import inputs
 from skbayesembed.topics.vectors import Normaliser
+
+pd = pytest.importorskip("pandas")
 
 ANIMALS = {"cat": [2.0, 0.1], "dog": [2.1, -0.2], "cow": [1.9, 0.3]}
 METALS = {"tin": [-2.0, 0.2], "iron": [-2.2, -0.1], "zinc": [-1.8, 0.0]}

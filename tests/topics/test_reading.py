@@ -6,13 +6,15 @@ import sys
 import types
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.metrics import coherence
+from tests.helpers.extras import optional
+
+pd = optional("pandas")
 
 K, V = 3, 60
 

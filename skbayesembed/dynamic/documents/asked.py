@@ -59,8 +59,12 @@ def seconds_of_deviations(
 ) -> float:
     """Seconds by ``clock`` of all that deviations with so many units take, from any vectors."""
     rng = np.random.default_rng(0)
+    n_periods, _, n_words, k = density.shape
+    # of the right shapes, which is what products take their time by
+    turned = np.tile(np.eye(k), (2, n_words, 1, 1)), np.ones((n_periods, 2 * n_words * k))
     with OneBlasThread():
-        solver = RoughSolver(Curvature(density, np.stack([*arrays.values()], axis=1)), 0)
+        curvature = Curvature(density, np.stack([*arrays.values()], axis=1))
+        solver = RoughSolver(curvature, 0, turned)
         rows = rng.standard_normal((_ROWS, *density.shape))
         each = timed(lambda: [solver.precondition(solver.image(row)) for row in rows], clock)
     each /= _ROWS

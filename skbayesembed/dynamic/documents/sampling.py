@@ -118,10 +118,10 @@ class DriftSampling(Sampling):
         counts, make_scores = self._build()
         arrays = {name: x.reshape(shape[0], *shape[2:]) for name, x in self._arrays.items()}
         density = density_of(counts, self._build.prior, arrays)
-        awaited = Awaited(self._verbose)
+        awaited = Awaited(self.verbose)
         awaited.announce(density.n_parameters // 2, lambda: self._seconds(density, arrays))
-        threads = Workers(effective_n_jobs(self._n_jobs))
-        with awaited.search("mode"), OneBlasThread(), threads as run:
+        threads = Workers(effective_n_jobs(self.n_jobs))
+        with awaited.search(1, "mode"), OneBlasThread(), threads as run:
             theta, _ = find_mode(
                 density,
                 density.pack(arrays),
@@ -139,8 +139,8 @@ class DriftSampling(Sampling):
         return gaussian, density, scores
 
     def _seconds(self, density, arrays):
-        found = seconds_of_deviations(density, arrays, self._number, time.perf_counter)
-        return found / effective_n_jobs(self._n_jobs)
+        found = seconds_of_deviations(density, arrays, self._number, time.thread_time)
+        return found / effective_n_jobs(self.n_jobs)
 
     @cached_property
     def dispersion(self):
@@ -198,13 +198,13 @@ class DriftSampling(Sampling):
     def _moved(self, gaussian, parts, total):
         """What ``parts`` of all ``total`` influences do to the mode, as of `solved`."""
         tol, shifts, done = _TOL if self._balance else _RAW_TOL, [], []
-        awaited = Awaited(self._verbose)
+        awaited = Awaited(self.verbose)
 
         def told(n):
             done.append(n)
             awaited.solved(sum(done), total)
 
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+        with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
             for rows in parts:
                 shifts.append(solved(gaussian, rows, run, tol, told))
         return np.concatenate(shifts)

@@ -30,15 +30,14 @@ class RoughSolver:
     curvature : Curvature
     null : int
         Not used.
+    turned : pair of ndarray, optional
+        In the place of those of `turned_information`: where only the time of products counts.
     """
 
-    def __init__(self, curvature, null):
+    def __init__(self, curvature, null, turned=None):
         self._density = curvature.density
         self.move(curvature)
-        blocks = information_blocks(curvature)
-        _, self._basis = np.linalg.eigh(blocks.sum(axis=0, dtype=np.float64))
-        along = np.einsum("swki,tswkl,swli->tswi", self._basis, blocks, self._basis, optimize=True)
-        along = np.maximum(along, 0.0).reshape(len(along), -1)
+        self._basis, along = turned_information(curvature) if turned is None else turned
         self._inverse, self._below = np.empty_like(along), np.zeros_like(along)
         p = self._density.precision
         paths_factor(p.diagonal, p.off, along, self._inverse, self._below)
@@ -118,6 +117,17 @@ def _times(x, basis):
     shape = turned.shape
     turned = turned.reshape(*shape[:2], -1, shape[-1]) @ basis
     return np.ascontiguousarray(np.moveaxis(turned.reshape(shape), (0, 1), (2, 3)))
+
+
+def turned_information(curvature):
+    """Eigenvectors of words' mean information, (2, n_words, K, K), and what periods say along them.
+
+    The latter is of shape (n_periods, 2 * n_words * K).
+    """
+    blocks = information_blocks(curvature)
+    _, basis = np.linalg.eigh(blocks.sum(axis=0, dtype=np.float64))
+    along = np.einsum("swki,tswkl,swli->tswi", basis, blocks, basis, optimize=True)
+    return basis, np.maximum(along, 0.0).reshape(len(along), -1)
 
 
 def information_blocks(curvature, words=slice(None)):

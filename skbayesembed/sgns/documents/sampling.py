@@ -17,6 +17,7 @@ from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
 from ..balance import along, balancing, nearest_rotation
+from ..data import KEPT_UPTO
 from ..laplace.approximation import NAMES
 from ..laplace.curvature import seek_mode, seen_through_products
 from ..laplace.hessian import Hessian
@@ -139,9 +140,9 @@ class Sampling:
     """
 
     def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs, verbose=0):
-        self._verbose = verbose
+        self.verbose = verbose
         self._build, self._arrays, self._number = build, arrays, n_units
-        self._balance, self._seed, self._n_jobs = balance, seed, n_jobs
+        self._balance, self._seed, self.n_jobs = balance, seed, n_jobs
 
     def __getstate__(self):
         state = self.__dict__ | {"_at_mode": None}
@@ -158,10 +159,10 @@ class Sampling:
             _ADVICE,
         )
         model, make_scores = self._build()
-        awaited = Awaited(self._verbose)
+        awaited = Awaited(self.verbose)
         awaited.announce(n_words * k, lambda: self._seconds(model))
-        threads = Workers(effective_n_jobs(self._n_jobs))
-        with awaited.search("mode"), OneBlasThread(), threads as run:
+        threads = Workers(effective_n_jobs(self.n_jobs))
+        with awaited.search(1, "mode"), OneBlasThread(), threads as run:
             mode = find_mode_near(model, self._arrays, run)
             scores = make_scores(mode.vectors, run)
         hessian = Hessian(model, mode.vectors)
@@ -169,10 +170,10 @@ class Sampling:
         return mode, hessian, scores
 
     def _seconds(self, model):
-        """Seconds by the clock that all will take, by products of the model at hand."""
+        """Seconds that all will take on a free machine, by products of the model at hand."""
         pairs = getattr(self._build, "pairs", None)
-        found = seconds_of_deviations(model, self._number, pairs, time.perf_counter)
-        return found / effective_n_jobs(self._n_jobs)
+        found = seconds_of_deviations(model, self._number, pairs, time.thread_time)
+        return found / effective_n_jobs(self.n_jobs)
 
     def _seeds(self):
         # spawning counts children: a fresh sequence gives the same ones every time
@@ -228,7 +229,7 @@ class Sampling:
         differences = 0.5 * (halves[:, 0] - halves[:, 1])
         most, n_prior = numbers_of(model.n_words * model.n_components)
         weights = sampling_weights(self._number, of_units, most)
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+        with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
             hessian.run = run
             shifts = np.concatenate(
                 [
@@ -242,7 +243,7 @@ class Sampling:
                 mode.orbit,
                 shifts,
                 _tolerance(model, self._balance),
-                awaited=Awaited(self._verbose),
+                awaited=Awaited(self.verbose),
             )
             own = _own(hessian, n_units)
         reference = [self._arrays[name] for name in NAMES]
@@ -255,14 +256,14 @@ class Sampling:
 
     def _responding(self, deviations, predicted, halves, rng):
         """The deviations of first order times the response, in place."""
-        awaited, numbers = Awaited(self._verbose), itertools.count(1)
+        awaited, numbers = Awaited(self.verbose), itertools.count(1)
         of = f"of {2 * len(halves)}, of half of the units"
-        with OneBlasThread(), Workers(effective_n_jobs(self._n_jobs)) as run:
+        with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
 
             def mode_of(weights):
                 arrays = self._shaped(dict(zip(NAMES, deviations.vectors, strict=True)))
                 model = self._reweighted(weights, arrays)
-                with awaited.search(f"mode {next(numbers)} {of}"):
+                with awaited.search(3, f"mode {next(numbers)} {of}"):
                     return mode_near(model, arrays, self._balance, self._half_tol, run)
 
             self.response = response_of(deviations, predicted, halves, mode_of, self._changes, rng)
@@ -391,5 +392,8 @@ def bytes_needed(n_words, k, n_units, build):
     learned = 2 * 25 * _TOGETHER * size // 2 * 4
     # slopes and residuals in double and single precision, probabilities, counts of both sides
     tables = (2 * 8 + 2 * 4 + 2 * 8 + 4 * 8 * build.has_tables) * n_words**2
+    if n_words > KEPT_UPTO and not build.has_tables:
+        # information and inverse blocks of words; beside them tables were negligible
+        tables = 6 * 8 * n_words * k**2
     influences = 3 * 2 * build.n_entries * 8 * k
     return learned + 2 * rows * size * 4 + _TOGETHER * size * 64 + tables + influences

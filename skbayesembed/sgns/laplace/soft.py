@@ -20,6 +20,9 @@ from ...inference.laplace import apply_blocks
 # these up to so many in double, since where the prior weighs next to nothing the curvature is what
 # is left of sums a million times as large.
 MOST, _MOST_DOUBLE = 10_000, 2_500
+# Share of a diagonal entry that is left of it in a factor, at least: where contexts are next to
+# dependent, directions have next to no length of their own, and in single precision none.
+_LEAST_LEFT = 1e-6
 
 
 def worthwhile(model):
@@ -164,7 +167,7 @@ def _inverse_factor(matrix, support=None):
         tried = matrix + matrix.dtype.type(weight) * support if weight else matrix
         potrf, trtri = linalg.lapack.get_lapack_funcs(("potrf", "trtri"), (tried,))
         lower, info = potrf(tried, lower=1, clean=1)
-        if info == 0:
+        if info == 0 and np.all(lower.diagonal() ** 2 >= _LEAST_LEFT * tried.diagonal()):
             return np.ascontiguousarray(trtri(lower, lower=1, overwrite_c=1)[0])
     raise np.linalg.LinAlgError("The Hessian is not positive definite along maps of all contexts.")
 
