@@ -138,11 +138,11 @@ def test_trajectories_leave_the_posterior_as_it_is():
 
     base, found = measures.start(), []
     metric = Metric.at(measures, base, tokens)
-    for _ in range(4_000):
+    for _ in range(3_000):
         # steps so long that most are refused: what is not refused rightly is seen
         trajectory(measures, base, tokens, metric, 1.5, rng, n_steps=2)
         found.append(look(base.theta))
-    blocks = np.array(found).reshape(40, 100, -1).mean(axis=1)
+    blocks = np.array(found).reshape(40, 75, -1).mean(axis=1)
     error = np.hypot(error, blocks.std(axis=0, ddof=1) / np.sqrt(40))
     # ten numbers: beyond 4.5 errors (Student, 39 degrees of freedom) in one of 1,500 seeds
     assert np.all(np.abs(blocks.mean(axis=0) - expected) < 4.5 * error)
