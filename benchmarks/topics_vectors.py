@@ -14,6 +14,8 @@ withheld
     A tenth of the words, at random, is taken from the documents to fit; log probability of second
     halves, and of the tokens of these words in them alone. Plain LDA smooths its counts by 1e-4 to
     1 tokens a word, whichever is best in the report itself.
+nips
+    PMI and NPMI of the ten first words of 40 topics of NIPS.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from skbayesembed.metrics import coherence
 from skbayesembed.topics.draws import draws_of
 from skbayesembed.topics.inputs import Reading, halves, reading
 from skbayesembed.topics.predict import FoldIn, completion
+from skbayesembed.topics.vectors import Normaliser
 
 OURS = {
     "gibbs, dirichlet": {"word_model": "dirichlet"},
@@ -72,10 +75,21 @@ def fitted(name, counts, vectors, k, seed, options):
 def peer(name, counts, vectors, k, seed):
     """Word probabilities (K, V) and the prior of documents (K,) of a plain LDA."""
     if name == SAME_START:
-        tokens, alpha, _ = fit_from_documents(counts, vectors, k, seed)
+        tokens, alpha = same_start(counts, vectors, k, seed)
         return smoothed(tokens, SMOOTHING), alpha
     found = fit_tomotopy(counts, k, 400) if name == TOMOTOPY else fit_sklearn(counts, k, seed)
     return found[:2]
+
+
+def same_start(counts, vectors, k, seed):
+    """Expected tokens (K, V) of a plain LDA, and the prior of documents (K,).
+
+    Its k-means is of the vectors that `GaussianLDA` has: those of words that occur, normalised.
+    """
+    seen = np.asarray(counts.sum(axis=0)).ravel() > 0
+    unit = Normaliser.learn("unit", vectors[seen])(vectors)
+    tokens, alpha, _ = fit_from_documents(counts, unit, k, seed)
+    return tokens, alpha
 
 
 def smoothed(tokens, amount):
@@ -130,7 +144,7 @@ def withheld(options, item):
     if name in OURS:
         model = fitted(name, fit, vectors, k, seed, options)
         return {"score": model.score(report, new_words=True), "new": of_new(model, report, gone)}
-    tokens, alpha, _ = fit_from_documents(fit, vectors, k, seed)
+    tokens, alpha = same_start(fit, vectors, k, seed)
     found = []
     for amount in SMOOTHINGS:
         logs, words, weights = log_probability(smoothed(tokens, amount), alpha, report)
@@ -153,19 +167,35 @@ def of_new(model, counts, gone):
     return completion(fold, second, lambda s: draws.open_proba(s, whole, model.word_proba))
 
 
-PARTS = {"quality": quality, "withheld": withheld}
-MEASURES = {"score": 3, "accuracy": 3, "npmi": 3, "diversity": 2, "new": 3, "cpu": 0}
+def nips(options, item):
+    """Part "nips": one model of all papers."""
+    counts, vectors, _, _ = load("nips")
+    cpu = time.process_time()
+    if item["name"] in OURS:
+        model = fitted(item["name"], counts, vectors, item["K"], item["seed"], options)
+        proba = model.components_
+    else:
+        proba, _ = peer(SAME_START, counts, vectors, item["K"], item["seed"])
+    cpu = time.process_time() - cpu
+    top = np.argsort(-proba, axis=1)[:, :10]
+    pmi = coherence(top, counts, measure="pmi")
+    return {"cpu": cpu, "pmi": float(pmi.mean()), "npmi": float(coherence(top, counts).mean())}
+
+
+PARTS = {"quality": quality, "withheld": withheld, "nips": nips}
+MEASURES = {"score": 3, "accuracy": 3, "npmi": 3, "diversity": 2, "new": 3, "pmi": 3, "cpu": 0}
 
 
 def items(part, options):
     """The items of a part, in the order in which they are to be done."""
     names, sizes = options.names, options.documents
-    if part == "withheld":
+    if part != "quality":
         names, sizes = [n for n in names if n in ("gibbs, dirichlet", SAME_START)], [None]
+    topics = options.topics if part != "nips" else [40]
     return [
         {"name": name, "K": k, "documents": n or None, "seed": seed}
         for n in sizes
-        for k in options.topics
+        for k in topics
         for seed in range(options.seeds)
         for name in names
         if seed == 0 or name not in ONCE

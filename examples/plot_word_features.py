@@ -53,8 +53,7 @@ print("features", features.mean.shape, "draws", features.draws.shape)
 # from the truth. ``features`` is the part of the standard error that comes of the vectors.
 
 decades = year / 10.0  # so that a tenth of cosine has its slope in years
-options = {"units": president, "names": words, "outcome_name": "decade"}
-table = regress(features, decades, error=ERROR, **options)
+table = regress(features, decades, units=president, names=words, outcome_name="decade", error=ERROR)
 print(table)
 
 # %%
@@ -63,7 +62,7 @@ print(table)
 # As if features were known: slopes are drawn towards zero, and intervals too narrow.
 
 known = np.repeat(features.mean[None], 20, axis=0)
-naive = regress(known, decades, **options)
+naive = regress(known, decades, units=president, names=words, outcome_name="decade")
 rows = np.arange(len(words))
 figure, axes = plt.subplots(figsize=(3.4, 1.8), layout="constrained")
 for shift, found, label in ((0.0, table, "units and vectors"), (0.2, naive, "as if known")):

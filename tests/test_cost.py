@@ -175,7 +175,8 @@ def test_table():
 
 
 @pytest.mark.parametrize(
-    "seconds, text", [(0.041, "0.041 s"), (90, "90 s"), (192, "3.2 min"), (20000, "5.6 h")]
+    "seconds, text",
+    [(0.041, "0.041 s"), (90, "90 s"), (105, "100 s"), (192, "3.2 min"), (20000, "5.6 h")],
 )
 def test_durations(seconds, text):
     assert duration(seconds) == text

@@ -36,6 +36,8 @@ CASES = [
     ("topics", "map", 4),
     ("topics", "hmc", 20),
     ("topics", "laplace", 100),
+    ("tilted", "vi", 400),
+    ("tilted", "gibbs", 200),
 ]
 
 

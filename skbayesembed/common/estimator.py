@@ -166,6 +166,16 @@ class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Otherwise they are functions of draws of the posterior, evenly spaced; where fewer than
         ``n_draws`` were recorded each is used more than once. Shares of topics are uncertain given
         the topics too, and are drawn given each.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.sample_transform(data.counts, 10).shape
+        (10, 40, 2)
         """
         check_is_fitted(self, "posterior_")
         check_integer("n_draws", n_draws, 1)

@@ -256,9 +256,14 @@ def note_memory(n_bytes: float, what: str) -> None:
         trial.memory[what] = float(n_bytes)
 
 
+def _rounded(value):
+    """To two digits, without an exponent."""
+    return f"{float(f'{value:.2g}'):g}"
+
+
 def duration(seconds: float) -> str:
     """Seconds as people say them: ``"0.4 s"``, ``"3.2 min"``, ``"5.6 h"``."""
     for unit, size in (("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.2g} {unit}"
-    return f"{seconds:.2g} s"
+            return f"{_rounded(seconds / size)} {unit}"
+    return f"{_rounded(seconds)} s"

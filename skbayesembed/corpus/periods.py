@@ -308,6 +308,14 @@ class Periods:
         ------
         ValueError
             If there is no such period.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, n_periods=2, random_state=0)
+        >>> model.fit(texts, times=list(range(1900, 1930))).periods_.find(1925)
+        1
         """
         if isinstance(time, str):
             if time in self.labels:

@@ -162,6 +162,16 @@ class Vocabulary:
         ------
         ValueError
             If ``analyzer`` is a function, which a file cannot hold.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from skbayesembed import Vocabulary, build_vocabulary
+        >>> vocabulary = build_vocabulary(["the cat sat on the mat"], min_count=1)
+        >>> path = os.path.join(tempfile.mkdtemp(), "words.npz")
+        >>> vocabulary.save(path)
+        >>> len(Vocabulary.load(path).words)
+        5
         """
         if not isinstance(self.analyzer, str):
             raise ValueError(

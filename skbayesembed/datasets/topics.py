@@ -37,15 +37,15 @@ def make_topics(
     distribution, and the topic z of each token from theta_d. What a token is depends on
     ``n_words``:
 
-    With ``word_model="dirichlet"`` vectors are drawn from N(0, I / E), topics have vectors t_k from
-    N(0, s^2 I) and words levels s_v from N(0, 1); the words of topic k have probabilities from a
-    Dirichlet distribution with the parameters ``concentration`` times softmax(x_v' t_k + s_v).
-
     - None is the model of Das et al. (2015) itself: every token is a word of its own, with a vector
       from N(mu_z, Sigma_z).
     - A number makes a vocabulary, as text has one. The vector of each word is drawn from a topic,
       from all topics equally often, and a token of topic k is word w with a probability
       proportional to N(v_w; mu_k, Sigma_k)^likelihood_power.
+
+    With ``word_model="dirichlet"`` vectors x_v are drawn from N(0, I / E), topics have vectors t_k
+    from N(0, s^2 I) and words levels s_v from N(0, 1); the words of topic k have probabilities from
+    a Dirichlet distribution with the parameters ``concentration`` times softmax(x_v' t_k + s_v).
 
     Parameters
     ----------

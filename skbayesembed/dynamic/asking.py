@@ -165,6 +165,16 @@ class DynamicAskingMixin(AskingMixin):
         -------
         AssociationTests
             As of `BayesianSGNS.weats`.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> tests = {"pets": (["cat", "dog"], ["mat", "rug"], ["sat"], ["and"])}
+        >>> model.weats(tests, period=1900).mean.shape
+        (1,)
         """
         check_is_fitted(self, "posterior_")
         return weats(self, tests, prob, self._shift(period))
@@ -208,6 +218,16 @@ class DynamicAskingMixin(AskingMixin):
             both ``other`` and ``words`` are given.
         MemoryError
             If the draws would not fit.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> found = model.document_similarity(texts[:2], times=[1900, 1900])
+        >>> found.mean.shape
+        (2, 2)
         """
         check_is_fitted(self, "posterior_")
         check_one_of(other, words)

@@ -40,7 +40,7 @@ class PeriodVectors:
     >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
     >>> vectors = model.fit(texts, times=[1900] * 15 + [1901] * 15).vectors_at(1901)
     >>> vectors
-    PeriodVectors of 10 words in 1901
+    PeriodVectors of 8 words in 1901
     >>> vectors.sample_vectors(["cat", "dog"], 50).shape
     (50, 2, 2)
     """
@@ -95,6 +95,15 @@ class VectorsAtMixin:
         ------
         ValueError
             If there is no such period.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.vectors_at(1900)
+        PeriodVectors of 8 words in 1900
         """
         check_is_fitted(self, "posterior_")
         return PeriodVectors(self, self.periods_.find(period, "period"))

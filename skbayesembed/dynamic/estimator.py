@@ -524,6 +524,15 @@ class DynamicSGNS(
         ndarray of shape (n_documents, n_components)
             Twice as many columns where ``features="mean_std"``: the means, then their standard
             deviations (see ``uncertainty``). Zeros for a document without a known word.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.transform(texts[:5], times=[1900] * 5).shape
+        (5, 2)
         """
         check_is_fitted(self, "posterior_")
         counts, centres = inputs.documents(self, X, times)
@@ -564,6 +573,15 @@ class DynamicSGNS(
         -------
         float
             Natural logarithm, at most 0; guessing scores -0.693.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
+        >>> model.score(texts[:5], times=[1900] * 5) < 0
+        True
         """
         check_is_fitted(self, "posterior_")
         check_no_weights(self, sample_weight)

@@ -239,11 +239,14 @@ class DynamicDensity:
         """``{"rho", "alpha"}`` of flat parameters."""
         return named(self.vectors(theta))
 
-    def logp_and_grad(self, theta, out):
-        """Log posterior density up to a constant; its gradient into ``out``."""
+    def logp_and_grad(self, theta, out, run=serial):
+        """Log posterior density up to a constant; its gradient into ``out``.
+
+        ``run`` maps a function over periods.
+        """
         x = self.vectors(theta)
         gradient = np.zeros(self.shape)
-        logp = self.likelihood(x, gradient)
+        logp = self.likelihood(x, gradient, run)
         p = self.precision
         logp += paths_prior(p.diagonal, p.off, self._flat(x), self._flat(gradient))
         self.pull_back(gradient, out)
@@ -253,9 +256,15 @@ class DynamicDensity:
         """The density around flat parameters, in single or double precision."""
         return DynamicSurface(self, theta, dtype, run)
 
-    def likelihood(self, x, gradient):
+    def likelihood(self, x, gradient, run=serial):
         """Log likelihood of vectors; its gradient by them into ``gradient``, which is zero."""
-        return sum(p.gradient(*x[p.period], *gradient[p.period]) for p in self.periods)
+        found = np.zeros(len(self.periods))
+
+        def fill(i, p):
+            found[i] = p.gradient(*x[p.period], *gradient[p.period])
+
+        run(fill, list(enumerate(self.periods)))
+        return float(found.sum())
 
     def pull_back(self, gradient, out):
         """The gradient by the parameters, of that by the vectors."""

@@ -96,7 +96,7 @@ class DynamicSurface:
             self._over_periods(self._fill_gradient, gradient, found)
             value = float(found.sum())
         else:
-            value = self._density.likelihood(self.point, gradient)
+            value = self._density.likelihood(self.point, gradient, self._run)
         pull = self._density.precision.apply(self.point)
         value -= 0.5 * float(np.vdot(self.point, pull))
         gradient -= pull

@@ -26,6 +26,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..common.trial import Measured, Part, Trial, current
 from ..common.warnings import warn_user
 from ..posterior.posterior import RunningMoments
+from . import blocks
 from .checkpoint import Checkpoint, Refused, Stage
 from .checkpoint import current as current_checkpoint
 from .contracts import Result
@@ -276,10 +277,11 @@ class Control:
         self.inner_threads = inner_threads
         self.checkpoint = checkpoint
         self.process = os.getpid()
+        self.engine = blocks.current()
         self._stop = threading.Event()
 
     def __getstate__(self):
-        return {k: v for k, v in self.__dict__.items() if k != "_stop"}
+        return {k: v for k, v in self.__dict__.items() if k != "_stop"} | {"engine": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -339,7 +341,12 @@ def _work(chain, model, settings, record, seed, control, index):
         return record
     record.running = True
     try:
-        with _deaf(control), OneBlasThread(), Workers(control.inner_threads) as run:
+        with (
+            _deaf(control),
+            blocks.active(control.engine),
+            OneBlasThread(),
+            Workers(control.inner_threads) as run,
+        ):
             chain(model, settings, record, seed, control, index, run)
     finally:
         record.running = False

@@ -74,7 +74,8 @@ class Surface(Protocol):
 class Preconditioned(Protocol):
     """Offered beside `LogDensity` by models that know most of their curvature.
 
-    The search for the mode is then faster by far.
+    The search for the mode is then faster by far. ``logp_and_grad`` takes a keyword ``run``, too,
+    as `surface` does.
     """
 
     def surface(self, theta: np.ndarray, dtype: type, run: Run) -> Surface:

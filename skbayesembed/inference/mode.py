@@ -169,7 +169,7 @@ def _minimize(model, start, max_iter, tol, run, keep=False):
 def _climb(model, start, max_iter, tol, run, keep=False):
     """`Ascent` in single precision, then in double: parameters, facts, and the gradient allowed."""
     gradient, scale = np.empty(model.n_parameters), model.scale
-    model.logp_and_grad(start, gradient)
+    model.logp_and_grad(start, gradient, run=run)
     gtol = tol * max(1.0, _largest(gradient * scale))
     theta, n_iter, wanted = start.copy(), 0, _WATCHED_CHANGE * tol
     value, largest, settled, interrupted = -np.inf, np.inf, False, False
@@ -188,7 +188,7 @@ def _climb(model, start, max_iter, tol, run, keep=False):
         n_iter += steps
         theta = surface.end()
         del surface  # its tables, before the next one has its own
-        value = model.logp_and_grad(theta, gradient)
+        value = model.logp_and_grad(theta, gradient, run=run)
         largest = _largest(gradient * scale)
         ended = n_iter >= max_iter or largest <= gtol or (settled and least == wanted)
         if ended or interrupted or (counted is not None and counted.cut):

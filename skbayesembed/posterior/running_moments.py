@@ -228,6 +228,16 @@ class RunningMoments:
             If shapes differ, or one keeps covariances and the other does not.
         TypeError
             If ``other`` is no `RunningMoments`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed.posterior import RunningMoments
+        >>> one, other = (RunningMoments(shape=2, covariance=False) for _ in range(2))
+        >>> one.update(np.array([0.0, 1.0])), other.update(np.array([2.0, 1.0]))
+        (None, None)
+        >>> one.merge(other).mean
+        array([1., 1.])
         """
         if not isinstance(other, RunningMoments):
             raise TypeError(f"other must be a RunningMoments, got {type(other).__name__}.")

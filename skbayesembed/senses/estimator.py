@@ -561,6 +561,15 @@ class DiSCSenseModel(
         Returns
         -------
         ndarray of shape (n_snippets, n_senses)
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=20, random_state=0)
+        >>> model = model.fit(snippets)
+        >>> model.transform(["water flood", "money"]).shape
+        (2, 2)
         """
         return self.predict_proba(X, times=times, genres=genres, units=units)
 
@@ -589,6 +598,15 @@ class DiSCSenseModel(
         ndarray of shape (n_snippets,)
             Log mean over draws of eq. 9, of the words in the order in which they stand; 0 for a
             snippet without known words.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=20, random_state=0)
+        >>> model = model.fit(snippets)
+        >>> model.score_samples(["water flood", "money"]).shape
+        (2,)
         """
         return self._reader(X, times, genres, units).log_predictive()
 
@@ -619,6 +637,15 @@ class DiSCSenseModel(
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="laplace", n_starts=2, draws=20, random_state=0)
+        >>> model = model.fit(snippets)
+        >>> model.score(["water flood"]) < 0
+        True
         """
         found = self.score_samples(X, times=times, genres=genres, units=units)
         if sample_weight is None:

@@ -207,6 +207,15 @@ class ComparisonMixin:
         References
         ----------
         Vehtari, Gelman & Gabry (2017), Statistics and Computing 27.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, n_starts=2, draws=20, random_state=0)
+        >>> model = model.fit(snippets)
+        >>> model.loo(snippets).elpd < 0
+        True
         """
         check_is_fitted(self, "posterior_")
         check_bool("pointwise", pointwise)
@@ -313,6 +322,15 @@ class ComparisonMixin:
         -----
         UserWarning
             Where the log density of a snippet varies too much for WAIC.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, n_starts=2, draws=20, random_state=0)
+        >>> model = model.fit(snippets)
+        >>> model.waic(snippets).elpd < 0
+        True
         """
         check_is_fitted(self, "posterior_")
         return waic(self, *training_again(self, X, y, times, genres, units))

@@ -5,11 +5,13 @@ Side 0 has the targets in its rows, side 1 the contexts.
 
 from __future__ import annotations
 
+import functools
 import threading
 
 import numpy as np
 from scipy import sparse
 
+from ..inference.blocks import Held
 from .pairs import PairCounts, RankOne
 
 # Share of word pairs observed above which blocks of the whole table beat lists of pairs.
@@ -18,6 +20,13 @@ DENSE_ABOVE = 0.2
 # 130 MB at most, and gradients from them less time (half at 200 words, 85 % at 2,000, the same at
 # 5,000).
 TABLES_UPTO = 2000
+# Words up to which numbers of all pairs are kept that are worked out once (slopes, residuals,
+# probabilities): 2.4 GB in all. Beyond, they are made row by row whenever they are asked for.
+KEPT_UPTO = 10_000
+
+# Rows of a block at least, and blocks at most, where each has its own sums over columns, which are
+# added in order, so that results do not depend on threads.
+_BLOCK_ROWS, _MOST_BLOCKS = 256, 8
 
 _MAKING = threading.Lock()
 
@@ -28,6 +37,53 @@ def cut_rows(work, n_blocks):
     cuts = np.searchsorted(total, total[-1] * np.arange(1, n_blocks) / n_blocks) + 1
     edges = np.unique(np.concatenate([[0], np.minimum(cuts, len(work)), [len(work)]]))
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def table_rows(table, start, stop):
+    """Rows ``start:stop`` of a table in compressed rows, as a table of their own.
+
+    Parameters
+    ----------
+    table : tuple
+        ``indptr``, ``indices``, then arrays of entries, rows or columns, told apart by the names
+        of the tables: ``(n, kappa)``, or ``(positive, left, right)`` as `ProductPairs.table` has.
+    """
+    indptr, indices, *rest = table
+    low, high = indptr[start], indptr[stop]
+    if len(rest) == 3:
+        positive, left, right = rest
+        rest = positive[low:high], left[start:stop], right
+    else:
+        rest = [entries[low:high] for entries in rest]
+    return indptr[start : stop + 1] - low, indices[low:high], *rest
+
+
+def row_blocks(pairs):
+    """Runs of targets that are gone through together where there are sums over contexts."""
+    n_blocks = int(np.clip(pairs.n_words // _BLOCK_ROWS, 1, _MOST_BLOCKS))
+    return cut_rows(pairs.row_work(0) + 1.0, n_blocks)
+
+
+def joined(found, rows, columns):
+    """Put together what blocks have found of their rows, and sums over columns, in order.
+
+    Parameters
+    ----------
+    found : list of (ndarray, ndarray, float)
+        Rows of each block, its part of the columns, a number.
+    rows, columns : ndarray
+        Where they go.
+
+    Returns
+    -------
+    ndarray
+        The numbers.
+    """
+    np.concatenate([part[0] for part in found], out=rows)
+    columns[:] = found[0][1]
+    for _, part, _ in found[1:]:
+        columns += part
+    return np.array([part[2] for part in found])
 
 
 def _writable(array):
@@ -140,6 +196,10 @@ class ProductPairs(PairTable):
         numbers = (a.astype(dtype, copy=False) for a in (values, *self.factors))
         return indptr, indices, *numbers
 
+    def held(self, side, cuts):
+        """Runs of rows of a side, each with its table in double precision: `Held`."""
+        return Held(functools.partial(_rows_of, self, side, cuts), len(cuts))
+
     @property
     def _whole(self):
         indptr, indices, values = self.positive
@@ -186,6 +246,10 @@ class ProductPairs(PairTable):
     def both_sides(self, array):
         """As of `DensePairs`."""
         return self._tables.both_sides(array)
+
+
+def _rows_of(pairs, side, cuts, i):
+    return *cuts[i], table_rows(pairs.table(np.float64, side), *cuts[i])
 
 
 def merged(positive, negative):

@@ -471,6 +471,13 @@ class BayesianSGNS(
         See Also
         --------
         skbayesembed.search.check_search : The same for all candidates of a search.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> BayesianSGNS(2, min_count=1, random_state=0).resolve(texts).solver
+        'gibbs'
         """
         check_bool("precision", precision)
         # a copy, since reading notes the columns of a count matrix
@@ -512,6 +519,14 @@ class BayesianSGNS(
         -------
         Cost
             A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> cost = BayesianSGNS(2, solver="map", min_count=1, random_state=0).estimate_cost(texts)
+        >>> cost.cpu_seconds > 0
+        True
         """
         return cost.estimate(
             self,
@@ -601,6 +616,14 @@ class BayesianSGNS(
         -------
         float
             Natural logarithm, at most 0; guessing scores -0.693.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.score(["the dog sat on the mat"]) < 0
+        True
         """
         check_is_fitted(self, "posterior_")
         check_no_weights(self, sample_weight)
@@ -650,6 +673,15 @@ class BayesianSGNS(
         References
         ----------
         Vehtari, Gelman & Gabry (2017), Statistics and Computing 27.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = BayesianSGNS(2, solver="gibbs", min_count=1, draws=200, random_state=0)
+        >>> model = model.fit(texts)
+        >>> model.loo(texts).elpd < 0
+        True
         """
         check_is_fitted(self, "posterior_")
         check_integer("max_pairs", max_pairs, 1)

@@ -12,7 +12,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from .data import ProductPairs
+from ..inference.blocks import over
+from ..inference.threads import serial
+from .data import ProductPairs, joined, row_blocks
 from .density_kernels import gradient_dense, gradient_sparse
 from .expected_kernels import gradient_expected
 from .priors import as_prior
@@ -51,6 +53,8 @@ class SGNSModel:
             self.movable[1][anchors] = False
         self._free = slice(None) if anchors is None else np.flatnonzero(self.movable[1])
         self.blocks = pairs.blocks(n_components)
+        if isinstance(pairs, ProductPairs):
+            self._held = pairs.held(0, row_blocks(pairs))
 
     @property
     def n_words(self):
@@ -91,19 +95,19 @@ class SGNSModel:
             alpha[self.anchors] = self.anchor_values
         return {"rho": rho, "alpha": alpha}
 
-    def logp_and_grad(self, theta, out, tau=None):
+    def logp_and_grad(self, theta, out, tau=None, run=serial):
         """Log posterior density up to a constant; its gradient into ``out``.
 
         ``tau`` (n_components,) replaces the prior's own; what depends on it alone is left out.
+        ``run`` maps a function over blocks of rows, where there are any.
         """
         rho, alpha = self.unpack(theta).values()
         size = rho.size
         grad_rho, grad_alpha = out[:size].reshape(rho.shape), np.zeros_like(alpha)
         pairs = self.pairs
         if isinstance(pairs, ProductPairs):
-            logp = gradient_expected(
-                0, self.n_words, pairs.table(np.float64), rho, alpha, grad_rho, grad_alpha
-            )
+            found = over(run, _gradient_part, self._held, (rho, alpha))
+            logp = float(joined(found, grad_rho, grad_alpha).sum())
         elif pairs.dense:
             rows = max(pairs.chunk, _GRADIENT_ROWS)
             logp = gradient_dense(
@@ -199,6 +203,13 @@ class SGNSModel:
         places = np.arange(len(targets))
         (seen,) = self.in_frame(pivots, alpha, rho[targets])
         return {"logit": logit, "coordinate": seen[places, places % rho.shape[1]]}
+
+
+def _gradient_part(block, x, y):
+    """Of rows of a table, and their part of columns; the log likelihood."""
+    a, b, table = block
+    gx, gy = np.empty((b - a, x.shape[1])), np.empty_like(y)
+    return gx, gy, gradient_expected(0, b - a, table, x[a:b], y, gx, gy)
 
 
 def numerical_rank(alpha, rtol=1e-2):

@@ -276,6 +276,14 @@ class ReadingMixin(AskingMixin):
             For an unknown word.
         ValueError
             For what is no pair.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.similarity_difference(("cat", "mat"), ("dog", "mat")).mean.shape
+        ()
         """
         check_is_fitted(self, "posterior_")
         return similarity_difference(self, first, second, prob)
@@ -521,6 +529,15 @@ class ReadingMixin(AskingMixin):
         ----------
         Müller, Parmigiani, Robert & Rousseau (2004). Optimal Sample Size for Multiple Testing: the
         Case of Gene Expression Microarrays. Journal of the American Statistical Association 99.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> tests = {"pets": (["cat", "dog"], ["mat", "rug"], ["sat"], ["and"])}
+        >>> model.weats(tests).names.tolist()
+        ['pets']
         """
         check_is_fitted(self, "posterior_")
         return weats(self, tests, prob)

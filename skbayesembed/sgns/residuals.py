@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
-from .data import ProductPairs, cut_rows
+from ..inference.blocks import Held, over
+from .data import ProductPairs, joined, row_blocks, table_rows
 from .density_kernels import (
     residual_products_dense,
     residual_products_sparse,
@@ -12,10 +15,6 @@ from .density_kernels import (
     slope_products_sparse,
 )
 from .expected_kernels import residual_products_expected, slope_products_expected
-
-# Rows of a block at least, and blocks at most: each has its own sums over columns, which are added
-# in order, so that results do not depend on threads.
-_BLOCK_ROWS, _MOST_BLOCKS = 256, 8
 
 
 class Residuals:
@@ -38,11 +37,10 @@ class Residuals:
 
     def __init__(self, pairs, run):
         self._run, self._words = run, pairs.n_words
-        self._products, self._slopes, self._table = _kernels(pairs)
-        n_blocks = int(np.clip(pairs.n_words // _BLOCK_ROWS, 1, _MOST_BLOCKS))
-        self._blocks = cut_rows(pairs.row_work(0) + 1.0, n_blocks)
+        self._products, self._slopes, part = _steps(pairs)
+        cuts = row_blocks(pairs)
+        self._held = Held(lambda i: (*cuts[i], part(*cuts[i])), len(cuts))
         self.observations = [pairs.observations(side) for side in (0, 1)]
-        self._parts = np.empty((0, 0), np.float32)
 
     def gradient(self, x, y, out):
         """The log likelihood at ``x``, ``y``; its gradient, ``R y`` and ``R' x``, in ``out``.
@@ -65,47 +63,65 @@ class Residuals:
 
     def _multiply(self, x, y, z, u, rz, ru):
         """``R z`` in ``rz`` and ``R' u`` in ``ru``; returns the log likelihood."""
-        parts, found = self._sums(u.shape[1]), np.empty(len(self._blocks))
-        tasks = [(i, x, y, z, u, rz, parts[i], found) for i in range(len(self._blocks))]
-        self._run(self._block, tasks)
-        np.sum(parts, axis=0, out=ru)
-        return float(found.sum())
+        found = over(self._run, self._products, self._held, (x, y, z, u))
+        return float(joined(found, rz, ru).sum())
 
     def slopes(self, x, y, z, u):
         """``S z`` and ``S' u``, (n_words, n) each, of the slopes S of all pairs, in float32."""
-        sz, parts = np.empty_like(z), self._sums(u.shape[1])
-        tasks = [
-            (*block, self._table, x, y, z, u, sz, p)
-            for block, p in zip(self._blocks, parts, strict=True)
-        ]
-        self._run(self._slopes, tasks)
-        return sz, parts.sum(axis=0)
-
-    def _sums(self, width):
-        shape = len(self._blocks), self._words, width
-        if self._parts.shape != shape:
-            self._parts = np.empty(shape, np.float32)
-        return self._parts
-
-    def _block(self, i, x, y, z, u, rz, ru, found):
-        found[i] = self._products(*self._blocks[i], self._table, x, y, z, u, rz, ru)
+        sz, su = np.empty_like(z), np.empty_like(u)
+        joined(over(self._run, self._slopes, self._held, (x, y, z, u)), sz, su)
+        return sz, su
 
 
-def _kernels(pairs):
-    """Kernels of products with residuals and with slopes, and the table that they go through."""
+def _steps(pairs):
+    """Steps of products with residuals and with slopes, and what makes their rows of the table."""
     if isinstance(pairs, ProductPairs):
-        return residual_products_expected, slope_products_expected, pairs.table(np.float32)
+        return (
+            _expected_products,
+            _expected_slopes,
+            functools.partial(table_rows, pairs.table(np.float32)),
+        )
     n, kappa = (a[0].astype(np.float32) for a in (pairs.n, pairs.kappa))
     if pairs.dense:
-        return _dense_products, _dense_slopes, (n, kappa)
+        return _dense_products, _dense_slopes, lambda a, b: (n[a:b], kappa[a:b])
     table = pairs.indptr[0], pairs.indices[0], n, kappa
-    return residual_products_sparse, slope_products_sparse, table
+    return _sparse_products, _sparse_slopes, functools.partial(table_rows, table)
 
 
-def _dense_products(a, b, table, x, y, z, u, rz, ru):
-    n, kappa = table
-    return residual_products_dense(x[a:b], y, n[a:b], kappa[a:b], z, u[a:b], rz[a:b], ru)
+def _room(block, x, z, u):
+    """Rows of ``x`` and ``u`` of a block, and room for its results."""
+    a, b, _ = block
+    return x[a:b], u[a:b], np.empty((b - a, z.shape[1]), x.dtype), np.empty(u.shape, x.dtype)
 
 
-def _dense_slopes(a, b, table, x, y, z, u, sz, su):
-    slope_products_dense(x[a:b], y, table[0][a:b], z, u[a:b], sz[a:b], su)
+def _dense_products(block, x, y, z, u):
+    x, mine, rz, ru = _room(block, x, z, u)
+    return rz, ru, residual_products_dense(x, y, *block[2], z, mine, rz, ru)
+
+
+def _dense_slopes(block, x, y, z, u):
+    x, mine, sz, su = _room(block, x, z, u)
+    slope_products_dense(x, y, block[2][0], z, mine, sz, su)
+    return sz, su, 0.0
+
+
+def _sparse_products(block, x, y, z, u):
+    x, mine, rz, ru = _room(block, x, z, u)
+    return rz, ru, residual_products_sparse(0, len(x), block[2], x, y, z, mine, rz, ru)
+
+
+def _sparse_slopes(block, x, y, z, u):
+    x, mine, sz, su = _room(block, x, z, u)
+    slope_products_sparse(0, len(x), block[2], x, y, z, mine, sz, su)
+    return sz, su, 0.0
+
+
+def _expected_products(block, x, y, z, u):
+    x, mine, rz, ru = _room(block, x, z, u)
+    return rz, ru, residual_products_expected(0, len(x), block[2], x, y, z, mine, rz, ru)
+
+
+def _expected_slopes(block, x, y, z, u):
+    x, mine, sz, su = _room(block, x, z, u)
+    slope_products_expected(0, len(x), block[2], x, y, z, mine, sz, su)
+    return sz, su, 0.0

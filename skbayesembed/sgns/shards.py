@@ -167,6 +167,17 @@ class PairShard:
         Parameters
         ----------
         path : str or path-like
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from skbayesembed import PairShard, build_vocabulary, count_pairs
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug"]
+        >>> shard = count_pairs(texts, vocabulary=build_vocabulary(texts, min_count=1))
+        >>> path = os.path.join(tempfile.mkdtemp(), "shard.npz")
+        >>> shard.save(path)
+        >>> (PairShard.load(path) + shard).pair_counts().n_words
+        7
         """
         header = {
             "words": self.words.tolist(),

@@ -8,7 +8,7 @@ from ..common.memory import check_memory
 from ..spine import Room
 from . import hmc, map
 from .checks import check_parameters
-from .data import pair_table, table_bytes
+from .data import KEPT_UPTO, pair_table, table_bytes
 from .gibbs import solver as gibbs
 from .laplace import solver as laplace
 from .model import SGNSModel
@@ -24,8 +24,12 @@ _WITHOUT_TABLES = {"map": 1, "hmc": 1, "vi": 2}
 
 def build_model(estimator, counts, prior):
     """The posterior of the counts; a MemoryError, before any work, where its table is too large."""
+    whole = estimator.solver not in _WITHOUT_TABLES
+    if estimator.solver == "laplace":
+        # its slopes and residuals, which this stands for, are made row by row beyond
+        whole = counts.n_words <= KEPT_UPTO
     beside = {
-        "whole": estimator.solver not in _WITHOUT_TABLES,
+        "whole": whole,
         "sides": _WITHOUT_TABLES.get(estimator.solver, 2),
     }
     if estimator.solver == "gibbs":

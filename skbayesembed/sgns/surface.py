@@ -29,6 +29,7 @@ class SGNSSurface:
 
     def __init__(self, model, theta, dtype, run):
         self._model, self._residuals = model, Residuals(model.pairs, run)
+        self._run = run
         self._preconditioner = Preconditioner(model.prior, self._residuals, dtype)
         self._is_single = dtype is np.float32
         self.point = np.stack(list(model.unpack(theta).values())).astype(dtype)
@@ -48,7 +49,7 @@ class SGNSSurface:
 
     def _double(self):
         out, gradient = np.empty(self._model.n_parameters), np.zeros_like(self.point)
-        value = self._model.logp_and_grad(self._theta(), out)
+        value = self._model.logp_and_grad(self._theta(), out, run=self._run)
         size = gradient[0].size
         gradient[0] = out[:size].reshape(gradient[0].shape)
         gradient[1, self._model.movable[1]] = out[size:].reshape(-1, gradient.shape[2])

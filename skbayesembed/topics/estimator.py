@@ -38,7 +38,7 @@ class GaussianLDA(
     DocumentFeaturesMixin,
     BaseEstimator,
 ):
-    r"""Posterior of topics that are Gaussians over word vectors.
+    r"""Posterior of topics over word vectors: Gaussians, or distributions over words.
 
     As in latent Dirichlet allocation, a document is a mixture of topics. Here a topic is a Gaussian
     in the space of word vectors instead of a list of word probabilities, so that words never seen
@@ -49,6 +49,9 @@ class GaussianLDA(
     with normal-inverse-Wishart priors of the topics. In many dimensions the likelihood of a single
     word outweighs all the rest of its document. Raised to a ``likelihood_power`` tau below 1, it
     lets the rest of the document matter.
+
+    With ``word_model="dirichlet"`` a topic is a distribution over words, and vectors shape its
+    prior (see the notes).
 
     Parameters
     ----------
@@ -104,7 +107,7 @@ class GaussianLDA(
         keeps the start from which a few variational sweeps reach the higher bound, as its mode
         holds more of the posterior; below 1, where the likelihood is no density, the start whose
         topics predict held-out halves of documents better. ``posterior_.attrs["init"]`` says which
-        it was.
+        it was. With ``word_model="dirichlet"`` it takes the documents.
     word_model : {"gaussian", "dirichlet"}, default="gaussian"
         What topics are. With ``"dirichlet"`` they are distributions over words, as in plain LDA,
         whose Dirichlet priors the vectors shape: see the notes. ``"gaussian"`` is the model of Das
@@ -185,13 +188,16 @@ class GaussianLDA(
         Draws of ``mean`` (chain, draw, n_components, n_dims), ``covariance`` (..., n_components,
         n_dims, n_dims), ``counts`` (..., n_components, n_words), the tokens of each word in each
         topic, and ``alpha`` (..., n_components). Topics are aligned across draws and chains, the
-        largest first.
+        largest first. With ``word_model="dirichlet"``, in place of means and covariances:
+        ``topic_vector`` (..., n_components, n_dims), ``word_level`` (..., n_words),
+        ``concentration``, and of ``"gibbs"`` ``topic_scale`` and ``word_scale``; a background
+        stays topic 0.
     components_ : ndarray of shape (n_components, n_words)
         Posterior means of the probabilities of words by ``word_proba``.
     topic_means_ : ndarray of shape (n_components, n_dims)
-        Posterior means of mu, in the coordinates of ``normalize``.
+        Of Gaussians: posterior means of mu, in the coordinates of ``normalize``.
     topic_covariances_ : ndarray of shape (n_components, n_dims, n_dims)
-        Posterior means of Sigma.
+        Of Gaussians: posterior means of Sigma.
     doc_topic_prior_ : ndarray of shape (n_components,)
         Dirichlet parameters; where they are learned, means of the estimates of the chains.
     likelihood_power_ : float
@@ -232,6 +238,17 @@ class GaussianLDA(
     See Also
     --------
     skbayesembed.metrics.coherence : Coherence of the words of any topics.
+
+    Notes
+    -----
+    ``word_model="dirichlet"`` has, with x the vectors, f the words' frequencies and eta the
+    ``concentration``,
+
+        phi_k ~ Dirichlet(eta softmax_v(x_v' t_k + s_v)),   w ~ phi_z,
+        t_k ~ N(0, a^2 I),   s_v ~ N(log(f_v + 1/2), c^2),   log eta ~ N(log n_words, 2^2),
+
+    and inverse gamma priors of a^2 and c^2. ``"gibbs"`` sums over theta and phi, ``"vi"`` has
+    Dirichlet factors of both; ``"hmc"``, ``"laplace"`` and ``"map"`` are refused.
 
     References
     ----------
@@ -498,6 +515,16 @@ class GaussianLDA(
         ValueError
             If no document that counts has two tokens, weights are not allowed, or
             ``new_words=True`` with Gaussian topics.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.score(data.counts) < 0
+        True
         """
         check_is_fitted(self, "posterior_")
         check_bool("new_words", new_words)
@@ -534,6 +561,16 @@ class GaussianLDA(
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.perplexity(data.counts) > 1
+        True
         """
         return float(np.exp(-self.score(X)))
 
@@ -556,6 +593,16 @@ class GaussianLDA(
         ------
         ValueError
             If no document has two tokens.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.log_density(data.counts) < 0
+        True
         """
         check_is_fitted(self, "posterior_")
         reading = inputs.reading(self, X, embedding)

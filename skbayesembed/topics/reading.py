@@ -388,6 +388,16 @@ class TopicReadingMixin:
         ValueError
             If there is no such topic, texts are not one for each document, no document has a known
             word, or X is needed: ``partial_fit`` keeps no documents.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.representative_documents(data.counts, n=3).index.shape
+        (6,)
         """
         check_is_fitted(self, "posterior_")
         return representative_documents(self, X, topic, n, texts, n_draws, prob)
@@ -468,6 +478,16 @@ class TopicReadingMixin:
         Result
             ``mean`` (n_topics, n_dims, 2), of the means; ``sd`` (n_topics, n_dims, 2), of the
             standard deviations, the roots of the diagonals of the covariances.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> model.topic_interval().mean.shape
+        (2, 3, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -557,6 +577,16 @@ class TopicReadingMixin:
         dict or pyLDAvis.PreparedData
             The arguments of ``pyLDAvis.prepare``: ``topic_term_dists``, ``doc_topic_dists``,
             ``doc_lengths``, ``vocab`` and ``term_frequency``.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.fit(data.counts)
+        >>> sorted(model.to_pyldavis(data.counts))
+        ['doc_lengths', 'doc_topic_dists', 'term_frequency', 'topic_term_dists', 'vocab']
         """
         check_is_fitted(self, "posterior_")
         check_bool("prepare", prepare)

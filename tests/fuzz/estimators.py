@@ -49,6 +49,7 @@ _CHOICES = {
     "init": ["documents", "words"],
     "normalize": ["center", None],
     "word_proba": ["density"],
+    "word_model": ["dirichlet"],
     "solver": ["auto", "gibbs", "hmc", "vi", "laplace", "map"],
     "n_components": [1, 3, 12],
     "n_periods": [1, 2],

@@ -91,6 +91,11 @@ def topics(solver, size, draws):
     return estimator, counts(500, 1500 * size, 0.02), {}
 
 
+def tilted(solver, size, draws):
+    estimator, X, covariates = topics(solver, size, draws)
+    return estimator.set_params(word_model="dirichlet"), X, covariates
+
+
 def field(name):
     with open("/proc/self/status") as lines:
         return next(1024 * int(x.split()[1]) for x in lines if x.startswith(name + ":"))
@@ -98,7 +103,7 @@ def field(name):
 
 ROOMS = {
     "sgns": sgns, "expected": expected, "dynamic": dynamic, "senses": senses,
-    "embedded": embedded, "topics": topics,
+    "embedded": embedded, "topics": topics, "tilted": tilted,
 }  # fmt: skip
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS
+from skbayesembed import DiSCSenseModel, DynamicSGNS
 from skbayesembed.inference.pooling import note_runs
 from skbayesembed.senses.predict import WordDraws
+from tests.helpers.vectors import fitted_vectors
 
 TEXTS = ["river water flood bank", "money loan account bank", "water river boat"] * 8
 SNIPPETS = ["river water flood", "money loan account", "boat river"] * 8
@@ -16,10 +17,7 @@ YEARS = [1810, 1811] * 12
 @pytest.fixture(scope="module")
 def vectors():
     """Fitted word vectors."""
-    model = BayesianSGNS(
-        2, solver="laplace", prior_precision=0.05, min_count=1, draws=40, random_state=0
-    )
-    return model.fit(TEXTS)
+    return fitted_vectors(TEXTS)
 
 
 def senses(embedding, **options):

@@ -10,11 +10,13 @@ from scipy.special import expit
 
 from skbayesembed.datasets import make_sgns
 from skbayesembed.inference.chains import Workers
+from skbayesembed.sgns import data
 from skbayesembed.sgns.couplings import GraphCoupling, GroupCoupling
-from skbayesembed.sgns.data import DensePairs, SparsePairs
+from skbayesembed.sgns.data import DensePairs, ProductPairs, SparsePairs
 from skbayesembed.sgns.laplace import hessian_kernels as hk
 from skbayesembed.sgns.laplace.hessian import Hessian, free_entries
 from skbayesembed.sgns.model import SGNSModel
+from skbayesembed.sgns.pairs import PairCounts, RankOne
 from skbayesembed.sgns.priors import Prior
 
 V, K = 9, 3
@@ -235,3 +237,34 @@ def test_threads_change_nothing(layout):
             np.testing.assert_array_equal(shared.blocks(side), alone.blocks(side))
             one = shared.cross(side, direction[side])
             np.testing.assert_array_equal(one, alone.cross(side, direction[side]))
+
+
+@pytest.fixture
+def rows_of_four(monkeypatch):
+    monkeypatch.setattr("skbayesembed.sgns.laplace.hessian._DENSE_ROWS", 4)
+
+
+def test_without_tables_as_with(rows_of_four, monkeypatch):
+    rng = np.random.default_rng(10)
+    counts = PairCounts(rng.poisson(0.7, (V, V)), RankOne(rng.random(V), rng.random(V)))
+    vectors, free = rng.standard_normal((2, V, K)), rng.random((2, V, K)) < 0.8
+    model = SGNSModel(ProductPairs(counts), K, 1.3)
+    kept = Hessian(model, vectors, free)
+    monkeypatch.setattr(data, "KEPT_UPTO", V - 1)
+    made = Hessian(model, vectors, free)
+    assert made._slope is None
+    directions = rng.standard_normal((2, 2, V, K))
+    y = rng.standard_normal((V, K))
+    for side in (0, 1):
+        cross = [h.cross(side, directions[:, 1 - side]) for h in (made, kept)]
+        assert_allclose(*cross, atol=1e-12)
+        assert_allclose(made.residual_sums(side, y), kept.residual_sums(side, y), atol=1e-12)
+        assert_allclose(made.pair_blocks(side, y), kept.pair_blocks(side, y), atol=1e-12)
+    assert_allclose(made.product(directions), kept.product(directions), atol=1e-12)
+    assert_allclose(made.matrix(), kept.matrix(), atol=1e-12)
+    small = directions.astype(np.float32)
+    expected = kept.single().product(small)
+    found = made.single().product(small)
+    assert found.dtype == np.float32
+    # rounding of slopes and residuals, and of sums in single precision
+    assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())

@@ -139,6 +139,7 @@ def test_intervals_by_units_need_no_counts_of_all_pairs(monkeypatch):
     texts = [[f"w{w}" for w in rng.zipf(1.4, 40) if w < 50] for _ in range(60)]
     for most in (10, 60):
         monkeypatch.setattr(data, "TABLES_UPTO", most)
+        monkeypatch.setattr(data, "KEPT_UPTO", most)
         monkeypatch.setattr(source, "TABLES_UPTO", most)
         if most == 10:
             monkeypatch.setattr(ProductPairs, "_tables", property(lambda _: pytest.fail("made")))
@@ -153,6 +154,7 @@ def test_solvers_find_the_same(options, monkeypatch):
     counts, found = make_counts(60, 3), []
     for most in (59, 60):
         monkeypatch.setattr(data, "TABLES_UPTO", most)
+        monkeypatch.setattr(data, "KEPT_UPTO", most)
         model = BayesianSGNS(
             2,
             prior_precision=1.0,

@@ -14,7 +14,7 @@ from skbayesembed.topics import choice
 
 def test_power_is_chosen():
     """Of vectors that say little of a document's words, a small one."""
-    data = make_topics(150, 60, 3, n_dims=12, mean_length=30, separation=0.7,
+    data = make_topics(110, 60, 3, n_dims=12, mean_length=30, separation=0.7,
                        likelihood_power=0.1, random_state=0)  # fmt: skip
     model = GaussianLDA(3, embedding=data.vectors, solver="vi", likelihood_power="auto",
                         normalize=None, random_state=0)  # fmt: skip
@@ -69,7 +69,7 @@ def test_power_is_chosen_where_covariances_have_no_mean(word_proba):
     """Few degrees of freedom and small topics: E[Sigma] is infinite at small powers."""
     data = make_topics(15, 10, 2, n_dims=2, mean_length=8, random_state=1)
     model = GaussianLDA(8, embedding=data.vectors, solver="vi", likelihood_power="auto", draws=3,
-                        word_proba=word_proba, degrees_of_freedom_prior=1.5,
+                        min_count=1, word_proba=word_proba, degrees_of_freedom_prior=1.5,
                         covariance_prior=0.1, random_state=0)  # fmt: skip
     scores = model.fit(data.counts).likelihood_power_scores_
     assert np.isfinite(list(scores.values())).all()

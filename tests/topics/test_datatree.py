@@ -51,9 +51,8 @@ def test_shares_are_integrated_out(alpha):
     assert abs(found - exact) < 6 * error
 
 
-@pytest.mark.parametrize("solver", ["gibbs", "hmc"])
-def test_groups_of_documents_and_topics(solver):
-    model = fitted(solver=solver)
+def test_groups_of_documents_and_topics():
+    model = fitted(solver="gibbs")
     tree = model.to_datatree(DATA.counts, n_points=100)
     documents = tree["log_likelihood"]["documents"]
     assert documents.shape == (2, 10, 12)

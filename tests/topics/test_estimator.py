@@ -222,7 +222,7 @@ def test_search_from_text():
     """The vocabulary changes from fold to fold."""
     pipeline = make_pipeline(small(min_count=2), LogisticRegression(C=10))
     grid = [
-        {"gaussianlda__n_components": [2, 3], "gaussianlda__likelihood_power": [0.3, 1.0]},
+        {"gaussianlda__n_components": [2, 3], "gaussianlda__likelihood_power": [0.3]},
         {"gaussianlda__solver": ["vi"], "gaussianlda__likelihood_power": ["auto"]},
     ]
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(TEXTS, LABELS)
@@ -396,8 +396,9 @@ def test_log_density_against_the_truth():
     ])  # fmt: skip
     documents = np.repeat(np.arange(60), np.asarray(new.counts.sum(axis=1)).astype(int).ravel())
     ideal = np.log((new.theta[documents] * proba.T).sum(axis=1)).mean()
-    assert model.log_density(new.counts) == pytest.approx(ideal, abs=0.1)
-    assert model.log_density(new.counts, embedding=new.vectors) == model.log_density(new.counts)
+    found = model.log_density(new.counts)
+    assert found == pytest.approx(ideal, abs=0.1)
+    assert model.log_density(new.counts, embedding=new.vectors) == found
 
 
 # -- memory, interruption ------------------------------------------------------------------------

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from skbayesembed import BayesianSGNS, GaussianLDA
+from skbayesembed import GaussianLDA
 from skbayesembed.topics.draws import draws_of
+from tests.helpers.vectors import fitted_vectors
 
 TEXTS = ["river water flood fish bank", "money loan account debt bank"] * 12
 
@@ -12,10 +13,7 @@ TEXTS = ["river water flood fish bank", "money loan account debt bank"] * 12
 @pytest.fixture(scope="module")
 def vectors():
     """Fitted word vectors."""
-    model = BayesianSGNS(
-        2, solver="laplace", prior_precision=0.05, min_count=1, draws=40, random_state=0
-    )
-    return model.fit(TEXTS)
+    return fitted_vectors(TEXTS)
 
 
 def topics(embedding, **options):

@@ -62,6 +62,23 @@ def test_topics_that_have_not_mixed_are_named(n_chains, says, power):
     assert recording.unmixed_topics(posterior).size == 0
 
 
+@pytest.mark.parametrize(
+    ("draws", "advice"),
+    [
+        ({}, "another likelihood_power, or word_model='dirichlet'"),
+        ({"topic_vector": np.zeros((1, 2, 5, 1))}, "a smaller doc_topic_prior for that topic"),
+    ],
+)
+def test_a_topic_with_most_tokens_is_worth_a_warning(draws, advice):
+    counts = np.array([[20.0, 5], [80, 110], [30, 30], [5, 5], [10, 5]])
+    draws = {"counts": np.tile(counts, (1, 2, 1, 1))} | draws
+    posterior = Posterior(draws, coords={"word": np.array(["ant", "bee"])}, attrs={"solver": "vi"})
+    message = rf"Topic 1 \(bee ant\) holds 63 % of the tokens: .* or take {advice}"
+    with pytest.warns(ConvergenceWarning, match=message):
+        recording.diagnose(None, None, posterior)
+    assert posterior.attrs["largest_share"] == pytest.approx(190 / 300)
+
+
 def test_labels_are_aligned():
     """Permuted topics of noisy draws are put in one order, the largest first."""
     rng = np.random.default_rng(0)

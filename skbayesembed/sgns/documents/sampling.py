@@ -17,6 +17,7 @@ from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
 from ..balance import along, balancing, nearest_rotation
+from ..data import KEPT_UPTO
 from ..laplace.approximation import NAMES
 from ..laplace.curvature import seek_mode, seen_through_products
 from ..laplace.hessian import Hessian
@@ -391,5 +392,8 @@ def bytes_needed(n_words, k, n_units, build):
     learned = 2 * 25 * _TOGETHER * size // 2 * 4
     # slopes and residuals in double and single precision, probabilities, counts of both sides
     tables = (2 * 8 + 2 * 4 + 2 * 8 + 4 * 8 * build.has_tables) * n_words**2
+    if n_words > KEPT_UPTO and not build.has_tables:
+        # information and inverse blocks of words; beside them tables were negligible
+        tables = 6 * 8 * n_words * k**2
     influences = 3 * 2 * build.n_entries * 8 * k
     return learned + 2 * rows * size * 4 + _TOGETHER * size * 64 + tables + influences

@@ -24,10 +24,13 @@ from scipy import sparse
 from scipy.special import expit
 
 from ...inference.threads import serial
+from .. import data
 from ..counting import noise_distribution
 
 # Weighted sums whose negative pairs are worked out in one matrix product.
 _TOGETHER = 16
+# Rows of probabilities at a time, and pairs.
+_ROWS, _PAIRS = 512, 2**18
 
 
 class ExpectedScores:
@@ -54,7 +57,7 @@ class ExpectedScores:
     def __init__(self, pairs, units, vectors, *, negative, ns_exponent, run=serial):
         self.vectors, self.units, self.run = vectors, units, run
         self.negative, self.exponent = negative, ns_exponent
-        self._proba = expit(vectors[0] @ vectors[1].T)
+        self._proba = Probabilities(vectors, run)
         self._read(pairs)
         sums = [np.asarray(table.sum(axis=0)).ravel() for table in self._tables]
         self._rows, self._columns = sums
@@ -73,7 +76,7 @@ class ExpectedScores:
             unit = self.units.index[block.document]
             target, context = block.pair_words
             pull = block.positive.copy()
-            pull.data *= 1.0 - self._proba[target, context]
+            pull.data *= 1.0 - self._proba.at(target, context)
             for side, (n, p) in enumerate(((block.positive, pull), (block.positive.T, pull.T))):
                 keys, places = np.unique(unit * n_words + block.word, return_inverse=True)
                 gather = sparse.csr_array((np.ones(places.size), (places, np.arange(places.size))))
@@ -111,8 +114,9 @@ class ExpectedScores:
         rows, columns = ((table.T @ weights.T).T for table in self._tables)
         firsts = range(0, len(weights), _TOGETHER)
         parts = [slice(first, first + _TOGETHER) for first in firsts]
-        sums, proba = self._static_sums(), self._proba.astype(dtype, copy=False)
-        self.run(self._negatives, [(rows[p], columns[p], sums, proba, out[p]) for p in parts])
+        sums = self._static_sums()
+        for p in parts:
+            self._negatives(rows[p], columns[p], sums, out[p])
         self.run(self._positives, [(side, weights, out[:, side]) for side in (0, 1)])
         return out
 
@@ -120,17 +124,24 @@ class ExpectedScores:
         """What negative pairs of one row sum and one noise probability push, (n_words, K) each."""
         rho, alpha = self.vectors
         return (
-            self._proba @ (self._noise[:, None] * alpha),
-            self._proba.T @ (self._rows[:, None] * rho),
+            self._proba.times(0, self._noise[:, None] * alpha),
+            self._proba.times(1, self._rows[:, None] * rho),
         )
 
-    def _negatives(self, rows, columns, sums, proba, out):
+    def _negatives(self, rows, columns, sums, out):
         rho, alpha = self.vectors
         change = self._change_of_noise(columns)
-        pushed = _pushed(proba, change, alpha)
+        pushed = self._pushed(0, change, alpha, out.dtype)
         out[:, 0] = -self.negative * (rows[:, :, None] * sums[0] + self._rows[:, None] * pushed)
-        pushed = _pushed(proba.T, rows, rho)
+        pushed = self._pushed(1, rows, rho, out.dtype)
         out[:, 1] = -self.negative * (change[:, :, None] * sums[1] + self._noise[:, None] * pushed)
+
+    def _pushed(self, side, factors, vectors, dtype):
+        """Probabilities times ``factors_m * vectors`` for each row m of factors (m, n_words)."""
+        n_words, k = vectors.shape
+        moved = (factors.T[:, :, None] * vectors[:, None]).reshape(n_words, -1)
+        moved = self._proba.times(side, moved.astype(dtype, copy=False))
+        return moved.reshape(n_words, -1, k).swapaxes(0, 1)
 
     def _change_of_noise(self, columns):
         """Derivatives of P' along context totals (m, n_words) of weighted sums."""
@@ -145,12 +156,55 @@ class ExpectedScores:
             out[:, word] += weights[:, unit[mine]] @ pulls[mine]
 
 
-def _pushed(proba, factors, vectors):
-    """``proba (factors_m * vectors)`` for each row m of factors (m, n_words), in its precision."""
-    n_words, k = vectors.shape
-    moved = (factors.T[:, :, None] * vectors[:, None]).reshape(n_words, -1)
-    moved = proba @ moved.astype(proba.dtype, copy=False)
-    return moved.reshape(n_words, -1, k).swapaxes(0, 1)
+class Probabilities:
+    """Probabilities of all pairs at some vectors, kept where they are not too many.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (2, n_words, n_components)
+    run : callable
+        Maps a function over blocks of rows.
+    """
+
+    def __init__(self, vectors, run):
+        self._vectors, self._run = vectors, run
+        n_words = vectors.shape[1]
+        self._cuts = [slice(a, min(a + _ROWS, n_words)) for a in range(0, n_words, _ROWS)]
+        # of both sides, by precision
+        self._kept = None
+        if n_words <= data.KEPT_UPTO:
+            table = expit(vectors[0] @ vectors[1].T)
+            self._kept = {table.dtype: (table, table.T)}
+
+    def at(self, targets, contexts):
+        """Those of some pairs, (n,)."""
+        if self._kept is not None:
+            return self._kept[np.dtype(float)][0][targets, contexts]
+        out = np.empty(len(targets))
+        for first in range(0, len(out), _PAIRS):
+            some = slice(first, first + _PAIRS)
+            rho, alpha = self._vectors[0][targets[some]], self._vectors[1][contexts[some]]
+            out[some] = expit(np.einsum("nk,nk->n", rho, alpha))
+        return out
+
+    def times(self, side, y):
+        """``P y`` (side 0) or ``P' y`` (side 1) for y of shape (n_words, n), in its precision."""
+        out = np.empty_like(y)
+
+        def rows(c):
+            np.matmul(self._rows(side, c, y.dtype), y, out=out[c])
+
+        self._run(rows, [(c,) for c in self._cuts])
+        return out
+
+    def _rows(self, side, c, dtype):
+        if self._kept is None:
+            x, other = (self._vectors[s].astype(dtype, copy=False) for s in (side, 1 - side))
+            return expit(x[c] @ other.T)
+        if dtype not in self._kept:
+            table = self._kept[np.dtype(float)][0].astype(dtype)
+            self._kept[dtype] = (table, table.T)
+        return self._kept[dtype][side][c]
 
 
 class GivenScores:

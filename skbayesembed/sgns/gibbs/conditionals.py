@@ -19,7 +19,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...inference.blocks import Held, Once, over
 from ...inference.polyagamma import BlockPlans, PolyaGammaDraws
+from ..data import table_rows
 from ..density_kernels import pair_logits
 from .gaussian_kernels import outer_table
 from .kernels import (
@@ -92,6 +94,9 @@ class SGNSConditionals:
         self.n_streams = 1 + len(model.blocks[0]) + len(model.blocks[1])
         self.tuner = Tuner(model)
         self._plan = BlockPlans(functools.partial(_plan, model))
+        self._held = [
+            Held(functools.partial(self._plan, side), len(model.blocks[side])) for side in (0, 1)
+        ]
 
     def init_state(self, rngs):
         """A start: random, or around ``start`` with half that spread, less where data are many."""
@@ -206,22 +211,33 @@ class SGNSConditionals:
         return rngs[1 + self._first[side] + block]
 
     def _polya_gamma(self, state, side, rngs, run, blocks=None):
-        model = self.model
-        x, y = state.x[side], state.x[1 - side]
-        shared = _outer_products(y) if model.pairs.dense else None
-        given = model, side, x, y, shared, state.prior[side]
+        model, x, y = self.model, state.x[side], state.x[1 - side]
+        shared = y, Once(_outer_products, y) if model.pairs.dense else None
         if blocks is None:
             blocks = range(len(model.blocks[side]))
-        run(
-            _polya_gamma_block,
-            [(self._plan(side, u), *given, self._stream(rngs, side, u)) for u in blocks],
-        )
+            held = self._held[side]
+        else:
+            chosen = list(blocks)
+            held = Held(lambda i: self._plan(side, chosen[i]), len(chosen))
+        own = []
+        for u in blocks:
+            rows = slice(*model.blocks[side][u])
+            prior, pull = (part[rows] for part in state.prior[side])
+            own.append((x[rows], prior, pull, self._stream(rngs, side, u)))
+        found = over(run, _polya_gamma_block, held, shared, own)
+        for u, (rows, rng) in zip(blocks, found, strict=True):
+            x[slice(*model.blocks[side][u])] = rows
+            stream = self._stream(rngs, side, u)
+            if rng is not stream:
+                # what was drawn elsewhere came of a copy
+                stream.bit_generator.state = rng.bit_generator.state
 
 
 def _plan(model, side, block):
     """The Polya-Gamma plan of a block of words."""
     make = _DensePlan if model.pairs.dense else _SparsePlan
-    return make(model.pairs, side, *model.blocks[side][block])
+    start, stop = model.blocks[side][block]
+    return make(model.pairs, side, start, stop, model.movable[side][start:stop])
 
 
 def _outer_products(y):
@@ -233,15 +249,15 @@ def _outer_products(y):
 
 
 class _DensePlan:
-    def __init__(self, pairs, side, start, stop):
-        self.start, self.stop = start, stop
-        self.observed = np.flatnonzero(pairs.n[side][start:stop] > _UNSEEN)
-        self.draws = PolyaGammaDraws(pairs.n[side][start:stop].ravel()[self.observed])
-        self.full = self.observed.size == (stop - start) * pairs.n_words
+    def __init__(self, pairs, side, start, stop, movable):
+        n, self.kappa = (table[side][start:stop] for table in (pairs.n, pairs.kappa))
+        self.movable = movable
+        self.observed = np.flatnonzero(n > _UNSEEN)
+        self.draws = PolyaGammaDraws(n.ravel()[self.observed])
+        self.full = self.observed.size == n.size
 
-    def update(self, model, side, x, y, outer, prior, rng):
-        a, b = self.start, self.stop
-        logit = (x[a:b] @ y.T).ravel()
+    def update(self, x, y, outer, prior, pull, rng):
+        logit = (x @ y.T).ravel()
         omega = np.empty(self.observed.size)
         if self.full:
             self.draws.draw(logit, rng, omega)
@@ -250,31 +266,27 @@ class _DensePlan:
             logit[:] = 0.0
             logit[self.observed] = omega
             omega = logit
-        packed = omega.reshape(b - a, -1) @ outer
-        linear = model.pairs.kappa[side][a:b] @ y + prior[1][a:b]
-        movable = model.movable[side][a:b]
-        gaussian_dense(packed, linear, prior[0][a:b], movable, rng, x[a:b])
+        packed = omega.reshape(len(x), -1) @ outer.value()
+        gaussian_dense(packed, self.kappa @ y + pull, prior, self.movable, rng, x)
 
 
 class _SparsePlan:
-    def __init__(self, pairs, side, start, stop):
-        self.start, self.stop = start, stop
-        lo, hi = pairs.indptr[side][start], pairs.indptr[side][stop]
-        self.draws = PolyaGammaDraws(pairs.n[side][lo:hi])
-        self.size = int(hi - lo)
+    def __init__(self, pairs, side, start, stop, movable):
+        table = pairs.indptr[side], pairs.indices[side], pairs.n[side], pairs.kappa[side]
+        self.indptr, self.indices, n, self.kappa = table_rows(table, start, stop)
+        self.draws, self.movable = PolyaGammaDraws(n), movable
 
-    def update(self, model, side, x, y, outer, prior, rng):
-        pairs, a, b = model.pairs, self.start, self.stop
-        indptr, indices = pairs.indptr[side], pairs.indices[side]
-        logit = np.empty(self.size)
-        pair_logits(a, b, indptr, indices, x, y, logit)
-        omega = np.empty(self.size)
+    def update(self, x, y, outer, prior, pull, rng):
+        logit = np.empty(self.indices.size)
+        omega = np.empty_like(logit)
+        pair_logits(0, len(x), self.indptr, self.indices, x, y, logit)
         self.draws.draw(logit, rng, omega)
         gaussian_sparse(
-            a, b, indptr, indices, omega, pairs.kappa[side], y, *prior, model.movable[side],
+            0, len(x), self.indptr, self.indices, omega, self.kappa, y, prior, pull, self.movable,
             rng, x,
         )  # fmt: skip
 
 
-def _polya_gamma_block(plan, model, side, x, y, outer, prior, rng):
-    plan.update(model, side, x, y, outer, prior, rng)
+def _polya_gamma_block(plan, y, outer, x, prior, pull, rng):
+    plan.update(x, y, outer, prior, pull, rng)
+    return x, rng

@@ -16,9 +16,13 @@ import copy
 import numpy as np
 
 from ...inference.threads import serial
+from .. import data
+from ..data import ProductPairs
 from .hessian_kernels import (
     blocks_sparse,
     curvature_rows_dense,
+    curvature_rows_expected,
+    curvature_rows_expected32,
     curvature_rows_sparse,
     product_sparse,
 )
@@ -58,7 +62,13 @@ class Hessian:
         self.free = free_entries(model) if free is None else free
         self.run = run
         self._information = [None, None]
-        self._tabulate()
+        self._slope = self._residual = None
+        # or else vectors at which they are made, and counts, by side
+        self._made_of = self.x, None
+        if not isinstance(model.pairs, ProductPairs) or model.n_words <= data.KEPT_UPTO:
+            self._tabulate()
+        else:
+            self._made_of = self.x, [model.pairs.table(np.float64, side) for side in (0, 1)]
 
     def _tabulate(self):
         pairs = self.model.pairs
@@ -81,6 +91,16 @@ class Hessian:
         s, r = self._slope[0][c], self._residual[0][c]
         curvature_rows_dense(self.x[0][c], self.x[1], *counts, s, r)
 
+    def _curvature(self, side, c):
+        """Slopes and residuals of rows of a side, where all pairs are gone through."""
+        if self._slope is not None:
+            return tuple((t[0] if side == 0 else t[0].T)[c] for t in (self._slope, self._residual))
+        x, tables = self._made_of
+        s, r = np.empty((2, c.stop - c.start, self.model.n_words), x.dtype)
+        make = curvature_rows_expected32 if x.dtype == np.float32 else curvature_rows_expected
+        make(c.start, c.stop, tables[side], x[side], x[1 - side], s, r)
+        return s, r
+
     def _row_blocks(self):
         n = self.model.n_words
         return [slice(a, min(a + _DENSE_ROWS, n)) for a in range(0, n, _DENSE_ROWS)]
@@ -96,8 +116,12 @@ class Hessian:
         twin = copy.copy(self)
         twin.run = run
         twin.x = self.x.astype(np.float32)
-        twin._slope = [s.astype(np.float32) for s in self._slope]
-        twin._residual = [r.astype(np.float32) for r in self._residual]
+        if self._slope is not None:
+            twin._slope = [s.astype(np.float32) for s in self._slope]
+            twin._residual = [r.astype(np.float32) for r in self._residual]
+        else:
+            pairs = self.model.pairs
+            twin._made_of = twin.x, [pairs.table(np.float32, side) for side in (0, 1)]
         return twin
 
     def product(self, directions):
@@ -131,14 +155,14 @@ class Hessian:
         x, y, pairs = self.x[side], self.x[1 - side], self.model.pairs
         if pairs.dense:
             out = np.empty(dy.shape, x.dtype)
-            s, r = (t[0] if side == 0 else t[0].T for t in (self._slope, self._residual))
             dx, lanes, side_by_side = _lanes(dx), _lanes(dy), _by_word(dy)
-            tasks = [
-                (x[c], y, s[c], r[c], None if dx is None else dx[:, c], lanes, side_by_side,
-                 _lanes(out)[:, c])
-                for c in self._row_blocks()
-            ]  # fmt: skip
-            self.run(_products_dense, tasks)
+
+            def rows(c):
+                own = None if dx is None else dx[:, c]
+                given = x[c], y, *self._curvature(side, c), own, lanes, side_by_side
+                _products_dense(*given, _lanes(out)[:, c])
+
+            self.run(rows, [(c,) for c in self._row_blocks()])
             return out
         table = pairs.indptr[side], pairs.indices[side]
         curvature = self._slope[side], self._residual[side]
@@ -154,17 +178,20 @@ class Hessian:
         pairs = self.model.pairs
         out = np.empty((*y.shape, y.shape[1]))
         if pairs.dense:
-            s = self._slope[0] if side == 0 else self._slope[0].T
             rows, columns = np.tril_indices(y.shape[1])
             for first in range(0, rows.size, _PRODUCTS):
                 i, j = rows[first : first + _PRODUCTS], columns[first : first + _PRODUCTS]
                 outer = y[:, i] * y[:, j]
-                self.run(_blocks_dense, [(s[c], outer, i, j, out[c]) for c in self._row_blocks()])
+                self.run(self._blocks, [(side, c, outer, i, j, out[c]) for c in self._row_blocks()])
         else:
             table = pairs.indptr[side], pairs.indices[side]
             blocks = self.model.blocks[side]
             self.run(blocks_sparse, [(a, b, *table, y, self._slope[side], out) for a, b in blocks])
         return out
+
+    def _blocks(self, side, c, outer, i, j, out):
+        """Entries (i, j) and (j, i) of `pair_blocks` of some rows, of ``outer`` the products."""
+        out[:, i, j] = out[:, j, i] = self._curvature(side, c)[0] @ outer
 
     def information(self, side):
         """`pair_blocks` of a side at the vectors of the other, kept; not to be changed."""
@@ -195,7 +222,7 @@ class Hessian:
         """Slopes and residuals of one target with every context: two (n_words,)."""
         pairs = self.model.pairs
         if pairs.dense:
-            return self._slope[0][word], self._residual[0][word]
+            return tuple(row[0] for row in self._curvature(0, slice(word, word + 1)))
         rows = slice(*pairs.indptr[0][word : word + 2])
         out = np.zeros((2, self.model.n_words))
         out[:, pairs.indices[0][rows]] = self._slope[0][rows], self._residual[0][rows]
@@ -264,8 +291,3 @@ def _products_dense(x, y, slope, residual, dx, dy, side_by_side, out):
         t *= slope
         np.matmul(t, y, out=mine)
         mine -= pull[:, i * y.shape[1] : (i + 1) * y.shape[1]]
-
-
-def _blocks_dense(slope, outer, i, j, out):
-    """Entries (i, j) and (j, i) of ``sum_v slope_wv y_v y_v'``, of ``outer`` the products."""
-    out[:, i, j] = out[:, j, i] = slope @ outer

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from ...inference import blocks
 from ..data import ProductPairs
+from .apart import Common, ascend_apart, held_words, rows_of_table, words_at_a_time
 from .kernels import (
     DenseCounts,
     Form,
@@ -36,14 +39,10 @@ from .kernels import (
 # Tables of products above this size, or as many multiplications in a sweep, are float32.
 _DOUBLE_BYTES = 2**28
 _DOUBLE_WORK = 4e9
-# Rows a block of the whole table, for products large enough to be worth their loads.
-_ROWS = 64
 # Precisions of components are told apart once a sweep raises the bound by less than this share.
 _UNTIED = 1e-4
 # Numbers in a block of unpacked matrices.
 _UNPACKED = 2**22
-# Bytes of the second-level cache that a block of words may fill.
-_CACHE = 2**17
 
 
 @dataclass
@@ -120,6 +119,13 @@ class SGNSVariational:
         self.rounding = 1e-6 if large else 1e-14
         self.near = [self._near(side) for side in (0, 1)]
         self.tables = self.full or model.pairs.dense
+
+    @cached_property
+    def _held(self):
+        return [held_words(self.model, side, self.size) for side in (0, 1)]
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "_held"}
 
     def of_batch(self, model):
         """The same approximation for the pairs of another model of the same words and prior."""
@@ -220,6 +226,8 @@ class SGNSVariational:
         """
         model, k = self.model, self.model.n_components
         rest = self.rest(q) if memory is None else 0.0
+        if memory is None and blocks.current() is not None:
+            return self._update_apart(q, side, run) + rest
         shift = np.zeros((model.n_words, self.size))
         shift[:, :k] = model.prior.linear(side)
         prior = WordPrior(self.prior_diagonal(side, q), shift, self.tau(q), *self.near[side])
@@ -238,12 +246,26 @@ class SGNSVariational:
             self.update_tau(q)
         return float(bounds.sum()) + rest
 
+    def _update_apart(self, q, side, run):
+        """`update_side` of a batch where an engine keeps the counts."""
+        tau, model = self.tau(q), self.model
+        precision = np.append(tau, self.bias_precision) if self.biases else tau
+        common = Common(self._form(side), precision, self.tables, self.dtype)
+        mine = q.mean[side], q.cov[side], q.log_det[side]
+        opposite = q.mean[1 - side], q.cov[1 - side]
+        bound = ascend_apart(self._held[side], model.blocks[side], common, opposite, mine, run)
+        if model.prior.learned is not None:
+            self.update_tau(q)
+        return bound
+
+    def _form(self, side):
+        return Form(self.free[side], self.fixed[side], self.full, self.rounding)
+
     def _tasks(self, q, side, prior, memory, bounds, run):
         """The kernel that suits the table and the covariances, and its arguments by block."""
-        pairs, blocks = self.model.pairs, list(enumerate(self.model.blocks[side]))
+        pairs, cuts = self.model.pairs, list(enumerate(self.model.blocks[side]))
         mine = Side(q.mean[side], q.cov[side], q.log_det[side])
-        form = Form(self.free[side], self.fixed[side], self.full, self.rounding)
-        shared, y = (prior, form, memory), q.mean[1 - side]
+        shared, y = (prior, self._form(side), memory), q.mean[1 - side]
         expected = isinstance(pairs, ProductPairs)
         if expected:
             counts = pairs.table(np.float64, side)
@@ -255,17 +277,17 @@ class SGNSVariational:
             )
         if not self.tables:
             opposite = Opposite(y.astype(self.dtype), q.cov[1 - side].astype(self.dtype))
-            tasks = [(a, b, mine, opposite, counts, *shared, u, bounds) for u, (a, b) in blocks]
+            tasks = [(a, b, mine, opposite, counts, *shared, u, bounds) for u, (a, b) in cuts]
             return ascend_sparse_diagonal, tasks
         opposite = Opposite(y, self.table(q, 1 - side, run))
         if pairs.dense:
             kernel = ascend_expected if expected else ascend_dense
-            width = max(_ROWS, 51_200 // self.model.n_words)
+            width = rows_of_table(self.model.n_words)
         else:
             kernel = ascend_sparse
-            width = int(np.clip(_CACHE // (2 * opposite.second[0].nbytes), 4, 64))
+            width = words_at_a_time(opposite.second)
         return kernel, [
-            (a, b, mine, opposite, counts, *shared, width, u, bounds) for u, (a, b) in blocks
+            (a, b, mine, opposite, counts, *shared, width, u, bounds) for u, (a, b) in cuts
         ]
 
     def table(self, q, side, run):

@@ -17,9 +17,9 @@ from .gibbs_kernels import draw_tokens
 from .measure import Base, Tokens
 from .moves import Metric, climb, trajectory
 
-# Newton steps from the start, and after each sweep of the first half of warm-up.
+# Newton steps from the start, and after a sweep of the first half of warm-up.
 _FIRST_STEPS, _STEPS = 20, 2
-# Of the trajectories; the least first step, and a first one by the number of parameters.
+# Of the trajectories: acceptance, and the first step times the fourth root of their dimension.
 TARGET_ACCEPT, _STEP = 0.8, 1.2
 # A sweep of warm-up in so many climbs: fresh masses cost as much as several sweeps.
 _CLIMB_EVERY = 3
@@ -94,8 +94,7 @@ class DirichletTopics:
     def init_state(self, rngs):
         """Tokens as ``start`` has them, base measures at their mode given these."""
         state = self.state_of(self.start(rngs[0]))
-        climb(self.measures, state.base, Tokens.of(state.counts), _FIRST_STEPS)
-        state.metric = Metric.at(self.measures, state.base, Tokens.of(state.counts))
+        state.metric = climb(self.measures, state.base, Tokens.of(state.counts), _FIRST_STEPS)
         return state
 
     def state_of(self, z, base=None):
@@ -132,8 +131,7 @@ class DirichletTopics:
                 self.measures, state.base, counts, state.metric, state.step.value, rng
             )
         elif state.n_sweeps % _CLIMB_EVERY == 0:
-            climb(self.measures, state.base, counts, _STEPS)
-            state.metric = Metric.at(self.measures, state.base, counts)
+            state.metric = climb(self.measures, state.base, counts, _STEPS)
             # variances at a mode would shrink to nothing
             state.base.theta += state.metric.deviation(rng)
         self.measures.draw_variances(state.base, rng)
@@ -146,7 +144,7 @@ class DirichletTopics:
             state.metric = Metric.at(self.measures, state.base, Tokens.of(state.counts))
         elif step >= half:
             state.step.update(state.acceptance)
-        if step + 1 >= warmup and step > half:
+        if step + 1 >= warmup:
             state.step.freeze()
         state.climbing = step + 1 < half
 

@@ -23,6 +23,8 @@ from . import measure_kernels as kernels
 
 # Standard deviation of log eta: within a factor of 50 either way.
 _LOG_SD = 2.0
+# Entries of fewer expected tokens are left out of the blocks of masses.
+_LEAST_WEIGHED = 1e-3
 # Shape of the inverse gamma priors of both variances, and the scale of that of words' levels.
 _SHAPE, _LEVEL_SCALE = 2.0, 0.25
 
@@ -202,22 +204,24 @@ class BaseMeasures:
         the softmax's normaliser cancel at the mode, on average.
         """
         measure, concentration = self.measure(base.theta), float(np.exp(base.theta[-1]))
-        b = concentration * measure[counts.rows, counts.columns]
-        differences = polygamma(1, b) - polygamma(1, b + counts.tokens)
-        weights = np.empty_like(measure)
+        weights = np.empty(counts.rows.size)
         kernels.information(
-            counts.rows, counts.columns, differences, measure, concentration, weights
+            counts.rows, counts.columns, counts.tokens, measure, concentration, weights
         )
-        prior = self.precisions(base)
         blocks = np.empty((self.n_vectors, self.n_dims, self.n_dims))
-        for k, block in enumerate(blocks):
-            weight = weights[:, k + self.n_background]
-            centre = weight @ self.vectors / max(weight.sum(), 1e-300)
-            shifted = (self.vectors - centre) * np.sqrt(weight)[:, None]
+        order = np.argsort(counts.columns, kind="stable")
+        ends = np.searchsorted(counts.columns[order], np.arange(self.n_components + 1))
+        for k, block in enumerate(blocks, self.n_background):
+            own = order[ends[k] : ends[k + 1]]
+            # a few expected tokens of all words weigh nothing
+            own = own[counts.tokens[own] > _LEAST_WEIGHED]
+            weight, vectors = weights[own], self.vectors[counts.rows[own]]
+            centre = weight @ vectors / max(weight.sum(), 1e-300)
+            shifted = (vectors - centre) * np.sqrt(weight)[:, None]
             block[:] = shifted.T @ shifted
             block[np.diag_indices(self.n_dims)] += 1.0 / base.topic_variance
-        diagonal = prior[self.n_own :].copy()
-        diagonal[:-1] += weights.sum(axis=1)
+        diagonal = self.precisions(base)[self.n_own :]
+        diagonal[:-1] += np.bincount(counts.rows, weights, self.n_words)
         diagonal[-1] += self._of_concentration(base.theta, counts, weights)
         return blocks, diagonal
 

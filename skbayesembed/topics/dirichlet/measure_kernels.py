@@ -76,9 +76,23 @@ def count_part(rows, columns, tokens, measure, concentration, gradient, pull, ta
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def information(rows, columns, trigammas, measure, concentration, out):
-    """out[v, k] = b^2 (psi'(b) - psi'(b + n)), from these differences; 0 where n is 0."""
-    out[:] = 0.0
+def trigamma(x):
+    """Second derivative of log Gamma for x > 0: recurrence to 8, then Stirling's series."""
+    value = 0.0
+    while x < 8.0:
+        value += 1.0 / (x * x)
+        x += 1.0
+    u = 1.0 / x
+    q = u * u
+    series = q * (
+        1.0 / 6.0 - q * (1.0 / 30.0 - q * (1.0 / 42.0 - q * (1.0 / 30.0 - q * 5.0 / 66.0)))
+    )
+    return value + u * (1.0 + 0.5 * u + series)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def information(rows, columns, tokens, measure, concentration, out):
+    """out[i] = b^2 (psi'(b) - psi'(b + n)) of every entry."""
     for i in range(rows.size):
         b = concentration * measure[rows[i], columns[i]]
-        out[rows[i], columns[i]] = b * b * trigammas[i]
+        out[i] = b * b * (trigamma(b) - trigamma(b + tokens[i]))

@@ -41,12 +41,8 @@ class Metric:
 
     def momentum(self, rng):
         """A draw of N(0, mass), (n_free,)."""
-        n = self.roots.shape[0] * self.roots.shape[1]
-        z = rng.standard_normal(n + self.diagonal.size)
-        out = np.empty_like(z)
-        out[:n] = np.einsum("kij,kj->ki", self.roots, z[:n].reshape(self.roots.shape[:2])).ravel()
-        out[n:] = np.sqrt(self.diagonal) * z[n:]
-        return out
+        z = rng.standard_normal(self.roots[..., 0].size + self.diagonal.size)
+        return self._times(self.roots, np.sqrt(self.diagonal), z)
 
     def deviation(self, rng):
         """A draw of N(0, mass^-1), (n_free,)."""
@@ -54,23 +50,29 @@ class Metric:
 
     def solve(self, p):
         """Mass^-1 p, (n_free,)."""
-        n = self.roots.shape[0] * self.roots.shape[1]
-        out = np.empty_like(p)
-        out[:n] = np.einsum(
-            "kij,kj->ki", self.inverses, p[:n].reshape(self.roots.shape[:2])
-        ).ravel()
-        out[n:] = p[n:] / self.diagonal
+        return self._times(self.inverses, 1.0 / self.diagonal, p)
+
+    def _times(self, blocks, diagonal, x):
+        """The product with blocks of topics, and a diagonal."""
+        n, out = self.roots[..., 0].size, np.empty_like(x)
+        own = x[:n].reshape(self.roots.shape[:2])
+        out[:n] = np.einsum("kij,kj->ki", blocks, own).ravel()
+        out[n:] = diagonal * x[n:]
         return out
 
 
 # Newton's step may be one to nowhere, too.
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def climb(measures, base, counts, n_steps):
-    """Newton steps of theta with the masses as Hessian, halved until they gain, in place."""
+    """Newton steps of theta with the masses as Hessian, halved until they gain, in place.
+
+    Returns the masses of the last step.
+    """
     gradient = np.empty(measures.n_free)
     value = measures.log_density(base, counts, gradient)
     for _ in range(n_steps):
-        step = Metric.at(measures, base, counts).solve(gradient)
+        metric = Metric.at(measures, base, counts)
+        step = metric.solve(gradient)
         step[-1] = np.clip(step[-1], -_LARGEST, _LARGEST)
         share, trial = 1.0, np.empty_like(gradient)
         while share > _LEAST_SHARE:
@@ -80,11 +82,12 @@ def climb(measures, base, counts, n_steps):
                 break
             share *= 0.5
         else:
-            return
+            break
         gained, value = found - value, found
         base.theta, gradient = then.theta, trial
         if gained < _LEAST_GAIN:
-            return
+            break
+    return metric
 
 
 def trajectory(measures, base, counts, metric, step, rng, n_steps=N_STEPS):

@@ -236,30 +236,29 @@ def independent(n_pairs, n_units, rng):
 def test_coverage_where_pairs_are_independent(monkeypatch):
     """Intervals of the difference of two samples hold zero 90 times of 100.
 
-    12 pairs of samples; cosines of one pair of samples are correlated, as if some 20 of the 300
-    were independent: the standard error of the coverage is sqrt(.09 / (12 * 20)) = .019,
-    and four of them are allowed.
+    14 samples, each beside the next; whether two differences with a sample in common (correlation
+    -.5) hold zero has a correlation of .16, so that they are worth 14 / 1.33 pairs. Cosines of a
+    pair are correlated, as if some 20 of the 300 were independent: the standard error of the
+    coverage is sqrt(.09 / (10.5 * 20)) = .021, and four of them are allowed.
     """
     # as many pairs of words as there are
     monkeypatch.setattr(response, "PAIRS", V * (V - 1) // 2)
     rng = np.random.default_rng(5)
-    held = []
-    for _ in range(12):
-        fits = []
-        for _ in range(2):
-            texts, units = independent(20_000, 50, rng)
-            fits.append(make(window=1, prior_precision=0.5, tol=1e-6).fit(texts, units=units))
-        parts = []
-        for m in fits:
-            order = np.array([m.vocabulary_[w] for w in WORDS])
-            a, b = (order[i] for i in np.triu_indices(V, 1))
-            d = m._sampling.deviations
-            unit = d.vectors[0] / np.linalg.norm(d.vectors[0], axis=1, keepdims=True)
-            spread = spread_of(d, answers.cosine_change(d, a, b))
-            parts.append((np.sum(unit[a] * unit[b], axis=1), spread.sampling))
-        (x, s), (y, t) = parts
-        held.append(np.abs(x - y) < 1.6765 * np.hypot(s, t))  # Student's t with 50 degrees
-    assert abs(np.mean(held) - 0.9) < 4 * 0.019
+    parts = []
+    for _ in range(14):
+        texts, units = independent(20_000, 50, rng)
+        m = make(window=1, prior_precision=0.5, tol=1e-6).fit(texts, units=units)
+        order = np.array([m.vocabulary_[w] for w in WORDS])
+        a, b = (order[i] for i in np.triu_indices(V, 1))
+        d = m._sampling.deviations
+        unit = d.vectors[0] / np.linalg.norm(d.vectors[0], axis=1, keepdims=True)
+        spread = spread_of(d, answers.cosine_change(d, a, b))
+        parts.append((np.sum(unit[a] * unit[b], axis=1), spread.sampling))
+    held = [
+        np.abs(x - y) < 1.6765 * np.hypot(s, t)  # Student's t with 50 degrees
+        for (x, s), (y, t) in zip(parts, parts[1:] + parts[:1], strict=True)
+    ]
+    assert abs(np.mean(held) - 0.9) < 4 * 0.021
 
 
 def test_random_sums_of_many_units(monkeypatch, model):

@@ -9,10 +9,12 @@ from scipy import sparse
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.corpus.units import Units, units_of
 from skbayesembed.inference.chains import serial
+from skbayesembed.sgns import data
 from skbayesembed.sgns.batches import CorpusBatches, MatrixBatches
 from skbayesembed.sgns.counting import expected_negatives
 from skbayesembed.sgns.data import pair_table
 from skbayesembed.sgns.documents import blocks
+from skbayesembed.sgns.documents import scores as scores_module
 from skbayesembed.sgns.documents.blocks import DocumentPairs
 from skbayesembed.sgns.documents.scores import ExpectedScores, GivenScores, effective_units
 from skbayesembed.sgns.model import SGNSModel
@@ -95,6 +97,11 @@ def gradient(positive, vectors):
 def test_influence_against_finite_differences(source, index, monkeypatch):
     """The derivative of the recounted gradient by a unit's weight; central differences."""
     monkeypatch.setattr(blocks, "_PAIRS", 500)
+    if len(index) > index.max() + 1:
+        # probabilities are made row by row, as in large vocabularies
+        monkeypatch.setattr(data, "KEPT_UPTO", 5)
+        monkeypatch.setattr(scores_module, "_ROWS", 7)
+        monkeypatch.setattr(scores_module, "_PAIRS", 9)
     vectors = np.random.default_rng(2).normal(size=(2, V, K))
     units = Units(index, np.unique(index))
     pairs = DocumentPairs(source, None, SEED)

@@ -34,7 +34,7 @@ def test_tokens_have_their_enumerated_posterior():
     every = np.array(list(itertools.product(range(3), repeat=5)), dtype=np.int32)
     logs = np.array([model.log_joint(model.state_of(z, base)) for z in every])
     proba = np.exp(logs - logsumexp(logs))
-    state, n = model.state_of(every[0].copy(), base), 8_000
+    state, n = model.state_of(every[0].copy(), base), 5_000
     seen, powers = np.zeros(len(every)), 3 ** np.arange(4, -1, -1)
     for _ in range(n):
         model.draw_assignments(state, rng)
@@ -114,7 +114,7 @@ class Joint:
         return (one.mean(axis=0) - blocks.mean(axis=0)) / error
 
 
-@pytest.mark.parametrize("n", [400, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [240, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_joint_distribution(n):
     """Geweke (2004): sweeps with words drawn anew leave the joint distribution as it is.
 

@@ -8,6 +8,8 @@ import pytest
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.inference.matching import match
+from skbayesembed.topics import inputs
+from skbayesembed.topics.draws import draws_of
 
 LENGTHS = {"draws": 60, "warmup": 100, "thin": 5, "chains": 2}
 
@@ -52,6 +54,26 @@ def test_a_new_word_has_its_place_by_its_vector(fitted, data):
     assert np.argmax(shares[0]) == k and shares[0, k] > 0.8
 
 
+def test_new_words_share_topics_with_the_vocabulary(data):
+    """Six words are taken from training: probabilities of all words add up to one."""
+    counts = data.counts.toarray()
+    seen = counts.copy()
+    seen[:, :6] = 0
+    model = make(data, solver="vi").fit(seen)
+    whole = inputs.reading(model, np.ones((1, 60), int))
+    new, draws = whole.places < 0, draws_of(model)
+    assert new.sum() == 60 - model.words_.size >= 6
+    for by in ("count", "density"):
+        proba = draws.open_proba(0, whole, by)
+        np.testing.assert_allclose(proba.sum(axis=0), 1.0)
+        assert np.all(proba > 0)
+    # words have their shares of topics by their vectors: better than all alike
+    assert model.score(counts, new_words=True) > np.log(1 / 60)
+    gaussian = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0).fit(counts)
+    with pytest.raises(ValueError, match="new_words=True needs topics of word_model='dirichlet'"):
+        gaussian.score(counts, new_words=True)
+
+
 def test_readings(fitted, data):
     words = fitted.top_words(5)
     assert words.words.shape == (3, 5) and np.all(words.mean <= words.interval[..., 1] + 1e-12)
@@ -71,6 +93,7 @@ def test_readings(fitted, data):
         fitted.log_density(data.counts)
 
 
+@pytest.mark.filterwarnings("ignore:Topic 0")
 def test_the_background_is_topic_0(data):
     """It has no vector, and takes the words that all documents share."""
     rng = np.random.default_rng(5)
@@ -82,7 +105,9 @@ def test_the_background_is_topic_0(data):
     assert not model.posterior_["topic_vector"][:, 0, 0].any()
     assert model.posterior_["topic_vector"][:, 0, 1:].all()
     place = np.searchsorted([int(name[1:]) for name in model.words_], np.arange(60, 64))
-    assert np.all(np.argmax(model.components_[:, place], axis=0) == 0)
+    tokens = model.posterior_["counts"][..., place].sum(axis=(0, 1, 3))
+    # more of their tokens than any other: those may hold all of a document
+    assert np.argmax(tokens) == 0
     np.testing.assert_allclose(model.doc_topic_prior_, [2.0, 0.25, 0.25, 0.25])
 
 

@@ -1,0 +1,125 @@
+"""Fits whose counts are on the workers of a cluster; where dask is installed."""
+
+import contextlib
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from skbayesembed import BayesianSGNS, GroupedPrior, build_vocabulary, count_pairs
+from skbayesembed.distributed import DaskEngine, fit
+from skbayesembed.sgns import data
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def shards():
+    rng = np.random.default_rng(5)
+    texts = [[f"w{i}" for i in np.minimum(rng.zipf(1.5, 300), 60)] for _ in range(9)]
+    words = build_vocabulary(texts, min_count=1)
+    return [count_pairs(texts[i::3], words) for i in range(3)]
+
+
+@contextlib.contextmanager
+def cluster(n_workers, processes):
+    options = {"processes": processes, "dashboard_address": None, "threads_per_worker": 1}
+    with (
+        distributed.LocalCluster(n_workers=n_workers, **options) as workers,
+        distributed.Client(workers) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def blocks_of_16(monkeypatch):
+    monkeypatch.setattr(data, "_BLOCK_ROWS", 16)
+    monkeypatch.setattr(data, "TABLES_UPTO", 10)
+    monkeypatch.setattr(data.PairTable, "blocks", lambda self, k: [[(0, 9), (9, self.n_words)]] * 2)
+
+
+FITS = {
+    "map": {"solver": "map", "tol": 1e-12},
+    "vi": {"solver": "vi", "covariance": "diag", "max_iter": 5, "draws": 2},
+    "gibbs": {
+        "solver": "gibbs", "kernel": "polya-gamma", "warmup": 2, "draws": 3, "chains": 2,
+        "prior_precision": "learned",
+    },
+}  # fmt: skip
+
+
+def model(name):
+    return BayesianSGNS(3, **{"prior_precision": 0.5, "random_state": 1, **FITS[name]})
+
+
+def same(a, b):
+    assert list(a.posterior_) == list(b.posterior_)
+    for name in a.posterior_:
+        np.testing.assert_array_equal(a.posterior_[name], b.posterior_[name])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_workers_in_threads_draw_the_same(shards, blocks_of_16):
+    with cluster(2, False) as client:
+        for name in FITS:
+            futures = client.scatter(shards, hash=False)
+            same(fit(model(name), futures, client), model(name).fit(sum(shards)))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_any_number_of_workers_draws_the_same(n_workers, shards, blocks_of_16):
+    with cluster(n_workers, True) as client:
+        for name in FITS:
+            same(fit(model(name), shards, client), model(name).fit(sum(shards)))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("delay", [None, 0.0, 0.02], ids=["between steps", "at once", "later"])
+@pytest.mark.parametrize("name", FITS)
+def test_a_worker_that_is_killed_costs_no_draw(name, delay, shards, blocks_of_16, monkeypatch):
+    steps, over = [], DaskEngine.over
+
+    with cluster(2, True) as client:
+
+        def killing(engine, *arguments):
+            steps.append(None)
+            if len(steps) == 4:
+                victim = min(client.run(os.getpid).values())
+                kill = threading.Timer(delay or 0.0, os.kill, (victim, signal.SIGKILL))
+                kill.start()
+                if delay is None:
+                    kill.join()
+            return over(engine, *arguments)
+
+        monkeypatch.setattr(DaskEngine, "over", killing)
+        found = fit(model(name), shards, client)
+        assert len(steps) > 6
+        same(found, model(name).fit(sum(shards)))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"solver": "laplace"}, "solver of a distributed fit.*'laplace'"),
+        ({"solver": "auto"}, "solver of a distributed fit.*'auto'"),
+        ({"solver": "gibbs"}, "kernel must be 'polya-gamma'.*'auto'"),
+        ({"prior": GroupedPrior({"a": ["w1", "w2"]})}, "prior=GroupedPrior couples words"),
+        ({"learning_method": "online"}, "learning_method must be 'batch'.*'online'"),
+    ],
+)
+def test_what_does_not_go_by_parts_is_refused(options, said, shards):
+    with pytest.raises(ValueError, match=said):
+        fit(BayesianSGNS(3, **{"solver": "vi", **options}), shards, None)
+
+
+def test_what_is_no_shard_is_refused(shards):
+    for wrong in ([], [*shards, "text"]):
+        with pytest.raises(TypeError, match="shards must be a PairShard"):
+            fit(model("vi"), wrong, None)
+    with pytest.raises(TypeError, match="estimator must be a BayesianSGNS, got str"):
+        fit("model", shards, None)
