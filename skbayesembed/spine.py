@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from .common.checks import all_finite, check_checkpoint, check_solver, is_number
+from .common.checks import all_finite, check_checkpoint, check_solver, is_number, is_whole
 from .common.memory import check_memory, one_account
 from .common.random import named_seeds
 from .common.trial import Measured, Trial, current
@@ -212,7 +212,7 @@ def plain(estimator: Any) -> Any:
     Sizes of arrays that kernels write to are products of them.
     """
     given = vars(estimator).items()
-    integers = {name: int(value) for name, value in given if isinstance(value, np.integer)}
+    integers = {k: int(v) for k, v in given if isinstance(v, np.integer) and is_whole(v)}
     if not integers:
         return estimator
     found = copy.copy(estimator)

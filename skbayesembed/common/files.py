@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,10 @@ from typing import Any
 import numpy as np
 
 from .checks import check_path
+
+# Held while NumPy reads headers of arrays, as Python literals: in Python 3.11.7 threads that do so
+# at a time disturb each other ("AST constructor recursion depth mismatch").
+HEADERS = threading.RLock()
 
 
 def file_path(path: str | os.PathLike[str]) -> Path:
@@ -103,7 +108,7 @@ def read_npz(
     path = path if path.exists() or not given.is_file() else given
     with open(path, "rb") as file:
         try:
-            with np.load(file, allow_pickle=False) as stored:
+            with HEADERS, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             header = json.loads(arrays.pop("header").tobytes())
             found = {kind: header.pop("version")}[header.pop("format")]

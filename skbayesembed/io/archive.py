@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..common.files import complete_file
+from ..common.files import HEADERS, complete_file
 
 
 def package_version() -> str:
@@ -56,11 +56,11 @@ def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     info = archive.getinfo(f"{name}.npy")
     if info.compress_type != zipfile.ZIP_STORED:
         raise ValueError("arrays are not compressed")
-    with archive.open(info) as member:
+    with HEADERS, archive.open(info) as member:
         shape, _, dtype = _array_header(member)
     if dtype.hasobject or dtype.itemsize * int(np.prod(shape, dtype=object)) > info.file_size:
         raise ValueError("an array that is not in the file")
-    with archive.open(info) as member:
+    with HEADERS, archive.open(info) as member:
         return np.lib.format.read_array(member, allow_pickle=False)
 
 

@@ -16,7 +16,7 @@ from ..common.checks import (
     check_list,
     check_prob,
 )
-from ..common.files import complete_file, npz_path
+from ..common.files import HEADERS, complete_file, npz_path
 from . import summary as summaries
 from .datatree import data_tree
 from .running_moments import RunningMoments, check_moments
@@ -598,7 +598,7 @@ class Posterior(Mapping[str, np.ndarray]):
         """
         path, given = npz_path(path), Path(path)
         path = path if path.exists() or not given.is_file() else given
-        with open(path, "rb") as file:
+        with HEADERS, open(path, "rb") as file:
             try:
                 stored = np.load(file, allow_pickle=False)
                 header = json.loads(str(stored["header"][()]))

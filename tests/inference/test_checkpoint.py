@@ -20,6 +20,7 @@ from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.checkpoint import Checkpoint
 from skbayesembed.inference.hmc import sample_hmc
 from skbayesembed.inference.trajectories import HamiltonianOptions
+from skbayesembed.io import archive
 from tests.helpers.breaking import Broken, break_after
 from tests.inference.test_chains import Counting, ctrl_c, sample
 from tests.inference.test_hmc import Gaussian, correlated
@@ -329,3 +330,23 @@ def test_no_folder_no_checkpoint(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert checkpoint.of_fit(estimator, 1, {}).folder.is_dir()
+
+
+def test_chains_do_not_read_headers_at_a_time(files, monkeypatch):
+    """Threads of Python 3.11 that parse literals at a time fail now and then."""
+    header, inside, most = archive._array_header, [], []
+
+    def watched(member):
+        inside.append(member)
+        time.sleep(0.001)
+        most.append(len(inside))
+        inside.remove(member)
+        return header(member)
+
+    for i in range(4):
+        files.stage(f"chain-{i}").write({"x": np.arange(3.0)})
+    monkeypatch.setattr(archive, "_array_header", watched)
+    stages = [files.stage(f"chain-{i}") for i in range(4)]
+    found = joblib.Parallel(4, prefer="threads")(joblib.delayed(stage.read)() for stage in stages)
+    assert [state["x"].tolist() for state in found] == [[0.0, 1.0, 2.0]] * 4
+    assert max(most) == 1

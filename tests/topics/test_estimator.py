@@ -368,8 +368,9 @@ def test_weights_are_routed_to_score():
             model, COUNTS, cv=2, params={"sample_weight": weights}, error_score="raise"
         )
         plain = cross_val_score(
-            model.set_score_request(sample_weight=False), COUNTS, cv=2, error_score="raise"
-        )
+            model.set_score_request(sample_weight=False), COUNTS, cv=2, params={},
+            error_score="raise",
+        )  # fmt: skip
     first = clone(model).fit(COUNTS[20:])
     assert routed[0] == first.score(COUNTS[:20], sample_weight=weights[:20])
     assert plain[0] == first.score(COUNTS[:20])
