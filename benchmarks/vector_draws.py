@@ -25,7 +25,6 @@ from scipy.spatial.distance import pdist
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, GaussianLDA
 from skbayesembed.datasets import extract_snippets, fetch_inaugural, fetch_state_of_the_union
-from skbayesembed.posterior.summary import ess
 
 # text, word, most words, components, periods
 CASES = {
@@ -61,7 +60,7 @@ def compare(name, options):
     wide = pooled.posterior_["prevalence"].std(axis=(0, 1))
     moved = [m.predict_proba(snippets.snippets, times=snippets.times) for m in (plain, pooled)]
     moved = np.abs(moved[0] - moved[1])
-    least = [float(ess(m.posterior_["prevalence"]).min()) for m in (plain, pooled)]
+    least = [float(m.posterior_.ess("prevalence")["prevalence"].min()) for m in (plain, pooled)]
     print(
         f"{name}, {word!r}: {len(snippets.snippets)} snippets, vectors' sd {blur:.2f} of the "
         f"distance between words; sd of prevalences {known.mean():.4f} -> {wide.mean():.4f} "

@@ -2,9 +2,9 @@
 
 Each run is given one draw of the data, and what is pooled is the average of their posteriors: the
 draws of the data are as uncertain as before, whatever the model would make of them ("cut"; Plummer
-2015, Statistics and Computing 25). Draws of runs take turns, so that split R-hat sees chains that
-differ, and not runs that do. How few runs there are it does not see, nor do effective sizes: that
-is for `note_runs`.
+2015, Statistics and Computing 25). Draws of runs take turns. R-hat is that within runs, and
+effective sizes are what the runs and the draws within them are worth together (`Posterior.n_runs`);
+that there are too few runs is said by `note_runs`.
 """
 
 from __future__ import annotations
@@ -145,6 +145,17 @@ def note_runs(attrs: dict[str, Any], values: np.ndarray, what: str) -> None:
             f"{int(np.ceil(share / _ERROR**2))} or more.",
             UserWarning,
         )
+
+
+def within(posterior: Any) -> str:
+    """A sentence on what R-hat is of where there are runs, with a space before; empty if not."""
+    n = posterior.n_runs
+    if n == 1:
+        return ""
+    return (
+        f" It is that within embedding_draws={n} draws of the word vectors, each of which has "
+        f"{posterior.n_draws // n} of the draws of a chain."
+    )
 
 
 def _pooled(results, interrupted):

@@ -119,13 +119,15 @@ class ChainsDisplay(Display):
     ----------
     draws : dict of str to ndarray of shape (chain, draw)
         By their labels.
+    n_runs : int, default=1
+        `Posterior.n_runs`, for R-hat.
     """
 
     # what vertical axes are called; by the names of the entries where None
     _quantity: str | None = None
 
-    def __init__(self, draws: dict[str, np.ndarray]) -> None:
-        self.draws = draws
+    def __init__(self, draws: dict[str, np.ndarray], n_runs: int = 1) -> None:
+        self.draws, self.n_runs = draws, n_runs
 
     @classmethod
     def from_estimator(
@@ -202,7 +204,7 @@ class ChainsDisplay(Display):
         can(posterior, "rhat", cls.__name__)
         check_integer("n", n, 1)
         _check_chains(posterior, cls.__name__)
-        return cls(_entries(posterior, names, n)).plot(ax)
+        return cls(_entries(posterior, names, n), posterior.n_runs).plot(ax)
 
     def _panels(self, ax, **more):
         n = len(self.draws)
@@ -219,7 +221,7 @@ class ChainsDisplay(Display):
             self.axes_[-1].legend(handles=artists, **look)
 
     def _head(self, axes, label, draws):
-        value = float(rhat(draws[..., None])[0])
+        value = float(rhat(draws[..., None], self.n_runs)[0])
         shown = "" if np.isnan(value) else f", R-hat {value:.3f}"
         axes.set_title(f"{label}{shown}", loc="left", pad=2)
 
@@ -269,7 +271,7 @@ def _entries(posterior, names, n):
         draws = np.asarray(known[name])
         labels = entry_labels(name, posterior.dims[name], draws.shape[2:], posterior.coords)
         flat = draws.reshape(*draws.shape[:2], -1)
-        worst = np.nan_to_num(rhat(flat), nan=-1.0, posinf=np.inf)
+        worst = np.nan_to_num(rhat(flat, posterior.n_runs), nan=-1.0, posinf=np.inf)
         # what is named first, and scalars such as the log density, go first
         found += [(flat.shape[2] > 1, -w, i, label, flat[:, :, i])
                   for i, (w, label) in enumerate(zip(worst, labels, strict=True))]  # fmt: skip

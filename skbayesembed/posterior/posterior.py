@@ -249,6 +249,16 @@ class Posterior(Mapping[str, np.ndarray]):
         draws = self[name]
         return draws.reshape(self.n_chains * self.n_draws, *draws.shape[2:])
 
+    @property
+    def n_runs(self) -> int:
+        """Runs whose draws take turns: draw ``i`` of a chain is of run ``i % n_runs``.
+
+        More than one where word vectors were drawn (``embedding_draws`` of an estimator). R-hat is
+        then that of all their chains, each run about its mean, and effective sizes are what runs
+        and the draws within them are worth together.
+        """
+        return int(self.attrs.get("embedding_draws", 1))
+
     def rhat(self, names: str | Iterable[str] | None = None) -> dict[str, np.ndarray]:
         """Rank-normalised split R-hat; values near 1 are consistent with convergence.
 
@@ -285,7 +295,7 @@ class Posterior(Mapping[str, np.ndarray]):
         >>> bool((posterior.rhat("x")["x"] < 1.05).all())
         True
         """
-        return {name: summaries.rhat(self[name]) for name in self._names(names)}
+        return {name: summaries.rhat(self[name], self.n_runs) for name in self._names(names)}
 
     def ess(
         self, names: str | Iterable[str] | None = None, method: str = "bulk"
@@ -322,7 +332,7 @@ class Posterior(Mapping[str, np.ndarray]):
         >>> bool((posterior.ess("x")["x"] > 400).all())
         True
         """
-        return {name: summaries.ess(self[name], method) for name in self._names(names)}
+        return {name: summaries.ess(self[name], method, self.n_runs) for name in self._names(names)}
 
     def hdi(
         self, names: str | Iterable[str] | None = None, *, prob: float = 0.9
@@ -464,7 +474,7 @@ class Posterior(Mapping[str, np.ndarray]):
             draws = draws if axis is None else np.take(draws, chosen, axis=axis + 2)
             interval = hdi_interval(draws.reshape(-1, *draws.shape[2:]), prob=prob)
             columns.update(low=interval[..., 0], high=interval[..., 1])
-            columns.update(summaries.diagnostics(draws))
+            columns.update(summaries.diagnostics(draws, self.n_runs))
         nothing = np.full(mean.shape, np.nan)
         return {c: np.ravel(columns.get(c, nothing)) for c in Summary.columns}
 
@@ -475,7 +485,7 @@ class Posterior(Mapping[str, np.ndarray]):
         ----------
         n_draws : int
             Draws to keep in all chains together, as many of each, evenly spaced; no fewer than one
-            of each, except that 0 keeps none.
+            of each (and of each run, see `n_runs`), except that 0 keeps none.
 
         Returns
         -------
@@ -505,8 +515,10 @@ class Posterior(Mapping[str, np.ndarray]):
         check_integer("n_draws", n_draws, 0)
         if self.n_chains * self.n_draws <= n_draws:
             return self
-        each = max(1, n_draws // self.n_chains) if n_draws else 0
-        kept = (np.arange(each) * self.n_draws) // max(each, 1)
+        # whole rounds of runs, so that draws stay in turn
+        each = max(1, n_draws // (self.n_chains * self.n_runs)) if n_draws else 0
+        rounds = (np.arange(each) * (self.n_draws // self.n_runs)) // max(each, 1)
+        kept = np.add.outer(rounds * self.n_runs, np.arange(self.n_runs)).ravel()
         moments = {
             name: self._moments_of(name) or self._moments_from_draws(name, covariance=False)
             for name in self

@@ -181,15 +181,55 @@ def _worth(entries, prob, n_chains):
     return np.clip(np.round(worth), _FEWEST_RESAMPLED, n).astype(int)
 
 
-def rhat(draws: np.ndarray) -> np.ndarray:
-    """Rank-normalised split R-hat of draws (chain, draw, ...); see `Posterior.rhat`."""
-    return _by_entry(draws, lambda x: (x.rhat(),))[0]
+def rhat(draws: np.ndarray, n_runs: int = 1) -> np.ndarray:
+    """Rank-normalised split R-hat of draws (chain, draw, ...); see `Posterior.rhat`.
+
+    Of ``n_runs`` in turn (`inference.pooling`), that of all their chains, each run about its mean.
+    """
+    return _by_entry(within_runs(draws, n_runs), lambda x: (x.rhat(),))[0]
 
 
-def ess(draws: np.ndarray, method: str = "bulk") -> np.ndarray:
-    """Effective sample size of draws (chain, draw, ...); see `Posterior.ess`."""
+def ess(draws: np.ndarray, method: str = "bulk", n_runs: int = 1) -> np.ndarray:
+    """Effective sample size of draws (chain, draw, ...); see `Posterior.ess`.
+
+    Of ``n_runs`` in turn, what the runs and the draws within them are worth together.
+    """
     check_choice("method", method, tuple(_ESS))
-    return _by_entry(draws, lambda x: (_ESS[method](x),))[0]
+    within = within_runs(draws, n_runs)
+    return _of_runs(draws, within, _by_entry(within, lambda x: (_ESS[method](x),))[0], n_runs)
+
+
+def within_runs(draws: np.ndarray, n_runs: int) -> np.ndarray:
+    """Draws of runs in turn as chains of their own, about the mean of each run.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (chain, draw, ...)
+        Draw ``i`` of a chain is of run ``i % n_runs``.
+    n_runs : int
+
+    Returns
+    -------
+    ndarray of shape (n_runs * chain, draw / n_runs, ...)
+    """
+    if n_runs == 1:
+        return draws
+    n_chains, n_draws, *shape = draws.shape
+    runs = np.moveaxis(draws.reshape(n_chains, n_draws // n_runs, n_runs, *shape), 2, 0)
+    runs = runs - runs.mean(axis=(1, 2), keepdims=True)
+    return runs.reshape(n_runs * n_chains, n_draws // n_runs, *shape)
+
+
+def _of_runs(draws, within, size, n_runs):
+    """Effective size of draws of which ``size`` are effective within runs."""
+    if n_runs == 1:
+        return size
+    inside = within.var(axis=(0, 1))
+    # what the means of runs vary by beyond their Monte Carlo error
+    with np.errstate(all="ignore"):
+        among = np.maximum(draws.var(axis=(0, 1)) - inside - inside * n_runs / size, 0.0)
+        share = among / (among + inside)
+        return 1.0 / (share / n_runs + (1.0 - share) / size)
 
 
 def mcse(draws: np.ndarray) -> np.ndarray:
@@ -197,14 +237,20 @@ def mcse(draws: np.ndarray) -> np.ndarray:
     return _by_entry(draws, lambda x: (x.mcse_mean(),))[0]
 
 
-def diagnostics(draws: np.ndarray) -> dict[str, np.ndarray]:
+def diagnostics(draws: np.ndarray, n_runs: int = 1) -> dict[str, np.ndarray]:
     """`mcse`, `ess` of bulk and tails, and `rhat`, of draws (chain, draw, ...): dict of arrays."""
     names = ("mcse", "ess_bulk", "ess_tail", "rhat")
 
     def all_of(x):
         return x.mcse_mean(), x.ess_bulk(), x.ess_tail(_TAILS), x.rhat()
 
-    return dict(zip(names, _by_entry(draws, all_of, len(names)), strict=True))
+    within = within_runs(draws, n_runs)
+    found = dict(zip(names, _by_entry(within, all_of, len(names)), strict=True))
+    if n_runs > 1:
+        for name in ("ess_bulk", "ess_tail"):
+            found[name] = _of_runs(draws, within, found[name], n_runs)
+        found["mcse"] = draws.std(axis=(0, 1)) / np.sqrt(found["ess_bulk"])
+    return found
 
 
 def _by_entry(draws, statistics, n_statistics=1):

@@ -11,7 +11,7 @@ from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
 from ..inference.matching import mean_of_aligned, similarities
-from ..inference.pooling import note_runs
+from ..inference.pooling import note_runs, within
 from ..posterior.summary import rhat
 from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import SenseModel
@@ -125,7 +125,7 @@ def diagnose(estimator, training, posterior):
     if posterior.n_chains > 1:
         given = estimator.n_senses, prior_of(estimator)
         _compare_chains(posterior, [SenseModel(d, *given) for d in training.drawn])
-    mixing = rhat(posterior["prevalence"])
+    mixing = rhat(posterior["prevalence"], posterior.n_runs)
     message = _of_unmixed(posterior, mixing)
     note_mixing(posterior.attrs, mixing, "the prevalences of senses", message=message)
 
@@ -134,7 +134,7 @@ def _look_at_likelihood(posterior):
     """Warn of word logits that are still on their way, which prevalences do not tell of."""
     values = posterior.stats["log_likelihood"]
     means = ", ".join(f"{v:.1f}" for v in values.mean(axis=1))
-    mixing = rhat(values)
+    mixing = rhat(values, posterior.n_runs)
     note_mixing(
         posterior.attrs,
         mixing,
@@ -161,7 +161,7 @@ def _of_unmixed(posterior, mixing):
         f"{mixing[at]:.3g}, above {RHAT_LIMIT}. That of sense {at[-1]} is "
         f"{' or '.join(f'{p:.2f}' for p in by_chain)} by chain: one mode may hold more than one "
         "reading of the senses. Lower n_senses, or label some snippets (y); where R-hat is near "
-        "the limit, raise warmup and draws. TraceDisplay shows chains."
+        f"the limit, raise warmup and draws. TraceDisplay shows chains.{within(posterior)}"
     )
 
 

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing
 from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
-from ..inference.pooling import note_runs
+from ..inference.pooling import note_runs, within
 from ..posterior.summary import rhat
 from ..spine import CHAINS, Footprint
 from .model import count_parameters
@@ -249,7 +249,7 @@ def _called(posterior, k):
 def share_rhat(posterior):
     """Split R-hat of each topic's share of the tokens, (n_topics,)."""
     sizes = posterior["counts"].sum(axis=-1)
-    return rhat(sizes / sizes.sum(axis=-1, keepdims=True))
+    return rhat(sizes / sizes.sum(axis=-1, keepdims=True), posterior.n_runs)
 
 
 def unmixed_topics(posterior):
@@ -281,7 +281,7 @@ def _not_mixed(posterior):
         f"the tokens is above {COORDINATE_RHAT_LIMIT} for {index.size} of {found.size} topics: "
         f"{', '.join(named)}{more}. Read their shares, and effects on them, as points without "
         f"intervals. Where topics are features, or settings are searched for, solver='vi' needs "
-        f"no mixing; else: {advice[0].lower()}{advice[1:]}"
+        f"no mixing; else: {advice[0].lower()}{advice[1:]}{within(posterior)}"
     )
 
 

@@ -1,0 +1,43 @@
+"""Diagnostics of draws of several runs in turn."""
+
+import numpy as np
+import pytest
+
+from skbayesembed import Posterior
+from skbayesembed.posterior.summary import diagnostics, ess, rhat, within_runs
+
+
+def test_runs_in_turn_are_told_apart():
+    """R-hat sees chains that differ within runs, effective sizes how few runs there are."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(4, 400, 3))
+    runs = np.tile(rng.normal(size=(10, 3)), (40, 1))
+    # entry 0: runs differ; 1: chains within runs; 2: nothing
+    draws = noise.copy()
+    draws[..., 0] += 3 * runs[:, 0]
+    draws[..., 1] += 3 * np.tile(rng.normal(size=(4, 10)), 40)
+    found = rhat(draws, 10)
+    assert found[0] < 1.02 and found[1] > 1.5 and found[2] < 1.02
+    # interleaved, chains that differ in each run do not show
+    assert rhat(draws)[1] < 1.2
+    sizes = ess(draws, "mean", 10)
+    variance = np.var(3 * runs[:10, 0])
+    # the mean rests on ten runs, each known to 160 draws
+    assert sizes[0] == pytest.approx(10 * (1 + variance) / variance, rel=0.1)
+    # five standard errors of an effective size of 1600 draws, some 8 % each
+    assert 950 < sizes[2] < 2300
+    np.testing.assert_array_equal(rhat(draws, 1), rhat(draws))
+    columns = diagnostics(draws, 10)
+    np.testing.assert_array_equal(columns["rhat"], found)
+    assert columns["ess_bulk"][0] < 30
+    np.testing.assert_allclose(within_runs(draws, 10).mean(axis=(0, 1)), 0.0, atol=1e-12)
+
+
+def test_thinning_keeps_runs_in_turn():
+    """Draw i stays one of run i modulo their number."""
+    draws = np.tile(np.arange(5.0), 8)[None].repeat(2, axis=0)
+    posterior = Posterior({"x": draws}, attrs={"embedding_draws": 5})
+    for n in (30, 22, 3):
+        few = posterior.thinned(n)["x"]
+        np.testing.assert_array_equal(few, np.tile(np.arange(5.0), (2, few.shape[1] // 5)))
+        assert few.size <= max(n, 10)
