@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
 from ..common.checks import (
@@ -184,9 +186,25 @@ def _worth(entries, prob, n_chains):
 def rhat(draws: np.ndarray, n_runs: int = 1) -> np.ndarray:
     """Rank-normalised split R-hat of draws (chain, draw, ...); see `Posterior.rhat`.
 
-    Of ``n_runs`` in turn (`inference.pooling`), that of all their chains, each run about its mean.
+    Of ``n_runs`` in turn (`inference.pooling`), that of all their chains, each run about its mean;
+    not split, as runs are short, and halves of them would differ by autocorrelation alone.
     """
-    return _by_entry(within_runs(draws, n_runs), lambda x: (x.rhat(),))[0]
+    if n_runs == 1:
+        return _by_entry(draws, lambda x: (x.rhat(),))[0]
+    return _rhat_of_runs(within_runs(draws, n_runs), len(draws))
+
+
+def _rhat_of_runs(draws, each):
+    """Rank-normalised R-hat of chains (chain, draw, ...), ``each`` of them about one mean."""
+    n_chains, n, *shape = draws.shape
+    if n < _FEWEST_DRAWS or each < 2:
+        return np.full(shape, np.nan)
+    ranks = rankdata(draws.reshape(n_chains * n, -1), axis=0)
+    z = ndtri((ranks - 0.375) / (n_chains * n + 0.25)).reshape(n_chains, n, -1)
+    inside = z.var(axis=1, ddof=1).mean(axis=0)
+    among = z.mean(axis=1).var(axis=0) * each / (each - 1)
+    with np.errstate(all="ignore"):
+        return np.sqrt((n - 1) / n + among / inside).reshape(shape)
 
 
 def ess(draws: np.ndarray, method: str = "bulk", n_runs: int = 1) -> np.ndarray:
@@ -249,6 +267,7 @@ def diagnostics(draws: np.ndarray, n_runs: int = 1) -> dict[str, np.ndarray]:
     if n_runs > 1:
         for name in ("ess_bulk", "ess_tail"):
             found[name] = _of_runs(draws, within, found[name], n_runs)
+        found["rhat"] = _rhat_of_runs(within, len(draws))
         found["mcse"] = draws.std(axis=(0, 1)) / np.sqrt(found["ess_bulk"])
     return found
 
