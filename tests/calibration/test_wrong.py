@@ -13,6 +13,7 @@ from skbayesembed.dynamic.data import PeriodPairs
 from skbayesembed.dynamic.gibbs.conditionals import DynamicConditionals
 from skbayesembed.dynamic.model import DynamicModel
 from skbayesembed.dynamic.priors import DriftPrior
+from skbayesembed.inference.blocks import active
 from skbayesembed.inference.chains import Settings
 from skbayesembed.inference.gibbs import sample_gibbs
 from skbayesembed.inference.hmc import sample_hmc
@@ -103,10 +104,18 @@ def test_every_block_has_a_stream_of_its_own(sampling, name):
             handed.extend(x for x in task if isinstance(x, np.random.Generator))
             function(*task)
 
+    class Here:
+        """An engine in this thread, for steps that are handed to one."""
+
+        def over(self, function, held, shared, own):
+            handed.extend(x for mine in own for x in mine if isinstance(x, np.random.Generator))
+            return [function(held[i], *shared, *own[i]) for i in range(len(held))]
+
     streams = generators(np.random.SeedSequence(6), model.n_streams)
     said = {str(rng.bit_generator.state) for rng in streams}
     assert len(said) == model.n_streams
-    model.sweep(model.init_state(streams), streams, run)
+    with active(Here()):
+        model.sweep(model.init_state(streams), streams, run)
     assert len({id(rng) for rng in handed}) == len(handed)
     assert len(handed) == (2 if name == "topics" else 4)
 
