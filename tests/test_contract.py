@@ -340,7 +340,7 @@ def test_sample_transform(case, fitted):
     if not hasattr(fitted, "sample_transform"):
         return
     if case.estimator.solver == "map" and "counts" not in fitted.posterior_:
-        with pytest.raises(ValueError, match="sample_transform needs draws of the posterior"):
+        with pytest.raises(ValueError, match="sample_transform and sample_vectors need draws"):
             fitted.sample_transform(X, n_draws, **covariates)
         return
     with pytest.raises(ValueError, match="n_draws must be an integer >= 1, got 0"):

@@ -208,7 +208,8 @@ def recorded_draws(estimator: Any, n_draws: int) -> np.ndarray:
     posterior = estimator.posterior_
     if posterior.attrs["solver"] == "map":
         raise ValueError(
-            "sample_transform needs draws of the posterior, and solver='map' has one point alone: "
+            "sample_transform and sample_vectors need draws of the posterior, and solver='map' has "
+            "one point alone: "
             "use another solver"
             + (
                 " or uncertainty='documents', fitted on documents."

@@ -158,7 +158,12 @@ def draws_of(source, words, n_draws):
             "fitted BayesianSGNS or vectors_at(period) of a DynamicSGNS: other vectors are taken "
             "as they are, with embedding_draws=None."
         )
-    return source.sample(words, n_draws)
+    try:
+        return source.sample(words, n_draws)
+    except ValueError as error:
+        raise ValueError(
+            f"embedding_draws={n_draws} needs draws of the embedding's vectors: {error}"
+        ) from error
 
 
 def check_vectors(vectors, names=None, name="embedding"):

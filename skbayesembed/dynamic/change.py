@@ -93,9 +93,9 @@ def typical_distance(estimator, kind, at):
 _TOO_FEW = "There are too few data in these periods to say whether the word has changed"
 # What verdicts are in a sentence.
 _SAID = {
-    "drifted": "It has drifted: the whole interval is above that",
-    "no drift": "It has not drifted: the whole interval is below that",
-    "not decided": "Whether it has drifted is not decided: the interval holds that",
+    "drifted": "It has drifted: the whole interval is above the threshold",
+    "no drift": "It has not drifted: the whole interval is below the threshold",
+    "not decided": "Whether it has drifted is not decided: the interval holds the threshold",
     "not known": _TOO_FEW,
     "no data": _TOO_FEW,
 }
@@ -116,7 +116,16 @@ def sentence_of(found, kind, word, periods, learned):
             f"{found.threshold:.2f} (root mean square under the prior)"
         )
     said = _SAID.get(found.get("verdict", ""), "")
-    return f"{text}{'. ' if said else ''}{said}."
+    if said is _TOO_FEW:
+        said += f" ({_pairs_of(found, periods)})"
+    caveat = ". Intervals by variational inference are too narrow" if found.source == "vi" else ""
+    return f"{text}{'. ' if said else ''}{said}{caveat}."
+
+
+def _pairs_of(found, periods):
+    """Positive pairs of both periods, in words."""
+    parts = [f"{n:,.0f} pairs in {label}" for n, label in zip(found.pairs, periods, strict=True)]
+    return " and ".join(parts)
 
 
 def verdict_of(found):

@@ -236,7 +236,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Returns
         -------
         Answer
-            As of `similarity`, with the label of the ``reference``. It is 1 in that period itself.
+            As of `similarity`, with the label of the ``reference``; ``pairs`` are those of the
+            period or of the reference, the fewer. It is 1 in the reference itself.
 
         Notes
         -----
@@ -261,7 +262,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         now, then = [(phrase, t) for t in chosen], [(phrase, at)] * len(chosen)
         title = f"similarity of {phrase.label!r} to itself in {where['reference']}"
         question = cosines_at(self, now, then, SelfCosines)
-        where["pairs"] = _fewest_pairs(self, chosen, phrase)
+        # a cosine with a period without data says nothing, whatever the other has
+        of_reference = _fewest_pairs(self, [at], phrase)
+        where["pairs"] = np.minimum(_fewest_pairs(self, chosen, phrase), of_reference)
         return ask(self, question, prob, title=title, axes=_over(where), **where)
 
     def similarity_change(

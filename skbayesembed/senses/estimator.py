@@ -72,8 +72,9 @@ class DiSCSenseModel(
         Of ``model="edisc"`` with a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a
         `DynamicSGNS`: the posterior is the average of those given so many joint draws of the word
         vectors, which brings their uncertainty into all intervals; ``draws`` is a multiple of it.
-        The cost is that of so many warm-ups, and the modes are looked for once. None takes the
-        posterior means for known.
+        The cost is that of so many warm-ups, and of the first question of the embedding where
+        its ``uncertainty`` is ``"documents"`` (see its ``estimate_cost``); modes are looked for
+        once. None takes the posterior means for known.
     solver : {"hmc", "gibbs", "vi", "laplace", "map"}, default="hmc"
         ``"hmc"`` sums over the senses of snippets (eq. 9), ``"gibbs"`` draws them (not for
         ``model="interaction"`` and ``"edisc"``); both sample the posterior. ``"vi"`` approximates

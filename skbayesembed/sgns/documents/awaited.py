@@ -17,6 +17,8 @@ _NAME = "intervals by units"
 _STEPS = 3
 # Reports that the rate is taken from.
 _RECENT = 8
+# Seconds from which on a wait is long, and between two lines about it where none were asked for.
+_LONG, _BETWEEN = 60.0, 30.0
 
 
 class Awaited:
@@ -35,12 +37,17 @@ class Awaited:
 
     def __init__(self, verbose: int) -> None:
         self._verbose, self._begun = verbose, time.monotonic()
+        self._long, self._told = False, self._begun
         self._reports: list[tuple[float, int]] = []
 
     def announce(self, n_entries: int, seconds: Callable[[], float]) -> None:
         """Say how long an answer will take, ``seconds()`` that are worked out where it does."""
         expected = seconds() if n_entries >= self.timed else 0.0
-        some = f"about {duration(expected)}, to a factor of 3" if expected > 1 else "moments"
+        some = "moments"
+        if expected > 1:
+            some = f"about {duration(expected)} of processor time, to a factor of 3"
+        # who waits so long is told how far it is in any case
+        self._long = expected >= _LONG
         if self._verbose:
             print(f"{_NAME}: {some}, once for all questions", flush=True)
         elif expected >= self.patience:
@@ -53,13 +60,17 @@ class Awaited:
 
     def search(self, step: int, what: str) -> contextlib.AbstractContextManager[Any]:
         """Context of a search, part of a step of the work, which tells how far it is."""
-        return telling(f"{_NAME}, {step} of {_STEPS}: {what}" if self._verbose else None)
+        text = f"{_NAME}, {step} of {_STEPS}: {what}"
+        if self._long and not self._verbose:
+            note_user(text)
+        return telling(text if self._verbose else None)
 
     def solved(self, done: int, total: int) -> None:
         """So many of the linear systems are done."""
-        if not self._verbose:
-            return
         now = time.monotonic()
+        if not self._verbose and (not self._long or now - self._told < _BETWEEN):
+            return
+        self._told = now
         self._reports = [*self._reports[1 - _RECENT :], (now, done)]
         text = f"{_NAME}, 2 of {_STEPS}: {done} of {total} deviations, {now - self._begun:.0f} s"
         each = seconds_of_each(self._reports)
@@ -67,7 +78,10 @@ class Awaited:
             # the first ones take longest
             left = "not known yet" if each is None else f"{(total - done) * each:.0f} s"
             text += f", time left {left}"
-        print(text, flush=True)
+        if self._verbose:
+            print(text, flush=True)
+        else:
+            note_user(text)
 
 
 def seconds_of_each(reports: Sequence[tuple[float, int]]) -> float | None:
