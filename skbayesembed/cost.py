@@ -228,12 +228,17 @@ def _note(estimator, training, asked, work):
         after = " and" if parts else f"after this fit of {type(estimator).__name__}"
         parts.append(
             f"{after} the first question with intervals by units takes about "
-            f"{duration(spent / effective_n_jobs(estimator.n_jobs))}, once for all questions"
+            f"{duration(spent)} of processor time, once for all questions"
         )
     if parts:
         note_user(
             f"{','.join(parts)}; estimate_cost says how long all takes, and verbose=1 prints how "
             "far it is."
+            + (
+                ""
+                if spent is None
+                else " set_params(uncertainty='model') answers at once, without knowing of units."
+            )
         )
 
 

@@ -91,8 +91,8 @@ class WordsDisplay(Display):
             self.intervals_ += [] if made.intervals is None else [made.intervals]
             axes.set_title(names[k], loc="left", pad=2)
             axes.set_xlim(left=0.0)
-            axes.locator_params(axis="x", nbins=3)
-        label = f"probability of the word, {interval_label(found.prob, found.source)}"
+            axes.locator_params(axis="x", nbins=2)
+        label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
         if self._owned:
             self.figure_.supxlabel(label, fontsize=SMALL)
         else:
