@@ -73,19 +73,17 @@ def expected_failures(estimator):
     return {}
 
 
-# scikit-learn's checks call `fit` some fifty times each: nine configurations that take different
-# ways through inputs, streams and features. Every solver goes through tests/test_contract.py.
+# scikit-learn's checks call `fit` some fifty times each: of every estimator those configurations
+# that take different ways through inputs and streams, and slowly some that differ in features and
+# solvers. Every solver goes through tests/test_contract.py.
 # Too few draws for a diagnosis, which would take most of the time of these hundreds of fits.
-BRIEF = [
-    clone(ESTIMATORS[name]).set_params(draws=3, warmup=5) for name in ("map", "free", "vi-online")
-]
+BRIEF = [clone(ESTIMATORS[name]).set_params(draws=3, warmup=5) for name in ("map", "vi-online")]
+MORE = [clone(ESTIMATORS["free"]).set_params(draws=3, warmup=5)]
 
 # Checks of scikit-learn pass labels of up to four classes as y: known senses, here.
 SENSES = {"n_senses": 4, "n_starts": 1, "draws": 3, "warmup": 5, "chains": 1}
-BRIEF += [
-    DiSCSenseModel(**SENSES, solver="map"),
-    DiSCSenseModel(**SENSES, solver="hmc"),
-]
+BRIEF += [DiSCSenseModel(**SENSES, solver="map")]
+MORE += [DiSCSenseModel(**SENSES, solver="hmc")]
 
 
 class AnyWord:
@@ -110,10 +108,8 @@ TOPICS = {
     "warmup": 5,
     "chains": 1,
 }
-BRIEF += [
-    GaussianLDA(**TOPICS, features="mean_std"),
-    GaussianLDA(**TOPICS, solver="vi", word_proba="density"),
-]
+BRIEF += [GaussianLDA(**TOPICS, features="mean_std")]
+MORE += [GaussianLDA(**TOPICS, solver="vi", word_proba="density")]
 
 
 class TimedSGNS(DynamicSGNS):
@@ -135,16 +131,25 @@ class TimedSGNS(DynamicSGNS):
 
 
 DRIFT = {"n_components": 2, "min_count": 1, "draws": 3, "warmup": 5, "chains": 1}
-BRIEF += [
-    TimedSGNS(**DRIFT, solver="gibbs", features="mean_std"),
-    TimedSGNS(**DRIFT, solver="vi", learning_method="filtering"),
-]
+BRIEF += [TimedSGNS(**DRIFT, solver="vi", learning_method="filtering")]
+MORE += [TimedSGNS(**DRIFT, solver="gibbs", features="mean_std")]
 
 
 # data of the checks have modes of one component
 @pytest.mark.filterwarnings("ignore:Intervals are the model's")
 @parametrize_with_checks(BRIEF, expected_failed_checks=expected_failures)
 def test_sklearn_checks(estimator, check):
+    run_check(estimator, check)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Intervals are the model's")
+@parametrize_with_checks(MORE, expected_failed_checks=expected_failures)
+def test_more_sklearn_checks(estimator, check):
+    run_check(estimator, check)
+
+
+def run_check(estimator, check):
     if check.func.__name__ == "check_array_api_input":
         pytest.skip("runs with SCIPY_ARRAY_API=1 only")
     if "sample_weight_equivalence" in check.func.__name__ and hasattr(estimator, "batch_size"):

@@ -49,6 +49,7 @@ def test_posterior_beats_map_on_addresses():
     assert score > np.log(0.5)
 
 
+@pytest.mark.slow
 def test_movies_as_baskets():
     """Films that one person liked: the sequel of a film is among its nearest."""
     ratings = table("movielens", "ratings.csv.gz")

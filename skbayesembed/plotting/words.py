@@ -238,7 +238,7 @@ class TopicWordsDisplay(WordsDisplay):
     >>> [axes.get_title("left") for axes in display.axes_]
     ['topic 0', 'topic 1']
     >>> display.figure_.get_supxlabel()
-    'probability of the word, 90 % interval (VI, too narrow)'
+    'probability of the word,\\n90 % interval (VI, too narrow)'
     """
 
     _what, _method = "topic", "top_words"

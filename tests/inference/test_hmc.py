@@ -518,7 +518,7 @@ def test_trajectories_of_a_given_length_are_cut_too():
     assert abs(found.draws["x"][..., 1].std() / widths[1] - 1) < 0.25
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_draws_do_not_depend_on_jobs_or_backend(n_jobs, backend):
     model = LogGamma([3.0, 5.0, 8.0])

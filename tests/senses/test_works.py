@@ -49,7 +49,10 @@ def slow_log_likelihood(model, arrays):
     return total
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [k if k in ("disc", "edisc") else pytest.param(k, marks=pytest.mark.slow) for k in KINDS],
+)
 def test_gradient_against_finite_differences(kind):
     model, theta = model_of(kind, framed=True)
     gradient, room = np.empty((2, theta.size))
