@@ -201,7 +201,7 @@ def pytest_generate_tests(metafunc):
             if name in EVERY_KIND or kind in ("text", "sparse")
         ]
         metafunc.parametrize(("estimator", "X"), pairs, indirect=True)
-    elif "estimator" in names and metafunc.function is not test_sklearn_checks:
+    elif "estimator" in names and "check" not in names:
         metafunc.parametrize("estimator", list(ESTIMATORS), indirect=True)
     elif "X" in names:
         metafunc.parametrize("X", list(INPUTS), indirect=True)

@@ -237,8 +237,8 @@ class TopicWordsDisplay(WordsDisplay):
     >>> display = TopicWordsDisplay.from_estimator(model.fit(data.counts), 5)
     >>> [axes.get_title("left") for axes in display.axes_]
     ['topic 0', 'topic 1']
-    >>> display.figure_.get_supxlabel()
-    'probability of the word,\\n90 % interval (VI, too narrow)'
+    >>> display.figure_.get_supxlabel().splitlines()[1]
+    '90 % interval (VI, too narrow)'
     """
 
     _what, _method = "topic", "top_words"
