@@ -17,9 +17,7 @@ from tests.test_contract import CASES
 
 HAVE_JOBS = [name for name, case in CASES.items() if hasattr(case.estimator, "n_jobs")]
 # Of each estimator one sampler, and what begins with a search that runs in parallel.
-QUICK = [
-    name for name in HAVE_JOBS if name.endswith("hmc") or name in ("senses-gibbs", "senses-vi")
-]
+QUICK = [name for name in HAVE_JOBS if name.endswith("hmc") or name == "senses-gibbs"]
 PRINT = """
 import hashlib, sys, warnings
 warnings.simplefilter("ignore")

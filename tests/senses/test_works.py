@@ -51,7 +51,7 @@ def slow_log_likelihood(model, arrays):
 
 @pytest.mark.parametrize(
     "kind",
-    [k if k in ("disc", "edisc") else pytest.param(k, marks=pytest.mark.slow) for k in KINDS],
+    [k if k == "disc" else pytest.param(k, marks=pytest.mark.slow) for k in KINDS],
 )
 def test_gradient_against_finite_differences(kind):
     model, theta = model_of(kind, framed=True)
