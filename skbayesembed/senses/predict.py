@@ -24,12 +24,12 @@ class WordDraws:
         With draws of ``chi`` and ``theta``, or of ``psi``.
     vectors : ndarray of shape (n, n_words, n_dims) or None
         Of words, where ``chi`` and ``theta`` are what their dimensions are weighted with, beside
-        draws of ``sigma``; those of draw ``i`` of a chain are the ``i % n``-th.
+        draws of ``sigma``; those of draw ``i`` of a chain are the ``i % n_runs``-th.
     """
 
     def __init__(self, posterior, vectors=None):
         self.additive = "psi" not in posterior
-        self.vectors, self._n_draws = vectors, posterior.n_draws
+        self.vectors, self._turns = vectors, (posterior.n_draws, posterior.n_runs)
         names = ("chi", "theta") if self.additive else ("psi",)
         if vectors is not None:
             names = (*names, "sigma")
@@ -56,7 +56,8 @@ class WordDraws:
 
     def _which(self, s):
         """Number of the vectors of a draw, or of each of many."""
-        return s % self._n_draws % len(self.vectors)
+        n_draws, n_runs = self._turns
+        return s % n_draws % n_runs
 
     def exponents(self, rows, theta):
         """exp of rows less their largest entries, and the log-sums (K, T) of the logits."""

@@ -174,7 +174,7 @@ def _compare_chains(posterior, models):
     chosen = np.linspace(0, posterior.n_draws - 1, min(posterior.n_draws, _COMPARED)).astype(int)
     weights = [
         mean_of_aligned(
-            [models[i % len(models)].weights_of(posterior, c, i) for i in chosen], binding
+            [models[i % posterior.n_runs].weights_of(posterior, c, i) for i in chosen], binding
         )
         for c in range(posterior.n_chains)
     ]

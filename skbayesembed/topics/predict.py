@@ -37,7 +37,7 @@ class TopicDraws:
         Those that are to be taken in place of evenly spaced ones.
     vector_draws : ndarray of shape (n, n_words, n_dims), optional
         Vectors of the vocabulary's words in turn: those of draw ``i`` of a chain are the
-        ``i % n``-th.
+        ``i % n_runs``-th of them, by `Posterior.n_runs`.
     """
 
     def __init__(self, posterior, power, most=PREDICTIVE_DRAWS, chosen=None, vector_draws=None):
@@ -58,9 +58,8 @@ class TopicDraws:
         """Vectors of the vocabulary's words under a draw: ``vectors`` where they are known."""
         if self._vector_draws is None:
             return vectors
-        return self._vector_draws[
-            self.chosen[s] % self._posterior.n_draws % len(self._vector_draws)
-        ]
+        posterior = self._posterior
+        return self._vector_draws[self.chosen[s] % posterior.n_draws % posterior.n_runs]
 
     def seen(self, s, reading):
         """Vectors of the words of a reading under a draw, (n_words, n_dims)."""

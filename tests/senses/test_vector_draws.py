@@ -6,7 +6,7 @@ from scipy import sparse
 
 from skbayesembed import DiSCSenseModel, DynamicSGNS
 from skbayesembed.inference.pooling import note_runs
-from skbayesembed.senses.predict import WordDraws
+from skbayesembed.senses.predict import WordDraws, word_draws
 from tests.helpers.vectors import fitted_vectors
 
 TEXTS = ["river water flood bank", "money loan account bank", "water river boat"] * 8
@@ -139,3 +139,28 @@ def test_few_draws_of_vectors_are_warned_of():
     note_runs(attrs, means + 10 * noise, "prevalences")
     # 160 draws of each run leave their means 1 / 160 of the variance
     assert attrs["embedding_share"] < 0.05
+
+
+@pytest.mark.filterwarnings("ignore:The chains have not mixed", "ignore:embedding_draws=2 are few")
+def test_interrupted_runs_are_read_with_their_own_vectors(vectors, monkeypatch):
+    """Of three runs two are left, and draws are of these in turn."""
+    from skbayesembed.senses import hmc
+
+    solve, calls = hmc.sample_hmc, []
+
+    def interrupted(*args, **options):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return solve(*args, **options)
+
+    monkeypatch.setattr(hmc, "sample_hmc", interrupted)
+    with pytest.warns(RuntimeWarning, match="of embedding_draws=3 draws .* has 2"):
+        model = senses(vectors).fit(SNIPPETS)
+    posterior = model.posterior_
+    assert posterior.n_runs == 2 and posterior.n_draws == 8
+    read = word_draws(model)
+    for s in (2, 3, 13):
+        rows, _ = read.rows(s)
+        chi, sigma = (posterior.flat(name)[s] for name in ("chi", "sigma"))
+        np.testing.assert_allclose(rows, chi @ model.vector_draws_[s % 8 % 2].T + sigma)
