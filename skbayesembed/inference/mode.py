@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from ..common.trial import laps
+from ..common import trial
 from ..common.warnings import warn_user
 from .ascent import Ascent
 from .contracts import LogDensity, Preconditioned, Run, require
@@ -32,8 +32,9 @@ _REFRESHED = (1, 2, 4, 7, 11, 16, 25, 40)
 _ROUNDING = {np.float32: 1e-7, np.float64: 1e-15}
 _SINGLE, _NOISE = 1e-10, 1e-8
 # Iterations that a search takes, for a factor of ten of ``tol``: medians of benchmarks/cost.py and
-# benchmarks/mode.py.
-_TYPICAL, _TYPICAL_ASCENT = 40, 16
+# benchmarks/mode.py. Those of an ascent are 16; what refreshes its preconditioner, which no trial
+# does after the first step, takes as long as 4 more.
+_TYPICAL, _TYPICAL_ASCENT = 40, 20
 # SciPy's status of a search that its callback has ended.
 _CUT_SHORT = 99
 
@@ -116,9 +117,10 @@ def find_mode(
     return theta, facts
 
 
-def _counted(max_iter, tol, typical):
+def _counted(max_iter, tol, typical, threads=1):
     """`Laps` of a search in a trial; None outside of one."""
-    return laps("search for a mode", min(max_iter, typical * -math.log10(min(tol, 0.1))))
+    most = typical * -math.log10(min(tol, 0.1))
+    return trial.laps("search for a mode", min(max_iter, most), threads)
 
 
 def _minimize(model, start, max_iter, tol, run, keep=False):
@@ -173,7 +175,7 @@ def _climb(model, start, max_iter, tol, run, keep=False):
     gtol = tol * max(1.0, _largest(gradient * scale))
     theta, n_iter, wanted = start.copy(), 0, _WATCHED_CHANGE * tol
     value, largest, settled, interrupted = -np.inf, np.inf, False, False
-    counted = _counted(max_iter, tol, _TYPICAL_ASCENT)
+    counted = _counted(max_iter, tol, _TYPICAL_ASCENT, getattr(run, "n_threads", 1))
     for dtype in (np.float32, np.float64):
         least = wanted if dtype is np.float64 else max(wanted, _SINGLE)
         surface = model.surface(theta, dtype, run)
@@ -218,7 +220,7 @@ def _ascend(surface, dtype, least, most, gains, counted=None):
         if step > following:
             following += following // 2
             refreshed.add(following)
-        if step in refreshed:
+        if step in refreshed and (step == 1 or trial.current() is None):
             surface.refresh()
         if counted is not None and counted.enough():
             return step, False

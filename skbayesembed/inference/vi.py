@@ -45,7 +45,8 @@ def coordinate_ascent(
         The ascent has converged when a sweep changes the bound by at most ``tol`` times its
         absolute value.
     verbose : int
-        Above zero, a line is printed every ten sweeps.
+        Above zero, a line is printed every ten sweeps, or every sweep of a model whose ``steps``,
+        the number of steps of a sweep, are as many.
     warn : bool
         Whether to warn if the ascent has not converged.
     stage : Stage, optional
@@ -78,7 +79,8 @@ def coordinate_ascent(
     converged, interrupted, started = found.get("converged", False), False, time.perf_counter()
     if found:
         vars(q).update(found["q"])
-    counted = laps("sweeps", min(max_iter, _TYPICAL), getattr(run, "n_threads", 1))
+    typical, steps = getattr(model, "typical", _TYPICAL), getattr(model, "steps", 1)
+    counted = laps("sweeps", min(max_iter, typical), getattr(run, "n_threads", 1))
     cut = False
     try:
         while len(bounds) < max_iter and not converged and not cut:
@@ -89,7 +91,7 @@ def coordinate_ascent(
                 converged = bool(model.settled(q) and rise <= tol * abs(bounds[-1]))
             if stage is not None and (stage.due or converged or len(bounds) == max_iter):
                 stage.write({"q": vars(q), "bounds": bounds, "converged": converged})
-            if verbose and (converged or len(bounds) % 10 == 0):
+            if verbose and (converged or len(bounds) % max(1, 10 // steps) == 0):
                 print(
                     f"vi: {len(bounds)} sweeps, bound {bounds[-1]:.8g}, "
                     f"{time.perf_counter() - started:.1f} s"

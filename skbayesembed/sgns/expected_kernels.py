@@ -24,7 +24,7 @@ _ROWS, _ROWS64, _COLUMNS = 512, 128, 1024
 
 
 @njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def _end_of_tile(indices, entry, stop, last):
+def end_of_tile(indices, entry, stop, last):
     """The first entry from ``entry`` on, up to ``stop``, whose column is ``last`` or beyond."""
     while entry < stop and indices[entry] < last:
         entry += 1
@@ -70,7 +70,7 @@ def residual_products_expected(start, stop, table, x, y, z, u, rz, ru):
             np.dot(x[a:b], y[first:last].T, t)
             for i in range(b - a):
                 lo = entry[i]
-                hi = _end_of_tile(indices, lo, indptr[a + i + 1], last)
+                hi = end_of_tile(indices, lo, indptr[a + i + 1], last)
                 total += _residuals_of_row(
                     t[i],
                     left[a + i],

@@ -33,13 +33,15 @@ class Residuals:
     ----------
     observations : list of two ndarray of shape (n_words,)
         Of each word, by side.
+    held : Held
+        Runs of rows: first row, last row, and their part of the table.
     """
 
     def __init__(self, pairs, run):
         self._run, self._words = run, pairs.n_words
         self._products, self._slopes, part = _steps(pairs)
         cuts = row_blocks(pairs)
-        self._held = Held(lambda i: (*cuts[i], part(*cuts[i])), len(cuts))
+        self.held = Held(lambda i: (*cuts[i], part(*cuts[i])), len(cuts))
         self.observations = [pairs.observations(side) for side in (0, 1)]
 
     def gradient(self, x, y, out):
@@ -63,13 +65,13 @@ class Residuals:
 
     def _multiply(self, x, y, z, u, rz, ru):
         """``R z`` in ``rz`` and ``R' u`` in ``ru``; returns the log likelihood."""
-        found = over(self._run, self._products, self._held, (x, y, z, u))
+        found = over(self._run, self._products, self.held, (x, y, z, u))
         return float(joined(found, rz, ru).sum())
 
     def slopes(self, x, y, z, u):
         """``S z`` and ``S' u``, (n_words, n) each, of the slopes S of all pairs, in float32."""
         sz, su = np.empty_like(z), np.empty_like(u)
-        joined(over(self._run, self._slopes, self._held, (x, y, z, u)), sz, su)
+        joined(over(self._run, self._slopes, self.held, (x, y, z, u)), sz, su)
         return sz, su
 
 

@@ -10,13 +10,16 @@ from ...inference import checkpoint
 from ...inference.approximations import drawn
 from ...inference.chains import Workers
 from ...inference.contracts import ROWS
+from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
 from ...inference.vi import batch_laps, coordinate_ascent, repeat_passes
 from ...posterior.running_moments import RunningMoments
 from ..data import TABLES_UPTO
 from ..pairs import PairCounts
 from ..recording import MOMENT_BYTES
+from ..spectral import spectral_start
 from .approximation import GaussianApproximation
+from .climb import ClimbedVariational, climbs
 from .online import OnlineVI
 from .variational import SGNSVariational
 
@@ -28,6 +31,9 @@ TOL_FACTOR_ARD = 10.0
 _QUICK_SWEEPS = 10
 # Relative rise of the bound below which these end: they only have to come near.
 _QUICK_TOL = 1e-4
+# A climb of the bound starts where a search for the mode is after so many steps, at most, or with
+# this ``tol``.
+_MODE_STEPS, _MODE_TOL = 40, 1e-6
 
 
 def solve(estimator, problem, settings, seed):
@@ -49,9 +55,16 @@ def solve(estimator, problem, settings, seed):
     model = problem.model
     start_seed, draw_seed = seed.spawn(2)
     factor = TOL_FACTOR_ARD if model.prior.learned == "component" else TOL_FACTOR
-    variational = SGNSVariational(model, estimator.covariance, estimator.biases)
+    climbed = climbs(model, estimator.covariance, estimator.biases)
+    if climbed:
+        variational, start = ClimbedVariational(model), _start_of_climb
+        factor *= variational.steps
+    else:
+        variational = SGNSVariational(model, estimator.covariance, estimator.biases)
+        start = _start
+    rng = np.random.default_rng(start_seed)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-        q = variational.init_q(_start(estimator, model, np.random.default_rng(start_seed), run))
+        q = variational.init_q(start(estimator, model, rng, run))
         facts = coordinate_ascent(
             variational,
             q,
@@ -81,6 +94,19 @@ def _start(estimator, model, rng, run):
     q = quick.init_q(arrays)
     coordinate_ascent(quick, q, run, max_iter=_QUICK_SWEEPS, tol=_QUICK_TOL, warn=False)
     return {name: q.mean[side][:, : model.n_components] for side, name in enumerate(arrays)}
+
+
+def _start_of_climb(estimator, model, rng, run):
+    """Arrays near the mode, from where the bound is climbed in fewer and dearer steps."""
+    start = checkpoint.remembered("spectral start", lambda: spectral_start(model, rng, run))
+
+    def search():
+        theta, _ = find_mode(
+            model, model.pack(start), max_iter=_MODE_STEPS, tol=_MODE_TOL, warn=False, run=run
+        )
+        return model.unpack(theta)
+
+    return checkpoint.remembered("start", search)
 
 
 def read_passes(estimator, problem, settings, seed):
