@@ -10,6 +10,8 @@ from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing, warn_if_stuck
 from ..inference.contracts import ROWS
 from ..posterior.summary import rhat
 from ..spine import CHAINS, DRAW_BUDGET, Footprint
+from .data import is_expected
+from .vi.climb import CLIMB_BYTES, climbs
 from .vi.variational import factor_bytes
 
 # Covariances of all words' factors above this size are left to the approximation that has them.
@@ -51,18 +53,21 @@ def footprint(estimator, training):
     # a few draws more than fit, since intervals need them
     budget = max(DRAW_BUDGET, min(_FEWEST_DRAWS * 16 * size, _MOST_BUDGETS * DRAW_BUDGET))
     return Footprint(
-        16 * size, trace, moments, rows=rows, budget=budget, work=_work(estimator, size // k)
+        16 * size, trace, moments, rows=rows, budget=budget, work=_work(estimator, training)
     )
 
 
-def _work(estimator, n_words):
+def _work(estimator, training):
     """Bytes that a solver works with besides pairs and draws, as far as it does not tell itself."""
+    n_words = training.words.size
     if estimator.solver == "map":
         return _SEARCH_BYTES * n_words * estimator.n_components
     if estimator.solver == "hmc":
         chains = min(effective_n_jobs(estimator.n_jobs), int(estimator.chains))
         return _TRAJECTORY_BYTES * n_words * int(estimator.n_components) * chains
     if estimator.solver == "vi" and estimator.learning_method == "batch":
+        if climbs(estimator, is_expected(training.counts)):
+            return CLIMB_BYTES * n_words * estimator.n_components
         size = estimator.n_components + 2 * estimator.biases
         return factor_bytes(n_words, size, estimator.covariance == "full")
     return 0

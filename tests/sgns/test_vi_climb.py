@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from skbayesembed import BayesianSGNS
 from skbayesembed.inference import checkpoint
@@ -137,13 +138,10 @@ def test_extreme_factors_have_finite_bounds():
 
 def test_what_is_climbed():
     """Large vocabularies with expected negatives and diagonal covariances, and no others."""
-    product, dense = (SGNSModel(table(COUNTS), K, 1.0) for table in (ProductPairs, DensePairs))
-    assert climbs(product, "diag", biases=False)
-    assert not climbs(product, "full", biases=False)
-    assert not climbs(product, "diag", biases=True)
-    assert not climbs(dense, "diag", biases=False)
-    ard = SGNSModel(ProductPairs(COUNTS), K, make_prior("component"))
-    assert not climbs(ard, "diag", biases=False)
+    model = BayesianSGNS(solver="vi", covariance="diag")
+    assert climbs(model, True) and not climbs(model, False)
+    for other in ({"covariance": "full"}, {"biases": True}, {"prior": "ard"}):
+        assert not climbs(clone(model).set_params(**other), True)
 
 
 def test_fits_climb(monkeypatch):

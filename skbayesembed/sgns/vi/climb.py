@@ -14,7 +14,7 @@ import numpy as np
 from ...common import trial
 from ...inference.ascent import Ascent
 from ...inference.blocks import over
-from ..data import ProductPairs, joined
+from ..data import joined
 from ..preconditioner import Preconditioner
 from ..residuals import Residuals
 from .bound_kernels import bound_products
@@ -32,20 +32,22 @@ _SETTLING = 2
 # Gradients that a search takes, and what takes as long: what a trial expects.
 _TYPICAL = 90
 # Bytes of the search for each number of the vectors of a side; measured.
-CLIMB_BYTES = 640
+CLIMB_BYTES = 600
 
 
-def climbs(model, covariance, biases):
+def climbs(estimator, product):
     """Whether the bound is climbed by its gradient.
 
     Precisions of single components are left to coordinate ascent, whose turns tell them apart.
+
+    Parameters
+    ----------
+    estimator : BayesianSGNS
+    product : bool
+        Whether pairs are `ProductPairs`.
     """
-    return (
-        isinstance(model.pairs, ProductPairs)
-        and covariance == "diag"
-        and not biases
-        and model.prior.learned != "component"
-    )
+    ard = isinstance(estimator.prior, str) and estimator.prior == "ard"
+    return product and estimator.covariance == "diag" and not estimator.biases and not ard
 
 
 class ClimbedVariational(SGNSVariational):
@@ -54,7 +56,7 @@ class ClimbedVariational(SGNSVariational):
     Parameters
     ----------
     model : SGNSModel
-        For which `climbs` holds.
+        Of `ProductPairs`.
     """
 
     def __init__(self, model):

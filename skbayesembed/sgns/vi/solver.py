@@ -14,7 +14,7 @@ from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
 from ...inference.vi import batch_laps, coordinate_ascent, repeat_passes
 from ...posterior.running_moments import RunningMoments
-from ..data import TABLES_UPTO
+from ..data import TABLES_UPTO, ProductPairs
 from ..pairs import PairCounts
 from ..recording import MOMENT_BYTES
 from ..spectral import spectral_start
@@ -55,7 +55,7 @@ def solve(estimator, problem, settings, seed):
     model = problem.model
     start_seed, draw_seed = seed.spawn(2)
     factor = TOL_FACTOR_ARD if model.prior.learned == "component" else TOL_FACTOR
-    climbed = climbs(model, estimator.covariance, estimator.biases)
+    climbed = climbs(estimator, isinstance(model.pairs, ProductPairs))
     if climbed:
         variational, start = ClimbedVariational(model), _start_of_climb
         factor *= variational.steps
@@ -189,7 +189,9 @@ def _drawn_from(estimator, approximation, settings, seed, facts):
         for name, index in (settings.rows or {}).items():
             draws[name + ROWS] = approximation.sample(settings.draws, rng, index)[name]
     n_words, k = approximation.mean["rho"].shape
-    whole = 8 * n_words * k**2 <= MOMENT_BYTES
+    # of many words, diagonal ones are kept as variances
+    kept = estimator.covariance == "full" or n_words <= TABLES_UPTO
+    whole = kept and 8 * n_words * k**2 <= MOMENT_BYTES
     moments = {}
     for name in approximation.vectors:
         mean = approximation.mean[name]
