@@ -6,7 +6,8 @@ Reads the English text ``text/wikipedia_en_2015.txt.xz`` of the folder that the 
 SKBAYESEMBED_DATA names, article by article as a stream. ``--copies 10`` makes 100 million tokens of
 it: in all copies but the first a word is replaced by one whose rank is within a tenth of its own,
 so that pairs differ. Text is counted in parts, as on several machines, here one after the other,
-and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps (none with 0).
+and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps (none with 0); with ``--solver vi`` it
+approximates the posterior by factors with diagonal covariances, in so many sweeps at most.
 
 For every stage: CPU seconds of all threads, seconds by the clock, and the peak of memory so far
 (reading the text and replacing words are part of both; numba's compilation, of a small fit before,
@@ -103,13 +104,15 @@ def main():
     parser.add_argument("--words", type=int, default=50_000)
     parser.add_argument("--components", type=int, default=100)
     parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--solver", choices=["map", "vi"], default="map")
     parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     path = Path(os.environ["SKBAYESEMBED_DATA"]) / TEXT
     options = {
-        "solver": "map",
+        "solver": args.solver,
+        "covariance": "diag",
         "prior_precision": 4.0,
         "max_iter": args.iterations,
         "n_jobs": args.jobs,
@@ -135,10 +138,12 @@ def main():
     if args.iterations == 0:
         return
     model = BayesianSGNS(args.components, **options).fit(shard)
-    stages.end("map")
+    stages.end(args.solver)
     print({k: v for k, v in model.posterior_.attrs.items() if k in ("n_iter", "lp", "converged")})
     for word in ("history", "water", "music"):
         print(word, model.most_similar(word, n=5).words)
+    if args.solver == "vi":
+        print(f"bounds {model.approximation_.elbo}")
 
 
 if __name__ == "__main__":

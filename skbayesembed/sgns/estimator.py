@@ -133,7 +133,8 @@ class BayesianSGNS(
         rank of the MAP contexts is too low for anchors there are none, with a warning.
         ``"vi"``, a learned precision and an informative prior never use anchors.
     covariance : {"full", "diag"}, default="full"
-        Form of the approximation of ``"vi"``: a covariance matrix for every word, or variances.
+        Form of the approximation of ``"vi"``: a covariance matrix for every word, or variances. For
+        more than some thousand words variances cost a small share of the time.
     biases : bool, default=False
         Whether ``"vi"`` adds biases of target and context words, with the prior of the vectors,
         to the logit. Other solvers have none.
