@@ -6,8 +6,8 @@ Reads the English text ``text/wikipedia_en_2015.txt.xz`` of the folder that the 
 SKBAYESEMBED_DATA names, article by article as a stream. ``--copies 10`` makes 100 million tokens of
 it: in all copies but the first a word is replaced by one whose rank is within a tenth of its own,
 so that pairs differ. Text is counted in parts, as on several machines, here one after the other,
-and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps (none with 0); with ``--solver vi`` it
-approximates the posterior by factors with diagonal covariances, in so many sweeps at most.
+and ``BayesianSGNS(solver="map")`` climbs ``--iterations`` steps (none with 0). With ``--solver vi``
+it approximates the posterior by factors with diagonal covariances, in so many sweeps at most.
 
 For every stage: CPU seconds of all threads, seconds by the clock, and the peak of memory so far
 (reading the text and replacing words are part of both; numba's compilation, of a small fit before,

@@ -9,11 +9,13 @@ people's scores on the sets of ``evaluation/``, and the share of the Google anal
 completes. Times are wall-clock and CPU seconds from tokens to vectors on one thread; reading the
 text and numba's compilation are left out.
 
-- ``gensim``: skip-gram with negative sampling: 2 epochs, negative 5, window 5, subsample 1e-3.
+- ``gensim``, ``gensim5``: skip-gram with negative sampling: 2 or 5 epochs, negative 5, window 5,
+  subsample 1e-3.
 - ``ppmi``: positive pointwise mutual information (window 5, weights 1 / distance, exponent 0.75 of
   the context frequencies) and a truncated SVD; vectors are the left singular vectors times
   the singular values to the powers 0, 1/2 and 1.
-- ``map`` and ``vi``: `BayesianSGNS` with the options of ``OURS``; the vectors rho, and rho + alpha.
+- ``map``, ``vi`` and ``vi-diag``: `BayesianSGNS` with the options of ``OURS``; the vectors rho, and
+  rho + alpha.
 
 ``--dev`` prints WordSim-353 only, so that options can be chosen without a look at the other sets.
 """
@@ -60,8 +62,9 @@ SHARED = {
     "prior_precision": 1.0,
 }
 OURS = {
-    "map": {**SHARED, "max_iter": 20},
-    "vi": {**SHARED, "covariance": "full", "max_iter": 12, "draws": 10},
+    "map": {**SHARED, "solver": "map", "max_iter": 20},
+    "vi": {**SHARED, "solver": "vi", "covariance": "full", "max_iter": 12, "draws": 10},
+    "vi-diag": {**SHARED, "solver": "vi", "covariance": "diag", "draws": 10},
 }
 
 
@@ -118,15 +121,19 @@ def evaluate(vectors, words, sets, questions, categories):
     return out
 
 
-def train_gensim(documents, args):
-    """Vectors of gensim's word2vec: yields (label, words, vectors)."""
-    from gensim.models import Word2Vec
+def train_gensim(epochs):
+    def train(documents, args):
+        """Vectors of gensim's word2vec: yields (label, words, vectors)."""
+        from gensim.models import Word2Vec
 
-    model = Word2Vec(
-        documents, vector_size=args.components, window=5, sg=1, negative=5, epochs=2, sample=1e-3,
-        min_count=1, max_final_vocab=args.words, seed=1, workers=1,
-    )  # fmt: skip
-    yield "gensim", model.wv.index_to_key, model.wv.vectors.astype(float)
+        model = Word2Vec(
+            documents, vector_size=args.components, window=5, sg=1, negative=5, epochs=epochs,
+            sample=1e-3, min_count=1, max_final_vocab=args.words, seed=1, workers=1,
+        )  # fmt: skip
+        label = f"gensim, {epochs} epochs"
+        yield label, model.wv.index_to_key, model.wv.vectors.astype(float)
+
+    return train
 
 
 def train_ppmi(documents, args):
@@ -153,31 +160,32 @@ def train_ppmi(documents, args):
         yield f"ppmi, power {power:g}", corpus.words, left * values**power
 
 
-def train_ours(solver):
+def train_ours(name):
     def train(documents, args):
         model = BayesianSGNS(
             args.components,
-            solver=solver,
             min_count=1,
             max_features=args.words,
             random_state=0,
-            **OURS[solver],
+            **OURS[name],
         )
         with warnings.catch_warnings():
             # the search is stopped before the mode: what it has then is what is measured
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(documents)
-        yield f"{solver}, rho", model.words_, model.rho_
-        yield f"{solver}, rho + alpha", model.words_, model.rho_ + model.alpha_
+        yield f"{name}, rho", model.words_, model.rho_
+        yield f"{name}, rho + alpha", model.words_, model.rho_ + model.alpha_
 
     return train
 
 
 METHODS = {
-    "gensim": train_gensim,
+    "gensim": train_gensim(2),
+    "gensim5": train_gensim(5),
     "ppmi": train_ppmi,
     "map": train_ours("map"),
     "vi": train_ours("vi"),
+    "vi-diag": train_ours("vi-diag"),
 }
 
 
