@@ -43,6 +43,8 @@ class OnlineDirichlet(OnlineLearner):
         Dirichlet prior of documents; the start of it where it is learned.
     start : ndarray of shape (n_words, n_components)
         Tokens of words in topics, a document, before the first batch.
+    n_start : int
+        Documents that it comes from.
     **options
         Of `OnlineLearner`.
 
@@ -52,16 +54,18 @@ class OnlineDirichlet(OnlineLearner):
         Base measures, at their mode given the averages when they climbed last.
     """
 
-    def __init__(self, measures, alpha, start, **options):
+    def __init__(self, measures, alpha, start, n_start, **options):
         super().__init__(measures.vectors, measures.n_components, alpha, **options)
         self.measures, self.base = copy.copy(measures), measures.start()
-        self._given, self._next_climb = start, _FIRST_CLIMB
+        self._given, self._n_start, self._next_climb = start, n_start, _FIRST_CLIMB
 
     def result(self):
         """`DirichletFactors` of the batches so far, without documents, and without the start."""
         counts, base = self.expected_counts(), copy.deepcopy(self.base)
-        if self.n_batches:
+        if self.start_weight < 1:
             climb(self._measures_now(), base, expected_tokens(counts), FIRST_STEPS)
+        elif self.n_batches:  # steps too small to have left the start
+            base.theta[:] = np.nan
         gamma = np.empty((0, self.n_components))
         return DirichletFactors(base, gamma, counts, self.alpha.copy(), self.n_batches)
 
@@ -75,14 +79,17 @@ class OnlineDirichlet(OnlineLearner):
     # ---------------------------------------------------------------------------------------------
 
     def _start(self, documents, run):
-        counts = self._as_many(self._given.copy())
         self.measures = self._measures_now()
         self.base = self.measures.start()
-        self._climb(counts, FIRST_STEPS)
+        prior = self.base.theta[-1]
+        self._climb(self._evidence(self._given.copy()), FIRST_STEPS)
+        # clusters without sampling noise would say that counts follow the base measure to the letter
+        self.base.theta[-1] = prior
+        self._prior, _ = self.measures.pseudo_tokens(self.base.theta)
         return self._given
 
     def _word_weights(self, used, run):
-        counts = self._as_many(self._scale * self._counts)
+        counts = self._evidence(self._scale * self._counts)
         sizes = counts.sum(axis=0) + np.exp(self.base.theta[-1])
         expected = digamma(self._prior[used] + counts[used]) - digamma(sizes)
         return relative_weights(expected)[0], None
@@ -92,14 +99,25 @@ class OnlineDirichlet(OnlineLearner):
             return
         self._next_climb = max(self._next_climb + 1, int(_GROWTH * self.n_batches))
         self.measures = self._measures_now()
-        self._climb(self._as_many(self._scale * self._counts), STEPS)
+        self._climb(self._evidence(self._scale * self._counts), STEPS)
 
     def _climb(self, counts, n_steps):
         climb(self.measures, self.base, expected_tokens(counts), n_steps)
         self._prior, _ = self.measures.pseudo_tokens(self.base.theta)
 
+    def _evidence(self, counts):
+        """Tokens that topics are learned from, in place: as many as have been seen, M at most."""
+        counts = self._as_many(counts)
+        counts *= self._known
+        return counts
+
+    @property
+    def _known(self):
+        """Share of the corpus that averages come from."""
+        return min(1.0, max(self.n_seen, self._n_start) / self.n_documents)
+
     def _measures_now(self):
         """Priors whose levels are those of the words seen so far."""
         found = copy.copy(self.measures)
-        found.offset = level_prior(self.totals)
+        found.offset = level_prior(self._known * self.totals)
         return found

@@ -71,10 +71,12 @@ def _online(estimator, problem, settings, seed):
 
 def learner(estimator, problem, **corpus):
     """`OnlineDirichlet` of a problem; ``corpus`` says how large the whole corpus is."""
+    n = problem.documents.n_documents
     return OnlineDirichlet(
         problem.measures,
         problem.alpha,
-        problem.counts() / problem.documents.n_documents,
+        problem.counts() / n,
+        n,
         **rates(estimator, problem),
         **corpus,
     )
