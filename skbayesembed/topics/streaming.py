@@ -155,7 +155,10 @@ class TopicStreamingMixin(FittedMixin):
         -----
         Memory depends on the vocabulary and the batch, not on the stream. Draws and means are made
         when they are first looked at after a call. The centre of ``normalize`` and the prior of
-        topics are those of the first batch and its vocabulary.
+        topics are those of the first batch and its vocabulary. With ``word_model="dirichlet"``
+        topics start from clusters of the documents of the first call (``init``), so that a first
+        call of some thousand documents finds better topics than one of a hundred; prior means of
+        words' levels follow all documents seen.
         """
         spine.check(self, ROOM)
         if isinstance(self.likelihood_power, str):

@@ -83,7 +83,7 @@ class OnlineDirichlet(OnlineLearner):
         self.base = self.measures.start()
         prior = self.base.theta[-1]
         self._climb(self._evidence(self._given.copy()), FIRST_STEPS)
-        # clusters without sampling noise would say that counts follow the base measure to the letter
+        # clusters alone would say that counts follow the base measure to the letter
         self.base.theta[-1] = prior
         self._prior, _ = self.measures.pseudo_tokens(self.base.theta)
         return self._given
