@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import gammaln, logsumexp
+from sklearn.exceptions import ConvergenceWarning
 
+from skbayesembed import GaussianLDA
+from skbayesembed.datasets import make_topics
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.dirichlet.left_out import left_out_likelihood, redraw_topics
+from skbayesembed.topics.draws import draws_of
 
 ALPHA = np.array([0.3, 0.8])
 PSEUDO = np.array([[0.4, 1.5], [2.0, 0.1], [0.6, 1.4]])
@@ -116,3 +121,40 @@ def test_weights_lead_to_the_posterior_without_a_document():
         wanted = log_evidence(np.delete(COUNTS, d, axis=0)) - log_evidence(COUNTS)
         # three documents: beyond 5 errors once in 500,000 seeds
         assert abs(mean[d] - np.exp(wanted)) < 5 * error[d] < 0.5 * mean[d]
+
+
+DATA = make_topics(60, 50, 3, n_dims=3, word_model="dirichlet", random_state=1)
+
+
+def fitted(n_components, **options):
+    model = GaussianLDA(n_components, embedding=DATA.vectors, word_model="dirichlet", chains=1)
+    model.set_params(min_count=1, background=False, random_state=0, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(DATA.counts)
+
+
+def test_documents_in_a_data_tree():
+    """Those of one topic are known, and know less of a document than three topics."""
+    pytest.importorskip("arviz_base")
+    lone = fitted(1, draws=3, warmup=9)
+    found = lone.to_datatree(DATA.counts, n_points=10)["log_likelihood"]["documents"].values[0]
+    counts, draws = lone._training.toarray(), draws_of(lone)
+    for s in range(3):
+        pseudo, tokens, eta = draws.pseudo_tokens(s)
+        others, total = (pseudo + tokens).T - counts, eta + counts.sum()
+        wanted = np.sum(gammaln(others + counts) - gammaln(others), axis=1)
+        wanted -= gammaln(total) - gammaln(total - counts.sum(axis=1))
+        np.testing.assert_allclose(found[s], wanted, rtol=1e-9)
+    model = fitted(3, draws=30, warmup=60)
+    tree = model.to_datatree(DATA.counts, n_points=40)
+    documents = tree["log_likelihood"]["documents"]
+    assert documents.shape == (1, 30, 60) and float(documents["efficiency"].min()) > 0.05
+    assert _elpd(documents.values[0]) > _elpd(found)
+    again = model.to_datatree(DATA.counts, n_points=40)["log_likelihood"]["documents"]
+    np.testing.assert_array_equal(again.values, documents.values)
+
+
+def _elpd(values):
+    """Sum over documents of the logarithm of the harmonic mean over draws."""
+    return -np.sum(logsumexp(-values, axis=0) - np.log(len(values)))
