@@ -101,6 +101,6 @@ order = mean.idxmax().sort_values(kind="stable").index
 figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
 image = axes.imshow(mean[order].T, cmap="Blues", aspect="auto", vmin=0)
 axes.set_yticks(range(len(order)), [first[k] for k in order])
-axes.set_xticks(range(len(mean)), [f"{start}s" for start in mean.index])
+axes.set_xticks(range(len(mean)), [f"{start}s" for start in mean.index], rotation=45)
 figure.colorbar(image, label="mean share of the topic")
 plt.show()
