@@ -39,6 +39,11 @@ OURS = {
     "gibbs, dirichlet": {"word_model": "dirichlet"},
     "gibbs, dirichlet, no background": {"word_model": "dirichlet", "background": False},
     "vi, dirichlet": {"word_model": "dirichlet", "solver": "vi"},
+    "vi, dirichlet, online": {
+        "word_model": "dirichlet",
+        "solver": "vi",
+        "learning_method": "online",
+    },
     "vi, gaussian, tau=0.2": {"solver": "vi", "likelihood_power": 0.2, "init": "documents"},
 }
 SAME_START, TOMOTOPY, SKLEARN = "LDA, same start", "LDA, tomotopy, 400 sweeps", "LDA, scikit-learn"

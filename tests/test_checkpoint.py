@@ -32,7 +32,9 @@ SAMPLERS = [
     "sgns-metropolis", "sgns-hmc", "dynamic-gibbs", "dynamic-hmc", "senses-gibbs", "senses-hmc",
     "topics-gibbs", "topics-hmc",
 ]  # fmt: skip
-ASCENTS = ["sgns-vi", "sgns-vi-online", "dynamic-vi", "senses-vi", "topics-vi"]
+ASCENTS = [
+    "sgns-vi", "sgns-vi-online", "dynamic-vi", "senses-vi", "topics-vi", "topics-dirichlet-online"
+]  # fmt: skip
 PRINT = """
 import sys, warnings
 from tests.helpers.seeds import shift_seeds

@@ -137,6 +137,8 @@ def cases():
     for solver in ("gibbs", "vi"):
         estimator, draws = clone(words).set_params(solver=solver), ("topic_vector", "word_level")
         yield f"topics-dirichlet-{solver}", Case(estimator, TOPICS.counts, draws, {}, TOPICS.counts)
+    estimator = clone(estimator).set_params(learning_method="online", batch_size=8)
+    yield "topics-dirichlet-online", Case(estimator, TOPICS.counts, draws, {}, TOPICS.counts)
     for solver in ("hmc", "vi", "laplace", "map"):
         estimator = WordRates(solver=solver, draws=24, warmup=24, random_state=0)
         yield f"toy-{solver}", Case(estimator, RATES, ("rate",), {}, RATES)
@@ -406,6 +408,7 @@ def test_memory_is_looked_at_before_any_work(name, monkeypatch):
     ("name", "parameters", "message"),
     [
         ("topics-online", {"learning_offset": 1e308}, "no finite posterior.*in mean"),
+        ("topics-dirichlet-online", {"learning_offset": 1e308}, "no finite posterior.*in topic"),
         ("topics-vi", {"mean_precision_prior": 1e308}, "no finite posterior.*elbo"),
         ("topics-gibbs", {"mean_precision_prior": 1e308}, "no finite posterior.*'lp'"),
         ("topics-laplace", {"mean_precision_prior": 1e308}, "numbers that it cannot compute with"),

@@ -74,11 +74,6 @@ def _check_dirichlet(e):
             + " or ".join(f"solver={name!r}" for name in _DIRICHLET_SOLVERS)
             + ", or word_model='gaussian'."
         )
-    if e.solver == "vi" and e.learning_method == "online":
-        raise ValueError(
-            "learning_method='online' is not available with word_model='dirichlet': use "
-            "learning_method='batch', or word_model='gaussian'."
-        )
     for name, default in _OF_GAUSSIANS.items():
         value = getattr(e, name)
         if value is not default and not (np.ndim(value) == 0 and value == default):

@@ -5,7 +5,8 @@ Draws record no theta, which is integrated out of a document's likelihood by imp
     p(d) = int prod_w (sum_k theta_k N(v_w; mu_k, Sigma_k)^tau)^n_dw Dir(theta | alpha) dtheta.
 
 Points come from a mixture of the prior and of a Dirichlet with mean and variance of the posterior
-of theta, as `predict.FoldIn` has them: weights are bounded by the prior's share.
+of theta, as `predict.FoldIn` has them: weights are bounded by the prior's share. With Dirichlet
+priors of words documents are not independent, and each is given all others (`dirichlet.left_out`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,6 +31,8 @@ from ..posterior.datatree import (
     with_draws,
 )
 from . import inputs
+from .data import Documents
+from .dirichlet.left_out import FIRST_SWEEPS, SWEEPS, left_out_likelihood, redraw_topics
 from .dirichlet.measure import Base, BaseMeasures
 from .dirichlet.problem import level_prior
 from .draws import draws_of
@@ -36,6 +40,7 @@ from .predict import FoldIn
 from .priors import lower_inverses
 from .problem import vector_prior
 from .recording import has_gaussians
+from .theta import start_topics
 
 # Share of the points that come from the prior.
 _FROM_PRIOR = 0.1
@@ -90,6 +95,8 @@ def document_likelihood(words, counts, log_weights, alpha, mean, variance, n_poi
 
 def log_likelihood(estimator, counts, n_points):
     """`Observations` of the documents of training."""
+    if not has_gaussians(estimator.posterior_):
+        return _given_the_others(estimator, counts, n_points)
     posterior, power = estimator.posterior_, estimator.likelihood_power_
     n = posterior.n_chains * posterior.n_draws
     reading = inputs.vocabulary_reading(estimator, counts)
@@ -98,16 +105,13 @@ def log_likelihood(estimator, counts, n_points):
     indptr, words, of = fold.documents.indptr, fold.documents.words, fold.counts
     out = np.zeros((n, counts.shape[0]))
     efficiency = np.zeros(counts.shape[0])
-    seed = estimator._reading_seed
-    # a stream for every document: copies of a sequence, since spawning counts children
     with OneBlasThread():
         for s, (mean, variance) in enumerate(fold.moments()):
             log_weights, alpha = (
                 power * draws.log_density(s, draws.seen(s, reading)),
                 draws.alpha(s),
             )
-            key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1, s))
-            rng = np.random.default_rng(key)
+            rng = _generator(estimator, s)
             for d in range(counts.shape[0]):
                 part = slice(indptr[d], indptr[d + 1])
                 given = words[part], of[part], log_weights, alpha, mean[d], variance[d]
@@ -115,6 +119,43 @@ def log_likelihood(estimator, counts, n_points):
                 efficiency[d] += found / n
     values = out.reshape(posterior.n_chains, posterior.n_draws, -1)
     return Observations(values, "document", {"efficiency": efficiency})
+
+
+def _given_the_others(estimator, counts, n_points):
+    """The same with Dirichlet priors of words: of each document given the topics of the others."""
+    posterior, n_jobs = estimator.posterior_, estimator.n_jobs
+    n = posterior.n_chains * posterior.n_draws
+    # gibbs has rounded them, and said so
+    counts = sparse.csr_array((np.rint(counts.data), counts.indices, counts.indptr), counts.shape)
+    documents = Documents.of(counts, estimator._vectors)
+    reading = inputs.Reading(counts, estimator._vectors, np.arange(counts.shape[1]))
+    draws = draws_of(estimator, chosen=np.arange(n))
+    z, n_documents = np.empty(documents.n_tokens, np.int32), documents.n_documents
+    out, efficiency = np.zeros((n, n_documents)), np.zeros(n_documents)
+    with OneBlasThread():
+        for s in range(n):
+            rng = _generator(estimator, s)
+            pseudo, tokens, concentration = draws.pseudo_tokens(s)
+            # where the draws before are of another chain, or run
+            first = s % posterior.n_draws == 0 or posterior.n_runs > 1
+            if first:
+                chosen = draws_of(estimator, chosen=np.array([s]))
+                start_topics(FoldIn(reading, chosen, "count", n_jobs), rng, z)
+            given = documents, pseudo, tokens, draws.alpha(s), z
+            redraw_topics(*given, FIRST_SWEEPS if first else SWEEPS, rng)
+            out[s], found = left_out_likelihood(
+                documents, pseudo, concentration, draws.alpha(s), z, n_points, rng
+            )
+            efficiency += found / n
+    values = out.reshape(posterior.n_chains, posterior.n_draws, -1)
+    return Observations(values, "document", {"efficiency": efficiency})
+
+
+def _generator(estimator, s):
+    """A stream for every draw: copies of a sequence, since spawning counts children."""
+    seed = estimator._reading_seed
+    key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 1, s))
+    return np.random.default_rng(key)
 
 
 def log_prior(estimator):
@@ -176,8 +217,9 @@ class DataTreeMixin:
         X : documents or counts, optional
             What ``fit`` was given: adds the group ``log_likelihood``, an entry for each document.
         n_points : int, default=200
-            Points by which the shares of topics are integrated out of every document's likelihood
-            under every draw; time grows with points, draws and different words of documents.
+            Points (of Dirichlet priors: particles) by which the shares of topics are integrated out
+            of every document's likelihood under every draw; time grows with points, draws and
+            different words (tokens) of documents.
         max_bytes : int, default=2**30
             Most bytes of ``log_likelihood``, which takes 8 a draw and document.
         draws : int, optional
@@ -197,8 +239,7 @@ class DataTreeMixin:
         ImportError
             If arviz-base, in the extra ``arviz``, is not installed.
         ValueError
-            If X is not the training data, or the solver is not ``"gibbs"`` or ``"hmc"``, or topics
-            are those of ``word_model="dirichlet"``, which have no log likelihood of a document.
+            If X is not the training data, or the solver is not ``"gibbs"`` or ``"hmc"``.
         MemoryError
             If ``log_likelihood`` would take more than ``max_bytes``.
 
@@ -206,17 +247,17 @@ class DataTreeMixin:
         -----
         The likelihood is that of vectors, raised to ``likelihood_power_``, whatever ``word_proba``
         is: densities of spaces that differ, or of other powers, do not compare.
+
+        With ``word_model="dirichlet"`` documents are not independent, as words of topics are summed
+        out. An entry is then the log probability of a document's words given the topics of the
+        tokens of *all other* documents, as ``loo`` needs it; entries do not add up to a likelihood,
+        so that ``psense`` is for the prior alone.
         """
         check_is_fitted(self, "posterior_")
         model = with_draws(self, draws)
         check_integer("n_points", n_points, 10)
         posterior = model.posterior_
         groups: dict[str, Any] = {}
-        if X is not None and not has_gaussians(posterior):
-            raise ValueError(
-                "X must be left out with word_model='dirichlet': its topics have no log "
-                "likelihoods of single documents."
-            )
         if X is not None:
             check_sampled(posterior.attrs["solver"], spine.CHAINS)
             counts = known_counts(self, X)

@@ -102,12 +102,12 @@ class GaussianLDA(
     init : {"auto", "documents", "words"}, default="auto"
         Topics start from clusters that k-means finds: of documents, by the vectors of their words,
         or of word types. Word types are also taken where fewer documents than topics have words,
-        and by ``learning_method="online"``. Posteriors of topics have many modes, and in a large
-        corpus no solver leaves the one that it starts in. ``"auto"`` tries both. At power 1 it
-        keeps the start from which a few variational sweeps reach the higher bound, as its mode
-        holds more of the posterior; below 1, where the likelihood is no density, the start whose
-        topics predict held-out halves of documents better. ``posterior_.attrs["init"]`` says which
-        it was. With ``word_model="dirichlet"`` it takes the documents.
+        and by ``learning_method="online"`` of Gaussians. Posteriors of topics have many modes, and
+        in a large corpus no solver leaves the one that it starts in. ``"auto"`` tries both. At
+        power 1 it keeps the start from which a few variational sweeps reach the higher bound, as
+        its mode holds more of the posterior; below 1, where the likelihood is no density, the start
+        whose topics predict held-out halves of documents better. ``posterior_.attrs["init"]`` says
+        which it was. With ``word_model="dirichlet"`` it takes the documents.
     word_model : {"gaussian", "dirichlet"}, default="gaussian"
         What topics are. With ``"dirichlet"`` they are distributions over words, as in plain LDA,
         whose Dirichlet priors the vectors shape: see the notes. ``"gaussian"`` is the model of Das

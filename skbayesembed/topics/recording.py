@@ -30,6 +30,8 @@ _OF_TOKENS = 2.5
 SAME = 0.8
 # Share of the tokens in one topic above which there is a warning.
 COLLAPSED = 0.5
+# Share of all tokens above which there is one of a background, which is to be large.
+BACKGROUND_COLLAPSED = 0.75
 # Where there are fewer topics one may well be as large.
 _SEVERAL = 5
 # Topics named in a warning, and words that each is called by.
@@ -207,7 +209,7 @@ def diagnose(estimator, training, posterior):
             "n_components.",
             ConvergenceWarning,
         )
-    _look_for_collapse(posterior)
+    _look_for_collapse(estimator, posterior)
     if attrs["solver"] not in CHAINS:
         return
     if posterior.n_chains > 1:
@@ -221,22 +223,46 @@ def diagnose(estimator, training, posterior):
     )
 
 
-def _look_for_collapse(posterior):
-    """Warn where one of several topics holds most tokens."""
+def _look_for_collapse(estimator, posterior):
+    """Warn where one of several topics holds most tokens, or a background nearly all."""
     sizes = posterior["counts"].sum(axis=-1).mean(axis=(0, 1))
-    k, share = int(np.argmax(sizes)), float(sizes.max() / max(sizes.sum(), 1e-300))
-    posterior.attrs["largest_share"] = share
-    if sizes.size < _SEVERAL or share <= COLLAPSED:
+    sizes = sizes / max(sizes.sum(), 1e-300)
+    posterior.attrs["largest_share"] = float(sizes.max())
+    if sizes.size < _SEVERAL:
         return
-    advice = "another likelihood_power, or word_model='dirichlet', which has a background topic"
-    if not has_gaussians(posterior):
-        advice = "a smaller doc_topic_prior for that topic, or another n_components"
+    n, where = _count_background(posterior), ""
+    if n and sizes[0] > BACKGROUND_COLLAPSED:
+        k, share = 0, sizes[0]
+    else:
+        others = sizes[n:] / max(sizes[n:].sum(), 1e-300)
+        k, share = n + int(np.argmax(others)), others.max()
+        where = " outside the background" if n else ""
+        if share <= COLLAPSED:
+            return
     warn_user(
-        f"Topic {k} ({_called(posterior, k)}) holds {100 * share:.0f} % of the tokens: the topics "
-        "hardly tell documents apart. Leave out words that all documents share (stop_words), or "
-        f"take {advice}.",
+        f"Topic {k} ({_called(posterior, k)}) holds {100 * share:.0f} % of the tokens{where}: "
+        "the topics hardly tell documents apart. Leave out words that all documents share "
+        f"(stop_words), or take {_against_collapse(estimator, posterior, k < n)}.",
         ConvergenceWarning,
     )
+
+
+def _against_collapse(estimator, posterior, of_background):
+    """What to change where one topic holds most tokens."""
+    advice = "another n_components, or a doc_topic_prior that is smaller for that topic"
+    if has_gaussians(posterior):
+        advice = "another likelihood_power, or word_model='dirichlet', which has a background topic"
+    elif of_background:
+        advice = "a smaller doc_topic_prior for it, or background=False"
+    learned = getattr(estimator, "learn_doc_topic_prior", False)
+    return ("learn_doc_topic_prior=False, " if learned else "") + advice
+
+
+def _count_background(posterior):
+    """1 where topic 0 is a background, which has no vector, else 0."""
+    if has_gaussians(posterior) or posterior["topic_vector"].shape[2] == 1:
+        return 0
+    return int(not posterior["topic_vector"][:, :, 0].any())
 
 
 def _called(posterior, k):

@@ -9,8 +9,7 @@ from .checks import check_parameters, check_size, topic_prior
 from .choice import choose, pose_documents
 from .data import Documents
 from .dirichlet.problem import pose_dirichlet
-from .dirichlet.solver import solve as dirichlet_gibbs
-from .dirichlet.variational import solve as dirichlet_vi
+from .dirichlet.solver import solve_gibbs, solve_vi
 from .gibbs.solver import solve as gibbs
 from .hmc import solve as hmc
 from .inputs import whole_tokens
@@ -53,13 +52,13 @@ def pose(estimator, training, seeds):
 
 def _gibbs(estimator, problem, settings, seed):
     """The sampler of the word model."""
-    solve = dirichlet_gibbs if estimator.word_model == "dirichlet" else gibbs
+    solve = solve_gibbs if estimator.word_model == "dirichlet" else gibbs
     return solve(estimator, problem, settings, seed)
 
 
 def _vi(estimator, problem, settings, seed):
     """The factors of the word model."""
-    solve = dirichlet_vi if estimator.word_model == "dirichlet" else vi
+    solve = solve_vi if estimator.word_model == "dirichlet" else vi
     return solve(estimator, problem, settings, seed)
 
 

@@ -69,6 +69,15 @@ def theta_draws(estimator, reading, n_draws):
     return out
 
 
+def start_topics(fold, rng, z):
+    """Draw topics of the tokens of a `FoldIn` of whole counts of one draw, into ``z``."""
+    documents = fold.documents
+    entries = Entries(documents.indptr, documents.words, documents.counts, documents.ends)
+    weights, theta = fold.draws.weights(0, fold.reading, fold.by), next(iter(fold))
+    for block in fold.blocks:
+        _start(*block, entries, weights, theta, rng, z)
+
+
 def _whole(reading):
     whole = whole_tokens(reading.counts, "sample_transform")
     return reading if whole is reading.counts else Reading(whole, reading.vectors, reading.places)

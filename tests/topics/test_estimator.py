@@ -456,10 +456,11 @@ def test_interrupted_ascent_keeps_what_it_has(monkeypatch):
 # -- streams -------------------------------------------------------------------------------------
 
 
-def test_partial_fit():
+@pytest.mark.parametrize("word_model", ["gaussian", "dirichlet"])
+def test_partial_fit(word_model):
     """Two looks at the same documents in batches lead where all of them together lead."""
-    whole = small(solver="vi", batch_size=10).fit(TEXTS)
-    stream = small(solver="vi", batch_size=10)
+    options = {"solver": "vi", "batch_size": 10, "word_model": word_model, "background": False}
+    whole, stream = small(**options).fit(TEXTS), small(**options)
     for start in range(0, 40, 20):
         assert stream.partial_fit(TEXTS[start : start + 20]) is stream
     assert set(stream.words_) == set(whole.words_)
@@ -484,13 +485,15 @@ def test_partial_fit():
     same(stream.fit(TEXTS).components_, whole.components_)
 
 
-def test_partial_fit_of_counts_and_of_a_vocabulary():
-    stream = small(solver="vi", embedding=VECTORS).partial_fit(COUNTS, total_samples=1000)
+@pytest.mark.parametrize("word_model", ["gaussian", "dirichlet"])
+def test_partial_fit_of_counts_and_of_a_vocabulary(word_model):
+    options = {"solver": "vi", "word_model": word_model, "background": False}
+    stream = small(**options, embedding=VECTORS).partial_fit(COUNTS, total_samples=1000)
     expected = COUNTS.sum() * 1000 / len(TEXTS)
     assert stream.posterior_["counts"][0, 0].sum() == pytest.approx(expected, rel=0.01)
     with pytest.raises(ValueError, match="fitted on a count matrix"):
         stream.partial_fit(TEXTS)
-    given = small(solver="vi").partial_fit(["cat"], vocabulary=[*GROUPS[0], *GROUPS[1], "qqq"])
+    given = small(**options).partial_fit(["cat"], vocabulary=[*GROUPS[0], *GROUPS[1], "qqq"])
     assert given.words_.tolist() == [*GROUPS[0], *GROUPS[1]] and given.n_dropped_words_ == 1
     assert np.isfinite(given.partial_fit(TEXTS).score(TEXTS))
 

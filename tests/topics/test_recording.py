@@ -62,21 +62,37 @@ def test_topics_that_have_not_mixed_are_named(n_chains, says, power):
     assert recording.unmixed_topics(posterior).size == 0
 
 
+COLLAPSED = np.array([[20.0, 5], [80, 110], [30, 30], [5, 5], [10, 5]])
+VECTORS = np.arange(5.0)[:, None]
+
+
 @pytest.mark.parametrize(
-    ("draws", "advice"),
+    ("order", "draws", "options", "message"),
     [
-        ({}, "another likelihood_power, or word_model='dirichlet'"),
-        ({"topic_vector": np.zeros((1, 2, 5, 1))}, "a smaller doc_topic_prior for that topic"),
+        (None, {}, {}, r"Topic 1 \(bee ant\) .* 63 % of the tokens: .* take another likelih"),
+        (None, {}, {"learn_doc_topic_prior": "symmetric"}, "take learn_doc_topic_prior=False, ano"),
+        (None, {"topic_vector": VECTORS + 1}, {}, "63 % of the tokens: .* take another n_com"),
+        (None, {"topic_vector": VECTORS}, {}, r"Topic 1 .* 69 % of the tokens outside the backgr"),
+        ([1, 0, 3, 3, 4], {"topic_vector": VECTORS}, {}, r"Topic 0 .* 76 % .* or background=False"),
     ],
-)
-def test_a_topic_with_most_tokens_is_worth_a_warning(draws, advice):
-    counts = np.array([[20.0, 5], [80, 110], [30, 30], [5, 5], [10, 5]])
-    draws = {"counts": np.tile(counts, (1, 2, 1, 1))} | draws
+)  # fmt: skip
+def test_a_topic_with_most_tokens_is_worth_a_warning(order, draws, options, message):
+    counts = COLLAPSED if order is None else COLLAPSED[order]
+    draws = {"counts": counts} | draws
+    draws = {name: np.tile(value, (1, 2, 1, 1)) for name, value in draws.items()}
     posterior = Posterior(draws, coords={"word": np.array(["ant", "bee"])}, attrs={"solver": "vi"})
-    message = rf"Topic 1 \(bee ant\) holds 63 % of the tokens: .* or take {advice}"
     with pytest.warns(ConvergenceWarning, match=message):
-        recording.diagnose(None, None, posterior)
-    assert posterior.attrs["largest_share"] == pytest.approx(190 / 300)
+        recording.diagnose(GaussianLDA(5, **options), None, posterior)
+    share = counts.sum(axis=1).max() / counts.sum()
+    assert posterior.attrs["largest_share"] == pytest.approx(share)
+
+
+def test_a_background_may_be_large():
+    """It has 69 % of the tokens, and of the others no topic more than 45 %."""
+    counts = np.array([[300.0, 140], [40, 50], [30, 30], [20, 10], [10, 10]])
+    draws = {"counts": counts, "topic_vector": VECTORS}
+    draws = {name: np.tile(value, (1, 2, 1, 1)) for name, value in draws.items()}
+    recording.diagnose(None, None, Posterior(draws, attrs={"solver": "vi"}))
 
 
 def test_labels_are_aligned():

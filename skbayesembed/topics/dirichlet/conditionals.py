@@ -17,12 +17,14 @@ from .gibbs_kernels import draw_tokens
 from .measure import Base, Tokens
 from .moves import Metric, climb, trajectory
 
-# Newton steps from the start, and after a sweep of the first half of warm-up.
-_FIRST_STEPS, _STEPS = 20, 2
+# Newton steps from the start, and in a climb of the first half of warm-up.
+_FIRST_STEPS, _STEPS = 8, 1
 # Of the trajectories: acceptance, and the first step times the fourth root of their dimension.
 TARGET_ACCEPT, _STEP = 0.8, 1.2
 # A sweep of warm-up in so many climbs: fresh masses cost as much as several sweeps.
 _CLIMB_EVERY = 3
+# And one in so many has a trajectory, whose gradients cost as much as the tokens of a large corpus.
+MOVE_EVERY = 2
 
 
 @dataclass
@@ -43,8 +45,10 @@ class DirichletState:
     log_alpha : list of ndarray
         Estimates of alpha in the second half of warm-up.
     n_sweeps : int
+    tried : bool
+        Whether the last sweep had a trajectory.
     moved, acceptance : float
-        Of the last sweep: share of tokens that changed topic, and of the trajectory.
+        Share of tokens that changed topic in the last sweep; of the last trajectory.
     """
 
     z: np.ndarray
@@ -56,6 +60,7 @@ class DirichletState:
     climbing: bool = False
     log_alpha: list = field(default_factory=list)
     n_sweeps: int = 0
+    tried: bool = False
     moved: float = 0.0
     acceptance: float = 1.0
 
@@ -124,13 +129,15 @@ class DirichletTopics:
         shared.count_anew(self._all, self.entries, state.z, state.counts)
 
     def move_measures(self, state, rng):
-        """A trajectory given the tokens, or in early warm-up now and then an ascent."""
-        counts = Tokens.of(state.counts)
-        if not state.climbing:
+        """Now and then a trajectory given the tokens, or in early warm-up an ascent."""
+        state.tried = not state.climbing and state.n_sweeps % MOVE_EVERY == 0
+        if state.tried:
+            counts = Tokens.of(state.counts)
             state.acceptance = trajectory(
                 self.measures, state.base, counts, state.metric, state.step.value, rng
             )
-        elif state.n_sweeps % _CLIMB_EVERY == 0:
+        elif state.climbing and state.n_sweeps % _CLIMB_EVERY == 0:
+            counts = Tokens.of(state.counts)
             state.metric = climb(self.measures, state.base, counts, _STEPS)
             # variances at a mode would shrink to nothing
             state.base.theta += state.metric.deviation(rng)
@@ -142,7 +149,7 @@ class DirichletTopics:
         half = (warmup + 1) // 2
         if step + 1 == half:
             state.metric = Metric.at(self.measures, state.base, Tokens.of(state.counts))
-        elif step >= half:
+        elif step >= half and state.tried:
             state.step.update(state.acceptance)
         if step + 1 >= warmup:
             state.step.freeze()

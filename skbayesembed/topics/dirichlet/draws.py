@@ -31,6 +31,11 @@ class DirichletDraws(TopicDraws):
         known = self.vocabulary(s, self._vectors)
         return base_measure(known, self._draw("topic_vector", s), levels)
 
+    def pseudo_tokens(self, s):
+        """eta g (V, K), tokens of words in topics (V, K), and eta."""
+        concentration = self._draw("concentration", s).item()
+        return concentration * self.measure(s), self._draw("counts", s).T, concentration
+
     def log_density(self, s, vectors):
         """Refused: topics are no densities of vectors."""
         raise ValueError(

@@ -12,24 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.special import digamma, gammaln
 
-from ...common.random import generators
-from ...inference import checkpoint
-from ...inference.approximations import drawn
-from ...inference.chains import Workers
-from ...inference.threads import OneBlasThread, serial
-from ...inference.vi import coordinate_ascent
-from ..recording import of_approximation
 from ..vi.kernels import log_theta
-from ..vi.solver import BOUND_TOLERANCE
 from ..vi.variational import LOCAL_TOL, N_INNER, LocalFactors, best_alpha
 from .measure import Base, Tokens
 from .moves import Metric, climb
 
 # Base measures climb in every third sweep, as one of their steps costs as much as a sweep.
-_EVERY, _FIRST_STEPS, _STEPS = 3, 20, 2
+_EVERY, FIRST_STEPS, STEPS = 3, 20, 2
 # Expected tokens below this are none.
 _LEAST_TOKENS = 1e-10
 
@@ -73,7 +64,7 @@ class DirichletVI:
         """Factors at the start of the problem."""
         problem, counts = self.problem, self.problem.counts()
         base = self.measures.start()
-        climb(self.measures, base, _tokens(counts), _FIRST_STEPS)
+        climb(self.measures, base, expected_tokens(counts), FIRST_STEPS)
         lengths = problem.documents.lengths / self.measures.n_components
         gamma = problem.alpha + lengths[:, None]
         return DirichletFactors(base, gamma, counts, problem.alpha.copy())
@@ -97,7 +88,7 @@ class DirichletVI:
             q.alpha = best_alpha(q.alpha, total / len(q.gamma), symmetric)
         q.n_updates += 1
         if q.n_updates % _EVERY == 0:
-            climb(self.measures, q.base, _tokens(q.counts), _STEPS)
+            climb(self.measures, q.base, expected_tokens(q.counts), STEPS)
         return bound
 
     def settled(self, q):
@@ -121,7 +112,7 @@ class DirichletVI:
 
 def sample_base(measures, q, n, rng):
     """Draws of base measures from the normal distribution at their mode: dict of arrays."""
-    metric = Metric.at(measures, q.base, _tokens(q.counts))
+    metric = Metric.at(measures, q.base, expected_tokens(q.counts))
     found = [_arrays(measures, q.base.theta + metric.deviation(rng)) for _ in range(n)]
     return {name: np.array([one[name] for one in found]) for name in found[0]}
 
@@ -134,7 +125,8 @@ def _arrays(measures, theta):
     }
 
 
-def _tokens(counts):
+def expected_tokens(counts):
+    """`Tokens` of expected counts (V, K)."""
     return Tokens.of(np.where(counts > _LEAST_TOKENS, counts, 0.0))
 
 
@@ -148,8 +140,13 @@ def _word_factors(prior, counts):
     expected = digamma(shape) - digamma(shape.sum(axis=0))
     bound = np.sum(gammaln(shape) - gammaln(prior)) - np.sum(counts * expected)
     bound -= np.sum(gammaln(shape.sum(axis=0)) - gammaln(prior.sum(axis=0)))
+    return *relative_weights(expected), float(bound)
+
+
+def relative_weights(expected):
+    """exp(expected) (V, K) over the largest of each word, and the logarithms of these (V,)."""
     top = expected.max(axis=1)
-    return np.exp(expected - top[:, None]), top, float(bound)
+    return np.exp(expected - top[:, None]), top
 
 
 class DirichletApproximation:
@@ -188,24 +185,3 @@ class DirichletApproximation:
     def sample(self, n, rng):
         """Independent draws, by the names of ``mean``: dict of arrays (n, ...)."""
         return self._ordered(sample_base(self._measures, self._q, n, rng))
-
-
-def solve(estimator, problem, settings, seed):
-    """`Result` of independent draws of the factors."""
-    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
-        model = DirichletVI(problem)
-        q = model.init_q(run=serial)
-        facts = coordinate_ascent(
-            model,
-            q,
-            run,
-            max_iter=estimator.max_iter,
-            tol=BOUND_TOLERANCE * estimator.tol,
-            verbose=estimator.verbose,
-            stage=checkpoint.stage("ascent"),
-        )
-    elbo, rng = facts["elbo"], generators(seed, 1)[0]
-    facts |= {"elbo": float(elbo[-1]), "learning_method": "batch"}
-    approximation = DirichletApproximation(model.measures, q, elbo)
-    draws = model.sample_q(q, settings.recorded, rng)
-    return of_approximation(problem, drawn(draws, facts, approximation))

@@ -1,18 +1,17 @@
-"""Stochastic variational inference for Gaussian topics: batches of documents (Hoffman et al. 2013).
+"""Stochastic variational inference of topics: batches of documents (Hoffman et al. 2013).
 
 What is averaged over batches are natural parameters of the topics' factors, that is, statistics of
 the expected counts per document. Batch t has the average s_t, and
 
     S_t = (1 - rho_t) S_{t-1} + rho_t s_t,    rho_t = (learning_offset + t)^-learning_decay,
 
-the factor being the prior's natural parameters plus tau M S_t for M documents. (Ozaki & Kobayashi
-2022, eq. 14, average means and scale matrices themselves; the average of the scale matrices of two
-topics with different means is not the scale matrix of their words together.)
+the factor of Gaussians being the prior's natural parameters plus tau M S_t for M documents. (Ozaki
+& Kobayashi 2022, eq. 14, average means and scale matrices themselves; the average of the scale
+matrices of two topics with different means is not the scale matrix of their words together.)
 
-S_0 comes from clusters of word vectors, not from random numbers. Its weight
-w_t = prod_i (1 - rho_i) is known, and what is handed out is (S_t - w_t S_0) / (1 - w_t), an
-average over batches alone. With the paper's rho_t = 1 / (1024 + t) the start would have more than
-half the weight after 900 batches.
+S_0 comes from clusters, not from random numbers. Its weight w_t = prod_i (1 - rho_i) is known, and
+what is handed out is (S_t - w_t S_0) / (1 - w_t), an average over batches alone. With the paper's
+rho_t = 1 / (1024 + t) the start would have more than half the weight after 900 batches.
 """
 
 from __future__ import annotations
@@ -31,20 +30,17 @@ from .variational import LocalFactors, TopicFactors, best_alpha, sample_topics
 LOCAL_STEPS, LOCAL_TOL = 20, 1e-3
 
 
-class OnlineTopics:
-    """Topics learned from batches of documents over a fixed vocabulary.
+class OnlineLearner:
+    """Expected counts of words in topics, averaged over batches of documents.
+
+    A word model adds `_start`, `_word_weights` and `result`, and may add `_take_in`.
 
     Parameters
     ----------
     vectors : ndarray of shape (n_words, E)
-    n_components : int
-    prior : NIW
     alpha : float or array-like of shape (n_components,)
         Dirichlet prior; the start of it where it is learned.
-    rng : numpy.random.Generator
-        For the clusters that topics start from.
-    power : float, default=1.0
-        tau, the power of the word likelihood.
+    n_components : int
     learn_alpha : {None, "symmetric", "asymmetric"}
         Fitted to running averages of E[log theta].
     learning_offset, learning_decay : float
@@ -67,19 +63,17 @@ class OnlineTopics:
     """
 
     def __init__(
-        self, vectors, n_components, prior, alpha, rng, *, power=1.0, learn_alpha=None,
-        learning_offset=10.0, learning_decay=0.7, n_documents=None, totals=None,
-        n_inner=LOCAL_STEPS,
+        self, vectors, n_components, alpha, *, learn_alpha=None, learning_offset=10.0,
+        learning_decay=0.7, n_documents=None, totals=None, n_inner=LOCAL_STEPS,
     ):  # fmt: skip
-        self.vectors, self.n_components, self.prior = vectors, n_components, prior
+        self.vectors, self.n_components = vectors, n_components
         self.alpha = np.broadcast_to(np.asarray(alpha, dtype=float), n_components).copy()
-        self.rng, self.power, self.learn_alpha = rng, power, learn_alpha
+        self.learn_alpha, self.n_inner = learn_alpha, n_inner
         self.learning_offset, self.learning_decay = learning_offset, learning_decay
-        self.n_inner = n_inner
         self._n_documents, self._totals = n_documents, totals
         self.n_batches, self.n_seen, self.start_weight = 0, 0, 1.0
         self.seen = np.zeros(len(vectors))
-        self._sums = None
+        self._counts = None
 
     @property
     def n_documents(self):
@@ -108,82 +102,53 @@ class OnlineTopics:
             return
         self.n_seen += documents.n_documents
         self.seen += documents.totals
-        if self._sums is None:
-            self._begin(documents, run)
+        if self._counts is None:
+            self._start_counts = self._start(documents, run)
+            self._counts, self._scale = self._start_counts.copy(), 1.0
+            self._log_theta, self._log_theta_weight = np.zeros(self.n_components), 0.0
         self.n_batches += 1
         rho = min(1.0, (self.learning_offset + self.n_batches) ** -self.learning_decay)
         used, words = np.unique(documents.words, return_inverse=True)
         part = Documents(
             documents.indptr, words.astype(np.int32), documents.counts, self.vectors[used]
         )
-        features = WordFeatures(part.vectors, self.prior.mean)
-        weights, _ = features.weights(self._factors(self._sums), self.power, run)
+        weights, read = self._word_weights(used, run)
         local = LocalFactors(part)
         gamma = self.alpha + part.lengths[:, None] / self.n_components
         local.update(weights, self.alpha, gamma, run, n_inner=self.n_inner, tol=LOCAL_TOL)
         counts = local.word_counts(weights, run)
         share = rho / part.n_documents
-        self._sums = (1 - rho) * self._sums + share * features.sums(counts, run)
         self._blend_counts(rho, used, share * counts)
         self.start_weight *= 1 - rho
+        self._take_in(rho, share, counts, read, run)
         if self.learn_alpha is not None:
             self._learn_alpha(local, gamma, rho, run)
 
-    def result(self):
-        """`TopicFactors` of the batches so far, without documents, and without the start."""
-        if self._sums is None:
-            k = self.n_components
-            sums, counts = np.zeros((k, _width(self.vectors))), np.zeros((len(self.vectors), k))
-        else:
-            rest, w = 1 - self.start_weight, self.start_weight
-            sums = (self._sums - w * self._start_sums) / rest
-            counts = self._scale * self._counts
-            counts[np.arange(len(counts)), self._assignment] -= w * self._start_counts
-            counts = np.maximum(counts, 0.0)
+    def expected_counts(self):
+        """Expected counts (n_words, K) of the whole corpus, by the batches so far alone."""
+        if self._counts is None:
+            return np.zeros((len(self.vectors), self.n_components))
+        counts = self._scale * self._counts - self.start_weight * self._start_counts
+        return self._as_many(np.maximum(counts, 0.0))
+
+    def _as_many(self, counts):
+        """``counts`` with the rows' sums that words have in the whole corpus, in place."""
         total = counts.sum(axis=1)
-        share = self.totals / np.where(total > 0, total, 1.0)
-        gamma = np.empty((0, self.n_components))
-        return TopicFactors(self._factors(sums), gamma, counts * share[:, None], self.alpha.copy())
-
-    def sample_q(self, q, n, rng, names=("mean", "covariance", "counts", "alpha")):
-        """Independent draws, as of `TopicVI.sample_q`.
-
-        Batches are not kept: all tokens of a word draw their topics from the average of their
-        q(z), which spreads ``counts`` a little more than q(z) itself.
-        """
-        draws = sample_topics(q, n, rng, names)
-        if "counts" in names:
-            draws["counts"] = np.empty((n, self.n_components, len(self.vectors)))
-            total = q.counts.sum(axis=1)
-            share = q.counts / np.where(total > 0, total, 1.0)[:, None]
-            share[total == 0] = 1.0 / self.n_components
-            share /= share.sum(axis=1, keepdims=True)
-            whole = np.floor(total + 1e-6).astype(np.int64)
-            rest = np.maximum(total - whole, 0.0)
-            for i in range(n):
-                drawn = rng.multinomial(whole, share)
-                draws["counts"][i] = (drawn + rest[:, None] * share).T
-        return draws
+        counts *= (self.totals / np.where(total > 0, total, 1.0))[:, None]
+        return counts
 
     # ---------------------------------------------------------------------------------------------
 
-    def _begin(self, documents, run):
-        """Averages as if each word's tokens were all of the topic that clusters its vector."""
-        known = self._totals is not None
-        totals = self._totals if known else documents.totals
-        n = self.n_documents if known else documents.n_documents
-        k = self.n_components
-        self._assignment = kmeans_assignment(self.vectors, totals, k, self.rng)
-        self._start_counts = totals / n
-        self._counts, self._scale = np.zeros((len(self.vectors), k)), 1.0
-        self._counts[np.arange(len(self.vectors)), self._assignment] = self._start_counts
-        features = WordFeatures(self.vectors, self.prior.mean)
-        self._start_sums = features.sums(self._counts, run)
-        self._sums = self._start_sums
-        self._log_theta, self._log_theta_weight = np.zeros(k), 0.0
+    def _start(self, documents, run):
+        """Tokens of words in topics (n_words, K), a document, before the first batch."""
+        raise NotImplementedError
 
-    def _factors(self, sums):
-        return posterior(self.prior, self.n_documents * sums, self.power, self.prior.mean)
+    def _word_weights(self, used, run):
+        """Weights of topics (n_used, K) of some words, and what `_take_in` reads besides."""
+        raise NotImplementedError
+
+    def _take_in(self, rho, share, counts, read, run):
+        """Learn from ``share`` times the expected counts of a batch, blended in already."""
 
     def _blend_counts(self, rho, used, added):
         """(1 - rho) counts + added, without touching words that the batch does not have."""
@@ -199,6 +164,96 @@ class OnlineTopics:
         self._log_theta_weight = (1 - rho) * self._log_theta_weight + rho
         target = self._log_theta / self._log_theta_weight
         self.alpha = best_alpha(self.alpha, target, self.learn_alpha == "symmetric")
+
+
+class OnlineTopics(OnlineLearner):
+    """Gaussian topics learned from batches of documents over a fixed vocabulary.
+
+    Parameters
+    ----------
+    vectors, n_components, alpha
+        As of `OnlineLearner`.
+    prior : NIW
+    rng : numpy.random.Generator
+        For the clusters of words that topics start from.
+    power : float, default=1.0
+        tau, the power of the word likelihood.
+    **options
+        Of `OnlineLearner`.
+    """
+
+    def __init__(self, vectors, n_components, prior, alpha, rng, *, power=1.0, **options):
+        super().__init__(vectors, n_components, alpha, **options)
+        self.prior, self.rng, self.power = prior, rng, power
+        self._sums = None
+
+    def result(self):
+        """`TopicFactors` of the batches so far, without documents, and without the start."""
+        if self._sums is None:
+            sums = np.zeros((self.n_components, _width(self.vectors)))
+        else:
+            sums = (self._sums - self.start_weight * self._start_sums) / (1 - self.start_weight)
+        gamma = np.empty((0, self.n_components))
+        return TopicFactors(self._factors(sums), gamma, self.expected_counts(), self.alpha.copy())
+
+    def sample_q(self, q, n, rng, names=("mean", "covariance", "counts", "alpha")):
+        """Independent draws, as of `TopicVI.sample_q`; ``counts`` as of `spread_counts`."""
+        draws = sample_topics(q, n, rng, names)
+        if "counts" in names:
+            draws["counts"] = spread_counts(q.counts, n, rng)
+        return draws
+
+    # ---------------------------------------------------------------------------------------------
+
+    def _start(self, documents, run):
+        """Averages as if each word's tokens were all of the topic that clusters its vector."""
+        known = self._totals is not None
+        totals = self._totals if known else documents.totals
+        n = self.n_documents if known else documents.n_documents
+        assignment = kmeans_assignment(self.vectors, totals, self.n_components, self.rng)
+        counts = np.zeros((len(self.vectors), self.n_components))
+        counts[np.arange(len(self.vectors)), assignment] = totals / n
+        self._start_sums = WordFeatures(self.vectors, self.prior.mean).sums(counts, run)
+        self._sums = self._start_sums
+        return counts
+
+    def _word_weights(self, used, run):
+        features = WordFeatures(self.vectors[used], self.prior.mean)
+        weights, _ = features.weights(self._factors(self._sums), self.power, run)
+        return weights, features
+
+    def _take_in(self, rho, share, counts, read, run):
+        self._sums = (1 - rho) * self._sums + share * read.sums(counts, run)
+
+    def _factors(self, sums):
+        return posterior(self.prior, self.n_documents * sums, self.power, self.prior.mean)
+
+
+def spread_counts(counts, n, rng):
+    """Draws (n, K, n_words) of tokens where their documents are not kept.
+
+    All tokens of a word draw their topics from the average of their q(z), which spreads them a
+    little more than q(z) itself.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_words, K)
+        Expected tokens.
+    n : int
+    rng : numpy.random.Generator
+    """
+    k = counts.shape[1]
+    draws = np.empty((n, k, len(counts)))
+    total = counts.sum(axis=1)
+    share = counts / np.where(total > 0, total, 1.0)[:, None]
+    share[total == 0] = 1.0 / k
+    share /= share.sum(axis=1, keepdims=True)
+    whole = np.floor(total + 1e-6).astype(np.int64)
+    rest = np.maximum(total - whole, 0.0)
+    for i in range(n):
+        drawn = rng.multinomial(whole, share)
+        draws[i] = (drawn + rest[:, None] * share).T
+    return draws
 
 
 def learn_passes(online, documents, *, batch_size, n_passes, rng, run, verbose=0):

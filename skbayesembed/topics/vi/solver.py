@@ -54,18 +54,23 @@ def _online(estimator, problem, settings, seed):
         n_documents=documents.n_documents,
         totals=documents.totals,
     )
+    facts = pass_over(estimator, online, documents, of_batches)
+    return of_factors(problem, online, online.result(), settings.recorded, of_draws, facts)
+
+
+def pass_over(estimator, online, documents, rng):
+    """Let an `OnlineLearner` read documents in random minibatches; returns the facts."""
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         facts = learn_passes(
             online,
             documents,
             batch_size=estimator.batch_size,
             n_passes=estimator.n_passes,
-            rng=of_batches,
+            rng=rng,
             run=run,
             verbose=estimator.verbose,
         )
-    facts["learning_method"] = "online"
-    return of_factors(problem, online, online.result(), settings.recorded, of_draws, facts)
+    return facts | {"learning_method": "online"}
 
 
 def learner(estimator, problem, rng, **corpus):
@@ -77,11 +82,18 @@ def learner(estimator, problem, rng, **corpus):
         problem.alpha,
         rng,
         power=problem.power,
-        learn_alpha=problem.learn_alpha,
-        learning_offset=estimator.learning_offset,
-        learning_decay=estimator.learning_decay,
+        **rates(estimator, problem),
         **corpus,
     )
+
+
+def rates(estimator, problem):
+    """How an `OnlineLearner` is to learn."""
+    return {
+        "learn_alpha": problem.learn_alpha,
+        "learning_offset": estimator.learning_offset,
+        "learning_decay": estimator.learning_decay,
+    }
 
 
 def of_factors(problem, model, q, n, rng, facts, elbo=()):

@@ -120,7 +120,6 @@ def test_a_lone_topic_has_a_vector(data):
     ("options", "message"),
     [
         ({"solver": "hmc"}, "solver='hmc' is not available with word_model='dirichlet'"),
-        ({"solver": "vi", "learning_method": "online"}, "learning_method='online' is not"),
         ({"likelihood_power": 0.5}, "likelihood_power is of the Gaussians"),
         ({"likelihood_power": "auto"}, "likelihood_power is of the Gaussians"),
         ({"kernel": "alias"}, "kernel is of the Gaussians"),
@@ -132,8 +131,3 @@ def test_a_lone_topic_has_a_vector(data):
 def test_what_is_refused(data, options, message):
     with pytest.raises(ValueError, match=message):
         make(data, **options).fit(data.counts)
-
-
-def test_partial_fit_is_refused(data):
-    with pytest.raises(ValueError, match="partial_fit is not available with word_model="):
-        make(data, solver="vi").partial_fit(data.counts)

@@ -1,0 +1,116 @@
+"""Particles that read a document token by token, topics' words and shares being summed out."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def move_tokens(words, counts, z, table, sizes, sign):
+    """Add ``sign`` times the tokens of a document to ``table`` (V, K) and ``sizes`` (K,)."""
+    t = 0
+    for i in range(words.size):
+        for _ in range(counts[i]):
+            table[words[i], z[t]] += sign
+            sizes[z[t]] += sign
+            t += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def take_rows(table, chosen, room):
+    """table[p] = table[chosen[p]]; ``room`` is as large as the table."""
+    for p in range(chosen.size):
+        for k in range(table.shape[1]):
+            room[p, k] = table[chosen[p], k]
+    for p in range(chosen.size):
+        for k in range(table.shape[1]):
+            table[p, k] = room[p, k]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def resample(weight, u, chosen):
+    """Into ``chosen`` (P,) which particle each becomes by systematic resampling.
+
+    ``weight`` (P,) has the mean 1, and is 1 throughout from then on; ``u`` is uniform.
+    """
+    at, cumulative = 0, weight[0]
+    for p in range(weight.size):
+        while cumulative < u + p and at < weight.size - 1:
+            at += 1
+            cumulative += weight[at]
+        chosen[p] = at
+    for p in range(weight.size):
+        weight[p] = 1.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def read_document(words, counts, table, sizes, alpha, rng, work):
+    """Log probability of a document given the tokens of all others, and how well it is known.
+
+    A token of word v is of topic k with a probability proportional to
+
+        (alpha_k + m_k) (b_kv + n_kv + m_kv) / (eta + n_k + m_k),
+
+    m the tokens of the document read so far, n those of the other documents, ``table`` (V, K)
+    b + n and ``sizes`` (K,) eta + n_k; a word's tokens come one after the other. The sum over k,
+    over sum alpha + m, is the probability of the token given the topics of those before, which are
+    drawn: its product over tokens, averaged over particles, has the document's probability as
+    expectation, also where particles are resampled by their weights, as here once less than half
+    of them count. ``work`` is room for the tokens of particles: of the document, of the word (both
+    (P, K)), masses and a copy (also (P, K)), weights (P,) and places (P,).
+
+    Returns
+    -------
+    value : float
+    spread : float
+        Squared coefficient of variation of weights, summed over the stages between resamplings.
+    """
+    seen, own, masses, room, weight, chosen = work
+    n_particles, n_topics = seen.shape
+    value, spread, read, whole = 0.0, 0.0, 0.0, 0.0
+    for k in range(n_topics):
+        whole += alpha[k]
+    for p in range(n_particles):
+        weight[p] = 1.0
+        for k in range(n_topics):
+            seen[p, k] = 0.0
+    squares = float(n_particles)
+    for i in range(words.size):
+        row = table[words[i]]
+        for p in range(n_particles):
+            for k in range(n_topics):
+                own[p, k] = 0.0
+        for _ in range(counts[i]):
+            mean = 0.0
+            for p in range(n_particles):
+                mass = 0.0
+                for k in range(n_topics):
+                    m = seen[p, k]
+                    mass += (alpha[k] + m) * (row[k] + own[p, k]) / (sizes[k] + m)
+                    masses[p, k] = mass
+                weight[p] *= mass / (whole + read)
+                mean += weight[p] / n_particles
+            read += 1.0
+            value += math.log(mean)
+            squares = 0.0
+            for p in range(n_particles):
+                weight[p] /= mean
+                squares += weight[p] * weight[p]
+            if squares > 2.0 * n_particles:
+                spread += squares / n_particles - 1.0
+                squares = float(n_particles)
+                resample(weight, rng.random(), chosen)
+                # the masses of the token go with their particles
+                take_rows(seen, chosen, room)
+                take_rows(own, chosen, room)
+                take_rows(masses, chosen, room)
+            for p in range(n_particles):
+                u = rng.random() * masses[p, n_topics - 1]
+                k = 0
+                while k < n_topics - 1 and masses[p, k] <= u:
+                    k += 1
+                own[p, k] += 1.0
+                seen[p, k] += 1.0
+    return value, spread + squares / n_particles - 1.0
