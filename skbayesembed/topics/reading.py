@@ -418,8 +418,10 @@ class TopicReadingMixin:
         ----------
         X : documents or counts, as in ``fit``
             Those of training or others. Documents without a known word are left out.
-        design : array-like, Series or DataFrame of shape (n_documents,) or (n_documents, n_terms)
-            Covariates, numbers or truth values. A constant is added where there is none.
+        design : array-like, Series, DataFrame or dict
+            Covariates, numbers or truth values, of shape (n_documents,) or (n_documents, n_terms).
+            Columns of a DataFrame and keys of a dict of columns name the terms. A constant is added
+            where there is none.
         units : array-like of shape (n_documents,), optional
             What was sampled: speakers, authors, works; each document by default. Standard errors
             hold where documents of one unit resemble each other.
