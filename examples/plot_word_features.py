@@ -9,12 +9,11 @@ what is not known of the vectors: an error of a vector is an error of every addr
 not average out, and it draws slopes towards zero. ``regress`` allows for both. On 2026-11-23 the
 script printed::
 
-    slopes of year per standard deviation, 240 documents of 42 units
-    term        per   slope    se  units  features  90 % interval      df       p  reliability  beside
-    economy   0.224   48.81  9.26   6.06         7  [33.41, 64.21]   84.1  <0.001         0.99    0.89
-    war      0.0835  -14.43  9.14   6.72      6.19  [-30.01, 1.142]  26.4   0.126         0.77    0.69
-    law       0.134  -6.023  6.73    5.1      4.39  [-17.31, 5.261]  48.7   0.375         0.99    0.92
-    (per: standard deviation of a term; 1 of those that have two values)
+  slopes of year per standard deviation, 240 documents of 42 units
+  term        per   slope    se  units  features  90 % interval      df       p  reliability  beside
+  economy   0.224   48.81  9.26   6.06         7  [33.41, 64.21]   84.1  <0.001         0.99    0.89
+  war      0.0835  -14.43  9.14   6.72      6.19  [-30.01, 1.142]  26.4   0.126         0.77    0.69
+  (per: standard deviation of a term; 1 of those that have two values)
 
 Slopes are years for one standard deviation of a feature, ``per``, so that they can be compared.
 """
