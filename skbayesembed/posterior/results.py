@@ -80,7 +80,8 @@ class Result(Bunch):
         What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
-        ``"point"`` (one draw, no interval).
+        ``"point"`` (one draw, no interval); behind it
+        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are.
 
     Examples
     --------

@@ -167,7 +167,7 @@ def representative_snippets(estimator, X, sense, n, times, genres, units, texts,
         None if texts is None else texts[flat], prob, len(draws),
         None if times is None else np.asarray(times)[flat],
         None if copies is None else copies[flat], random is not None,
-    )  # fmt: skip
+    )._resting_on(source_of(estimator))  # fmt: skip
 
 
 def _alike(texts, places):
@@ -533,7 +533,7 @@ class SenseReadingMixin:
         found = summarise(change, prob, prob_increase=float(np.mean(change > 0)))
         before, after = (self.periods_.labels[t] for t in at)
         title = f"change of the prevalence of sense {sense} from {before} to {after}"
-        return self._result(found, title, {}, prob)
+        return self._result(found, title, {}, prob, self.units_ is not None)
 
     def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Result:
         """Posterior of the period in which the prevalence of a sense first exceeds a threshold.
@@ -578,10 +578,11 @@ class SenseReadingMixin:
         periods = list(self.periods_.labels)
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
         title = f"first period in which the prevalence of sense {sense} is above {threshold:g}"
-        return self._result(entries | {"draws": first}, title, {"period": periods})
+        entries["draws"] = first
+        return self._result(entries, title, {"period": periods}, None, self.units_ is not None)
 
-    def _result(self, entries, title, axes, prob=None):
-        return Result(entries, About(title, axes, prob, source_of(self)))
+    def _result(self, entries, title, axes, prob=None, of_works=False):
+        return Result(entries, About(title, axes, prob, source_of(self, of_works=of_works)))
 
 
 def _name(estimator, word):

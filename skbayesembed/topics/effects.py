@@ -14,6 +14,7 @@ from ..corpus.design import design_of
 from ..corpus.known import known_counts
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
@@ -102,7 +103,9 @@ class TopicEffects(Table):
         return "term", np.repeat(self.terms, self.mean.shape[1])
 
     def _notes(self):
-        notes = [f"({self.n_documents} documents of {self.n_units} units; vectors taken as known)"]
+        drawn = VECTORS in (self.source or "")
+        of = "draws of vectors" if drawn else "vectors taken as known"
+        notes = [f"({self.n_documents} documents of {self.n_units} units; {of})"]
         if self.unmixed is not None and self.unmixed.size:
             which = ", ".join(map(str, self.unmixed))
             notes.append(f"(chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: topics {which})")
@@ -165,7 +168,7 @@ def _pooled(estimator, design, regression, found, variances, draws, prob):
         len(design.matrix),
         prob,
         unmixed_topics(estimator.posterior_),
-    )._resting_on("units")
+    )._resting_on(f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units")
 
 
 def _freedom(within, between, of_units, n_draws):

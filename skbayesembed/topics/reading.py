@@ -270,7 +270,7 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     return Representatives(
         "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, n_draws,
-    )  # fmt: skip
+    )._resting_on(source_of(estimator))  # fmt: skip
 
 
 class TopicReadingMixin:
