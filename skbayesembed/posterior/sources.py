@@ -12,6 +12,7 @@ _NOTES = {
     "point": "(a point estimate: one draw, intervals without width)",
     "vi": "(variational inference: its intervals are too narrow)",
     "unmixed": "(the chains have not mixed: intervals are no intervals of the posterior)",
+    "known topics": "(the topics count as known: intervals are of the documents alone)",
 }
 # Of an interval, in a figure.
 _SUFFIXES = {
@@ -22,6 +23,7 @@ _SUFFIXES = {
     "vi": "VI, too narrow",
     "laplace": "Laplace approximation",
     "unmixed": "chains have not mixed",
+    "known topics": "topics taken as known",
 }
 # What intervals know of besides: word vectors that were drawn, works that were not seen.
 VECTORS, WORKS = "vectors", "works"

@@ -19,6 +19,7 @@ from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import WORD_PROBAS, check_topic
+from .documents import DocumentTopics, document_topics, source_of_shares
 from .draws import draws_of
 from .effects import TopicEffects, topic_effects
 from .inputs import vocabulary_reading
@@ -270,7 +271,7 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     return Representatives(
         "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, n_draws,
-    )._resting_on(source_of(estimator))  # fmt: skip
+    )._resting_on(source_of_shares(estimator))  # fmt: skip
 
 
 class TopicReadingMixin:
@@ -349,6 +350,54 @@ class TopicReadingMixin:
         check_is_fitted(self, "posterior_")
         check_integer("n", n, 1)
         return topic_table(self, n, prob)
+
+    def document_topics(
+        self, X: Any = None, *, n_draws: int = 200, prob: float = 0.9
+    ) -> DocumentTopics:
+        """Shares of the topics in documents, with intervals.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit``, optional
+            The training documents by default.
+        n_draws : int, default=200
+            Draws of the shares that intervals are of, at least 2.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        DocumentTopics
+            ``mean`` (n_documents, n_topics), that of ``transform``, ``interval`` (n_documents,
+            n_topics, 2) and ``draws`` (n_draws, n_documents, n_topics), those of
+            ``sample_transform``; prints as a table, whose last lines say what the intervals rest
+            on, and which topics have not mixed.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is needed: ``partial_fit`` keeps no documents; or counts are no whole numbers.
+        MemoryError
+            If the draws would not fit.
+
+        Notes
+        -----
+        Intervals hold what is not known of the topics and, given the topics, of a document's
+        shares, which its own words alone tell of. How documents are chosen, and how shares differ
+        between groups of them, is asked by `effects`.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> table = model.fit(data.counts).document_topics(data.counts[:3], prob=0.5)
+        >>> table.mean.shape, table.interval.shape
+        ((3, 2), (3, 2, 2))
+        """
+        check_is_fitted(self, "posterior_")
+        return document_topics(self, X, n_draws, prob)
 
     def representative_documents(
         self,

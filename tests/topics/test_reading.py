@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.metrics import coherence
+from skbayesembed.posterior.summary import hdi_interval
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -233,6 +234,18 @@ def test_texts_are_shown_as_they_were_given(data):
     assert "\n!" not in repr(found) and "..." in repr(found)
     joined = model.set_params(analyzer="word").representative_documents(tokens, n=2)
     assert list(joined.texts) == [" ".join(tokens[i]) for i in joined.index]
+
+
+def test_document_topics(model, data):
+    found = model.document_topics(data.counts[:5], n_draws=40)
+    np.testing.assert_array_equal(found.draws, model.sample_transform(data.counts[:5], 40))
+    np.testing.assert_allclose(found.mean, model.transform(data.counts[:5]))
+    np.testing.assert_allclose(found.interval, hdi_interval(found.draws, prob=0.9))
+    assert len(found["mean"]) == 5 * K and "document 4" in repr(found)
+    unseen = model.document_topics(data.counts[:2] * 0, n_draws=2)
+    assert "2 documents without a known word" in repr(unseen)
+    with pytest.raises(ValueError, match="n_draws must be an integer >= 2, got 1"):
+        model.document_topics(n_draws=1)
 
 
 def test_representative_documents_refuse(model, data):
