@@ -83,10 +83,7 @@ class Searched:
             solver = getattr(estimator, "solver_", getattr(estimator, "solver", None))
             advice = _ADVICE.get(str(solver), _ADVICE_OF_ASCENTS)
             first = re.split(r"[:.] ", message, maxsplit=1)[0].rstrip(".")
-            what = (
-                f"A fit of this search has not converged ({first[0].lower()}{first[1:]}), and its "
-                f"score is noisy: {advice}."
-            )
+            what = f"{first}, in a fit of this search, whose score is noisy: {advice}."
         return f"{what} Others of the search that warn are not shown.{_in_brackets(estimator)}"
 
 
