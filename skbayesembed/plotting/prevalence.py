@@ -79,7 +79,7 @@ class PrevalenceDisplay(Display):
         genres : list of labels, optional
             Those that are shown; all by default.
         names : list of str of shape (n_senses,), optional
-            What senses are called; by their first words otherwise.
+            What senses are called; otherwise by words that tell them from each other.
         prob : float, default=0.9
             Probability of the bands, in each period.
         ax : matplotlib.axes.Axes or list of Axes, optional
@@ -97,7 +97,7 @@ class PrevalenceDisplay(Display):
         can(estimator, "prevalence_info", cls.__name__)
         table = estimator.prevalence_info(prob=prob)
         if names is None:
-            words = estimator.sense_words(_WORDS).words
+            words = estimator.sense_words(_WORDS, rank="relevant").words
             names = [f"{k}: {_called(row)}" for k, row in enumerate(words)]
         return cls(table, names=names).plot(ax, genres=genres)
 

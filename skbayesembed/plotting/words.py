@@ -13,8 +13,8 @@ from .marks import ROW, forest
 
 # Height of what is around the rows of a panel, and below all panels, in inches.
 _AROUND, _BELOW = 0.42, 0.3
-# Panels side by side in a column, and most of them unless more are asked for.
-_SIDE_BY_SIDE, _PANELS = 2, 10
+# Panels side by side, where there are few and where there are many.
+_SIDE_BY_SIDE, _MORE_SIDE_BY_SIDE, _MANY = 2, 4, 10
 
 
 class WordsDisplay(Display):
@@ -72,11 +72,12 @@ class WordsDisplay(Display):
     def _draw(self, ax, chosen):
         found = self.result
         chosen, names = self._chosen(chosen), self._names()
-        n_columns = min(len(chosen), _SIDE_BY_SIDE)
+        most = _SIDE_BY_SIDE if len(chosen) <= _MANY else _MORE_SIDE_BY_SIDE
+        n_columns = min(len(chosen), most)
         n_rows = -(-len(chosen) // n_columns)
         height = n_rows * (ROW * 0.8 * found.words.shape[1] + _AROUND) + _BELOW
         if ax is None:
-            panels = self._open(None, height, n_rows, n_columns, width=WIDTH)
+            panels = self._open(None, height, n_rows, n_columns, width=WIDTH * most / 2)
             for axes in panels[len(chosen) :]:
                 axes.set_visible(False)
             panels = panels[: len(chosen)]
@@ -103,7 +104,7 @@ class WordsDisplay(Display):
     def _chosen(self, chosen):
         n = len(self.result.words)
         if chosen is None:
-            return list(range(min(n, _PANELS)))
+            return list(range(n))
         chosen = list(np.ravel(chosen))
         bad = [k for k in chosen if not isinstance(k, int | np.integer) or not 0 <= k < n]
         if bad or not chosen:
@@ -113,11 +114,15 @@ class WordsDisplay(Display):
         return chosen
 
     def _names(self):
-        return names_for(self.names, len(self.result.words), self._what)
+        names = names_for(self.names, len(self.result.words), self._what)
+        background = getattr(self.result, "background", None)
+        if self.names is None and background is not None:
+            names[background] += ", the background"
+        return names
 
 
 class SenseWordsDisplay(WordsDisplay):
-    """The most probable words under each sense, with intervals.
+    """The first words under each sense, with intervals.
 
     Parameters
     ----------
@@ -159,23 +164,24 @@ class SenseWordsDisplay(WordsDisplay):
         n: int = 8,
         *,
         period: Any = None,
+        rank: str = "probable",
         names: Sequence[str] | None = None,
         senses: Sequence[int] | None = None,
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Show the most probable words under each sense.
+        """Show the first words under each sense.
 
         Parameters
         ----------
         estimator : DiSCSenseModel
             Fitted.
-        n, period, prob
+        n, period, rank, prob
             As of ``sense_words``.
         names : list of str of shape (n_senses,), optional
             What senses are called.
         senses : list of int, optional
-            Those that are shown; the first ten by default.
+            Those that are shown; all by default.
         ax : list of matplotlib.axes.Axes, optional
             One for each sense; new ones by default.
 
@@ -184,7 +190,7 @@ class SenseWordsDisplay(WordsDisplay):
         SenseWordsDisplay
         """
         can(estimator, "sense_words", cls.__name__)
-        found = estimator.sense_words(n, period=period, prob=prob)
+        found = estimator.sense_words(n, period=period, rank=rank, prob=prob)
         return cls(found, names=names).plot(ax, senses=senses)
 
     def plot(self, ax: Any = None, *, senses: Sequence[int] | None = None) -> Self:
@@ -195,7 +201,7 @@ class SenseWordsDisplay(WordsDisplay):
         ax : list of matplotlib.axes.Axes, optional
             One for each sense.
         senses : list of int, optional
-            Those that are shown; the first ten by default.
+            Those that are shown; all by default.
 
         Returns
         -------
@@ -205,7 +211,7 @@ class SenseWordsDisplay(WordsDisplay):
 
 
 class TopicWordsDisplay(WordsDisplay):
-    """The most probable words of each topic, with intervals.
+    """The first words of each topic, with intervals.
 
     Parameters
     ----------
@@ -250,23 +256,24 @@ class TopicWordsDisplay(WordsDisplay):
         n: int = 8,
         *,
         by: str | None = None,
+        rank: str = "probable",
         names: Sequence[str] | None = None,
         topics: Sequence[int] | None = None,
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Show the most probable words of topics.
+        """Show the first words of topics.
 
         Parameters
         ----------
         estimator : GaussianLDA
             Fitted.
-        n, by, prob
+        n, by, rank, prob
             As of ``top_words``.
         names : list of str of shape (n_topics,), optional
             What topics are called.
         topics : list of int, optional
-            Those that are shown; the ten largest by default.
+            Those that are shown; all by default.
         ax : list of matplotlib.axes.Axes, optional
             One for each topic; new ones by default.
 
@@ -275,7 +282,8 @@ class TopicWordsDisplay(WordsDisplay):
         TopicWordsDisplay
         """
         can(estimator, "top_words", cls.__name__)
-        return cls(estimator.top_words(n, by=by, prob=prob), names=names).plot(ax, topics=topics)
+        found = estimator.top_words(n, by=by, rank=rank, prob=prob)
+        return cls(found, names=names).plot(ax, topics=topics)
 
     def plot(self, ax: Any = None, *, topics: Sequence[int] | None = None) -> Self:
         """Draw, on new axes or those given.
@@ -285,7 +293,7 @@ class TopicWordsDisplay(WordsDisplay):
         ax : list of matplotlib.axes.Axes, optional
             One for each topic.
         topics : list of int, optional
-            Those that are shown; the ten largest by default.
+            Those that are shown; all by default.
 
         Returns
         -------

@@ -14,6 +14,7 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .draws import draws_of
 from .inputs import vocabulary_reading
+from .labels import label_words
 from .predict import FoldIn, topic_features
 from .recording import unmixed_topics
 from .theta import theta_draws
@@ -36,7 +37,7 @@ class DocumentTopics(Table):
     n_tokens : ndarray of shape (n_documents,)
         Tokens of known words. A document without any has the shares of the prior.
     words : ndarray of str of shape (n_topics,)
-        First words of each topic.
+        Words that tell each topic from the others.
     unmixed : ndarray of int
         Topics whose shares of the training tokens have not mixed.
     prob : float
@@ -72,7 +73,7 @@ class DocumentTopics(Table):
             Column("topic", np.tile(np.arange(k), n), ("topic",), "d"),
             Column("share", self.mean.ravel(), ("mean",)),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
-            Column("first words", list(np.tile(self.words, n)), (), left=True),
+            Column("relevant words", list(np.tile(self.words, n)), (), left=True),
         ]
 
     def _title(self):
@@ -116,13 +117,12 @@ def document_topics(estimator, X, n_draws, prob):
     reading = vocabulary_reading(estimator, counts)
     draws = theta_draws(estimator, reading, n_draws)
     fold = FoldIn(reading, draws_of(estimator), estimator.word_proba, estimator.n_jobs)
-    first = np.argsort(-estimator.components_, axis=1, kind="stable")[:, :_PRINTED_WORDS]
     return DocumentTopics(
         topic_features(fold, False),
         hdi_interval(draws, prob=prob),
         draws,
         np.asarray(counts.sum(axis=1)).ravel(),
-        np.array([" ".join(words) for words in estimator.words_[first]]),
+        np.array([" ".join(words) for words in label_words(estimator, _PRINTED_WORDS)]),
         unmixed_topics(estimator.posterior_),
         prob,
         n_draws,

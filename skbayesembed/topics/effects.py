@@ -18,6 +18,7 @@ from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
+from .labels import label_words
 from .recording import unmixed_topics
 from .theta import theta_draws
 
@@ -93,7 +94,7 @@ class TopicEffects(Table):
             Column("se", self.sd.ravel(), ("sd",), ".4f"),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.4f", left=True),
             Column("p", self.p_value.ravel(), ("p_value",), p_values),
-            Column("first words", list(np.tile(self.words, n_terms)), (), left=True),
+            Column("relevant words", list(np.tile(self.words, n_terms)), (), left=True),
         ]
 
     def _title(self):
@@ -152,7 +153,6 @@ def _pooled(estimator, design, regression, found, variances, draws, prob):
     freedom = _freedom(within, between, regression.freedom[:, None], n_draws)
     reach = sd * stdtrit(freedom, 0.5 + 0.5 * prob)
     ratio = np.divide(np.abs(mean), sd, out=np.full(sd.shape, np.inf), where=sd > 0)
-    order = np.argsort(-estimator.components_, axis=1, kind="stable")[:, :_PRINTED_WORDS]
     return TopicEffects(
         design.terms,
         mean,
@@ -163,7 +163,7 @@ def _pooled(estimator, design, regression, found, variances, draws, prob):
         2 * stdtr(freedom, -ratio),
         freedom,
         np.concatenate(draws),
-        np.array([" ".join(words) for words in estimator.words_[order]]),
+        np.array([" ".join(words) for words in label_words(estimator, _PRINTED_WORDS)]),
         regression.n_units,
         len(design.matrix),
         prob,

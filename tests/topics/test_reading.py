@@ -70,6 +70,23 @@ def test_top_words(model, by):
         assert found.mean[k, -1] >= np.sort(proba[k])[-5] - 1e-12
 
 
+def test_relevant_words(model):
+    """By the formula of Sievert & Shirley; words of the tables and of effects are these."""
+    found = model.top_words(V, rank="relevant")
+    proba = model.components_
+    tokens = model.posterior_.flat("counts").sum(axis=(0, 2))
+    lift = proba / (tokens / tokens.sum() @ proba)
+    expected = 0.6 * np.log(proba) + 0.4 * np.log(lift)
+    for k in range(K):
+        order = [model.vocabulary_[word] for word in found.words[k]]
+        assert np.all(np.diff(expected[k, order]) < 1e-9)
+        np.testing.assert_allclose(found.mean[k], proba[k, order])
+    np.testing.assert_array_equal(model.topic_info(4).words, found.words[:, :4])
+    assert repr(found).startswith("relevant words of each topic") and found.background is None
+    with pytest.raises(ValueError, match="rank must be one of 'probable', 'relevant', got 'lift'"):
+        model.top_words(rank="lift")
+
+
 def test_stability_is_a_share_of_draws(model):
     found = model.top_words(5, by="count")
     counts = model.posterior_.flat("counts")
