@@ -105,11 +105,12 @@ def _topic_sizes(table):
 
 
 def _regression(table):
+    per = "standard deviation" if table.standardized else "unit"
     return Rows(
         list(table.terms),
         table.mean,
         table.interval,
-        f"slope of {table.outcome}, per unit of the term",
+        f"slope of {table.outcome}, per {per} of the term",
         None,
         [("p", p_values(table.p_value))],
         0.0,

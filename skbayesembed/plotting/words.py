@@ -92,7 +92,7 @@ class WordsDisplay(Display):
             self.intervals_ += [] if made.intervals is None else [made.intervals]
             axes.set_title(names[k], loc="left", pad=2)
             axes.set_xlim(left=0.0)
-            axes.locator_params(axis="x", nbins=2)
+            axes.locator_params(axis="x", nbins=2, min_n_ticks=2)
         label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
         if self._owned:
             self.figure_.supxlabel(label, fontsize=SMALL)

@@ -423,8 +423,9 @@ class SenseReadingMixin:
         n : int, default=5
             Snippets of each sense; fewer where there are fewer with a known word.
         texts : sequence of str of shape (n_snippets,), optional
-            What to show of each, such as the ``passages`` of `datasets.extract_snippets`, which
-            have the whole text of the window. By default X, where it holds strings or tokens.
+            What to show of each, such as the ``passages`` or ``sentences`` of
+            `datasets.extract_snippets`, which have the whole text of the window, and the sentence.
+            By default X, where it holds strings or tokens.
             Those that say the same at the same time and of the same genre have one row.
         random : int, optional
             A seed: shows n snippets in all, drawn at random from those whose most probable sense is
