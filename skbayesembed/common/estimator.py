@@ -251,6 +251,14 @@ class DocumentFeaturesMixin(DocumentTransformerMixin):
         ------
         NotFittedError
             If the estimator is not fitted.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.get_feature_names_out().tolist()
+        ['bayesiansgns0', 'bayesiansgns1']
         """
         check_is_fitted(self, "posterior_")
         names = super().get_feature_names_out(input_features)

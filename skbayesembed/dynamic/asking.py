@@ -144,6 +144,17 @@ class DynamicAskingMixin(AskingMixin):
         -------
         Answer
             As of `BayesianSGNS.weat`.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=times)
+        >>> answer = model.weat(["cat", "mat"], ["dog", "rug"], ["sat"], ["and"], period=1900)
+        >>> answer.interval.shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         return weat(self, X, Y, A, B, prob, self._shift(period))

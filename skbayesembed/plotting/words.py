@@ -61,6 +61,19 @@ class WordsDisplay(Display):
         ------
         TypeError
             For what has no words with their probabilities.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> from skbayesembed.plotting import SenseWordsDisplay
+        >>> display = SenseWordsDisplay.from_result(model.sense_words(3))
+        >>> [axes.get_title("left") for axes in display.axes_]
+        ['sense 0', 'sense 1']
         """
         if not all(hasattr(result, name) for name in ("words", "mean", "interval", "source")):
             raise TypeError(
@@ -188,6 +201,19 @@ class SenseWordsDisplay(WordsDisplay):
         Returns
         -------
         SenseWordsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> from skbayesembed.plotting import SenseWordsDisplay
+        >>> display = SenseWordsDisplay.from_estimator(model, 3, rank="relevant")
+        >>> len(display.axes_)
+        2
         """
         can(estimator, "sense_words", cls.__name__)
         found = estimator.sense_words(n, period=period, rank=rank, prob=prob)
@@ -206,6 +232,19 @@ class SenseWordsDisplay(WordsDisplay):
         Returns
         -------
         SenseWordsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> from skbayesembed.plotting import SenseWordsDisplay
+        >>> display = SenseWordsDisplay(model.sense_words(3), names=["shore", "bank"])
+        >>> display.plot(senses=[1]).ax_.get_title("left")
+        'bank'
         """
         return self._draw(ax, senses)
 
@@ -280,6 +319,21 @@ class TopicWordsDisplay(WordsDisplay):
         Returns
         -------
         TopicWordsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> from skbayesembed.plotting import TopicWordsDisplay
+        >>> display = TopicWordsDisplay.from_estimator(
+        ...     model.fit(data.counts), 5, rank="relevant"
+        ... )
+        >>> len(display.axes_)
+        2
         """
         can(estimator, "top_words", cls.__name__)
         found = estimator.top_words(n, by=by, rank=rank, prob=prob)
@@ -298,5 +352,18 @@ class TopicWordsDisplay(WordsDisplay):
         Returns
         -------
         TopicWordsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> from skbayesembed.plotting import TopicWordsDisplay
+        >>> display = TopicWordsDisplay(model.fit(data.counts).top_words(5))
+        >>> display.plot(topics=[1]).ax_.get_title("left")
+        'topic 1'
         """
         return self._draw(ax, topics)

@@ -320,6 +320,15 @@ class SenseReadingMixin:
         ValueError
             If nothing tells how many snippets there are, or the periods or genres of snippets are
             not known.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> model.predict_shares(times=[1810, 1810, 1811]).mean.shape
+        (2, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)

@@ -538,6 +538,17 @@ class TopicReadingMixin:
         of Statistical Software 91(2).
         Pustejovsky & Tipton (2018). Small-Sample Methods for Cluster-Robust Variance Estimation.
         Journal of Business & Economic Statistics 36(4).
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> import numpy as np
+        >>> table = model.fit(data.counts).effects(data.counts, {"year": np.arange(40)})
+        >>> table.terms.tolist(), table.mean.shape
+        (['(intercept)', 'year'], (2, 2))
         """
         check_is_fitted(self, "posterior_")
         return topic_effects(self, X, design, units, shares=shares, n_draws=n_draws, prob=prob)

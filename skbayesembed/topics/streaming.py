@@ -140,6 +140,16 @@ class TopicStreamingMixin(FittedMixin):
         Memory depends on the vocabulary and the batch, not on the stream. Draws and means are made
         when they are first looked at after a call. The centre of ``normalize`` and the prior of
         topics are those of the first batch and its vocabulary.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.partial_fit(data.counts[:20]).partial_fit(data.counts[20:])
+        >>> model.components_.shape
+        (2, 60)
         """
         spine.check(self, ROOM)
         if isinstance(self.likelihood_power, str):
