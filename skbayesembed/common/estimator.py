@@ -73,6 +73,12 @@ class FittedMixin(SaveMixin):
     approximation_ = Learned()
     elbo_ = Learned()
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        # what "auto" stood for, once it is known
+        text, fitted = super().__repr__(N_CHAR_MAX), self.__dict__.get("_fitted") or {}
+        known = getattr(self, "solver", None) == "auto" and "solver_" in fitted
+        return f"{text} [solver_={fitted['solver_']!r}]" if known else text
+
     def _set_fitted(self, found):
         """Keep what a fit leaves, a `spine.Fitted`, as learned attributes."""
         posterior = found.posterior
