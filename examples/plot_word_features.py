@@ -52,8 +52,9 @@ print("features", features.mean.shape, "draws", features.draws.shape)
 # They are corrected for the error in the features, since what draws tell is how far estimates are
 # from the truth. ``features`` is the part of the standard error that comes of the vectors.
 
-options = {"units": president, "names": words, "outcome_name": "year", "standardize": True}
-table = regress(features, year, **options, error=ERROR)
+table = regress(
+    features, year, units=president, names=words, outcome_name="year", standardize=True, error=ERROR
+)
 print(table)
 
 # %%
@@ -62,7 +63,7 @@ print(table)
 # As if features were known: slopes are drawn towards zero, and intervals too narrow.
 
 known = np.repeat(features.mean[None], 20, axis=0)
-naive = regress(known, year, **options)
+naive = regress(known, year, units=president, names=words, standardize=True)
 rows = np.arange(len(words))
 figure, axes = plt.subplots(figsize=(3.4, 1.8), layout="constrained")
 for shift, found, label in ((0.0, table, "units and vectors"), (0.2, naive, "as if known")):

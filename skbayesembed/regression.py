@@ -247,13 +247,12 @@ def regress(
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
     keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
     scale = fit.scale[keep] if standardize else np.ones(keep.size)
+    squares = np.outer(scale, scale)
     return _table(
         np.array([*names, *others])[keep],
         scale * fit.slopes[keep],
-        *(
-            np.outer(scale, scale) * part[np.ix_(keep, keep)]
-            for part in (fit.by_units(), fit.by_features())
-        ),
+        squares * fit.by_units()[np.ix_(keep, keep)],
+        squares * fit.by_features()[np.ix_(keep, keep)],
         (fit.least.freedom[keep], len(draws) - 1.0),
         [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
         {

@@ -74,8 +74,9 @@ class FittedMixin(SaveMixin):
     elbo_ = Learned()
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        # what "auto" stood for, once it is known
-        text, fitted = super().__repr__(N_CHAR_MAX), self.__dict__.get("_fitted") or {}
+        # scikit-learn's, and what "auto" stood for, once it is known
+        text: str = super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        fitted = self.__dict__.get("_fitted") or {}
         known = getattr(self, "solver", None) == "auto" and "solver_" in fitted
         return f"{text} [solver_={fitted['solver_']!r}]" if known else text
 

@@ -77,7 +77,7 @@ class Trial:
     """
 
     clock: Callable[[], float] = time.process_time
-    told: Callable[[str], None] = str
+    told: Callable[[str], object] = str
     parts: list[Part] = field(default_factory=list)
     memory: dict[str, float] = field(default_factory=dict)
     peak: float = 0.0

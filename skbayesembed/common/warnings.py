@@ -46,8 +46,8 @@ def warn_user(message: str, category: type[Warning]) -> None:
         level, frame = level + 1, frame.f_back
     if not searched:
         # a thread or process of its own has no line of the user's
-        own = frame is None and first is not None
-        warnings.warn(message, category, stacklevel=first if own else level)
+        own = first if frame is None else None
+        warnings.warn(message, category, stacklevel=level if own is None else own)
         return
     told = Searched(frames).message(message, category, fitted)
     if told is not None and frame is not None:

@@ -212,6 +212,7 @@ class SenseReadingMixin:
 
     posterior_: Any
     periods_: Any
+    units_: Any
 
     def prevalence_interval(self, *, prob: float = 0.9, works: str = "all") -> np.ndarray:
         """Highest density intervals of prevalences.
