@@ -9,13 +9,13 @@ what is not known of the vectors: an error of a vector is an error of every addr
 not average out, and it draws slopes towards zero. ``regress`` allows for both. On 2026-11-23 the
 script printed::
 
-    slopes of decade, 240 documents of 42 units
-    term      slope    se  units  features  90 % interval      df       p  reliability  beside
-    economy   21.77  4.13    2.7      3.12  [14.9, 28.64]    84.1  <0.001         0.99    0.89
-    war      -17.28  10.9   8.04      7.42  [-35.93, 1.367]  26.4   0.126         0.77    0.69
-    law      -4.507  5.04   3.82      3.28  [-12.95, 3.936]  48.7   0.375         0.99    0.92
+  slopes of year per standard deviation, 240 documents of 42 units
+  term        per   slope    se  units  features  90 % interval      df       p  reliability  beside
+  economy   0.224   48.81  9.26   6.06         7  [33.41, 64.21]   84.1  <0.001         0.99    0.89
+  war      0.0835  -14.43  9.14   6.72      6.19  [-30.01, 1.142]  26.4   0.126         0.77    0.69
+  (per: standard deviation of a term; 1 of those that have two values)
 
-Slopes are years for a tenth of cosine.
+Slopes are years for one standard deviation of a feature, ``per``, so that they can be compared.
 """
 
 # %%
@@ -52,8 +52,9 @@ print("features", features.mean.shape, "draws", features.draws.shape)
 # They are corrected for the error in the features, since what draws tell is how far estimates are
 # from the truth. ``features`` is the part of the standard error that comes of the vectors.
 
-decades = year / 10.0  # so that a tenth of cosine has its slope in years
-table = regress(features, decades, units=president, names=words, outcome_name="decade", error=ERROR)
+table = regress(
+    features, year, units=president, names=words, outcome_name="year", standardize=True, error=ERROR
+)
 print(table)
 
 # %%
@@ -62,7 +63,7 @@ print(table)
 # As if features were known: slopes are drawn towards zero, and intervals too narrow.
 
 known = np.repeat(features.mean[None], 20, axis=0)
-naive = regress(known, decades, units=president, names=words, outcome_name="decade")
+naive = regress(known, year, units=president, names=words, standardize=True)
 rows = np.arange(len(words))
 figure, axes = plt.subplots(figsize=(3.4, 1.8), layout="constrained")
 for shift, found, label in ((0.0, table, "units and vectors"), (0.2, naive, "as if known")):
@@ -71,5 +72,5 @@ for shift, found, label in ((0.0, table, "units and vectors"), (0.2, naive, "as 
 axes.axvline(0.0, color="0.5", lw=0.8, ls="--")
 axes.set_yticks(rows, words)
 axes.set_ylim(len(words) - 0.5, -0.5)
-axes.set_xlabel("years for a tenth of cosine, 90 % intervals")
+axes.set_xlabel("years for a standard deviation, 90 % intervals")
 axes.legend(frameon=False, fontsize=7)

@@ -7,7 +7,6 @@ fit does on this machine.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import threading
 import time
@@ -36,8 +35,8 @@ Asked = Callable[[Any, Any, Callable[[], float]], float | None]
 _LONG = 2.5e8
 # Those from which on the first question is timed, and the CPU seconds of it that are worth a note.
 _ASKED, _LONG_QUESTION = 2.5e7, 30.0
-# Seconds after which a trial says that it takes a while.
-_PATIENCE = 5.0
+# Seconds after which a trial says that it takes a while, and between lines that say where it is.
+_PATIENCE, _BETWEEN = 5.0, 20.0
 _FIRST_QUESTION = "first question"
 _NOT_IN_FIT = (
     f"({_FIRST_QUESTION}: intervals by units are made once, when they are first asked for; not "
@@ -159,27 +158,50 @@ def estimate(
         If the fit would not fit in memory; the message says what it would take.
     """
     spine.check(estimator, room)
-    with _told_if_slow(type(estimator).__name__):
-        return _estimate(estimator, room, read, find, asked)
-
-
-@contextlib.contextmanager
-def _told_if_slow(name):
-    """Context of a trial, which says that it takes a while once it has."""
     note = (
-        f"estimate_cost of {name} reads all data and tries each step; on large text this takes up "
-        "to a tenth of what it estimates."
+        f"estimate_cost of {type(estimator).__name__} reads all data and tries each step; on large "
+        "text this takes up to a tenth of what it estimates."
     )
-    timer = threading.Timer(_PATIENCE, note_user, [note])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    with _Told(note) as told:
+        return _estimate(estimator, room, read, find, asked, told)
 
 
-def _estimate(estimator, room, read, find, asked):
+class _Told:
+    """Context of a trial, which says that it takes a while once it has, and then where it is.
+
+    Parameters
+    ----------
+    note : str
+        Said first.
+    """
+
+    def __init__(self, note):
+        self._note, self._at = note, "reading and counting"
+        self._ended, self._begun = threading.Event(), time.monotonic()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    def at(self, step):
+        """The trial is at this step from now on."""
+        self._at = step
+
+    def _tell(self):
+        if self._ended.wait(_PATIENCE):
+            return
+        note_user(self._note)
+        while not self._ended.wait(_BETWEEN):
+            gone = time.monotonic() - self._begun
+            note_user(f"estimate of the cost, {gone:.0f} s so far: {self._at}")
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *raised):
+        self._ended.set()
+        self._thread.join()
+
+
+def _estimate(estimator, room, read, find, asked, told):
     """The `Cost`, of an estimator that has been checked."""
     tried = copy.copy(estimator)
     tried.verbose = 0
@@ -191,7 +213,8 @@ def _estimate(estimator, room, read, find, asked):
         begun = time.process_time()
         training = read(tried, seeds)
         spent = time.process_time() - begun - compiling.cpu_seconds
-    return _try(tried, room, training, seeds, find, asked, Part("counting", spent, spent))
+    counting = Part("counting", spent, spent)
+    return _try(tried, room, training, seeds, find, asked, told, counting)
 
 
 def announce(
@@ -214,7 +237,9 @@ def announce(
         return
     tried = copy.copy(estimator)
     tried.verbose = 0
-    print(_try(tried, room, training, seeds, find, asked), flush=True)
+    with _Told("each step of the fit is tried first, to say what it costs.") as told:
+        found = _try(tried, room, training, seeds, find, asked, told)
+    print(found, flush=True)
 
 
 def _note(estimator, training, asked, work):
@@ -223,7 +248,9 @@ def _note(estimator, training, asked, work):
     if work > _LONG:
         parts.append(f"this fit of {type(estimator).__name__} takes half a minute or more")
     if work > _ASKED and asked is not None:
-        spent = asked(estimator, training, time.thread_time)
+        with _Told("what the first question costs is tried before the fit.") as told:
+            told.at(_FIRST_QUESTION)
+            spent = asked(estimator, training, time.thread_time)
     if spent is not None and (parts or spent > _LONG_QUESTION):
         after = " and" if parts else f"after this fit of {type(estimator).__name__}"
         parts.append(
@@ -242,7 +269,7 @@ def _note(estimator, training, asked, work):
         )
 
 
-def _try(estimator, room, training, seeds, find, asked, *before):
+def _try(estimator, room, training, seeds, find, asked, told, *before):
     """The `Cost` by a trial from training data on."""
     if find is None:
 
@@ -251,12 +278,14 @@ def _try(estimator, room, training, seeds, find, asked, *before):
 
     with Compiling() as compiling, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        trial = Trial(lambda: time.process_time() - compiling.cpu_seconds)
+        told.at("preparation")
+        trial = Trial(lambda: time.process_time() - compiling.cpu_seconds, told=told.at)
         begun = trial.clock()
         with trial.active():
             # spawning counts children: those of the fit itself are not to change
             find(estimator, training, copy.deepcopy(dict(seeds)))
         rest = max(0.0, trial.clock() - begun - trial.looped)
+        told.at(_FIRST_QUESTION)
         spent = None if asked is None else asked(estimator, training, trial.clock)
     trial.memory["Counts"] = _size(training)
     trial.end_stage()

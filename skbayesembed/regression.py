@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from .common.checks import as_floats, check_choice, check_list, check_prob
+from .common.checks import as_floats, check_bool, check_choice, check_list, check_prob
 from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, design_of
 from .corpus.units import check_units, units_of
@@ -39,7 +39,7 @@ class Regression(Table):
     terms : ndarray of str of shape (n_terms,)
         Features, then covariates, without the constant.
     mean : ndarray of shape (n_terms,)
-        Slopes: change of the outcome with one more of the feature.
+        Slopes: change of the outcome with one more of the feature, or ``scale`` more.
     sd : ndarray of shape (n_terms,)
         Standard errors, of both parts together.
     sd_units, sd_features : ndarray of shape (n_terms,)
@@ -61,6 +61,9 @@ class Regression(Table):
         Probability of the intervals.
     outcome : str
         What the outcome is called.
+    scale : ndarray of shape (n_terms,)
+        What slopes are for: 1, or the standard deviation of each term if they are standardised.
+    standardized : bool
     """
 
     terms: np.ndarray
@@ -79,11 +82,15 @@ class Regression(Table):
     n_units: int
     prob: float
     outcome: str = "outcome"
+    scale: np.ndarray | None = None
+    standardized: bool = False
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
+        per = [Column("per", self.scale, ("scale",), ".3g")] if self.standardized else []
         return [
             Column("term", list(self.terms), ("term",), left=True),
+            *per,
             Column("slope", self.mean, ("slope",), ".4g"),
             Column("se", self.sd, ("se",), ".3g"),
             Column("units", self.sd_units, ("se_units",), ".3g"),
@@ -97,11 +104,14 @@ class Regression(Table):
 
     def _title(self):
         about = f"{self.n_documents} documents of {self.n_units} units"
-        return f"slopes of {self.outcome}, {about}"
+        per = " per standard deviation" if self.standardized else ""
+        return f"slopes of {self.outcome}{per}, {about}"
 
     def _notes(self):
         known = "slopes corrected for" if self.error == "classical" else "no correction for"
+        per = ["(per: standard deviation of a term; 1 of those that have two values)"]
         return [
+            *(per if self.standardized else []),
             f"(se: of units, CR2, and of features together; {known} error in the features)",
             "(df: few where few units tell of a slope; more than units where the draws of features "
             "add most of se)",
@@ -117,6 +127,7 @@ def regress(
     covariates: Any = None,
     names: Sequence[str] | None = None,
     outcome_name: str | None = None,
+    standardize: bool = False,
     error: str = "auto",
     prob: float = 0.9,
 ) -> Regression:
@@ -132,12 +143,21 @@ def regress(
         Numbers or truth values; of the latter slopes are changes of a probability.
     units : array-like of shape (n_documents,), optional
         What was sampled: speakers, authors, works; each document by default.
-    covariates : array-like, Series or DataFrame of shape (n_documents, n_covariates), optional
-        Known without error. Columns of a DataFrame name the terms.
+    covariates : array-like, Series, DataFrame or dict, optional
+        Known without error, of shape (n_documents,) or (n_documents, n_covariates). Columns of a
+        DataFrame, keys of a dict ``{"year": years, "woman": women}`` and fields of a structured
+        array name the terms.
     names : sequence of str, optional
-        Of the features; "feature 0", "feature 1", ... by default.
+        Of the features, or of the features and then of the covariates. By default features are
+        the words of an answer of ``document_similarity(X, words=...)``, else "feature 0",
+        "feature 1", ..., and covariates without names "x0", "x1", ...
     outcome_name : str, optional
         What tables and figures call the outcome; the name of a Series by default, else "outcome".
+    standardize : bool, default=False
+        Whether slopes are for one standard deviation of a term instead of for 1, so that those of
+        different features can be compared. The standard deviation is that of the mean features, or
+        of the covariate, over documents. Covariates that have two values, as a truth value has, are
+        left as they are. The outcome keeps its unit.
     error : {"auto", "classical", "berkson"}, default="auto"
         What draws say about the truth. ``"classical"``: features are estimates, the truth and an
         error beside it, as vectors of words whose uncertainty is that of the sampling of documents.
@@ -196,17 +216,29 @@ def regress(
     >>> table = regress(draws, 2 * share + rng.normal(size=60), names=["health"])
     >>> table.terms.tolist(), bool(table.interval[0, 0] > 0)
     (['health'], True)
+
+    Slopes that can be compared, and a covariate with a name:
+
+    >>> covariates = {"year": np.arange(60)}
+    >>> table = regress(
+    ...     draws, share, covariates=covariates, names=["health"], standardize=True
+    ... )
+    >>> table.terms.tolist(), table.scale.shape
+    (['health', 'year'], (2,))
     """
     check_prob(prob)
+    check_bool("standardize", standardize)
     check_choice("error", error, ERRORS)
     if error == "auto":
         error = "classical" if getattr(features, "source", None) == "units" else "berkson"
     draws = _draws_of(features)
     n = draws.shape[1]
     y, labels = _outcome_of(outcome, n), check_units(units, n)
-    names = _names_of(names, draws.shape[2])
-    known = np.ones((n, 1)) if covariates is None else design_of(covariates, n).matrix
-    others = [INTERCEPT] if covariates is None else design_of(covariates, n).terms.tolist()
+    known, others = np.ones((n, 1)), [INTERCEPT]
+    if covariates is not None:
+        design = design_of(covariates, n)
+        known, others = design.matrix, design.terms.tolist()
+    names, others = _names_of(names, features, draws.shape[2], others)
     clusters = units_of(np.arange(n) if labels is None else labels, None, n, "documents")
     if clusters.n_units < 4:
         raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
@@ -214,11 +246,13 @@ def regress(
     fit.warn(names)
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
     keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
+    scale = fit.scale[keep] if standardize else np.ones(keep.size)
+    squares = np.outer(scale, scale)
     return _table(
         np.array([*names, *others])[keep],
-        fit.slopes[keep],
-        fit.by_units()[np.ix_(keep, keep)],
-        fit.by_features()[np.ix_(keep, keep)],
+        scale * fit.slopes[keep],
+        squares * fit.by_units()[np.ix_(keep, keep)],
+        squares * fit.by_features()[np.ix_(keep, keep)],
         (fit.least.freedom[keep], len(draws) - 1.0),
         [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
         {
@@ -227,6 +261,8 @@ def regress(
             "n_units": clusters.n_units,
             "prob": prob,
             "outcome": "outcome" if called is None else str(called),
+            "scale": scale,
+            "standardized": standardize,
         },
     )
 
@@ -250,6 +286,8 @@ class _Fit:
     Attributes
     ----------
     slopes : ndarray of shape (k + p,)
+    scale : ndarray of shape (k + p,)
+        Standard deviations of mean features and covariates; 1 of covariates that have two values.
     reliabilities : pair of ndarray of shape (k,)
         Of features by themselves, and beside the others.
     least : ClusteredLeastSquares
@@ -258,6 +296,8 @@ class _Fit:
     def __init__(self, draws, known, y, index, classical, names):
         mean = draws.mean(axis=0)
         self.matrix = np.column_stack([mean, known])
+        few = [np.unique(column).size <= 2 for column in known.T]
+        self.scale = np.where([False] * mean.shape[1] + few, 1.0, self.matrix.std(axis=0, ddof=1))
         # checks that the columns are independent
         design_of(self.matrix, len(y))
         self.least = ClusteredLeastSquares(self.matrix, index)
@@ -449,11 +489,18 @@ def _outcome_of(outcome, n):
     return y
 
 
-def _names_of(names, k):
-    """Names of the features, a list."""
+def _names_of(names, features, k, others):
+    """Names of the ``k`` features, a list, and of the covariates (by default ``others``)."""
     if names is None:
-        return [f"feature {i}" for i in range(k)]
+        # words of document_similarity
+        words = getattr(features, "axes", {}).get("word", [])
+        return words if len(words) == k else [f"feature {i}" for i in range(k)], others
     names = [str(name) for name in check_list("names", names, "names of features")]
-    if len(names) != k or len(set(names)) < k:
-        raise ValueError(f"names must have {k} different names of features, got {names!r}.")
-    return names
+    free = [j for j, term in enumerate(others) if term != INTERCEPT]
+    if len(names) not in (k, k + len(free)) or len(set(names)) < len(names):
+        more = f", or of these and {len(free)} covariates" if free else ""
+        raise ValueError(f"names must have {k} different names of features{more}, got {names!r}.")
+    others = list(others)
+    for j, name in zip(free, names[k:], strict=False):
+        others[j] = name
+    return names[:k], others

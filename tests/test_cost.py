@@ -119,8 +119,11 @@ def test_long_fits_say_so_beforehand(verbose, monkeypatch, capsys):
 
 def test_a_trial_that_takes_long_says_so(monkeypatch, capsys):
     monkeypatch.setattr(skbayesembed.cost, "_PATIENCE", 0.0)
+    monkeypatch.setattr(skbayesembed.cost, "_BETWEEN", 1e-3)
     BayesianSGNS(2, solver="map", min_count=1).estimate_cost(X)
-    assert "estimate_cost of BayesianSGNS reads all data" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "estimate_cost of BayesianSGNS reads all data" in told
+    assert " s so far: " in told
 
 
 def test_a_given_generator_is_not_advanced():

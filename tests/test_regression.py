@@ -74,6 +74,22 @@ def test_table():
     assert "<table" in table._repr_html_()
     frame = pytest.importorskip("pandas") and table.to_frame()
     assert list(frame.columns[:3]) == ["term", "slope", "se"]
+    scaled = regress(
+        draws, y > 0, UNITS, covariates={"late": covariate > 0, "time": covariate}, standardize=True
+    )
+    sds = [*draws.mean(axis=0).std(axis=0, ddof=1), 1.0, covariate.std(ddof=1)]
+    np.testing.assert_allclose(scaled.scale, sds)
+    plain = regress(
+        draws, y > 0, UNITS, covariates=np.column_stack([covariate > 0, covariate]),
+        names=["work", "war", "late", "time"],
+    )  # fmt: skip
+    assert plain.terms.tolist() == ["work", "war", "late", "time"] and np.all(plain.scale == 1)
+    assert scaled.terms.tolist() == ["feature 0", "feature 1", "late", "time"]
+    np.testing.assert_allclose(scaled.mean, plain.mean * sds)
+    np.testing.assert_allclose(scaled.interval, plain.interval * np.array(sds)[:, None])
+    np.testing.assert_allclose(scaled.covariance, plain.covariance * np.outer(sds, sds))
+    np.testing.assert_allclose(scaled.p_value, plain.p_value)
+    assert "slopes of outcome per standard deviation" in repr(scaled) and " per " in repr(scaled)
     one = regress(draws[..., 0], y)
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
     np.testing.assert_allclose(one.partial_reliability, one.reliability)
@@ -111,6 +127,7 @@ def test_features_that_are_nearly_alike():
         ({"outcome": ["a"] * N}, "outcome must hold numbers"),
         ({"units": np.arange(N) % 3}, "four labels or more, got 3"),
         ({"names": ["a"]}, "names must have 2 different names"),
+        ({"standardize": 1}, "standardize must be True or False, got 1"),
         ({"error": "none"}, "error"),
         (
             {"error": "classical"},

@@ -26,4 +26,33 @@ print(model.most_changed(8, start=1800, end=2000))
 for word in ("peace", "economic"):
     print(model.drift(word, 1800, 2000))
     print()
+# %% solvers
+from sklearn.utils import Bunch
+
+from skbayesembed import over_settings
+
+
+def both(fitted):
+    """The same question, by documents and by the model alone."""
+    found = {
+        sampled: fitted.set_params(uncertainty=sampled).similarity_change(
+            "peace", "freedom", 1800, 2000
+        )
+        for sampled in ("documents", "model")
+    }
+    return Bunch(
+        terms=list(found),
+        mean=[answer.mean for answer in found.values()],
+        interval=[answer.interval for answer in found.values()],
+        prob=0.9,
+    )
+
+
+smaller = DynamicSGNS(
+    10, bins=range(1790, 2031, 40), max_features=200, stop_words="english",
+    draws=250, warmup=250, chains=2, random_state=0,
+)
+grid = {"solver": ["vi", "map", "laplace", "gibbs", "hmc"]}
+table = over_settings(smaller, addresses.data, both, grid, times=addresses.year)
+print(table)
 # %% end

@@ -73,6 +73,13 @@ class FittedMixin(SaveMixin):
     approximation_ = Learned()
     elbo_ = Learned()
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        # scikit-learn's, and what "auto" stood for, once it is known
+        text: str = super().__repr__(N_CHAR_MAX)  # type: ignore[call-arg]
+        fitted = self.__dict__.get("_fitted") or {}
+        known = getattr(self, "solver", None) == "auto" and "solver_" in fitted
+        return f"{text} [solver_={fitted['solver_']!r}]" if known else text
+
     def _set_fitted(self, found):
         """Keep what a fit leaves, a `spine.Fitted`, as learned attributes."""
         posterior = found.posterior
@@ -251,6 +258,14 @@ class DocumentFeaturesMixin(DocumentTransformerMixin):
         ------
         NotFittedError
             If the estimator is not fitted.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.get_feature_names_out().tolist()
+        ['bayesiansgns0', 'bayesiansgns1']
         """
         check_is_fitted(self, "posterior_")
         names = super().get_feature_names_out(input_features)

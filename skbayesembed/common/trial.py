@@ -72,9 +72,12 @@ class Trial:
         CPU seconds of a product with a Hessian, where a search by them was cut short.
     times : float
         Whatever is measured is expected so many times.
+    told : callable
+        Called with the name of each loop as it begins.
     """
 
     clock: Callable[[], float] = time.process_time
+    told: Callable[[str], object] = str
     parts: list[Part] = field(default_factory=list)
     memory: dict[str, float] = field(default_factory=dict)
     peak: float = 0.0
@@ -156,6 +159,7 @@ class Laps:
         self.trial, self.name, self.typical, self.threads = trial, name, typical, threads
         self.exact = exact
         self.n, self._begun, self._after_first = 0, trial.clock(), 0.0
+        trial.told(name)
         self.cut = False
 
     def enough(self) -> bool:

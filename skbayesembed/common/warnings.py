@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 import warnings
 from pathlib import Path
 
+from .searches import Searched
+
 # with the separator: a folder beside it may begin with the same name
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 # Packages between a user and a fit, and those modules of them that make many fits.
 _BETWEEN = ("sklearn", "joblib", "threading", "concurrent", "multiprocessing", "runpy")
-_SEARCHES = "sklearn.model_selection"
+_SEARCHES, _JOBLIB = "sklearn.model_selection", f"{os.sep}joblib{os.sep}"
+# What stands for the line of the user in a worker of a search.
+_WORKER = "<search>"
 
 
 def note_user(text: str) -> None:
@@ -24,11 +27,12 @@ def warn_user(message: str, category: type[Warning]) -> None:
     """Issue a warning that points at the first caller outside this package.
 
     Fits that scikit-learn calls, as those of a pipeline or a search, point at who called that. In a
-    search the message ends with the estimator, since many of them are fitted.
+    search there is one warning for all candidates (`searches`).
     """
     level, frame, fitted, searched = 2, sys._getframe(1), None, False
-    first = None
+    first, frames = None, []
     while frame is not None:
+        frames.append(frame)
         if frame.f_code.co_filename.startswith(_PACKAGE):
             # the outermost is the one that was called
             fitted = frame.f_locals.get("self", fitted)
@@ -36,24 +40,17 @@ def warn_user(message: str, category: type[Warning]) -> None:
             first = level if first is None else first
             name = str(frame.f_globals.get("__name__", ""))
             searched = searched or name.startswith(_SEARCHES)
-            if name.split(".")[0] not in _BETWEEN:
+            # a worker process begins in a script of joblib's
+            if name.split(".")[0] not in _BETWEEN and _JOBLIB not in frame.f_code.co_filename:
                 break
         level, frame = level + 1, frame.f_back
-    else:
-        # a thread or process of its own, which nobody's line has called
-        level = level if first is None else first
-    warnings.warn(message + (_named(fitted) if searched else ""), category, stacklevel=level)
-
-
-def _named(estimator):
-    """An estimator with the short ones of its parameters that are not the defaults, in brackets."""
-    if not hasattr(estimator, "get_params"):
-        return ""
-    defaults = inspect.signature(type(estimator).__init__).parameters
-    given = estimator.get_params(deep=False).items()
-    told = [
-        f"{name}={value!r}"
-        for name, value in given
-        if isinstance(value, str | bool | int | float | None) and defaults[name].default != value
-    ]
-    return f" [{type(estimator).__name__}({', '.join(told)})]"
+    if not searched:
+        # a thread or process of its own has no line of the user's
+        own = first if frame is None else None
+        warnings.warn(message, category, stacklevel=level if own is None else own)
+        return
+    told = Searched(frames).message(message, category, fitted)
+    if told is not None and frame is not None:
+        warnings.warn(told, category, stacklevel=level)
+    elif told is not None:
+        warnings.warn_explicit(told, category, _WORKER, 1, module=__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,9 +47,9 @@ def design_of(design: Any, n: int, what: str = "documents") -> Design:
 
     Parameters
     ----------
-    design : array-like, DataFrame or Series of shape (n,) or (n, n_covariates)
-        Numbers or truth values. Columns of a DataFrame name the terms, which are x0, x1, ...
-        otherwise.
+    design : array-like, DataFrame, Series or dict of shape (n,) or (n, n_covariates)
+        Numbers or truth values. Columns of a DataFrame, keys of a dict of columns and fields of a
+        structured array name the terms, which are x0, x1, ... otherwise.
     n : int
     what : str
         What the documents are called in messages.
@@ -59,11 +60,7 @@ def design_of(design: Any, n: int, what: str = "documents") -> Design:
         If the number of rows is another, an entry is no finite number, or columns depend linearly
         on each other and the constant.
     """
-    names = getattr(design, "columns", None)
-    if names is None:
-        names = [design.name] if getattr(design, "name", None) is not None else None
-    if sparse.issparse(design):
-        design = design.toarray()
+    names, design = _named_columns(design, n, what)
     try:
         # as truth values and numbers side by side would be objects
         given = design.to_numpy() if hasattr(design, "to_numpy") else design
@@ -89,6 +86,27 @@ def design_of(design: Any, n: int, what: str = "documents") -> Design:
         matrix, terms = np.column_stack([np.ones(n), matrix]), [INTERCEPT, *terms]
     _check_rank(matrix, terms, what)
     return Design(matrix, np.array(terms, dtype=str))
+
+
+def _named_columns(design, n, what):
+    """Names of the columns, or None, and the columns in a form that has numbers."""
+    if isinstance(design, Mapping):
+        names, columns = list(design), list(design.values())
+    elif getattr(getattr(design, "dtype", None), "names", None):
+        names = list(design.dtype.names)
+        columns = [design[name] for name in names]
+    else:
+        names = getattr(design, "columns", None)
+        if names is None and getattr(design, "name", None) is not None:
+            names = [design.name]
+        return names, design.toarray() if sparse.issparse(design) else design
+    for name, column in zip(names, columns, strict=True):
+        if np.shape(column) != (n,):
+            raise ValueError(
+                f"design must have a row for each of the {n} {what}, got shape {np.shape(column)} "
+                f"of {name!r}."
+            )
+    return names, np.column_stack(columns) if columns else np.empty((n, 0))
 
 
 def _check_rank(matrix, terms, what):

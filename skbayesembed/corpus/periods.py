@@ -22,6 +22,7 @@ _LARGEST_TIME, _LEAST_GAP = 2.0**63, 1e-100
 _MOST_PERIODS = 1000
 
 # Dates as texts: year, month and perhaps day, and perhaps a time of the day.
+_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ].+)?)?")
 
 
@@ -320,7 +321,9 @@ class Periods:
         if isinstance(time, str):
             if time in self.labels:
                 return self.labels.index(time)
-            if not _ISO_DATE.fullmatch(time):
+            if _NUMBER.fullmatch(time):
+                time = float(time) if "." in time else int(time)
+            elif not _ISO_DATE.fullmatch(time):
                 raise ValueError(f"{name} must be a time or one of {self.labels}, got {time!r}.")
         try:
             return int(self.index([time])[0])

@@ -201,6 +201,17 @@ class Vocabulary:
             If there is no such file.
         ValueError
             If the file holds no vocabulary.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from skbayesembed import Vocabulary, build_vocabulary
+        >>> vocabulary = build_vocabulary(["the cat sat", "the dog sat"], min_count=1)
+        >>> path = Path(tempfile.mkdtemp()) / "words.npz"
+        >>> vocabulary.save(path)
+        >>> Vocabulary.load(path).words.tolist()
+        ['sat', 'the', 'cat', 'dog']
         """
         header, arrays = read_npz(path, _FORMAT, _VERSION, "vocabulary")
         counts = dict(zip(header.pop("types"), arrays["counts"].tolist(), strict=True))

@@ -23,6 +23,9 @@ from ..corpus.text import (
     restrict,
 )
 
+# Where a sentence ends: a mark, closing quotes or brackets and a blank; or an empty line.
+_END = re.compile(r"[.!?\u2026][\"'\u2019\u201d)\]]*\s+|\n\s*\n")
+
 
 def extract_snippets(
     documents: Iterable[Any],
@@ -89,6 +92,10 @@ def extract_snippets(
             What to read of each snippet: the text from the first token of the window to the last,
             with the target, stop words and punctuation. Of token lists, and with a callable
             ``analyzer``, the tokens joined by blanks.
+        sentences : list of str
+            The whole sentence of each occurrence, to be quoted: up to a full stop, question or
+            exclamation mark with a blank behind it (that of an abbreviation ends it, too), or an
+            empty line. Where passages are joined tokens, these.
         times, genres : ndarray of shape (n_snippets,) or None
             Those of the documents.
         document : ndarray of shape (n_snippets,), dtype int64
@@ -126,6 +133,8 @@ def extract_snippets(
     ['sat river', 'river', 'river lends money']
     >>> bunch.passages[0]
     'sat on the bank of the river'
+    >>> bunch.sentences[0]
+    'We sat on the bank of the river.'
     >>> bunch.words.tolist(), bunch.counts.toarray().tolist()
     (['river', 'lends', 'money', 'sat'],
      [[1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.0]])
@@ -164,13 +173,13 @@ def extract_snippets(
     )
     positions = centres - corpus.offsets[document]
     pattern = token_pattern if texts and not callable(analyzer) else None
+    passages = _passages(corpus, documents, document, positions, half, pattern, lower)
     return Bunch(
         counts=document_counts(kept.ids, kept.offsets, len(kept.words)),
         words=kept.words,
         snippets=_joined(kept),
-        passages=_passages(
-            corpus, documents, document, positions, int(window) // 2, pattern, lower
-        ),
+        passages=passages,
+        sentences=_sentences(corpus, documents, document, positions, pattern, lower, passages),
         times=None if times is None else times[document],
         genres=None if genres is None else genres[document],
         document=document,
@@ -276,6 +285,25 @@ def _passages(corpus, documents, document, positions, half, pattern, lower):
             out.append(" ".join(corpus.words[corpus.ids[start + first : start + stop]].tolist()))
         else:
             out.append(text[spans[first][0] : spans[stop - 1][1]])
+    return out
+
+
+def _sentences(corpus, documents, document, positions, pattern, lower, passages):
+    """The sentence of each occurrence, a list of str; its passage where text is not known."""
+    documents = list(documents)
+    out, last, spans = [], None, None
+    for i, (d, place) in enumerate(zip(document.tolist(), positions.tolist(), strict=True)):
+        if d != last:
+            start, end = corpus.offsets[d : d + 2]
+            text = None if pattern is None else str(documents[d])
+            spans, last = _spans(text, pattern, lower, end - start), d
+            if spans is not None:
+                ends = np.array([0, *(m.end() for m in _END.finditer(text)), len(text)])
+        if spans is None:
+            out.append(passages[i])
+            continue
+        after = np.searchsorted(ends, spans[place][0], side="right")
+        out.append(text[ends[after - 1] : ends[min(after, len(ends) - 1)]].strip())
     return out
 
 

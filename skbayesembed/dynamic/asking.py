@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ..sgns.comparisons import Nearer, Projections, nearer, project, several
+from ..sgns.comparisons import Nearer, Projections, nearer, project
 from ..sgns.neighbours import Analogies, analogy
 from ..sgns.predict import word_shares
 from ..sgns.questions.asking import Answer
 from ..sgns.questions.operands import Operands
-from ..sgns.questions.phrases import Axis, operands_of, phrase_of
+from ..sgns.questions.phrases import Axis
 from ..sgns.reading import AskingMixin, check_one_of
-from ..sgns.similar_documents import document_similarity
+from ..sgns.similar_documents import document_similarity, word_operands
 from ..sgns.weat import AssociationTests, weat, weats
 from . import inputs
 from .predict import as_read, period_draws
@@ -144,6 +144,17 @@ class DynamicAskingMixin(AskingMixin):
         -------
         Answer
             As of `BayesianSGNS.weat`.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=times)
+        >>> answer = model.weat(["cat", "mat"], ["dog", "rug"], ["sat"], ["and"], period=1900)
+        >>> answer.interval.shape
+        (2,)
         """
         check_is_fitted(self, "posterior_")
         return weat(self, X, Y, A, B, prob, self._shift(period))
@@ -231,19 +242,17 @@ class DynamicAskingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         check_one_of(other, words)
-        documents, periods = _dated(self, X, times)
+        (documents, periods), labels = _dated(self, X, times), None
         if words is not None:
             if np.unique(periods).size > 1:
                 raise ValueError(
                     "times must be in one period where words are given, got "
                     f"{np.unique(periods).size} periods."
                 )
-            shift = int(periods[0]) * self.words_.size
-            phrases = [phrase_of(self, what, "words") for what in several(words, "words")]
-            other = operands_of(phrases, self._n_places, shift)
+            other, labels = word_operands(self, words, int(periods[0]) * self.words_.size)
         elif other is not None:
             other, _ = _dated(self, other, other_times)
-        return document_similarity(self, documents, other, prob)
+        return document_similarity(self, documents, other, prob, labels)
 
     # What questions are answered with; places of vectors are words in periods.
 

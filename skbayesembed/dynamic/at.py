@@ -67,6 +67,16 @@ class PeriodVectors:
         Returns
         -------
         ndarray of shape (n_draws, n_words, n_components)
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=times)
+        >>> model.vectors_at(1901).sample_vectors(["cat", "dog"], 5).shape
+        (5, 2, 2)
         """
         check_integer("n_draws", n_draws, 1)
         counts = single_words(self._estimator, words)

@@ -20,9 +20,6 @@ from .vectors import places_of
 
 # Words whose deviations, or draws, are worked on at a time.
 _WORDS, _DRAWN_WORDS = 512, 50
-# What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
-# deviation.
-_LEAST_KNOWN = 0.1
 
 
 def cosines(a, b):
@@ -88,58 +85,6 @@ def typical_distance(estimator, kind, at):
         return np.nan
     start, end = (estimator.rho_[t][seen] for t in at)
     return float(np.median(distances_of(kind, start, end)))
-
-
-_TOO_FEW = "There are too few data in these periods to say whether the word has changed"
-# What verdicts are in a sentence.
-_SAID = {
-    "drifted": "It has drifted: the whole interval is above the threshold",
-    "no drift": "It has not drifted: the whole interval is below the threshold",
-    "not decided": "Whether it has drifted is not decided: the interval holds the threshold",
-    "not known": _TOO_FEW,
-    "no data": _TOO_FEW,
-}
-
-
-def sentence_of(found, kind, word, periods, learned):
-    """What `drift` found, to be copied."""
-    start, end = periods
-    low, high = found.interval
-    text = f"The {kind} distance of {word!r} between {start} and {end} is {found.mean:.2f}"
-    if found.source != "point":
-        text += f" ({100 * found.prob:g} % interval {low:.2f} to {high:.2f})"
-    if np.isfinite(found.typical):
-        text += f"; the mean vector of the median word moved by {found.typical:.2f}"
-    if "threshold" in found and learned:
-        text += (
-            "; the threshold, what a word of which nothing is known is taken to move by, is "
-            f"{found.threshold:.2f} (root mean square under the prior)"
-        )
-    said = _SAID.get(found.get("verdict", ""), "")
-    if said is _TOO_FEW:
-        said += f" ({_pairs_of(found, periods)})"
-    caveat = ". Intervals by variational inference are too narrow" if found.source == "vi" else ""
-    return f"{text}{'. ' if said else ''}{said}{caveat}."
-
-
-def _pairs_of(found, periods):
-    """Positive pairs of both periods, in words."""
-    parts = [f"{n:,.0f} pairs in {label}" for n, label in zip(found.pairs, periods, strict=True)]
-    return " and ".join(parts)
-
-
-def verdict_of(found):
-    """What `drift` found with a threshold, one of five short texts."""
-    if min(found.pairs) < FEWEST_PAIRS:
-        return "no data"
-    low, high = found.interval
-    if low > found.threshold:
-        return "drifted"
-    if high < found.threshold:
-        return "no drift"
-    # the sampling of units may vary more than the prior, and then it is no want of data
-    of_prior = found.get("sd_prior", 1.0) > found.get("sd_sampling", 0.0)
-    return "not known" if found.known < _LEAST_KNOWN and of_prior else "not decided"
 
 
 def moves(estimator, at, index, distance, prob, shape=None, **more):

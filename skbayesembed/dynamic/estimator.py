@@ -387,6 +387,15 @@ class DynamicSGNS(
         -----
         UserWarning
             With ``uncertainty="model"``, where some words have a ``dispersion_`` above 2.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, min_count=1, draws=20, random_state=0)
+        >>> model.fit(texts, times=times).rho_.shape
+        (2, 8, 2)
         """
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
@@ -439,6 +448,16 @@ class DynamicSGNS(
             Without times, where a time is not after those learned before, where X is of another
             kind than in the first call or ``n_components``, ``prior_precision`` or ``diffusion``
             has changed since, or where the diffusion is to be learned.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, min_count=1, draws=20, random_state=0)
+        >>> model = model.partial_fit(texts[:15], times=times[:15])
+        >>> model.partial_fit(texts[15:], times=times[15:]).periods_.n_periods
+        2
         """
         spine.check(self, ROOM)
         check_filter(self, "partial_fit")
@@ -471,6 +490,15 @@ class DynamicSGNS(
         -------
         Cost
             A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, min_count=1, draws=20, random_state=0)
+        >>> model.estimate_cost(texts, times=times).solver
+        'vi'
         """
         return cost.estimate(
             self,
@@ -502,6 +530,15 @@ class DynamicSGNS(
         Returns
         -------
         ndarray of shape (n_documents, n_components)
+
+        Examples
+        --------
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, min_count=1, draws=20, random_state=0)
+        >>> model.fit_transform(texts, times=times).shape
+        (30, 2)
         """
         X = materialise(X)
         inputs.refuse_pairs("fit_transform", inputs.kind_of(X)[0])

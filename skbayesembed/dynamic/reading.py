@@ -29,11 +29,15 @@ from .change import (
     most_changed,
     moves,
     prior_distance,
-    sentence_of,
     typical_distance,
-    verdict_of,
 )
 from .vectors import places_of
+from .verdicts import (
+    sentence_on_change,
+    sentence_on_drift,
+    verdict_on_change,
+    verdict_on_drift,
+)
 
 _WHICH = ("target", "context")
 
@@ -286,9 +290,16 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
             ``end`` less that at ``start``; ``pairs``, the positive pairs that the words were
             targets of in the two periods, those of the one with fewer; and ``prob_increase``, the
-            probability that the words drew closer. Where there are fewer than 10 pairs, a note says
-            that this is what the prior makes of other periods.
+            probability that the words drew closer.
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
+
+            ``verdict``, where there is an interval, sums up: ``"no data"`` where there are fewer
+            than 10 of the ``pairs`` in one of the periods, so that this is what the prior makes of
+            others; else ``"closer"`` where the whole interval is above zero, ``"apart"`` where it
+            is below, and ``"not decided"``. ``sentence`` says it in words, to be copied.
+
+            That nothing has changed is another claim than "not decided": `contrast` of two answers
+            of `similarity` with ``low=`` and ``high=`` has the probability of a small change.
 
         Examples
         --------
@@ -297,8 +308,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
         >>> model = model.fit(texts, times=[1900] * 15 + [1901] * 15)
         >>> change = model.similarity_change("cat", "dog", 1900, 1901)
-        >>> 0 <= change.prob_increase <= 1
-        True
+        >>> 0 <= change.prob_increase <= 1, change.verdict
+        (True, 'not decided')
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
@@ -306,10 +317,14 @@ class DynamicReadingMixin(DynamicAskingMixin):
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         later, former = (cosines_at(self, [(a, t)], [(b, t)]) for t in (after, before))
         start, end = (self.periods_.labels[t] for t in (before, after))
-        title = f"change of the {similarity_title(a, b)} from {start} to {end}"
+        similarity = similarity_title(a, b)
+        title = f"change of the {similarity} from {start} to {end}"
         found = difference(self, later, former, prob, title=title)
         found.pairs = tuple(_fewest_pairs(self, [before, after], a, b).tolist())
         found.prob_increase = found.pop("prob_positive")
+        if found.source != "point":
+            found.verdict = verdict_on_change(found)
+        found.sentence = sentence_on_change(found, similarity, (start, end))
         return found
 
     def drift(
@@ -394,9 +409,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
             found.threshold = threshold
             found.prob_exceeds = float(np.mean(found.draws > threshold))
             if found.source != "point":
-                found.verdict = verdict_of(found)
+                found.verdict = verdict_on_drift(found)
         word = str(self.words_[index])
-        found.sentence = sentence_of(found, distance, word, (start, end), default)
+        found.sentence = sentence_on_drift(found, distance, word, (start, end), default)
         return found
 
     def most_changed(

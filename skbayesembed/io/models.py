@@ -170,6 +170,19 @@ class SaveMixin:
         model that answers about the sampling of documents, and was not asked yet, is stored with
         the numbers of their words, from which it works its intervals out when it is asked. Of a
         file of more than 50 MiB a note on the standard error stream tells the size.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import skbayesembed
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> path = Path(tempfile.mkdtemp()) / "model.skb"
+        >>> model.save(path)
+        >>> skbayesembed.load(path).words_.tolist() == model.words_.tolist()
+        True
         """
         save(self, path, draws)
 

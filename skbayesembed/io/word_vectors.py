@@ -158,7 +158,9 @@ def to_keyed_vectors(source: Any, *, side: str = "target", period: Any = None) -
     try:
         from gensim.models import KeyedVectors
     except ImportError as error:
-        raise ImportError("to_keyed_vectors needs gensim: pip install gensim") from error
+        raise ImportError(
+            "to_keyed_vectors needs gensim: pip install skbayesembed[gensim]"
+        ) from error
     keyed = KeyedVectors(vectors.vectors.shape[1], dtype=vectors.vectors.dtype)
     keyed.add_vectors(vectors.words.tolist(), vectors.vectors)
     return keyed

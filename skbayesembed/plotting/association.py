@@ -88,6 +88,20 @@ class WEATDisplay(Display):
         Returns
         -------
         WEATDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import WEATDisplay
+        >>> display = WEATDisplay.from_estimator(
+        ...     model, ["cat", "mat"], ["dog", "bone"], ["sat"], ["ate"]
+        ... )
+        >>> display.ax_.get_xlabel().splitlines()[0]
+        'effect size'
         """
         can(estimator, "weat", cls.__name__)
         return cls(estimator.weat(X, Y, A, B, prob=prob, **at(period))).plot(ax)
@@ -105,6 +119,18 @@ class WEATDisplay(Display):
         Returns
         -------
         WEATDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import WEATDisplay
+        >>> answer = model.weat(["cat", "mat"], ["dog", "bone"], ["sat"], ["ate"])
+        >>> WEATDisplay.from_answer(answer).answer is answer
+        True
         """
         return cls(answer).plot(ax)
 
@@ -123,6 +149,18 @@ class WEATDisplay(Display):
         ------
         ValueError
             For another answer.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import WEATDisplay
+        >>> answer = model.weat(["cat", "mat"], ["dog", "bone"], ["sat"], ["ate"])
+        >>> WEATDisplay(answer).plot().permuted_.size == answer.n_splits
+        True
         """
         found = self.answer
         known = list(found) if isinstance(found, Mapping) else found

@@ -75,6 +75,17 @@ class ELBODisplay(Display):
         ------
         ValueError
             For another solver, and where no path is kept, as online.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import ELBODisplay
+        >>> ELBODisplay.from_estimator(model).ax_.get_xlabel()
+        'iteration'
         """
         check_is_fitted(estimator, "posterior_")
         elbo = getattr(estimator, "elbo_", None)
@@ -99,6 +110,14 @@ class ELBODisplay(Display):
         Returns
         -------
         ELBODisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed.plotting import ELBODisplay
+        >>> ELBODisplay([-3.0, -2.0, -1.9]).plot().line_.get_ydata().tolist()
+        [-3.0, -2.0, -1.9]
         """
         check_integer("start", start, 0)
         if start >= len(self.elbo):
@@ -167,6 +186,19 @@ class ChainsDisplay(Display):
             For another solver, and for ``names`` and ``pairs`` at once.
         KeyError
             For an unknown name.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed.datasets import make_topics
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.plotting import RankDisplay
+        >>> data = make_topics(40, 30, 2, n_dims=2, separation=4.0, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, draws=80, random_state=0)
+        >>> display = RankDisplay.from_estimator(model.fit(data.counts), ["mean"], n=2)
+        >>> len(display.axes_)
+        2
         """
         check_is_fitted(estimator, "posterior_")
         if pairs is None:
@@ -200,6 +232,18 @@ class ChainsDisplay(Display):
             For draws that are no chains.
         KeyError
             For an unknown name.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import numpy as np
+        >>> from skbayesembed import Posterior
+        >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
+        >>> from skbayesembed.plotting import TraceDisplay
+        >>> display = TraceDisplay.from_posterior(posterior, ["x"])
+        >>> len(display.lines_[0])
+        2
         """
         can(posterior, "rhat", cls.__name__)
         check_integer("n", n, 1)
@@ -322,6 +366,18 @@ class TraceDisplay(ChainsDisplay):
         Returns
         -------
         TraceDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import numpy as np
+        >>> from skbayesembed import Posterior
+        >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
+        >>> from skbayesembed.plotting import TraceDisplay
+        >>> display = TraceDisplay.from_posterior(posterior)
+        >>> len(display.plot().lines_[0])
+        2
         """
         panels = self._panels(ax)
         self.lines_ = []
@@ -390,6 +446,18 @@ class RankDisplay(ChainsDisplay):
         Returns
         -------
         RankDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import numpy as np
+        >>> from skbayesembed import Posterior
+        >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
+        >>> from skbayesembed.plotting import RankDisplay
+        >>> display = RankDisplay.from_posterior(posterior)
+        >>> len(display.plot().steps_[0])
+        2
         """
         panels = self._panels(ax, sharex=True, sharey=True)
         self.steps_ = []

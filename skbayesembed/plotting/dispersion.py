@@ -87,6 +87,17 @@ class DispersionDisplay(Display):
             Where no documents were seen.
         KeyError
             For an unknown word.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import DispersionDisplay
+        >>> DispersionDisplay.from_estimator(model).ax_.get_xlabel()
+        'pairs that the word was the target of'
         """
         can(estimator, "dispersion_", cls.__name__)
         dispersion = estimator.dispersion_
@@ -116,6 +127,18 @@ class DispersionDisplay(Display):
         ------
         KeyError
             For an unknown word.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import DispersionDisplay
+        >>> display = DispersionDisplay.from_estimator(model)
+        >>> display.plot(label=["dog"]).texts_[0].get_text()
+        'dog'
         """
         drawn = np.flatnonzero(np.isfinite(self.dispersion) & (self.dispersion > 0))
         labelled = self._labelled(label, drawn)

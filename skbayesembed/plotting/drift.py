@@ -96,6 +96,20 @@ class DriftDisplay(Display):
             For an unknown word.
         TypeError
             For an estimator without periods.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=times)
+        >>> from skbayesembed.plotting import DriftDisplay
+        >>> display = DriftDisplay.from_estimator(model, "cat", "dog", "mat")
+        >>> len(display.lines_)
+        2
         """
         can(estimator, "self_similarity", cls.__name__)
         options = {"periods": periods, "prob": prob}
@@ -122,6 +136,20 @@ class DriftDisplay(Display):
         Returns
         -------
         DriftDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=times)
+        >>> from skbayesembed.plotting import DriftDisplay
+        >>> answers = {"cat, dog": model.similarity("cat", "dog")}
+        >>> len(DriftDisplay.from_answers(answers).lines_)
+        1
         """
         return cls(answers).plot(ax)
 
@@ -140,6 +168,20 @@ class DriftDisplay(Display):
         ------
         ValueError
             For answers that are not about periods.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=times)
+        >>> from skbayesembed.plotting import DriftDisplay
+        >>> display = DriftDisplay({"cat": model.self_similarity("cat")})
+        >>> display.plot().ax_.get_ylabel()
+        'cosine'
         """
         for label, answer in labelled(self.answers).items():
             of_periods = isinstance(answer, Mapping) and "times" in answer

@@ -105,11 +105,12 @@ def _topic_sizes(table):
 
 
 def _regression(table):
+    per = "standard deviation" if table.standardized else "unit"
     return Rows(
         list(table.terms),
         table.mean,
         table.interval,
-        f"slope of {table.outcome}, per unit of the term",
+        f"slope of {table.outcome}, per {per} of the term",
         None,
         [("p", p_values(table.p_value))],
         0.0,
@@ -228,6 +229,18 @@ class ForestDisplay(Display):
         ------
         TypeError
             For what cannot be shown in rows.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import ForestDisplay
+        >>> display = ForestDisplay.from_result(model.most_similar("cat", 3))
+        >>> len(display.ax_.get_yticklabels())
+        3
         """
         return cls(result).plot(ax)
 
@@ -241,6 +254,18 @@ class ForestDisplay(Display):
         Returns
         -------
         Display
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import ForestDisplay
+        >>> display = ForestDisplay(model.nearer("cat", ["dog", "mat"]))
+        >>> [label.get_text() for label in display.plot().ax_.get_yticklabels()]
+        ['mat', 'dog']
         """
         rows, source = rows_of(self.result), self.result.source
         (axes,) = self._open(ax, forest_height(rows.labels))
@@ -322,6 +347,18 @@ class NeighborsDisplay(ForestDisplay):
         Returns
         -------
         NeighborsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import NeighborsDisplay
+        >>> display = NeighborsDisplay.from_estimator(model, "cat", 3)
+        >>> len(display.ax_.get_yticklabels())
+        3
         """
         can(estimator, "most_similar", cls.__name__)
         return cls(estimator.most_similar(word, n, prob=prob, **at(period))).plot(ax)
@@ -384,6 +421,18 @@ class NearerDisplay(ForestDisplay):
         Returns
         -------
         NearerDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import NearerDisplay
+        >>> display = NearerDisplay.from_estimator(model, "cat", ["dog", "mat"])
+        >>> len(display.ax_.get_yticklabels())
+        2
         """
         can(estimator, "nearer", cls.__name__)
         return cls(estimator.nearer(word, others, prob=prob, **at(period))).plot(ax)
@@ -446,6 +495,20 @@ class ProjectionsDisplay(ForestDisplay):
         Returns
         -------
         ProjectionsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import ProjectionsDisplay
+        >>> display = ProjectionsDisplay.from_estimator(
+        ...     model, ["mat", "bone"], model.axis("cat", "dog")
+        ... )
+        >>> len(display.ax_.get_yticklabels())
+        2
         """
         can(estimator, "project", cls.__name__)
         return cls(estimator.project(words, axis, prob=prob, **at(period))).plot(ax)
@@ -500,6 +563,20 @@ class ChangesDisplay(ForestDisplay):
         Returns
         -------
         ChangesDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DynamicSGNS
+        >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 10
+        >>> times = [1900] * 15 + [1901] * 15
+        >>> model = DynamicSGNS(2, solver="map", min_count=1, random_state=0)
+        >>> model = model.fit(texts, times=times)
+        >>> from skbayesembed.plotting import ChangesDisplay
+        >>> display = ChangesDisplay.from_estimator(model, 3, start=1900, end=1901)
+        >>> len(display.ax_.get_yticklabels())
+        3
         """
         can(estimator, "most_changed", cls.__name__)
         return cls(estimator.most_changed(n, **options)).plot(ax)

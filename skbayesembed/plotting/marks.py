@@ -17,7 +17,7 @@ _LINE = 0.15
 # Longest line of a label, in letters.
 _LABEL = 22
 # Width of a letter, relative to the size of the text, and of a gap between columns, in points.
-_LETTER, _GAP = 0.58, 6.0
+_LETTER, _GAP = 0.58, 10.0
 # How strongly bands are filled, with data and without.
 _BAND, _PALE = 0.2, 0.07
 # Points at which densities are worked out.

@@ -79,7 +79,7 @@ class PrevalenceDisplay(Display):
         genres : list of labels, optional
             Those that are shown; all by default.
         names : list of str of shape (n_senses,), optional
-            What senses are called; by their first words otherwise.
+            What senses are called; otherwise by words that tell them from each other.
         prob : float, default=0.9
             Probability of the bands, in each period.
         ax : matplotlib.axes.Axes or list of Axes, optional
@@ -93,11 +93,24 @@ class PrevalenceDisplay(Display):
         ------
         ValueError
             For an unknown genre, and another number of names than senses.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> from skbayesembed.plotting import PrevalenceDisplay
+        >>> display = PrevalenceDisplay.from_estimator(model, names=["shore", "bank"])
+        >>> [line.get_label() for line in display.lines_[0]]
+        ['shore', 'bank']
         """
         can(estimator, "prevalence_info", cls.__name__)
         table = estimator.prevalence_info(prob=prob)
         if names is None:
-            words = estimator.sense_words(_WORDS).words
+            words = estimator.sense_words(_WORDS, rank="relevant").words
             names = [f"{k}: {_called(row)}" for k, row in enumerate(words)]
         return cls(table, names=names).plot(ax, genres=genres)
 
@@ -117,6 +130,19 @@ class PrevalenceDisplay(Display):
         Returns
         -------
         PrevalenceDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> from skbayesembed.plotting import PrevalenceDisplay
+        >>> display = PrevalenceDisplay.from_result(model.prevalence_info(prob=0.5))
+        >>> len(display.lines_[0])
+        2
         """
         return cls(result, names=names).plot(ax)
 
@@ -138,6 +164,19 @@ class PrevalenceDisplay(Display):
         ------
         ValueError
             For an unknown genre, and another number of names than senses.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> from skbayesembed.plotting import PrevalenceDisplay
+        >>> display = PrevalenceDisplay(model.prevalence_info())
+        >>> display.plot().ax_.get_ylabel()
+        'prevalence'
         """
         found = self.result
         if not isinstance(found, Prevalences):

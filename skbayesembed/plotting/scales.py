@@ -72,6 +72,18 @@ class ComponentScaleDisplay(Display):
         ------
         ValueError
             Where components have no precisions of their own.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(4, solver="vi", prior="ard", min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> from skbayesembed.plotting import ComponentScaleDisplay
+        >>> len(ComponentScaleDisplay.from_estimator(model).bars_)
+        4
         """
         check_is_fitted(estimator, "posterior_")
         check_prob(prob)
@@ -97,6 +109,19 @@ class ComponentScaleDisplay(Display):
         Returns
         -------
         ComponentScaleDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(4, solver="vi", prior="ard", min_count=1, random_state=0)
+        >>> model = model.fit(texts)
+        >>> from skbayesembed.plotting import ComponentScaleDisplay
+        >>> display = ComponentScaleDisplay.from_estimator(model)
+        >>> len(display.plot().bars_)
+        4
         """
         found = self.result
         (axes,) = self._open(ax, _HEIGHT)

@@ -91,6 +91,18 @@ class SimilarityDisplay(Display):
             Where ``pairs`` is no list of pairs.
         KeyError
             For an unknown word.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import SimilarityDisplay
+        >>> display = SimilarityDisplay.from_estimator(model, [("cat", "mat")], prob=0.5)
+        >>> display.ax_.get_yticklabels()[0].get_text()
+        'cat, mat'
         """
         can(estimator, "similarity", cls.__name__)
         check_prob(prob)
@@ -127,6 +139,19 @@ class SimilarityDisplay(Display):
         Returns
         -------
         SimilarityDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import SimilarityDisplay
+        >>> answers = {"cat and mat": model.similarity("cat", "mat")}
+        >>> display = SimilarityDisplay.from_answers(answers)
+        >>> display.ax_.get_yticklabels()[0].get_text()
+        'cat and mat'
         """
         return cls(answers, quantity=quantity).plot(ax, kind=kind)
 
@@ -146,6 +171,18 @@ class SimilarityDisplay(Display):
         ------
         ValueError
             For another kind, answers that are not single ones, and none at all.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import SimilarityDisplay
+        >>> display = SimilarityDisplay({"cat and mat": model.similarity("cat", "mat")})
+        >>> display.plot().ax_.get_yticklabels()[0].get_text()
+        'cat and mat'
         """
         check_choice("kind", kind, ("density", "interval"))
         found = [_single(label, answer) for label, answer in labelled(self.answers).items()]

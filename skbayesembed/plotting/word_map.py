@@ -92,6 +92,18 @@ class WordMapDisplay(Display):
             For an unknown word.
         ValueError
             For fewer than three words, and where ``period`` is missing.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(3, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import WordMapDisplay
+        >>> display = WordMapDisplay.from_estimator(model, ["cat", "dog", "mat"])
+        >>> len(display.texts_)
+        3
         """
         can(estimator, "most_similar", cls.__name__)
         shift = 0
@@ -113,6 +125,18 @@ class WordMapDisplay(Display):
         Returns
         -------
         WordMapDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(3, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> from skbayesembed.plotting import WordMapDisplay
+        >>> display = WordMapDisplay.from_estimator(model, ["cat", "dog", "mat"])
+        >>> len(display.plot().texts_)
+        3
         """
         found = self.result
         (axes,) = self._open(ax, _HEIGHT, width=WIDTH)

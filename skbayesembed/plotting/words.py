@@ -13,8 +13,8 @@ from .marks import ROW, forest
 
 # Height of what is around the rows of a panel, and below all panels, in inches.
 _AROUND, _BELOW = 0.42, 0.3
-# Panels side by side in a column, and most of them unless more are asked for.
-_SIDE_BY_SIDE, _PANELS = 2, 10
+# Panels side by side, where there are few and where there are many.
+_SIDE_BY_SIDE, _MORE_SIDE_BY_SIDE, _MANY = 2, 4, 10
 
 
 class WordsDisplay(Display):
@@ -61,6 +61,19 @@ class WordsDisplay(Display):
         ------
         TypeError
             For what has no words with their probabilities.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> from skbayesembed.plotting import SenseWordsDisplay
+        >>> display = SenseWordsDisplay.from_result(model.sense_words(3))
+        >>> [axes.get_title("left") for axes in display.axes_]
+        ['sense 0', 'sense 1']
         """
         if not all(hasattr(result, name) for name in ("words", "mean", "interval", "source")):
             raise TypeError(
@@ -72,11 +85,12 @@ class WordsDisplay(Display):
     def _draw(self, ax, chosen):
         found = self.result
         chosen, names = self._chosen(chosen), self._names()
-        n_columns = min(len(chosen), _SIDE_BY_SIDE)
+        most = _SIDE_BY_SIDE if len(chosen) <= _MANY else _MORE_SIDE_BY_SIDE
+        n_columns = min(len(chosen), most)
         n_rows = -(-len(chosen) // n_columns)
         height = n_rows * (ROW * 0.8 * found.words.shape[1] + _AROUND) + _BELOW
         if ax is None:
-            panels = self._open(None, height, n_rows, n_columns, width=WIDTH)
+            panels = self._open(None, height, n_rows, n_columns, width=WIDTH * most / 2)
             for axes in panels[len(chosen) :]:
                 axes.set_visible(False)
             panels = panels[: len(chosen)]
@@ -91,7 +105,7 @@ class WordsDisplay(Display):
             self.intervals_ += [] if made.intervals is None else [made.intervals]
             axes.set_title(names[k], loc="left", pad=2)
             axes.set_xlim(left=0.0)
-            axes.locator_params(axis="x", nbins=2)
+            axes.locator_params(axis="x", nbins=2, min_n_ticks=2)
         label = f"probability of the word,\n{interval_label(found.prob, found.source)}"
         if self._owned:
             self.figure_.supxlabel(label, fontsize=SMALL)
@@ -103,7 +117,7 @@ class WordsDisplay(Display):
     def _chosen(self, chosen):
         n = len(self.result.words)
         if chosen is None:
-            return list(range(min(n, _PANELS)))
+            return list(range(n))
         chosen = list(np.ravel(chosen))
         bad = [k for k in chosen if not isinstance(k, int | np.integer) or not 0 <= k < n]
         if bad or not chosen:
@@ -113,11 +127,15 @@ class WordsDisplay(Display):
         return chosen
 
     def _names(self):
-        return names_for(self.names, len(self.result.words), self._what)
+        names = names_for(self.names, len(self.result.words), self._what)
+        background = getattr(self.result, "background", None)
+        if self.names is None and background is not None:
+            names[background] += ", the background"
+        return names
 
 
 class SenseWordsDisplay(WordsDisplay):
-    """The most probable words under each sense, with intervals.
+    """The first words under each sense, with intervals.
 
     Parameters
     ----------
@@ -159,32 +177,46 @@ class SenseWordsDisplay(WordsDisplay):
         n: int = 8,
         *,
         period: Any = None,
+        rank: str = "probable",
         names: Sequence[str] | None = None,
         senses: Sequence[int] | None = None,
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Show the most probable words under each sense.
+        """Show the first words under each sense.
 
         Parameters
         ----------
         estimator : DiSCSenseModel
             Fitted.
-        n, period, prob
+        n, period, rank, prob
             As of ``sense_words``.
         names : list of str of shape (n_senses,), optional
             What senses are called.
         senses : list of int, optional
-            Those that are shown; the first ten by default.
+            Those that are shown; all by default.
         ax : list of matplotlib.axes.Axes, optional
             One for each sense; new ones by default.
 
         Returns
         -------
         SenseWordsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> from skbayesembed.plotting import SenseWordsDisplay
+        >>> display = SenseWordsDisplay.from_estimator(model, 3, rank="relevant")
+        >>> len(display.axes_)
+        2
         """
         can(estimator, "sense_words", cls.__name__)
-        found = estimator.sense_words(n, period=period, prob=prob)
+        found = estimator.sense_words(n, period=period, rank=rank, prob=prob)
         return cls(found, names=names).plot(ax, senses=senses)
 
     def plot(self, ax: Any = None, *, senses: Sequence[int] | None = None) -> Self:
@@ -195,17 +227,30 @@ class SenseWordsDisplay(WordsDisplay):
         ax : list of matplotlib.axes.Axes, optional
             One for each sense.
         senses : list of int, optional
-            Those that are shown; the first ten by default.
+            Those that are shown; all by default.
 
         Returns
         -------
         SenseWordsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> from skbayesembed.plotting import SenseWordsDisplay
+        >>> display = SenseWordsDisplay(model.sense_words(3), names=["shore", "bank"])
+        >>> display.plot(senses=[1]).ax_.get_title("left")
+        'bank'
         """
         return self._draw(ax, senses)
 
 
 class TopicWordsDisplay(WordsDisplay):
-    """The most probable words of each topic, with intervals.
+    """The first words of each topic, with intervals.
 
     Parameters
     ----------
@@ -250,32 +295,49 @@ class TopicWordsDisplay(WordsDisplay):
         n: int = 8,
         *,
         by: str | None = None,
+        rank: str = "probable",
         names: Sequence[str] | None = None,
         topics: Sequence[int] | None = None,
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Show the most probable words of topics.
+        """Show the first words of topics.
 
         Parameters
         ----------
         estimator : GaussianLDA
             Fitted.
-        n, by, prob
+        n, by, rank, prob
             As of ``top_words``.
         names : list of str of shape (n_topics,), optional
             What topics are called.
         topics : list of int, optional
-            Those that are shown; the ten largest by default.
+            Those that are shown; all by default.
         ax : list of matplotlib.axes.Axes, optional
             One for each topic; new ones by default.
 
         Returns
         -------
         TopicWordsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> from skbayesembed.plotting import TopicWordsDisplay
+        >>> display = TopicWordsDisplay.from_estimator(
+        ...     model.fit(data.counts), 5, rank="relevant"
+        ... )
+        >>> len(display.axes_)
+        2
         """
         can(estimator, "top_words", cls.__name__)
-        return cls(estimator.top_words(n, by=by, prob=prob), names=names).plot(ax, topics=topics)
+        found = estimator.top_words(n, by=by, rank=rank, prob=prob)
+        return cls(found, names=names).plot(ax, topics=topics)
 
     def plot(self, ax: Any = None, *, topics: Sequence[int] | None = None) -> Self:
         """Draw, on new axes or those given.
@@ -285,10 +347,23 @@ class TopicWordsDisplay(WordsDisplay):
         ax : list of matplotlib.axes.Axes, optional
             One for each topic.
         topics : list of int, optional
-            Those that are shown; the ten largest by default.
+            Those that are shown; all by default.
 
         Returns
         -------
         TopicWordsDisplay
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> from skbayesembed.plotting import TopicWordsDisplay
+        >>> display = TopicWordsDisplay(model.fit(data.counts).top_words(5))
+        >>> display.plot(topics=[1]).ax_.get_title("left")
+        'topic 1'
         """
         return self._draw(ax, topics)

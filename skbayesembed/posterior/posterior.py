@@ -212,6 +212,15 @@ class Posterior(Mapping[str, np.ndarray]):
             If there are neither draws nor moments of that name.
         ValueError
             If the parameter is a scalar, or if only its variances were kept.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import Posterior
+        >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
+        >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100, 3))})
+        >>> posterior.covariance("x").shape
+        (3, 3)
         """
         moments = self._moments_of(name)
         if moments is None or not moments.keeps_covariance:
@@ -607,6 +616,18 @@ class Posterior(Mapping[str, np.ndarray]):
             If there is no such file.
         ValueError
             If the file was not written by `save`, is damaged, or has a newer format.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from skbayesembed import Posterior
+        >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
+        >>> path = Path(tempfile.mkdtemp()) / "draws.npz"
+        >>> posterior.save(path)
+        >>> Posterior.load(path)["x"].shape
+        (2, 100)
         """
         path, given = npz_path(path), Path(path)
         path = path if path.exists() or not given.is_file() else given

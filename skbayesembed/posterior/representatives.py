@@ -92,6 +92,14 @@ class Representatives(Table):
             columns.append(Column("text", self.texts, ("text",), self._printed, left=True))
         return columns
 
+    def _notes(self):
+        notes = super()._notes()
+        if self.of == "topic":
+            notes.insert(0, "(share: of the tokens of a document)")
+        if self.copies is not None and np.any(self.copies > 1):
+            notes.append("(copies: snippets with this text, time and genre; one row for all)")
+        return notes
+
     def _printed(self, texts):
         """The beginnings of texts, on one line each."""
         most = _PRINTED_SNIPPET if self.of == "sense" else _PRINTED

@@ -80,7 +80,8 @@ class Result(Bunch):
         What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
-        ``"point"`` (one draw, no interval).
+        ``"point"`` (one draw, no interval); behind it
+        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are.
 
     Examples
     --------
@@ -132,11 +133,28 @@ class Result(Bunch):
         ------
         ImportError
             If pandas is not installed.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.similarity("cat", "mat").to_frame().shape[0]
+        1
         """
         return ResultTable(self).to_frame()
 
     def to_string(self, max_rows: int | None = _MAX_ROWS) -> str:
-        """Return the answers as text; see `Table.to_string`."""
+        """Return the answers as text; see `Table.to_string`.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> print(model.similarity("cat", "mat").to_string().splitlines()[0])
+        similarity of 'cat' and 'mat'
+        """
         return ResultTable(self).to_string(max_rows)
 
     def __repr__(self) -> str:
@@ -146,7 +164,17 @@ class Result(Bunch):
         return ResultTable(self)._repr_html_()
 
     def copy(self) -> Self:
-        """Return a shallow copy."""
+        """Return a shallow copy.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> found = model.similarity("cat", "mat")
+        >>> found.copy().title == found.title
+        True
+        """
         return _again(type(self), dict(self), self._about)
 
     def __reduce__(self):

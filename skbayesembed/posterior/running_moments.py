@@ -177,6 +177,16 @@ class RunningMoments:
         ------
         ValueError
             If ``x`` has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed.posterior.running_moments import RunningMoments
+        >>> moments = RunningMoments((2,))
+        >>> for draw in np.eye(2):
+        ...     moments.update(draw)
+        >>> moments.mean.tolist()
+        [0.5, 0.5]
         """
         x = np.asarray(x)
         if x.shape != self.shape:
@@ -199,6 +209,15 @@ class RunningMoments:
         ------
         ValueError
             If ``x`` has another shape.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed.posterior import RunningMoments
+        >>> moments = RunningMoments((2,), covariance=False)
+        >>> moments.update_many(np.array([[0.0, 1.0], [2.0, 1.0]]))
+        >>> moments.mean.tolist()
+        [1.0, 1.0]
         """
         x = np.asarray(x)
         if x.ndim == 0 or x.shape[1:] != self.shape:

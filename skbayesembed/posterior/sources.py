@@ -12,20 +12,28 @@ _NOTES = {
     "point": "(a point estimate: one draw, intervals without width)",
     "vi": "(variational inference: its intervals are too narrow)",
     "unmixed": "(the chains have not mixed: intervals are no intervals of the posterior)",
+    "known topics": "(the topics count as known: intervals are of the documents alone)",
 }
 # Of an interval, in a figure.
 _SUFFIXES = {
-    "units": " (sampling of units)",
-    "units and features": " (of units and of features)",
-    "model": " (of the model)",
-    "posterior": " (of the model)",
-    "vi": " (VI, too narrow)",
-    "laplace": " (Laplace approximation)",
-    "unmixed": " (chains have not mixed)",
+    "units": "sampling of units",
+    "units and features": "of units and of features",
+    "model": "of the model",
+    "posterior": "of the model",
+    "vi": "VI, too narrow",
+    "laplace": "Laplace approximation",
+    "unmixed": "chains have not mixed",
+    "known topics": "topics taken as known",
+}
+# What intervals know of besides: word vectors that were drawn, works that were not seen.
+VECTORS, WORKS = "vectors", "works"
+_NOTES_BESIDES = {
+    VECTORS: "(intervals know that the word vectors are uncertain)",
+    WORKS: "(intervals know that other works differ from those seen)",
 }
 
 
-def source_of(estimator: Any, by_units: bool = False) -> str:
+def source_of(estimator: Any, by_units: bool = False, of_works: bool = False) -> str:
     """What the intervals of a fitted estimator's answers rest on.
 
     Parameters
@@ -33,20 +41,23 @@ def source_of(estimator: Any, by_units: bool = False) -> str:
     estimator : fitted estimator
     by_units : bool
         Whether the answer knows of the sampling of units.
+    of_works : bool
+        Whether the answer is about works of which those that were seen are some.
 
     Returns
     -------
     {"units", "point", "vi", "laplace", "model", "posterior", "unmixed"}
         ``"point"``: one draw, no interval. ``"model"`` and ``"posterior"`` are draws of chains: of
         an estimator whose intervals may know of units and do not, and of one without units;
-        ``"unmixed"`` draws of chains that a fit warned of.
+        ``"unmixed"`` draws of chains that a fit warned of. Behind it, after commas, ``"vectors"``
+        where word vectors were drawn, and ``"works"``: ``"posterior, vectors, works"``.
     """
     if by_units:
         return "units"
     source = source_of_posterior(estimator.posterior_)
     if source == "posterior" and hasattr(estimator, "uncertainty"):
         return "model"
-    return source
+    return f"{source}, {WORKS}" if of_works and source != "point" else source
 
 
 def source_of_posterior(posterior: Any) -> str:
@@ -54,7 +65,8 @@ def source_of_posterior(posterior: Any) -> str:
     solver = posterior.attrs.get("solver")
     known = {"map": "point", "vi": "vi", "laplace": "laplace"}
     of_chains = "unmixed" if posterior.attrs.get("converged") is False else "posterior"
-    return known.get(solver, of_chains)
+    source = known.get(solver, of_chains)
+    return f"{source}, {VECTORS}" if posterior.n_runs > 1 else source
 
 
 def note_on_periods(n: int, what: str) -> str:
@@ -65,7 +77,9 @@ def note_on_periods(n: int, what: str) -> str:
 
 def notes_on(source: str | None) -> list[str]:
     """Lines below a table with intervals that rest on ``source``."""
-    return [_NOTES[source]] if source in _NOTES else []
+    base, *besides = (source or "").split(", ")
+    notes = [_NOTES[base]] if base in _NOTES else []
+    return notes + [_NOTES_BESIDES[what] for what in besides]
 
 
 def interval_label(prob: float, source: str | None, what: str = "interval") -> str:
@@ -81,4 +95,8 @@ def interval_label(prob: float, source: str | None, what: str = "interval") -> s
     """
     if source == "point":
         return f"point estimate, no {what}"
-    return f"{100 * prob:g} % {what}{_SUFFIXES.get(source or '', '')}"
+    base, *besides = (source or "").split(", ")
+    suffix = _SUFFIXES.get(base, "")
+    if besides:
+        suffix += f"{' and' if base == 'posterior' else ', with'} {' and '.join(besides)}"
+    return f"{100 * prob:g} % {what}" + (f" ({suffix})" if suffix else "")

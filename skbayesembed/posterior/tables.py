@@ -151,7 +151,8 @@ class Table:
         ``"units and features"`` (of `regress`, what is not known of the features besides),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
-        ``"point"`` (one draw, no interval); None if it is not known.
+        ``"point"`` (one draw, no interval); None if it is not known; behind it
+        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are.
 
     Examples
     --------

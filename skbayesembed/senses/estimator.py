@@ -387,6 +387,15 @@ class DiSCSenseModel(
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> model.prevalence_.shape
+        (2, 1, 2)
         """
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
@@ -444,6 +453,15 @@ class DiSCSenseModel(
         -------
         Cost
             A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> model.estimate_cost(snippets, times=years).solver
+        'map'
         """
         return cost.estimate(
             self, ROOM, lambda e, seeds: inputs.training_data(e, X, y, times, genres, units)
@@ -468,6 +486,15 @@ class DiSCSenseModel(
         Returns
         -------
         ndarray of shape (n_snippets, n_senses)
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> model.fit_transform(snippets, times=years).shape
+        (40, 2)
         """
         X = inputs.materialise(X)
         given = {"times": times, "genres": genres, "units": units}
@@ -685,6 +712,16 @@ class DiSCSenseModel(
             Counts, in the columns of the matrix given to ``fit``; of ``words_`` where that was
             text.
         senses : ndarray of int of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> counts, senses = model.sample(3, times=[1810, 1810, 1811], random_state=0)
+        >>> counts.shape, senses.shape
+        ((3, 6), (3,))
         """
         check_is_fitted(self, "posterior_")
         check_integer("n_samples", n_samples, 1)

@@ -69,6 +69,15 @@ class Modes(Sequence):
             The ``share`` of the posterior, ``n_starts`` that ended in the mode, its mean
             ``log_likelihood``, and its ``log_mass`` with the standard ``error``, NaN where it was
             not weighed.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> model.modes_.to_frame().shape[0] == len(model.modes_)
+        True
         """
         return _ModeTable(self).to_frame()
 

@@ -122,7 +122,8 @@ def prevalence_info(estimator, prob, works):
         len(estimator.posterior_.flat("prevalence")),
         None if estimator.units_ is None else works,
     )
-    return table._resting_on(source_of(estimator))
+    of_works = estimator.units_ is not None and works != "seen"
+    return table._resting_on(source_of(estimator, of_works=of_works))
 
 
 def interval_of(draws, prob):

@@ -105,7 +105,13 @@ class SensePrior:
     work_scale: float = 1.0
 
     def check(self) -> None:
-        """Raise a ValueError for the first parameter that is outside its range."""
+        """Raise a ValueError for the first parameter that is outside its range.
+
+        Examples
+        --------
+        >>> from skbayesembed.senses.priors import SensePrior
+        >>> SensePrior().check()
+        """
         for name in _COEFFICIENTS:
             value = getattr(self, name)
             check_real(f"prior.{name}", value, -1.0)

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_integer, check_prob, check_real
+from ..common.checks import check_choice, check_integer, check_prob, check_real
 from ..corpus.text import input_kind, materialise
+from ..numeric.relevance import RANKS, first_words
 from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.results import About, Result
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval, summarise
 from ..posterior.tables import Column, Table
 from .checks import sense_index, word_index
+from .info import SenseTable, sense_info
 from .inputs import genre_index, places
 from .predict import SnippetReader, word_draws
 from .prevalences import Prevalences, draws_of, interval_of, prevalence_info
@@ -36,13 +38,18 @@ def prevalence_draws(estimator, sense, genre):
     return np.einsum("g,sgt->st", weights / weights.sum(), draws)
 
 
+def sense_shares(estimator):
+    """Mean prevalences over the training snippets, (n_senses,)."""
+    return np.einsum("gt,kgt->k", estimator._cells, estimator.prevalence_) / estimator._cells.sum()
+
+
 class SenseWords(Table):
-    """The most probable words under each sense, with what is known of each.
+    """The first words under each sense, with what is known of each.
 
     Attributes
     ----------
     words : ndarray of str of shape (n_senses, n)
-        Ordered by posterior mean probability, largest first.
+        By ``rank``, the first first.
     mean : ndarray of shape (n_senses, n)
         Posterior mean of their probabilities.
     interval : ndarray of shape (n_senses, n, 2)
@@ -53,6 +60,7 @@ class SenseWords(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+    rank : {"probable", "relevant"}
 
     Examples
     --------
@@ -73,6 +81,7 @@ class SenseWords(Table):
         period: Any,
         prob: float,
         n_draws: int,
+        rank: str = "probable",
     ) -> None:
         self.words = words
         self.mean = mean
@@ -80,6 +89,7 @@ class SenseWords(Table):
         self.period = period
         self.prob = prob
         self.n_draws = n_draws
+        self.rank = rank
 
     def __len__(self) -> int:
         return len(self.words)
@@ -97,12 +107,13 @@ class SenseWords(Table):
 
     def _title(self):
         when = "all periods" if self.period is None else f"period {self.period}"
-        return f"probable words under each sense, {when}, {100 * self.prob:g} % intervals"
+        return f"{self.rank} words under each sense, {when}, {100 * self.prob:g} % intervals"
 
 
-def sense_words(estimator, n, period, prob):
-    """The ``n`` most probable words under each sense, in a period or averaged over all."""
+def sense_words(estimator, n, period, prob, rank="probable"):
+    """The ``n`` first words under each sense, in a period or averaged over all."""
     check_prob(prob)
+    check_choice("rank", rank, RANKS)
     check_integer("n", n, 1)
     draws = word_draws(estimator)
     n_senses, n_periods, n_words = draws.shape
@@ -111,14 +122,14 @@ def sense_words(estimator, n, period, prob):
         chosen = [estimator.periods_.find(period, "period")]
         label = estimator.periods_.labels[chosen[0]]
     mean = draws.mean()[:, chosen].mean(axis=1)
-    order = np.argsort(-mean, axis=1, kind="stable")[:, : min(n, n_words)]
+    order = first_words(mean, sense_shares(estimator), min(n, n_words), rank)
     log_sums = draws.log_sums()
     interval = np.empty((*order.shape, 2))
     for k in range(n_senses):
         total = sum(draws.probabilities(k, t, order[k], log_sums) for t in chosen)
         interval[k] = hdi_interval(total / len(chosen), prob=prob, axis=0)
     words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
-    found = SenseWords(words, mean, interval, label, prob, len(draws))
+    found = SenseWords(words, mean, interval, label, prob, len(draws), rank)
     return found._resting_on(source_of(estimator))
 
 
@@ -167,7 +178,7 @@ def representative_snippets(estimator, X, sense, n, times, genres, units, texts,
         None if texts is None else texts[flat], prob, len(draws),
         None if times is None else np.asarray(times)[flat],
         None if copies is None else copies[flat], random is not None,
-    )  # fmt: skip
+    )._resting_on(source_of(estimator))  # fmt: skip
 
 
 def _alike(texts, places):
@@ -201,6 +212,7 @@ class SenseReadingMixin:
 
     posterior_: Any
     periods_: Any
+    units_: Any
 
     def prevalence_interval(self, *, prob: float = 0.9, works: str = "all") -> np.ndarray:
         """Highest density intervals of prevalences.
@@ -309,14 +321,25 @@ class SenseReadingMixin:
         ValueError
             If nothing tells how many snippets there are, or the periods or genres of snippets are
             not known.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> years = [1810, 1810, 1811, 1811] * 10
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets, times=years)
+        >>> model.predict_shares(times=[1810, 1810, 1811]).mean.shape
+        (2, 2)
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         given = {"times": times, "genres": genres, "units": units, "by": by}
         return predict_shares(self, given, prob, random_state)
 
-    def sense_words(self, n: int = 10, *, period: Any = None, prob: float = 0.9) -> SenseWords:
-        """The most probable words under each sense, with intervals.
+    def sense_words(
+        self, n: int = 10, *, period: Any = None, rank: str = "probable", prob: float = 0.9
+    ) -> SenseWords:
+        """The first words under each sense, with intervals.
 
         Parameters
         ----------
@@ -324,6 +347,9 @@ class SenseReadingMixin:
             Words of each sense.
         period : number, date or str, optional
             A time in the period or the period's label; the mean over periods by default.
+        rank : {"probable", "relevant"}, default="probable"
+            Which words: the most probable, or those that tell a sense from the others, by relevance
+            (Sievert & Shirley 2014): their probability and its ratio to that in all.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
@@ -346,7 +372,41 @@ class SenseReadingMixin:
         ['money', 'river']
         """
         check_is_fitted(self, "posterior_")
-        return sense_words(self, n, period, prob)
+        return sense_words(self, n, period, prob, rank)
+
+    def sense_info(self, n: int = 10, *, prob: float = 0.9) -> SenseTable:
+        """A table of the senses: shares with intervals, words, and which two are most alike.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Words of each sense, those that tell it from the others.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        SenseTable
+            ``share`` (n_senses,), ``interval`` (n_senses, 2), ``nearest`` and ``overlap``
+            (n_senses,), ``overlaps`` (n_senses, n_senses) and ``words`` (n_senses, n); prints as a
+            table.
+
+        Notes
+        -----
+        The overlap is that of posterior means. Draws have no interval for it that would be of use:
+        in each, the probabilities of rare words are mostly noise, and two draws of one sense
+        overlap little more than draws of two senses.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> model.sense_info(1).words.ravel().tolist() in (["river", "money"], ["money", "river"])
+        True
+        """
+        check_is_fitted(self, "posterior_")
+        return sense_info(self, n, prob)
 
     def representative_snippets(
         self,
@@ -373,8 +433,9 @@ class SenseReadingMixin:
         n : int, default=5
             Snippets of each sense; fewer where there are fewer with a known word.
         texts : sequence of str of shape (n_snippets,), optional
-            What to show of each, such as the ``passages`` of `datasets.extract_snippets`, which
-            have the whole text of the window. By default X, where it holds strings or tokens.
+            What to show of each, such as the ``passages`` or ``sentences`` of
+            `datasets.extract_snippets`, which have the whole text of the window, and the sentence.
+            By default X, where it holds strings or tokens.
             Those that say the same at the same time and of the same genre have one row.
         random : int, optional
             A seed: shows n snippets in all, drawn at random from those whose most probable sense is
@@ -533,7 +594,7 @@ class SenseReadingMixin:
         found = summarise(change, prob, prob_increase=float(np.mean(change > 0)))
         before, after = (self.periods_.labels[t] for t in at)
         title = f"change of the prevalence of sense {sense} from {before} to {after}"
-        return self._result(found, title, {}, prob)
+        return self._result(found, title, {}, prob, self.units_ is not None)
 
     def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Result:
         """Posterior of the period in which the prevalence of a sense first exceeds a threshold.
@@ -578,10 +639,11 @@ class SenseReadingMixin:
         periods = list(self.periods_.labels)
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
         title = f"first period in which the prevalence of sense {sense} is above {threshold:g}"
-        return self._result(entries | {"draws": first}, title, {"period": periods})
+        entries["draws"] = first
+        return self._result(entries, title, {"period": periods}, None, self.units_ is not None)
 
-    def _result(self, entries, title, axes, prob=None):
-        return Result(entries, About(title, axes, prob, source_of(self)))
+    def _result(self, entries, title, axes, prob=None, of_works=False):
+        return Result(entries, About(title, axes, prob, source_of(self, of_works=of_works)))
 
 
 def _name(estimator, word):

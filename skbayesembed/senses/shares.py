@@ -84,7 +84,7 @@ def predict_shares(estimator, given, prob, random_state):
     draws /= n_snippets[:, None]
     mean, interval = draws.mean(axis=0), hdi_interval(draws, prob=prob)
     table = SenseShares(groups, mean, interval, n_snippets, draws, prob, len(draws))
-    return table._resting_on(source_of(estimator))
+    return table._resting_on(source_of(estimator, of_works=estimator.units_ is not None))
 
 
 def _number(given):

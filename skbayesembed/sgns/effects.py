@@ -373,8 +373,10 @@ class MeaningMixin:
         ----------
         X : documents, as strings or token lists
             Those of training or others.
-        design : array-like, Series or DataFrame of shape (n_documents,) or (n_documents, n_terms)
-            Covariates, numbers or truth values. A constant is added where there is none.
+        design : array-like, Series, DataFrame or dict
+            Covariates, numbers or truth values, of shape (n_documents,) or (n_documents, n_terms).
+            Columns of a DataFrame and keys of a dict of columns name the terms. A constant is added
+            where there is none.
         units : array-like of shape (n_documents,), optional
             What was sampled: speakers, authors, works; each document by default.
         word : str, int or list of them

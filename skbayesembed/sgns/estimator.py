@@ -421,6 +421,14 @@ class BayesianSGNS(
         -----
         UserWarning
             With ``uncertainty="model"``, where some words have a ``dispersion_`` above 2.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.rho_.shape
+        (9, 2)
         """
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
@@ -559,6 +567,14 @@ class BayesianSGNS(
         Returns
         -------
         ndarray of shape (n_documents, n_components)
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.fit_transform(texts).shape
+        (30, 2)
         """
         X = materialise(X)
         if inputs.is_counted(X):

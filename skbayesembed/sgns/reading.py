@@ -583,12 +583,12 @@ class ReadingMixin(AskingMixin):
         """
         check_is_fitted(self, "posterior_")
         check_one_of(other, words)
-        documents = document_operands(inputs.count_documents(self, X))
+        documents, labels = document_operands(inputs.count_documents(self, X)), None
         if words is not None:
-            other = word_operands(self, words)
+            other, labels = word_operands(self, words)
         elif other is not None:
             other = document_operands(inputs.count_documents(self, other))
-        return document_similarity(self, documents, other, prob)
+        return document_similarity(self, documents, other, prob, labels)
 
     def cooccurrence_proba(self, pairs: Any, *, prob: float = 0.9) -> Answer:
         """Posterior of the probability that a pair is positive, sigma(rho_w . alpha_v).

@@ -21,12 +21,13 @@ def document_operands(counts):
 
 
 def word_operands(estimator, words, shift=0):
-    """`Operands` of words, lists of words or axes."""
+    """`Operands` of words, lists of words or axes, and what they are called."""
     phrases = [phrase_of(estimator, what, "words") for what in several(words, "words")]
-    return operands_of(phrases, estimator._n_places, shift)
+    labels = [phrase.label for phrase in phrases]
+    return operands_of(phrases, estimator._n_places, shift), labels
 
 
-def document_similarity(estimator, documents, other, prob):
+def document_similarity(estimator, documents, other, prob, labels=None):
     """The `Answer` of the cosines of documents with other documents, or with words.
 
     Parameters
@@ -36,6 +37,8 @@ def document_similarity(estimator, documents, other, prob):
     other : Operands or None
         None for the documents themselves.
     prob : float
+    labels : list of str, optional
+        What words are called, where ``other`` are words.
 
     Raises
     ------
@@ -54,5 +57,6 @@ def document_similarity(estimator, documents, other, prob):
     operands = documents if other is None else together(documents, other)
     rows, columns = np.indices((n, m)).reshape(2, -1)
     index = np.column_stack([rows, columns + (0 if other is None else n)])
-    title, axes = "similarity of documents", {"document": range(n), "other": range(m)}
+    others = {"other": range(m)} if labels is None else {"word": labels}
+    title, axes = "similarity of documents", {"document": range(n), **others}
     return ask(estimator, Cosines(operands, index), prob, (n, m), title=title, axes=axes)

@@ -151,6 +151,15 @@ class StreamingMixin(FittedMixin):
         -----
         Memory depends on the vocabulary and the batch, not on the stream. Draws and means are made
         when they are first looked at after a call.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="vi", min_count=1, random_state=0)
+        >>> model = model.partial_fit(texts[:15]).partial_fit(texts[15:])
+        >>> model.rho_.shape
+        (9, 2)
         """
         spine.check(self, ROOM)
         X = materialise(X)

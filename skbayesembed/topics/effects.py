@@ -14,9 +14,11 @@ from ..corpus.design import design_of
 from ..corpus.known import known_counts
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
+from .labels import label_words
 from .recording import unmixed_topics
 from .theta import theta_draws
 
@@ -92,7 +94,7 @@ class TopicEffects(Table):
             Column("se", self.sd.ravel(), ("sd",), ".4f"),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.4f", left=True),
             Column("p", self.p_value.ravel(), ("p_value",), p_values),
-            Column("first words", list(np.tile(self.words, n_terms)), (), left=True),
+            Column("relevant words", list(np.tile(self.words, n_terms)), (), left=True),
         ]
 
     def _title(self):
@@ -102,7 +104,9 @@ class TopicEffects(Table):
         return "term", np.repeat(self.terms, self.mean.shape[1])
 
     def _notes(self):
-        notes = [f"({self.n_documents} documents of {self.n_units} units; vectors taken as known)"]
+        drawn = VECTORS in (self.source or "")
+        of = "draws of vectors" if drawn else "vectors taken as known"
+        notes = [f"({self.n_documents} documents of {self.n_units} units; {of})"]
         if self.unmixed is not None and self.unmixed.size:
             which = ", ".join(map(str, self.unmixed))
             notes.append(f"(chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: topics {which})")
@@ -149,7 +153,6 @@ def _pooled(estimator, design, regression, found, variances, draws, prob):
     freedom = _freedom(within, between, regression.freedom[:, None], n_draws)
     reach = sd * stdtrit(freedom, 0.5 + 0.5 * prob)
     ratio = np.divide(np.abs(mean), sd, out=np.full(sd.shape, np.inf), where=sd > 0)
-    order = np.argsort(-estimator.components_, axis=1, kind="stable")[:, :_PRINTED_WORDS]
     return TopicEffects(
         design.terms,
         mean,
@@ -160,12 +163,12 @@ def _pooled(estimator, design, regression, found, variances, draws, prob):
         2 * stdtr(freedom, -ratio),
         freedom,
         np.concatenate(draws),
-        np.array([" ".join(words) for words in estimator.words_[order]]),
+        np.array([" ".join(words) for words in label_words(estimator, _PRINTED_WORDS)]),
         regression.n_units,
         len(design.matrix),
         prob,
         unmixed_topics(estimator.posterior_),
-    )._resting_on("units")
+    )._resting_on(f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units")
 
 
 def _freedom(within, between, of_units, n_draws):

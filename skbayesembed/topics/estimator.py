@@ -382,6 +382,15 @@ class GaussianLDA(
             If more than half of the tokens have no vector, or counts are rounded.
         ConvergenceWarning
             If the chains have not mixed, or a topic holds no tokens.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model.fit(data.counts).components_.shape
+        (2, 53)
         """
         spine.check(self, ROOM)
         seeds = spine.seeds_of(self, ROOM)
@@ -409,6 +418,15 @@ class GaussianLDA(
         -------
         Cost
             A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model.estimate_cost(data.counts).solver
+        'vi'
         """
         return cost.estimate(self, ROOM, lambda e, seeds: inputs.training_data(e, X))
 
@@ -425,6 +443,15 @@ class GaussianLDA(
         Returns
         -------
         ndarray of shape (n_documents, n_components)
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model.fit_transform(data.counts).shape
+        (40, 2)
         """
         X = materialise(X)
         return self.fit(X, y).transform(X)

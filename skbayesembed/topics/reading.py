@@ -13,15 +13,18 @@ from ..common.checks import check_bool, check_choice, check_integer, check_prob
 from ..corpus.known import known_counts
 from ..corpus.text import input_kind, materialise
 from ..metrics.topics import coherence
+from ..numeric.relevance import RANKS, first_words, ranking
 from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.results import About, Result
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .checks import WORD_PROBAS, check_topic
+from .documents import DocumentTopics, document_topics, source_of_shares
 from .draws import draws_of
 from .effects import TopicEffects, topic_effects
 from .inputs import vocabulary_reading
+from .labels import background_of, label_words, topic_shares
 from .predict import PREDICTIVE_DRAWS, FoldIn, counted_proba, topic_features
 from .recording import has_gaussians
 from .theta import theta_draws
@@ -34,12 +37,12 @@ _PRINTED_WORDS = 6
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TopicWords(Table):
-    """The most probable words of each topic, with what is known of each.
+    """The first words of each topic, with what is known of each.
 
     Attributes
     ----------
     words : ndarray of str of shape (n_topics, n)
-        Ordered by posterior mean probability, largest first.
+        By ``rank``, the first first.
     mean : ndarray of shape (n_topics, n)
         Posterior mean of their probabilities.
     interval : ndarray of shape (n_topics, n, 2)
@@ -51,6 +54,9 @@ class TopicWords(Table):
         Probability of the intervals.
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
+    rank : {"probable", "relevant"}
+    background : int or None
+        The topic that is the background of the others.
 
     Examples
     --------
@@ -71,6 +77,8 @@ class TopicWords(Table):
     by: str
     prob: float
     n_draws: int
+    rank: str = "probable"
+    background: int | None = None
 
     def __len__(self):
         return len(self.words)
@@ -85,7 +93,8 @@ class TopicWords(Table):
 
     def _title(self):
         n = self.words.shape[1]
-        return f"words of each topic by {self.by}, {100 * self.prob:g} % intervals, P(top {n})"
+        words = f"{self.rank} words of each topic by {self.by}"
+        return f"{words}, {100 * self.prob:g} % intervals, P(top {n})"
 
     def _groups(self):
         return "topic", np.repeat(np.arange(len(self.words)), self.words.shape[1])
@@ -110,9 +119,12 @@ class TopicTable(Table):
     coherence : ndarray of shape (n_topics,)
         NPMI of the first words in the training documents; NaN where these are not kept.
     words : ndarray of str of shape (n_topics, n)
-        First words.
+        Words that tell the topic from the others, by relevance (Sievert & Shirley 2014). Stability
+        and coherence are those of the most probable words.
     prob : float
         Probability of the intervals.
+    background : int or None
+        The topic that is the background of the others, of words that all documents share.
 
     Examples
     --------
@@ -135,6 +147,7 @@ class TopicTable(Table):
     coherence: np.ndarray
     words: np.ndarray
     prob: float
+    background: int | None = None
 
     def _columns(self):
         words = [" ".join(row) for row in self.words]
@@ -146,11 +159,14 @@ class TopicTable(Table):
             Column("spread", self.spread, ("spread",)),
             Column("stability", self.stability, ("stability",), ".2f"),
             Column("coherence", self.coherence, ("coherence",), ".2f"),
-            Column("first words", words, ("words",), _first, left=True),
+            Column("relevant words", words, ("words",), _first, left=True),
         ]
 
     def _notes(self):
-        return [f"({100 * self.prob:g} % intervals of the share)", *super()._notes()]
+        notes = [f"({100 * self.prob:g} % intervals of the share)", *super()._notes()]
+        if self.background is not None:
+            notes.append(f"(topic {self.background} is the background of the others)")
+        return notes
 
 
 def _first(texts):
@@ -158,25 +174,27 @@ def _first(texts):
     return [" ".join(text.split()[:_PRINTED_WORDS]) for text in texts]
 
 
-def top_words(estimator, n, by, prob):
-    """The ``n`` most probable words of every topic, by counts or by density."""
+def top_words(estimator, n, by, prob, rank="probable"):
+    """The ``n`` first words of every topic, by counts or by density."""
     check_integer("n", n, 1)
     check_prob(prob)
     check_choice("by", by, WORD_PROBAS)
+    check_choice("rank", rank, RANKS)
     n = min(n, estimator.words_.size)
     draws = draws_of(estimator, _MOST_DRAWS)
     if by == "density":
         # a table costs as much as a sweep of the fast samplers
         draws = draws_of(estimator)
-    mean = estimator._word_proba(by)
-    order = np.argsort(-mean, axis=1, kind="stable")[:, :n]
+    mean, shares = estimator._word_proba(by), topic_shares(estimator.posterior_)
+    order = first_words(mean, shares, n, rank)
     values, top = np.empty((len(draws), *order.shape)), np.zeros(order.shape)
     for s in range(len(draws)):
         proba = draws.word_proba(s, by, estimator._vectors)
         values[s] = np.take_along_axis(proba, order, axis=1)
-        # as many words are more probable as come before it
-        least = np.partition(proba, proba.shape[1] - n, axis=1)[:, [proba.shape[1] - n]]
-        top += values[s] >= least
+        ranks = ranking(proba, shares, rank)
+        # as many words are ahead as come before it
+        least = np.partition(ranks, ranks.shape[1] - n, axis=1)[:, [ranks.shape[1] - n]]
+        top += np.take_along_axis(ranks, order, axis=1) >= least
     return TopicWords(
         estimator.words_[order],
         np.take_along_axis(mean, order, axis=1),
@@ -185,6 +203,8 @@ def top_words(estimator, n, by, prob):
         by,
         prob,
         len(draws),
+        rank,
+        background_of(estimator.posterior_),
     )._resting_on(source_of(estimator))
 
 
@@ -221,8 +241,9 @@ def topic_table(estimator, n, prob):
         _spread(estimator),
         words.prob_top.mean(axis=1),
         coherent,
-        words.words,
+        label_words(estimator, n),
         prob,
+        background_of(estimator.posterior_),
     )._resting_on(source_of(estimator))
 
 
@@ -270,7 +291,7 @@ def representative_documents(estimator, X, topic, n, texts, n_draws, prob):
     return Representatives(
         "topic", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, n_draws,
-    )  # fmt: skip
+    )._resting_on(source_of_shares(estimator))  # fmt: skip
 
 
 class TopicReadingMixin:
@@ -288,8 +309,10 @@ class TopicReadingMixin:
         """Posterior means of word probabilities ``by`` "count" or "density"."""
         return self.components_ if by == self._components_by else mean_word_proba(self, by)
 
-    def top_words(self, n: int = 10, *, by: str | None = None, prob: float = 0.9) -> TopicWords:
-        """The most probable words of each topic, with intervals and their stability.
+    def top_words(
+        self, n: int = 10, *, by: str | None = None, rank: str = "probable", prob: float = 0.9
+    ) -> TopicWords:
+        """The first words of each topic, with intervals and their stability.
 
         Parameters
         ----------
@@ -298,6 +321,9 @@ class TopicReadingMixin:
         by : {"count", "density"} or None, default=None
             Probabilities by the tokens that the topic holds, or by the topic's density at the
             word's vector, normalised over the vocabulary; None takes ``word_proba``.
+        rank : {"probable", "relevant"}, default="probable"
+            Which words: the most probable, or those that tell a topic from the others, by relevance
+            (Sievert & Shirley 2014): their probability and its ratio to that in all.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
@@ -319,7 +345,7 @@ class TopicReadingMixin:
         (2, 5)
         """
         check_is_fitted(self, "posterior_")
-        return top_words(self, n, self.word_proba if by is None else by, prob)
+        return top_words(self, n, self.word_proba if by is None else by, prob, rank)
 
     def topic_info(self, n: int = 10, *, prob: float = 0.9) -> TopicTable:
         """A table of the topics: sizes with intervals, spread, stability, coherence and words.
@@ -327,7 +353,8 @@ class TopicReadingMixin:
         Parameters
         ----------
         n : int, default=10
-            First words of each topic that are looked at.
+            Words of each topic: the most relevant are shown, and coherence and stability are those
+            of the most probable.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
@@ -349,6 +376,54 @@ class TopicReadingMixin:
         check_is_fitted(self, "posterior_")
         check_integer("n", n, 1)
         return topic_table(self, n, prob)
+
+    def document_topics(
+        self, X: Any = None, *, n_draws: int = 200, prob: float = 0.9
+    ) -> DocumentTopics:
+        """Shares of the topics in documents, with intervals.
+
+        Parameters
+        ----------
+        X : documents or counts, as in ``fit``, optional
+            The training documents by default.
+        n_draws : int, default=200
+            Draws of the shares that intervals are of, at least 2.
+        prob : float, default=0.9
+            Probability of the highest density intervals.
+
+        Returns
+        -------
+        DocumentTopics
+            ``mean`` (n_documents, n_topics), that of ``transform``, ``interval`` (n_documents,
+            n_topics, 2) and ``draws`` (n_draws, n_documents, n_topics), those of
+            ``sample_transform``; prints as a table, whose last lines say what the intervals rest
+            on, and which topics have not mixed.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is needed: ``partial_fit`` keeps no documents; or counts are no whole numbers.
+        MemoryError
+            If the draws would not fit.
+
+        Notes
+        -----
+        Intervals hold what is not known of the topics and, given the topics, of a document's
+        shares, which its own words alone tell of. How documents are chosen, and how shares differ
+        between groups of them, is asked by `effects`.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> table = model.fit(data.counts).document_topics(data.counts[:3], prob=0.5)
+        >>> table.mean.shape, table.interval.shape
+        ((3, 2), (3, 2, 2))
+        """
+        check_is_fitted(self, "posterior_")
+        return document_topics(self, X, n_draws, prob)
 
     def representative_documents(
         self,
@@ -418,8 +493,10 @@ class TopicReadingMixin:
         ----------
         X : documents or counts, as in ``fit``
             Those of training or others. Documents without a known word are left out.
-        design : array-like, Series or DataFrame of shape (n_documents,) or (n_documents, n_terms)
-            Covariates, numbers or truth values. A constant is added where there is none.
+        design : array-like, Series, DataFrame or dict
+            Covariates, numbers or truth values, of shape (n_documents,) or (n_documents, n_terms).
+            Columns of a DataFrame and keys of a dict of columns name the terms. A constant is added
+            where there is none.
         units : array-like of shape (n_documents,), optional
             What was sampled: speakers, authors, works; each document by default. Standard errors
             hold where documents of one unit resemble each other.
@@ -461,6 +538,17 @@ class TopicReadingMixin:
         of Statistical Software 91(2).
         Pustejovsky & Tipton (2018). Small-Sample Methods for Cluster-Robust Variance Estimation.
         Journal of Business & Economic Statistics 36(4).
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> import numpy as np
+        >>> table = model.fit(data.counts).effects(data.counts, {"year": np.arange(40)})
+        >>> table.terms.tolist(), table.mean.shape
+        (['(intercept)', 'year'], (2, 2))
         """
         check_is_fitted(self, "posterior_")
         return topic_effects(self, X, design, units, shares=shares, n_draws=n_draws, prob=prob)

@@ -159,6 +159,16 @@ class TopicStreamingMixin(FittedMixin):
         topics start from clusters of the documents of the first call (``init``), so that a first
         call of some thousand documents finds better topics than one of a hundred; prior means of
         words' levels follow all documents seen.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> model = model.partial_fit(data.counts[:20]).partial_fit(data.counts[20:])
+        >>> model.components_.shape
+        (2, 60)
         """
         spine.check(self, ROOM)
         if isinstance(self.likelihood_power, str):

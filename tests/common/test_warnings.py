@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from joblib import parallel_config
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
@@ -19,17 +22,33 @@ def told(call):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         call()
-    return [w for w in caught if "mode was not reached" in str(w.message)]
+    return [w for w in caught if "he mode was not reached" in str(w.message)]
 
 
 def test_of_a_search():
     model = BayesianSGNS(2, **UNREACHED)
     search = GridSearchCV(model, {"n_components": [2, 3]}, cv=2, refit=False)
     found = told(lambda: search.fit(TEXTS))
-    assert {w.filename for w in found} == {__file__}
-    given = "max_iter=1, min_count=1, n_components={}, prior_precision=0.1, solver='map'"
-    ends = {str(w.message).rpartition(" [")[2] for w in found}
-    assert ends == {f"BayesianSGNS({given.format(k)})]" for k in (2, 3)}
+    (one,) = found
+    assert one.filename == __file__ and one.category is ConvergenceWarning
+    first, _, given = str(one.message).rpartition(" [")
+    assert re.match("The mode was not reached.*, in a fit of this search, whose score", first)
+    assert "raise max_iter" in first and len(first) < 300
+    parts = "max_iter=1, min_count=1, n_components=2, prior_precision=0.1, solver='map'"
+    assert given == f"BayesianSGNS({parts})]"
+    # another search tells of itself; the fit to all data says all, and how many did before
+    again = told(lambda: search.set_params(refit=True).fit(TEXTS))
+    assert len(again) == 2 and again[0].filename == __file__
+    assert "(4 fits of the search did so before.)" in str(again[1].message)
+
+
+def test_of_a_search_in_threads():
+    search = GridSearchCV(
+        BayesianSGNS(2, **UNREACHED), {"n_components": [2, 3]}, cv=3, refit=False, n_jobs=2
+    )
+    with parallel_config("threading"):
+        (one,) = told(lambda: search.fit(TEXTS))
+    assert one.filename == "<search>"
 
 
 @pytest.mark.parametrize("threaded", [False, True])

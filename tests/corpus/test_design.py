@@ -30,6 +30,18 @@ def test_names_and_constants():
     assert design_of(X[:, 1], 4).matrix.shape == (4, 2)
 
 
+def test_columns_by_name():
+    columns = {"woman": [True, False, True, False], "year": np.array([1.0, 2.0, 3.0, 5.0])}
+    expected = design_of(pd.DataFrame(columns), 4)
+    table = np.array([*zip(*columns.values(), strict=True)], dtype=[("woman", "?"), ("year", "f8")])
+    for form in (columns, table):
+        found = design_of(form, 4)
+        assert found.terms.tolist() == expected.terms.tolist()
+        np.testing.assert_array_equal(found.matrix, expected.matrix)
+    with pytest.raises(ValueError, match=r"each of the 4 documents, got shape \(2,\) of 'year'"):
+        design_of(columns | {"year": [1, 2]}, 4)
+
+
 def test_rows():
     some = design_of(X, 4).rows(np.array([0, 1, 2, 3]))
     np.testing.assert_array_equal(some.matrix[:, 1:], X)

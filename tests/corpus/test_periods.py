@@ -299,8 +299,11 @@ def test_find():
     assert periods.find(datetime.date(1860, 1, 1)) == 1
     with pytest.raises(ValueError, match="t0=1901 is in no period: times must be from 1800 to"):
         periods.find(1901, "t0")
-    with pytest.raises(ValueError, match="time must be a time or one of .*, got '1812'"):
-        periods.find("1812")
+    assert [periods.find(t) for t in ("1812", "1850.5")] == [0, 1]
+    with pytest.raises(ValueError, match="time must be a time or one of .*, got 'the 1800s'"):
+        periods.find("the 1800s")
+    with pytest.raises(ValueError, match="time=1901 is in no period"):
+        periods.find("1901")
 
 
 def test_centres_go_on_beyond_the_ends():

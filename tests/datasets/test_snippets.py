@@ -96,6 +96,16 @@ def test_covariates_are_carried_along_as_they_are():
     assert again.snippets == bunch.snippets
 
 
+def test_sentences_are_whole():
+    text = "We met. ON THE Bank of a river, (so near!) we sat\n\nNo bank: here? The bank"
+    found = extract_snippets([text], "bank", window=2, min_count=1)
+    first, second, third = found.sentences
+    assert first == "ON THE Bank of a river, (so near!)"
+    assert second == "No bank: here?" and third == "The bank"
+    tokens = extract_snippets([text.lower().split()], "bank", window=2, min_count=1)
+    assert tokens.sentences == tokens.passages
+
+
 def test_passages_are_the_text_of_the_window():
     texts = ["At noon, we sat ON THE  Bank\nof a river; a bank!", "no such word", "bank"]
     bunch = extract_snippets(texts, "bank", window=4, min_count=1)

@@ -10,7 +10,7 @@ import pytest
 from sklearn.utils import Bunch
 
 from skbayesembed import DynamicSGNS
-from skbayesembed.dynamic.change import verdict_of
+from skbayesembed.dynamic.verdicts import verdict_on_change, verdict_on_drift
 
 V, K, T = 12, 2, 3
 SOLVERS = ("map", "laplace", "vi", "gibbs", "hmc")
@@ -260,6 +260,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert stays.pairs == tuple(model.observed_[[0, 2], model.vocabulary_["sun"]])
     assert "gone" not in model.most_changed(10).words
     assert gone.verdict == "no data" and stays.verdict in ("no drift", "not decided")
+    change = model.similarity_change("gone", "sun")
+    assert change.verdict == "no data" and "and 0 pairs in" in change.sentence
+    assert f"changed by {change.mean:+.2f} (90 % interval" in change.sentence
     assert "too few data" in gone.sentence and "too few data" not in stays.sentence
     assert f"is {stays.mean:.2f} (90 % interval" in stays.sentence
     assert "sentence" not in repr(stays) and stays.typical == gone.typical > 0
@@ -297,7 +300,21 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
 )
 def test_verdicts(interval, more, verdict):
     found = {"interval": interval, "threshold": 1.0, "known": 0.5, "pairs": (50.0, 60.0), **more}
-    assert verdict_of(Bunch(**found)) == verdict
+    assert verdict_on_drift(Bunch(**found)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("interval", "pairs", "verdict"),
+    [
+        ([0.1, 0.4], 10, "closer"),
+        ([-0.4, -0.1], 10, "apart"),
+        ([-0.1, 0.2], 10, "not decided"),
+        ([0.1, 0.4], 9, "no data"),
+    ],
+)
+def test_verdicts_on_changes(interval, pairs, verdict):
+    found = Bunch(interval=interval, pairs=(pairs, 100))
+    assert verdict_on_change(found) == verdict
 
 
 def test_neighbours_name_their_period(mode):

@@ -38,7 +38,7 @@ def test_topics(topics):
 
 def test_a_panel_that_is_left_over_is_not_seen(topics):
     display = TopicWordsDisplay.from_estimator(topics, 4)
-    assert len(display.axes_) == 3
+    assert len(display.axes_) == 3  # all topics
     assert [axes.get_visible() for axes in display.figure_.axes] == [True] * 3 + [False]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from skbayesembed import BayesianSGNS, DiSCSenseModel, Posterior
 from skbayesembed.posterior.results import About, Result, titled
-from skbayesembed.posterior.sources import interval_label, source_of_posterior
+from skbayesembed.posterior.sources import interval_label, notes_on, source_of_posterior
 from skbayesembed.senses.modes import Modes
 
 TEXTS = ["ant bee cat ant bee", "elk fox gnu elk fox", "ant elk bee fox cat gnu"] * 15
@@ -135,6 +135,9 @@ def test_summaries_under_vi_say_so(fits):
 def test_labels_of_intervals():
     assert interval_label(0.9, "vi") == "90 % interval (VI, too narrow)"
     assert interval_label(0.95, "posterior", "band") == "95 % band (of the model)"
+    assert interval_label(0.9, "posterior, vectors") == "90 % interval (of the model and vectors)"
+    assert interval_label(0.9, "vi, works") == "90 % interval (VI, too narrow, with works)"
+    assert "vectors are uncertain" in notes_on("posterior, vectors")[0]
     assert interval_label(0.9, None) == "90 % interval"
     assert interval_label(0.9, "point", "ellipse") == "point estimate, no ellipse"
 

@@ -13,6 +13,7 @@ from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import make_senses
 from skbayesembed.posterior.posterior import Posterior, hdi_interval
 from skbayesembed.posterior.psis import smoothed_weights
+from skbayesembed.senses.info import overlaps_of
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -335,6 +336,24 @@ def test_a_tail_that_cannot_be_smoothed_is_taken_as_it_is(monkeypatch):
     found = smoothed_weights(density, 1.0)[0]
     np.testing.assert_array_equal(found[[0, 2]], expected[[0, 2]])
     np.testing.assert_allclose(found[1], -density[1] - logsumexp(-density[1]))
+
+
+def test_sense_info(fitted):
+    """Shares over the training snippets, and what two senses have in common."""
+    table = fitted.sense_info(3)
+    cells = fitted._cells / fitted._cells.sum()
+    shares = np.einsum("gt,sgtk->sk", cells, fitted.posterior_.flat("prevalence"))
+    np.testing.assert_allclose(table.share, shares.mean(axis=0))
+    assert table.words.shape == (K, 3) and len(table) == K
+    np.testing.assert_allclose(np.diagonal(table.overlaps), 1.0)
+    others = table.overlaps - 2 * np.eye(K)
+    np.testing.assert_array_equal(table.overlap, others.max(axis=1))
+    np.testing.assert_array_equal(table.nearest, others.argmax(axis=1))
+    np.testing.assert_array_equal(table.words, fitted.sense_words(3, rank="relevant").words)
+    # of words that no two senses share, and of one sense given twice
+    mean = np.eye(2)[:, None]
+    np.testing.assert_array_equal(overlaps_of(mean), np.eye(2))
+    np.testing.assert_array_equal(overlaps_of(mean[[0, 0]]), np.ones((2, 2)))
 
 
 def test_representative_snippets(fitted, snippets):

@@ -45,6 +45,7 @@ def test_draws_are_of_the_runs_in_turn(vectors, solver):
     proba = read.probabilities(1, 0, np.arange(7), sums)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     assert model.predict_proba(SNIPPETS[:3], times=YEARS[:3]).shape == (3, 2)
+    assert "know that the word vectors are uncertain" in repr(model.sense_words(2))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -156,6 +156,7 @@ def test_documents(fitted, by_model):
     expected = [[cosine(f[0], mean_unit(by_model, rho, LIST))]
                 for f, rho in zip(features, draws_of(by_model), strict=True)]  # fmt: skip
     np.testing.assert_allclose(by_words.draws[:, 0, 1:], expected, atol=1e-12)
+    assert by_words.axes["word"][0] == "w03"
     itself = fitted.document_similarity(texts)
     np.testing.assert_allclose(np.diagonal(itself.mean), [1, 1, 1, 0])
     assert np.all(itself.sd >= 0) and itself.sd[0, 1] > 0 and itself.sd[0, 3] == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.common import memory
@@ -81,6 +82,7 @@ def test_intervals_of_what_auto_took(texts):
     """The mode alone, with the intervals that a mode at the same precision has."""
     model = BayesianSGNS(3, **SHORT | {"draws": 10**9}).fit(texts)
     assert model.solver_ == "map" and model.posterior_.n_draws == 1
+    assert repr(model).endswith(" [solver_='map']") and "solver_" not in repr(clone(model))
     same = BayesianSGNS(3, solver="map", prior_precision=model.prior_precision_, **SHORT).fit(texts)
     assert_array_equal(model.similarity(0, 1).draws, same.similarity(0, 1).draws)
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.metrics import coherence
+from skbayesembed.posterior.summary import hdi_interval
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -67,6 +68,23 @@ def test_top_words(model, by):
         order = [model.vocabulary_[word] for word in found.words[k]]
         np.testing.assert_allclose(found.mean[k], proba[k, order])
         assert found.mean[k, -1] >= np.sort(proba[k])[-5] - 1e-12
+
+
+def test_relevant_words(model):
+    """By the formula of Sievert & Shirley; words of the tables and of effects are these."""
+    found = model.top_words(V, rank="relevant")
+    proba = model.components_
+    tokens = model.posterior_.flat("counts").sum(axis=(0, 2))
+    lift = proba / (tokens / tokens.sum() @ proba)
+    expected = 0.6 * np.log(proba) + 0.4 * np.log(lift)
+    for k in range(K):
+        order = [model.vocabulary_[word] for word in found.words[k]]
+        assert np.all(np.diff(expected[k, order]) < 1e-9)
+        np.testing.assert_allclose(found.mean[k], proba[k, order])
+    np.testing.assert_array_equal(model.topic_info(4).words, found.words[:, :4])
+    assert repr(found).startswith("relevant words of each topic") and found.background is None
+    with pytest.raises(ValueError, match="rank must be one of 'probable', 'relevant', got 'lift'"):
+        model.top_words(rank="lift")
 
 
 def test_stability_is_a_share_of_draws(model):
@@ -233,6 +251,18 @@ def test_texts_are_shown_as_they_were_given(data):
     assert "\n!" not in repr(found) and "..." in repr(found)
     joined = model.set_params(analyzer="word").representative_documents(tokens, n=2)
     assert list(joined.texts) == [" ".join(tokens[i]) for i in joined.index]
+
+
+def test_document_topics(model, data):
+    found = model.document_topics(data.counts[:5], n_draws=40)
+    np.testing.assert_array_equal(found.draws, model.sample_transform(data.counts[:5], 40))
+    np.testing.assert_allclose(found.mean, model.transform(data.counts[:5]))
+    np.testing.assert_allclose(found.interval, hdi_interval(found.draws, prob=0.9))
+    assert len(found["mean"]) == 5 * K and "document 4" in repr(found)
+    unseen = model.document_topics(data.counts[:2] * 0, n_draws=2)
+    assert "2 documents without a known word" in repr(unseen)
+    with pytest.raises(ValueError, match="n_draws must be an integer >= 2, got 1"):
+        model.document_topics(n_draws=1)
 
 
 def test_representative_documents_refuse(model, data):

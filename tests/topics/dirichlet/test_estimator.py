@@ -80,6 +80,7 @@ def test_readings(fitted, data):
     by_vectors = fitted.top_words(5, by="density").mean
     assert by_vectors.shape == (3, 5) and np.all(by_vectors > 0)
     table = fitted.topic_info(5)
+    assert table.background is None
     assert np.all(table["spread"] > 0) and np.isfinite(table["coherence"]).all()
     interval = fitted.topic_interval()["topic_vector"]
     assert interval.shape == (3, 3, 2) and np.all(interval[..., 0] <= interval[..., 1])
@@ -109,6 +110,8 @@ def test_the_background_is_topic_0(data):
     # more of their tokens than any other: those may hold all of a document
     assert np.argmax(tokens) == 0
     np.testing.assert_allclose(model.doc_topic_prior_, [2.0, 0.25, 0.25, 0.25])
+    assert model.top_words(3).background == 0
+    assert "(topic 0 is the background of the others)" in repr(model.topic_info(3))
 
 
 def test_a_lone_topic_has_a_vector(data):

@@ -1,0 +1,98 @@
+"""What answers about two periods come to: a verdict in a few words, and a sentence to be copied."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..posterior.sources import FEWEST_PAIRS
+
+# What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
+# deviation.
+_LEAST_KNOWN = 0.1
+_TOO_FEW = "There are too few data in these periods to say whether"
+# What verdicts of `drift` are in a sentence, and what is asked where there are too few data.
+_OF_DRIFT = {
+    "drifted": "It has drifted: the whole interval is above the threshold",
+    "no drift": "It has not drifted: the whole interval is below the threshold",
+    "not decided": "Whether it has drifted is not decided: the interval holds the threshold",
+    "not known": f"{_TOO_FEW} the word has changed",
+    "no data": f"{_TOO_FEW} the word has changed",
+}
+# Those of `similarity_change`.
+_OF_CHANGE = {
+    "closer": "They drew closer: the whole interval is above zero",
+    "apart": "They drew apart: the whole interval is below zero",
+    "not decided": "Whether they drew closer or apart is not decided: the interval holds zero",
+    "no data": f"{_TOO_FEW} it has changed",
+}
+_CAVEATS = {
+    "vi": ". Intervals by variational inference are too narrow",
+    "unmixed": ". The chains have not mixed, and the interval is none of the posterior",
+}
+
+
+def verdict_on_drift(found):
+    """What `drift` found with a threshold, one of five short texts."""
+    if _has_no_data(found):
+        return "no data"
+    low, high = found.interval
+    if low > found.threshold:
+        return "drifted"
+    if high < found.threshold:
+        return "no drift"
+    # the sampling of units may vary more than the prior, and then it is no want of data
+    of_prior = found.get("sd_prior", 1.0) > found.get("sd_sampling", 0.0)
+    return "not known" if found.known < _LEAST_KNOWN and of_prior else "not decided"
+
+
+def verdict_on_change(found):
+    """What `similarity_change` found, one of four short texts."""
+    if _has_no_data(found):
+        return "no data"
+    low, high = found.interval
+    return "closer" if low > 0 else "apart" if high < 0 else "not decided"
+
+
+def sentence_on_drift(found, kind, word, periods, learned):
+    """What `drift` found, to be copied."""
+    start, end = periods
+    text = f"The {kind} distance of {word!r} between {start} and {end} is {found.mean:.2f}"
+    text += _interval(found)
+    if np.isfinite(found.typical):
+        text += f"; the mean vector of the median word moved by {found.typical:.2f}"
+    if "threshold" in found and learned:
+        text += (
+            "; the threshold, what a word of which nothing is known is taken to move by, is "
+            f"{found.threshold:.2f} (root mean square under the prior)"
+        )
+    return _ended(text, found, _OF_DRIFT, periods)
+
+
+def sentence_on_change(found, similarity, periods):
+    """What `similarity_change` found, to be copied; ``similarity`` says of what."""
+    start, end = periods
+    text = f"The {similarity} changed by {found.mean:+.2f}{_interval(found, '+')}"
+    text += f" from {start} to {end}"
+    return _ended(text, found, _OF_CHANGE, periods)
+
+
+def _has_no_data(found):
+    return min(found.pairs) < FEWEST_PAIRS
+
+
+def _interval(found, sign=""):
+    """The interval in brackets; nothing of a point estimate."""
+    if found.source == "point":
+        return ""
+    low, high = found.interval
+    return f" ({100 * found.prob:g} % interval {low:{sign}.2f} to {high:{sign}.2f})"
+
+
+def _ended(text, found, said, periods):
+    """A sentence and what its verdict says, with the pairs where they are few."""
+    verdict = said.get(found.get("verdict", ""), "")
+    if verdict.startswith(_TOO_FEW):
+        pairs = zip(found.pairs, periods, strict=True)
+        parts = [f"{n:,.0f} pairs in {label}" for n, label in pairs]
+        verdict += f" ({' and '.join(parts)})"
+    return f"{text}{'. ' if verdict else ''}{verdict}{_CAVEATS.get(found.source, '')}."

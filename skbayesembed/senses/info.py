@@ -1,0 +1,116 @@
+"""The senses in a table: how common each is, and whether two of them are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..common.checks import check_integer, check_prob
+from ..numeric.relevance import first_words
+from ..posterior.sources import source_of
+from ..posterior.summary import hdi_interval
+from ..posterior.tables import Column, Table
+from .predict import word_draws
+
+# Words of a sense that are printed in a table.
+_PRINTED_WORDS = 6
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SenseTable(Table):
+    """The senses in rows. Columns are also reached by name: ``table["share"]``.
+
+    Attributes
+    ----------
+    share : ndarray of shape (n_senses,)
+        Posterior mean of the sense's prevalence, averaged over the training snippets.
+    interval : ndarray of shape (n_senses, 2)
+        Highest density intervals of the shares.
+    nearest : ndarray of int of shape (n_senses,)
+        The sense whose words are most alike; -1 where there is only one.
+    overlap : ndarray of shape (n_senses,)
+        Overlap with it, as of ``overlaps``.
+    overlaps : ndarray of shape (n_senses, n_senses)
+        What two senses have in common: the sum over words of the smaller of their posterior mean
+        probabilities, averaged over periods; 0 for senses without a common word, 1 for equal ones.
+    words : ndarray of str of shape (n_senses, n)
+        Words that tell the sense from the others, by relevance (Sievert & Shirley 2014).
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the figures; 1 for a point estimate.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> snippets = ["river water flood", "money loan account"] * 20
+    >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+    >>> table = model.sense_info(3)
+    >>> table.nearest.tolist(), bool(table.overlap[0] < 0.5)
+    ([1, 0], True)
+    """
+
+    share: np.ndarray
+    interval: np.ndarray
+    nearest: np.ndarray
+    overlap: np.ndarray
+    overlaps: np.ndarray
+    words: np.ndarray
+    prob: float
+    n_draws: int
+
+    def _columns(self):
+        words = [" ".join(row) for row in self.words]
+        return [
+            Column("sense", np.arange(len(words)), (), "d"),
+            Column("share", self.share, ("share",)),
+            Column("interval", self.interval, ("low", "high"), left=True),
+            Column("nearest", self.nearest, ("nearest",), "d"),
+            Column("overlap", self.overlap, ("overlap",), ".2f"),
+            Column("relevant words", words, ("words",), _first, left=True),
+        ]
+
+    def _notes(self):
+        return [
+            f"({100 * self.prob:g} % intervals of the share; overlap: of the words with those of "
+            "the nearest sense)",
+            *super()._notes(),
+        ]
+
+
+def _first(texts):
+    """As many words as have room in print."""
+    return [" ".join(text.split()[:_PRINTED_WORDS]) for text in texts]
+
+
+def overlaps_of(mean):
+    """Overlaps (K, K) of probabilities of words (K, T, V), averaged over periods."""
+    return np.array([[np.minimum(a, b).sum(axis=-1).mean() for b in mean] for a in mean])
+
+
+def sense_info(estimator, n, prob):
+    """`SenseTable` of a fitted `DiSCSenseModel`."""
+    check_integer("n", n, 1)
+    check_prob(prob)
+    cells = estimator._cells / estimator._cells.sum()
+    shares = np.einsum("gt,sgtk->sk", cells, estimator.posterior_.flat("prevalence"))
+    mean = word_draws(estimator).mean()
+    overlaps = overlaps_of(mean)
+    others = overlaps - 2.0 * np.eye(len(mean))
+    nearest = others.argmax(axis=1)
+    overlap = others.max(axis=1)
+    if len(mean) == 1:
+        nearest, overlap = np.array([-1]), np.array([np.nan])
+    words = first_words(mean.mean(axis=1), shares.mean(axis=0), n, "relevant")
+    table = SenseTable(
+        shares.mean(axis=0),
+        hdi_interval(shares, prob=prob, axis=0),
+        nearest,
+        overlap,
+        overlaps,
+        estimator.words_[words],
+        prob,
+        len(shares),
+    )
+    return table._resting_on(source_of(estimator, of_works=estimator.units_ is not None))

@@ -1,0 +1,129 @@
+"""Shares of topics in given documents, with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..common.checks import check_integer, check_prob
+from ..common.memory import check_memory
+from ..common.mixing import COORDINATE_RHAT_LIMIT
+from ..posterior.sources import source_of
+from ..posterior.summary import hdi_interval
+from ..posterior.tables import Column, Table
+from .draws import draws_of
+from .inputs import vocabulary_reading
+from .labels import label_words
+from .predict import FoldIn, topic_features
+from .recording import unmixed_topics
+from .theta import theta_draws
+
+# First words of a topic that are printed.
+_PRINTED_WORDS = 4
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DocumentTopics(Table):
+    """Shares of topics in documents, a row for each document and topic.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_documents, n_topics)
+        Posterior means, those of ``transform``.
+    interval : ndarray of shape (n_documents, n_topics, 2)
+        Highest density intervals.
+    draws : ndarray of shape (n_draws, n_documents, n_topics)
+    n_tokens : ndarray of shape (n_documents,)
+        Tokens of known words. A document without any has the shares of the prior.
+    words : ndarray of str of shape (n_topics,)
+        Words that tell each topic from the others.
+    unmixed : ndarray of int
+        Topics whose shares of the training tokens have not mixed.
+    prob : float
+        Probability of the intervals.
+    n_draws : int
+        Draws behind the intervals.
+
+    Examples
+    --------
+    >>> from skbayesembed import GaussianLDA
+    >>> from skbayesembed.datasets import make_topics
+    >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+    >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+    >>> table = model.fit(data.counts).document_topics(data.counts[:3])
+    >>> table.mean.shape, table.interval.shape, table.source
+    ((3, 2), (3, 2, 2), 'vi')
+    """
+
+    mean: np.ndarray
+    interval: np.ndarray
+    draws: np.ndarray
+    n_tokens: np.ndarray
+    words: np.ndarray
+    unmixed: np.ndarray
+    prob: float
+    n_draws: int
+
+    _max_rows = 40
+
+    def _columns(self):
+        n, k = self.mean.shape
+        return [
+            Column("topic", np.tile(np.arange(k), n), ("topic",), "d"),
+            Column("share", self.mean.ravel(), ("mean",)),
+            Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
+            Column("relevant words", list(np.tile(self.words, n)), (), left=True),
+        ]
+
+    def _title(self):
+        return f"shares of topics in documents, {100 * self.prob:g} % intervals"
+
+    def _groups(self):
+        n, k = self.mean.shape
+        return "document", np.repeat(np.arange(n), k)
+
+    def _notes(self):
+        notes = super()._notes()
+        if self.unmixed.size:
+            which = ", ".join(map(str, self.unmixed))
+            notes.append(
+                f"(R-hat above {COORDINATE_RHAT_LIMIT}: topics {which}; read their shares as "
+                "points without intervals)"
+            )
+        empty = np.count_nonzero(self.n_tokens == 0)
+        if empty:
+            notes.append(f"({empty} documents without a known word have the shares of the prior)")
+        return notes
+
+
+def source_of_shares(estimator):
+    """What intervals of documents' shares rest on: they have width under a point estimate, too."""
+    source = source_of(estimator)
+    return "known topics" if source == "point" else source
+
+
+def document_topics(estimator, X, n_draws, prob):
+    """`DocumentTopics`; see `GaussianLDA.document_topics`."""
+    check_integer("n_draws", n_draws, 2)
+    check_prob(prob)
+    counts = estimator._documents(X, "X")
+    n_topics = len(estimator.components_)
+    check_memory(
+        8.0 * n_draws * counts.shape[0] * n_topics,
+        f"{n_draws} draws of the shares of {counts.shape[0]} documents",
+        "Pass fewer documents, or a smaller n_draws.",
+    )
+    reading = vocabulary_reading(estimator, counts)
+    draws = theta_draws(estimator, reading, n_draws)
+    fold = FoldIn(reading, draws_of(estimator), estimator.word_proba, estimator.n_jobs)
+    return DocumentTopics(
+        topic_features(fold, False),
+        hdi_interval(draws, prob=prob),
+        draws,
+        np.asarray(counts.sum(axis=1)).ravel(),
+        np.array([" ".join(words) for words in label_words(estimator, _PRINTED_WORDS)]),
+        unmixed_topics(estimator.posterior_),
+        prob,
+        n_draws,
+    )._resting_on(source_of_shares(estimator))
