@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMES = {
     "sgns": "BayesianSGNS", "expected": "BayesianSGNS, expected negatives",
     "dynamic": "DynamicSGNS", "senses": "DiSCSenseModel", "embedded": "DiSCSenseModel, EDiSC",
-    "topics": "GaussianLDA",
+    "topics": "GaussianLDA", "tilted": "GaussianLDA, Dirichlet",
 }  # fmt: skip
 
 
