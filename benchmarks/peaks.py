@@ -23,6 +23,8 @@ NAMES = {
     "sgns": "BayesianSGNS", "expected": "BayesianSGNS, expected negatives",
     "dynamic": "DynamicSGNS", "senses": "DiSCSenseModel", "embedded": "DiSCSenseModel, EDiSC",
     "topics": "GaussianLDA", "tilted": "GaussianLDA, Dirichlet",
+    "drawn_senses": "DiSCSenseModel, EDiSC, `embedding_draws=10`",
+    "drawn_topics": "GaussianLDA, `embedding_draws=10`",
 }  # fmt: skip
 
 

@@ -55,6 +55,12 @@ def test_draws_do_not_hang_on_jobs(vectors):
     np.testing.assert_array_equal(first, again)
 
 
+def test_a_trial_has_fewer_draws_than_runs(vectors):
+    """It makes eight, and one at least with each draw of the vectors."""
+    model = senses(vectors, solver="vi", embedding_draws=12)
+    assert model.estimate_cost(SNIPPETS).bytes > 0
+
+
 def test_vectors_are_placed_like_their_means(vectors):
     """Draws are centred, scaled and turned as the means are, words without a vector at zero."""
     model = senses(vectors, solver="laplace").fit([*SNIPPETS, "unheard river"])
