@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMES = {
     "sgns": "BayesianSGNS", "expected": "BayesianSGNS, expected negatives",
     "dynamic": "DynamicSGNS", "senses": "DiSCSenseModel", "embedded": "DiSCSenseModel, EDiSC",
-    "topics": "GaussianLDA",
+    "topics": "GaussianLDA", "tilted": "GaussianLDA, Dirichlet",
+    "drawn_senses": "DiSCSenseModel, EDiSC, `embedding_draws=10`",
+    "drawn_topics": "GaussianLDA, `embedding_draws=10`",
 }  # fmt: skip
 
 

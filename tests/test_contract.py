@@ -30,6 +30,7 @@ from skbayesembed.posterior.tables import Table
 from skbayesembed.spine import APPROXIMATE, CHAINS
 from tests.helpers.breaking import Broken, break_after
 from tests.helpers.toy_room import WordRates
+from tests.helpers.vectors import DrawnVectors
 
 SGNS = make_sgns(n_words=12, n_components=2, n_pairs=6_000, random_state=3)
 DRIFT = make_dynamic_sgns(12, 2, 3, 6_000, random_state=0)
@@ -61,9 +62,16 @@ class Case:
         """A fitted clone."""
         estimator = clone(self.estimator).set_params(**parameters)
         with warnings.catch_warnings():
-            # chains this short may not have mixed, which is not what is tested
+            # chains this short may not have mixed, and draws of vectors are few: it is not tested
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", "embedding_draws=2 are few")
             return estimator.fit(self.X, **self.covariates)
+
+
+def drawn_vectors(counts, vectors):
+    """Vectors of the columns of a count matrix that are known by draws."""
+    names = [f"x{i}" for i in range(counts.shape[1])]
+    return DrawnVectors(names, vectors, 0.2 * vectors.std())
 
 
 def drift_case(estimator):
@@ -124,6 +132,13 @@ def cases():
             f"senses-edisc-{solver}",
             Case(estimator, SENSES.counts, ("prevalence", "sigma"), covariates, SENSES.counts),
         )
+    vectors = np.random.default_rng(0).normal(size=(25, 3))
+    drawn = {"embedding": drawn_vectors(SENSES.counts, vectors), "embedding_draws": 2}
+    estimator = clone(senses).set_params(model="edisc", **drawn)
+    yield (
+        "senses-edisc-drawn",
+        Case(estimator, SENSES.counts, ("prevalence", "sigma"), covariates, SENSES.counts),
+    )
     topics = GaussianLDA(2, embedding=TOPICS.vectors, **SHORT)
     for solver in ("gibbs", "hmc", "vi", "laplace", "map"):
         estimator = clone(topics).set_params(solver=solver)
@@ -139,6 +154,10 @@ def cases():
         yield f"topics-dirichlet-{solver}", Case(estimator, TOPICS.counts, draws, {}, TOPICS.counts)
     estimator = clone(estimator).set_params(learning_method="online", batch_size=8)
     yield "topics-dirichlet-online", Case(estimator, TOPICS.counts, draws, {}, TOPICS.counts)
+    drawn = {"embedding": drawn_vectors(TOPICS.counts, TOPICS.vectors), "embedding_draws": 2}
+    for kind, of_kind in {"topics": topics, "topics-dirichlet": words}.items():
+        estimator = clone(of_kind).set_params(**drawn)
+        yield f"{kind}-drawn", Case(estimator, TOPICS.counts, ("counts",), {}, TOPICS.counts)
     for solver in ("hmc", "vi", "laplace", "map"):
         estimator = WordRates(solver=solver, draws=24, warmup=24, random_state=0)
         yield f"toy-{solver}", Case(estimator, RATES, ("rate",), {}, RATES)
@@ -147,7 +166,13 @@ def cases():
 CASES = dict(cases())
 
 
-@pytest.fixture(scope="module", params=list(CASES))
+def marked(names):
+    """Those that fit several times are slow."""
+    slow = pytest.mark.slow
+    return [pytest.param(n, marks=slow) if n.endswith("-drawn") else n for n in names]
+
+
+@pytest.fixture(scope="module", params=marked(CASES))
 def case(request):
     return CASES[request.param]
 

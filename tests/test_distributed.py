@@ -10,7 +10,9 @@ import pytest
 
 from skbayesembed import BayesianSGNS, GroupedPrior, build_vocabulary, count_pairs
 from skbayesembed.distributed import DaskEngine, fit
+from skbayesembed.inference import checkpoint
 from skbayesembed.sgns import data
+from tests.helpers.breaking import Broken, break_after
 
 distributed = pytest.importorskip("distributed")
 
@@ -75,6 +77,23 @@ def test_any_number_of_workers_draws_the_same(n_workers, shards, blocks_of_16):
     with cluster(n_workers, True) as client:
         for name in FITS:
             same(fit(model(name), shards, client), model(name).fit(sum(shards)))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ["vi", "gibbs"])
+def test_a_fit_that_was_broken_off_goes_on(name, shards, blocks_of_16, tmp_path, monkeypatch):
+    """From its checkpoint, which every sweep is written to."""
+    monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
+    monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
+    expected = model(name).fit(sum(shards))
+    estimator = model(name).set_params(checkpoint=tmp_path)
+    with cluster(2, False) as client:
+        with pytest.raises(Broken), break_after(3):
+            fit(estimator, shards, client)
+        assert list(tmp_path.iterdir())
+        same(fit(estimator, shards, client), expected)
+        assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

@@ -38,6 +38,10 @@ CASES = [
     ("topics", "laplace", 100),
     ("tilted", "vi", 400),
     ("tilted", "gibbs", 200),
+    ("drawn_senses", "vi", 500),
+    ("drawn_senses", "hmc", 300),
+    ("drawn_topics", "vi", 400),
+    ("drawn_topics", "gibbs", 200),
 ]
 
 

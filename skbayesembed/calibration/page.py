@@ -24,18 +24,18 @@ Three tests of each:
 
 *Ranks* (simulation-based calibration, Talts et al. 2018): parameters are drawn from the prior, data
 given them, and the estimator is fitted by its public `fit`. Among 31 thinned draws of the posterior
-the true values have uniform ranks if draws and intervals are right. What is ranked does not depend
-on rotations or on the order of components, and includes what knows all of the data, the log
-likelihood. The p-value is that of the whole distribution function of ranks (Säilynoja et al. 2022),
-the smallest of all quantities by Bonferroni's rule.
+the true values have uniform ranks if draws and intervals are right. The ranked quantities do not
+depend on rotations or on the order of components, and include the log likelihood, which depends on
+all of the data. The p-value is that of the whole distribution function of ranks (Säilynoja et al.
+2022), the smallest of all quantities with Bonferroni's correction.
 
-*Joint* (Geweke 2004): a chain that draws data given parameters, and moves parameters given data by
-a single sweep or trajectory, must have the distribution of the prior. Means of the quantities and
-of their squares are compared with independent draws, in standard errors. Samplers that this test
-does not move have a dash.
+*Joint* (Geweke 2004): a chain that alternates between drawing data given parameters, and moving
+parameters given data by a single sweep or trajectory, must have the distribution of the prior.
+Means of the quantities and of their squares are compared with independent draws, in standard
+errors. A dash marks samplers to which the test cannot be applied.
 
 *Corner*: a posterior so small that draws of the prior, weighted by their likelihood, give its
-means. The means of the estimator's draws are held against them.
+means. The means of the estimator's draws are compared with them.
 
 Priors and likelihoods of the tests are written out in NumPy and SciPy, not taken from the solvers.
 A p-value below .001 is an alarm."""
@@ -45,8 +45,8 @@ _HEAD = """\
 _MUTATIONS = """\
 ## Would the tests notice?
 
-Each line is a mistake that was made on purpose, in a copy of the package, and the test of the
-package that noticed it. `python benchmarks/mutations.py` makes the table again."""
+Each line is a mistake made on purpose in a copy of the package, and the test that caught it.
+`python benchmarks/mutations.py` makes the table again."""
 
 
 def write_page(
@@ -99,7 +99,7 @@ def _summary(found):
         f"{verdict}: {len(found)} samplers of {models} models, tested by whether their draws are "
         "from the posterior. Lines in the figure are distribution functions of ranks, one for "
         "each quantity; grey is where a whole one stays with a probability of 95 % if ranks are "
-        "uniform. Whoever has the package can make this page again, whole or in part:"
+        "uniform. Anyone can make this page again, in whole or in part:"
     )
 
 
@@ -109,7 +109,7 @@ def _run(found):
     minutes = sum(one.seconds for one in found) / 60
     return (
         f"This one is of {datetime.date.today().isoformat()} ({_machine()}), with {replications} "
-        f"replications and {steps} steps of the joint test for each sampler; a whole run has "
+        f"replications and {steps} steps of the joint test for each sampler; a full run has "
         f"{WHOLE['replications']:,} and {WHOLE['steps']:,}. It took {minutes:.0f} minutes of "
         "processor time."
     )

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.checks import check_choice, check_jobs, check_real
 from ..common.random import seed_sequence
 from .bands import uniformity
+from .dirichlet import DirichletWords
 from .drift import Drift
 from .models import Calibrated, Lengths, nth, one_more
 from .ranks import simulated_ranks
@@ -28,7 +29,7 @@ from .words import Words
 _TESTED: tuple[Calibrated, ...] = (
     Words(), Words("shared"), Words("component"), Drift(), Drift(learned=True),
     *(Senses(kind) for kind in ("disc", "gasc", "scan", "interaction", "edisc")),
-    Senses(n_works=3), Topics(),
+    Senses(n_works=3), Topics(), DirichletWords(),
 )  # fmt: skip
 MODELS = {model.name: model for model in _TESTED}
 

@@ -74,7 +74,7 @@ class Topics:
         noise = rng.normal(size=(n, _TOPICS, 2, 1)) / np.sqrt(_KAPPA)
         mean = _MEAN + (np.linalg.cholesky(covariance) @ noise)[..., 0]
         theta = rng.dirichlet(np.full(_TOPICS, _ALPHA), size=(n, self.n_documents))
-        z = _assigned(theta[:, self._documents], rng)
+        z = assigned(theta[:, self._documents], rng)
         return {"mean": mean, "covariance": covariance, "theta": theta, "z": z}
 
     def data(self, arrays: Arrays, rng: np.random.Generator) -> Tokens:
@@ -123,7 +123,7 @@ class Topics:
             model = MarginalTopics(documents, _TOPICS, prior, alpha, start=start)
             theta = hamiltonian_move(model, model.pack(arrays), HamiltonianOptions(), _STEP, rng)
             out = model.unpack(theta)
-            return out | {"z": _assigned(out["theta"][self._documents], rng)}
+            return out | {"z": assigned(out["theta"][self._documents], rng)}
 
         def sweep(arrays, data):
             documents = Documents.of(data.counts, data.vectors)
@@ -151,7 +151,7 @@ class Topics:
         return replace(self, n_documents=2, length=1)
 
 
-def _assigned(shares, rng):
+def assigned(shares, rng):
     """Topics drawn from shares along the last axis."""
     u = rng.random(shares.shape[:-1])[..., None]
     return (u > np.cumsum(shares, axis=-1)[..., :-1]).sum(axis=-1)

@@ -166,6 +166,17 @@ def draws_of(source, words, n_draws):
         ) from error
 
 
+def each_drawn(function, drawn, n_words):
+    """``function`` of each draw (n_found, n_dims) of vectors, (n_draws, n_words, n_dims).
+
+    Written into one array, as a list of them would be a copy more.
+    """
+    out = np.empty((len(drawn), n_words, drawn.shape[2]))
+    for i, one in enumerate(drawn):
+        out[i] = function(one)
+    return out
+
+
 def check_vectors(vectors, names=None, name="embedding"):
     """Float64 array (n_words, n_dims) of finite numbers; ValueError otherwise."""
     try:

@@ -554,7 +554,8 @@ def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool
     """Join the records of chains to one `Result`.
 
     All chains of a result have equally many draws. After an interruption some may be shorter. Then
-    that number of draws is kept which keeps the most draws in all; chains with fewer are dropped.
+    that number of draws is kept which keeps the most draws in all; chains with fewer are dropped,
+    and of those with more the last draws.
 
     Parameters
     ----------
@@ -562,7 +563,7 @@ def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool
         Those of one `Store`, in its order.
     settings : Settings
     interrupted : bool
-        Noted among the facts; a warning then tells what was kept.
+        Noted among the facts; a warning then tells what was kept, and how much was not.
 
     Returns
     -------
@@ -585,9 +586,15 @@ def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool
         raise KeyboardInterrupt("interrupted before any draw was made")
     chosen = [i for i, n in enumerate(lengths) if n >= kept]
     if interrupted:
+        left = int(lengths.sum()) - kept * len(chosen)
+        others = (
+            f" {left} more draws are left out, as chains must be equally long: the chains have "
+            f"{', '.join(map(str, lengths))}."
+        )
         warn_user(
             f"Interrupted: the estimator is fitted with the {kept} draws made so far in each of "
-            f"{len(chosen)} chain(s), of {settings.draws} draws in {len(records)} asked for.",
+            f"{len(chosen)} chain(s), of {settings.draws} draws in {len(records)} asked for."
+            f"{others if left else ''}",
             RuntimeWarning,
         )
     store = records[0].shared

@@ -60,7 +60,7 @@ class Mixture:
         """
         each = -(-n // len(self.parts))
         found = [part.sample(each, rng) for part in self.parts]
-        return {name: _in_turn([f[name] for f in found], 0)[:n] for name in found[0]}
+        return {name: _in_turn([f[name] for f in found])[:n] for name in found[0]}
 
 
 def run_each(
@@ -90,28 +90,85 @@ def run_each(
     seeds = seed.spawn(n_runs)
     trial = current_trial()
     if trial is not None:
+        # in a trial there may be fewer draws than runs
         with trial.repeated(n_runs):
-            return solve(0, replace(settings, draws=settings.draws // n_runs), seeds[0])
+            return solve(0, replace(settings, draws=max(1, settings.draws // n_runs)), seeds[0])
     found: list[Result] = []
+    turns = Turns(n_runs)
     for run, own in enumerate(seeds):
         try:
             with checkpoint.active(checkpoint.part(f"run-{run}")):
                 result = solve(run, replace(settings, draws=settings.draws // n_runs), own)
+            if result.facts.get("interrupted", False):
+                found = found or [turns.taken(result)]
+                break
+            found.append(turns.taken(result))
         except KeyboardInterrupt:
             if not found:
                 raise
             break
-        if result.facts.get("interrupted", False):
-            found = found or [result]
-            break
-        found.append(result)
     if len(found) < n_runs:
         warn_user(
             f"Interrupted: of embedding_draws={n_runs} draws of the word vectors the posterior "
             f"has {len(found)}.",
             RuntimeWarning,
         )
-    return _pooled(found, len(found) < n_runs)
+    return _pooled(found, turns, len(found) < n_runs)
+
+
+def bytes_of_runs(drawn: np.ndarray | None, of_draws: int, approximate: bool) -> int:
+    """Bytes that runs work with besides what each of them does.
+
+    Parameters
+    ----------
+    drawn : ndarray or None
+        Draws of the data, of one run each; None where there are no runs.
+    of_draws : int
+        Bytes of the draws of all runs.
+    approximate : bool
+        Whether each run keeps an approximation, which has its data.
+    """
+    if drawn is None:
+        return 0
+    # as they were drawn and as they are taken; the draws of a run before they are with the others
+    return (3 if approximate else 2) * drawn.nbytes + of_draws // len(drawn)
+
+
+class Turns:
+    """Arrays of the draws of all runs, each of which is copied there when it is done.
+
+    So there are never two copies of all draws.
+
+    Parameters
+    ----------
+    n_runs : int
+    """
+
+    def __init__(self, n_runs: int) -> None:
+        self._n_runs, self._n_taken = n_runs, 0
+        self._whole: dict[tuple[str, str], np.ndarray] = {}
+
+    def taken(self, result: Result) -> Result:
+        """The result of the next run without its draws and statistics, which are kept here."""
+        for kind in ("draws", "stats"):
+            for name, values in getattr(result, kind).items():
+                (n_chains, n), rest = values.shape[:2], values.shape[2:]
+                if (kind, name) not in self._whole:
+                    shape = n_chains, n, self._n_runs, *rest
+                    self._whole[kind, name] = np.empty(shape, values.dtype)
+                self._whole[kind, name][:, :, self._n_taken] = values
+        self._n_taken += 1
+        return replace(result, draws={}, stats={})
+
+    def together(self, kind: str) -> dict[str, np.ndarray]:
+        """Arrays (chain, draw, ...) by name: the first of each run taken, the second of each..."""
+        found = {}
+        for (of, name), values in self._whole.items():
+            if of == kind:
+                n_chains, n, _, *rest = values.shape
+                done = values[:, :, : self._n_taken]
+                found[name] = done.reshape(n_chains, n * self._n_taken, *rest)
+        return found
 
 
 def note_runs(attrs: dict[str, Any], values: np.ndarray, what: str) -> None:
@@ -158,18 +215,18 @@ def within(posterior: Any) -> str:
     )
 
 
-def _pooled(results, interrupted):
+def _pooled(results, turns, interrupted):
     first = results[0]
-    if len(results) > 1:
-        first = replace(
-            first,
-            draws=_each(results, "draws"),
-            stats=_each(results, "stats"),
-            moments={name: _merged([r.moments[name] for r in results]) for name in first.moments},
-            approximation=(
-                None if first.approximation is None else Mixture([r.approximation for r in results])
-            ),
-        )
+    approximation = first.approximation
+    if len(results) > 1 and approximation is not None:
+        approximation = Mixture([r.approximation for r in results])
+    first = replace(
+        first,
+        draws=turns.together("draws"),
+        stats=turns.together("stats"),
+        moments={name: _merged([r.moments[name] for r in results]) for name in first.moments},
+        approximation=approximation,
+    )
     facts = first.facts
     facts |= {"embedding_draws": len(results), "interrupted": interrupted}
     for name, total in (("converged", all), ("divergences", sum)):
@@ -178,17 +235,9 @@ def _pooled(results, interrupted):
     return first
 
 
-def _each(results, kind):
-    """Arrays (chain, draw, ...) of results, in turn."""
-    first, *others = (getattr(result, kind) for result in results)
-    return {name: _in_turn([first[name], *(o[name] for o in others)], 1) for name in first}
-
-
-def _in_turn(arrays, axis):
-    """Entries of arrays along an axis, one of each and then the next of each."""
-    shape = arrays[0].shape
-    together = np.stack(arrays, axis=axis + 1)
-    return together.reshape(*shape[:axis], -1, *shape[axis + 1 :])
+def _in_turn(arrays):
+    """The first entries of arrays, then the second ones, and so on."""
+    return np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:])
 
 
 def _merged(moments):

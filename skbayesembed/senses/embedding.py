@@ -7,6 +7,7 @@ import numpy as np
 from ..corpus.embedding import (
     WordVectors,
     draws_of,
+    each_drawn,
     median_distance,
     note_missing,
     source_of,
@@ -56,7 +57,7 @@ def word_vectors(embedding, words, columns, n_columns, totals, n_draws=None):
     if n_draws is None:
         return place(vectors), None
     drawn = draws_of(source, words[found].tolist(), n_draws)
-    return place(vectors), np.stack([place(draw) for draw in drawn])
+    return place(vectors), each_drawn(place, drawn, words.size)
 
 
 def prepared(vectors, found, totals):

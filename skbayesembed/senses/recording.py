@@ -11,7 +11,7 @@ from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
 from ..inference.matching import mean_of_aligned, similarities
-from ..inference.pooling import note_runs, within
+from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..posterior.summary import rhat
 from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import SenseModel
@@ -53,6 +53,9 @@ def footprint(estimator, training):
         of_works = data.n_works * n_senses + data.n_genres * by_period
         size, searched = size + of_works, searched + of_works
     work = _work(estimator, data, 8 * searched, 8 * size)
+    n_draws = int(estimator.draws) * (estimator.chains if estimator.solver in CHAINS else 1)
+    approximate = estimator.solver in APPROXIMATE
+    work += bytes_of_runs(training.vector_draws, n_draws * 8 * size, approximate)
     return Footprint(8 * size, _TRACE, 16 * size, work=work)
 
 

@@ -18,6 +18,7 @@ from ..corpus.count_matrix import (
 )
 from ..corpus.embedding import (
     draws_of,
+    each_drawn,
     note_missing,
     source_of,
     source_of_words,
@@ -100,7 +101,8 @@ def training_data(estimator, X, vocabulary=None, *, stream=False):
     if estimator.embedding_draws is not None:
         source = source_of(estimator.embedding)
         drawn = draws_of(source, training.words.tolist(), int(estimator.embedding_draws))
-        training = replace(training, vector_draws=np.stack([normaliser(one) for one in drawn]))
+        drawn = each_drawn(normaliser, drawn, training.words.size)
+        training = replace(training, vector_draws=drawn)
     n_types = np.unique(training.counts.indices).size
     if n_types == 0:
         raise ValueError("X has no tokens: every document is empty, or none of its words is kept.")

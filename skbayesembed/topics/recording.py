@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from ..common.mixing import COORDINATE_RHAT_LIMIT, note_mixing
 from ..common.warnings import warn_user
 from ..inference.matching import match, similarity
-from ..inference.pooling import note_runs, within
+from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..posterior.summary import rhat
-from ..spine import CHAINS, Footprint
+from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import count_parameters
 
 # Whole draws are recorded up to this many bytes unless all are asked for: they are copied once.
@@ -67,6 +67,9 @@ def footprint(estimator, training):
         work = _COPIES * draw + _marginal_work(estimator, training, k)
     if estimator.solver in CHAINS:
         work *= min(effective_n_jobs(estimator.n_jobs), estimator.chains)
+    n_draws = int(estimator.draws) * (estimator.chains if estimator.solver in CHAINS else 1)
+    approximate = estimator.solver in APPROXIMATE
+    work += bytes_of_runs(training.vector_draws, n_draws * draw, approximate)
     return Footprint(draw=draw, trace=_TRACE_BYTES, budget=TOPIC_BUDGET, work=work)
 
 

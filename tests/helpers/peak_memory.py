@@ -13,6 +13,7 @@ from sklearn.base import clone
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, PairCounts
 from skbayesembed.datasets import make_topics
 from skbayesembed.sgns.pairs import RankOne
+from tests.helpers.vectors import DrawnVectors
 
 rng = np.random.default_rng(0)
 OPTIONS = {"warmup": 2, "chains": 2, "random_state": 0, "n_jobs": 1, "max_iter": 10}
@@ -96,6 +97,23 @@ def tilted(solver, size, draws):
     return estimator.set_params(word_model="dirichlet"), X, covariates
 
 
+def drawn(estimator, X, n_dims, covariates):
+    """With vectors that are known by draws."""
+    vectors, n_words = rng.normal(size=(X.shape[1], n_dims)), X.shape[1]
+    embedding = DrawnVectors([f"x{i}" for i in range(n_words)], vectors, 0.1)
+    return estimator.set_params(embedding=embedding, embedding_draws=10), X, covariates
+
+
+def drawn_senses(solver, size, draws):
+    estimator, X, covariates = embedded(solver, size, draws)
+    return drawn(estimator, X, 50, covariates)
+
+
+def drawn_topics(solver, size, draws):
+    estimator, X, covariates = topics(solver, size, draws)
+    return drawn(estimator, X, 20, covariates)
+
+
 def field(name):
     with open("/proc/self/status") as lines:
         return next(1024 * int(x.split()[1]) for x in lines if x.startswith(name + ":"))
@@ -103,7 +121,8 @@ def field(name):
 
 ROOMS = {
     "sgns": sgns, "expected": expected, "dynamic": dynamic, "senses": senses,
-    "embedded": embedded, "topics": topics, "tilted": tilted,
+    "embedded": embedded, "topics": topics, "tilted": tilted, "drawn_senses": drawn_senses,
+    "drawn_topics": drawn_topics,
 }  # fmt: skip
 
 
@@ -112,7 +131,8 @@ def main():
     room, solver, size, draws = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     estimator, X, covariates = ROOMS[room](solver, size, draws)
     # what is compiled or loaded once is no memory of a fit
-    clone(estimator).set_params(draws=4).fit(X, **covariates)
+    few = 10 if room.startswith("drawn") else 4
+    clone(estimator).set_params(draws=few).fit(X, **covariates)
     announced = clone(estimator).estimate_cost(X, **covariates).bytes
     gc.collect()
     ctypes.CDLL("libc.so.6").malloc_trim(0)

@@ -298,7 +298,11 @@ def records(lengths, settings):
 )
 def test_gather_keeps_the_largest_rectangle(lengths, chains, kept):
     settings = Settings(draws=9, warmup=0)
-    with pytest.warns(RuntimeWarning, match=f"the {kept} draws .* each of {len(chains)} chain"):
+    left = sum(lengths) - kept * len(chains)
+    said = f"the {kept} draws .* each of {len(chains)} chain.* asked for.$"
+    if left:
+        said = said[:-1] + f" {left} more draws are left out.* {', '.join(map(str, lengths))}.$"
+    with pytest.warns(RuntimeWarning, match=said):
         result = gather(records(lengths, settings), settings, interrupted=True)
     x = result.draws["x"]
     assert x.shape == (len(chains), kept, 1, 2)

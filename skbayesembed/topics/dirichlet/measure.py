@@ -17,7 +17,7 @@ import copy
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import gammaln, polygamma, psi
+from scipy.special import gammaln, polygamma
 
 from . import measure_kernels as kernels
 
@@ -180,14 +180,13 @@ class BaseMeasures:
             counts.rows, counts.columns, counts.tokens, measure, concentration, gradient, pull,
             tables,
         )  # fmt: skip
-        value += np.sum(gammaln(concentration) - gammaln(concentration + counts.sizes))
+        ends, by_size = kernels.size_part(concentration, counts.sizes.astype(float))
         if out is not None:
             by_topic = gradient.T @ self.vectors
             out[: self.n_own] = by_topic[self.n_background :].ravel()
             self.levels(out)[:] = pull
-            ends = np.sum(psi(concentration) - psi(concentration + counts.sizes))
-            out[-1] = tables.sum() + concentration * ends
-        return float(value)
+            out[-1] = tables.sum() + by_size
+        return float(value + ends)
 
     def log_density(self, base, counts, out=None):
         """Log density of theta given both variances, but for a constant; gradient into ``out``."""

@@ -15,6 +15,9 @@ from ...numeric.elementwise import FAST, digamma, exp_negative, log_gamma
 
 # Up to so many tokens sums and products of the recurrence are faster than two Gamma functions.
 _FEW = 8
+# From here on Stirling's series of a difference is exact to the last digits; the difference of two
+# Gamma functions loses digits as they grow, all of them beyond 1e16.
+_LARGE = 32.0
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
@@ -36,7 +39,26 @@ def softmax_columns(table):
             table[v, k] *= total[k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def log_rising_large(b, n):
+    """`log_rising` for b of at least 32, by differences of the terms of Stirling's series.
+
+    log Gamma(x) = (x - 1/2) log x - x + 1/(12 x) - 1/(360 x^3) + 1/(1260 x^5) - ... + constant
+    """
+    log_ratio = math.log1p(n / b)
+    u, w = 1.0 / b, 1.0 / (b + n)
+    # differences of w^j and u^j for j = 1, 2, 3, 5; b is with the derivatives
+    first = -n * u * w
+    second = first * (w + u)
+    third = first * (w * w + w * u + u * u)
+    value = (b - 0.5) * log_ratio + n * (math.log(b + n) - 1.0)
+    value += first / 12.0 - third / 360.0 + (w**5 - u**5) / 1260.0
+    fourth = second * (w * w + u * u)
+    slope = log_ratio - 0.5 * first - second / 12.0 + fourth / 120.0 - (w**6 - u**6) / 252.0
+    return value, b * slope
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
 def log_rising(b, n):
     """log Gamma(b + n) - log Gamma(b), and b times its derivative by b, for n > 0."""
     if n <= _FEW and n == math.floor(n):
@@ -45,7 +67,21 @@ def log_rising(b, n):
             product *= b + i
             total += b / (b + i)
         return math.log(product), total
+    if b >= _LARGE:
+        return log_rising_large(b, n)
     return log_gamma(b + n) - log_gamma(b), b * (digamma(b + n) - digamma(b))
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def size_part(concentration, sizes):
+    """Sum of log Gamma(eta) - log Gamma(eta + n_k) over topics, and its derivative by log eta."""
+    value, slope = 0.0, 0.0
+    for k in range(sizes.size):
+        if sizes[k] > 0.0:
+            log_ratio, seated = log_rising(concentration, sizes[k])
+            value -= log_ratio
+            slope -= seated
+    return value, slope
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -27,11 +27,16 @@ def at_random(rng, k, n_background, n_words=V):
 
 
 @pytest.mark.parametrize("n", [1, 2, 8, 9, 500, 0.25, 3.7])
-@pytest.mark.parametrize("b", [1e-6, 0.3, 40.0])
+@pytest.mark.parametrize("b", [1e-6, 0.3, 31.9, 32.0, 40.0, 1e9, 1e28])
 def test_log_rising(b, n):
+    """Of large b too, where the difference of Gamma functions is nothing but rounding."""
     h = 1e-6 * b
     value, slope = measure_kernels.log_rising(b, n)
-    np.testing.assert_allclose(value, gammaln(b + n) - gammaln(b), rtol=1e-10, atol=1e-10)
+    if b < 1e6:
+        known = gammaln(b + n) - gammaln(b)
+    else:  # n (n - 1) / 2 b is all that is left of the series
+        known = n * np.log(b) + 0.5 * n * (n - 1) / b
+    np.testing.assert_allclose(value, known, rtol=1e-10, atol=1e-10)
     right, left = (measure_kernels.log_rising(x, n)[0] for x in (b + h, b - h))
     np.testing.assert_allclose(slope, b * (right - left) / (2 * h), rtol=1e-4)
 
@@ -52,6 +57,7 @@ def test_density_and_gradient(n_background):
     expected = np.sum(gammaln(b + counts) - gammaln(b))
     expected += np.sum(gammaln(eta) - gammaln(eta + counts.sum(axis=0)))
     tokens, gradient = Tokens.of(counts), np.empty(measures.n_free)
+    nothing = Tokens.of(np.zeros_like(counts))
     found = measures.log_likelihood(base.theta, tokens)
     np.testing.assert_allclose(found, expected, rtol=1e-11)
     measures.log_density(base, tokens, gradient)
@@ -65,6 +71,11 @@ def test_density_and_gradient(n_background):
         numeric[i] = (values[0] - values[1]) / (2 * h)
     # a step of 1e-5 leaves third derivatives of 1e-10, and rounding of 1e-16 times 1e3 over 1e-5
     np.testing.assert_allclose(gradient, numeric, atol=1e-6 * np.abs(gradient).max())
+    # the probabilities of topics become those of their base measures
+    base.theta[-1] = 64.0
+    found = measures.log_density(base, tokens, gradient) - measures.log_density(base, nothing)
+    np.testing.assert_allclose(found, np.sum(counts * np.log(measures.measure(base.theta))))
+    np.testing.assert_allclose(gradient[-1], -(64.0 - np.log(V)) / 4)
 
 
 def test_the_prior():
