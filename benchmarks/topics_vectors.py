@@ -44,12 +44,15 @@ OURS = {
         "solver": "vi",
         "learning_method": "online",
     },
+    "vi, dirichlet, stream": {"word_model": "dirichlet", "solver": "vi"},
     "vi, gaussian, tau=0.2": {"solver": "vi", "likelihood_power": 0.2, "init": "documents"},
 }
 SAME_START, TOMOTOPY, SKLEARN = "LDA, same start", "LDA, tomotopy, 400 sweeps", "LDA, scikit-learn"
 # Done with the first seed alone.
 ONCE = ("gibbs, dirichlet, no background", "vi, gaussian, tau=0.2", TOMOTOPY, SKLEARN)
 NAMES = (*OURS, SAME_START, TOMOTOPY, SKLEARN)
+# Documents of each call of partial_fit.
+STREAM, CALL = "vi, dirichlet, stream", 1000
 SMOOTHING = 0.01
 SMOOTHINGS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 WITHHELD = 0.1
@@ -74,7 +77,11 @@ def fitted(name, counts, vectors, k, seed, options):
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(counts)
+        if name != STREAM:
+            return model.fit(counts)
+        for first in range(0, counts.shape[0], CALL):
+            model.partial_fit(counts[first : first + CALL], total_samples=counts.shape[0])
+        return model
 
 
 def peer(name, counts, vectors, k, seed):
@@ -121,8 +128,10 @@ def quality(options, item):
     cpu = time.process_time()
     if name in OURS:
         model = fitted(name, fit, vectors, k, seed, options)
+        # what a stream has learned is made when it is looked at
+        proba = model.components_
         cpu = time.process_time() - cpu
-        proba, score = model.components_, model.score(report)
+        score = model.score(report)
         theta = [model.transform(part) for part, _ in parts]
     else:
         proba, alpha = peer(name, fit, vectors, k, seed)
