@@ -280,7 +280,7 @@ def rows_of(found):
         row = [name, str(len(runs))]
         for m in measures:
             values = np.array([r.get(m, np.nan) for r in runs.values()])
-            text = f"{values.mean():.{MEASURES[m]}f}"
+            text = "" if np.isnan(values).all() else f"{values.mean():.{MEASURES[m]}f}"
             base = by_name.get(SAME_START, {})
             both = sorted(set(runs) & set(base))
             if name != SAME_START and m != "cpu" and len(both) > 1:
