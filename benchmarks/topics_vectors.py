@@ -16,9 +16,6 @@ withheld
     1 tokens a word, whichever is best in the report itself.
 nips
     PMI and NPMI of the ten first words of 40 topics of NIPS.
-background
-    Why first words of 40 topics differ less than those of LDA: other priors of the background, on
-    documents to tune of a split that is reported nowhere else.
 """
 
 from __future__ import annotations
@@ -56,8 +53,6 @@ ONCE = ("gibbs, dirichlet, no background", "vi, gaussian, tau=0.2", TOMOTOPY, SK
 NAMES = (*OURS, SAME_START, TOMOTOPY, SKLEARN)
 # Documents of each call of partial_fit.
 STREAM, CALL = "vi, dirichlet, stream", 1000
-# Seed of the split of part "background", and Dirichlet parameters of the background.
-TUNED, BACKGROUNDS = 10, {"no background": None, "2": 2.0, "4": 4.0, "8": 8.0}
 SMOOTHING = 0.01
 SMOOTHINGS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 WITHHELD = 0.1
@@ -74,11 +69,11 @@ def parts_of(seed, n_documents):
     return [(counts[part][:, seen], labels[part]) for part in rows], vectors[seen]
 
 
-def fitted(name, counts, vectors, k, seed, options, **more):
+def fitted(name, counts, vectors, k, seed, options):
     """`GaussianLDA` with the settings of a name."""
     model = GaussianLDA(
         k, embedding=vectors, min_count=1, random_state=seed, chains=1, draws=options.draws,
-        warmup=options.warmup, **OURS[name] | more,
+        warmup=options.warmup, **OURS[name],
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -198,23 +193,6 @@ def nips(options, item):
     return {"cpu": cpu, "pmi": float(pmi.mean()), "npmi": float(coherence(top, counts).mean())}
 
 
-def background(options, item):
-    """Part "background": one prior, or LDA."""
-    parts, vectors = parts_of(item["seed"], None)
-    fit, tune, _ = (part for part, _ in parts)
-    name, k = item["name"], item["K"]
-    if name == SAME_START:
-        return of_words(peer(name, fit, vectors, k, item["seed"])[0], fit)
-    alpha = BACKGROUNDS[name]
-    more = {"background": False}
-    if alpha is not None:
-        more = {"doc_topic_prior": [alpha] + [1 / k] * (k - 1)}
-    model = fitted("gibbs, dirichlet", fit, vectors, k, item["seed"], options, **more)
-    tokens = model.posterior_["counts"].sum(axis=-1).mean(axis=(0, 1))
-    share = float(tokens[0] / tokens.sum()) if alpha else 0.0
-    return {"score": model.score(tune), "share": share} | of_words(model.components_, fit)
-
-
 def of_words(proba, counts):
     """NPMI and diversity of the ten first words of topics (K, V)."""
     top = np.argsort(-proba, axis=1)[:, :10]
@@ -224,25 +202,13 @@ def of_words(proba, counts):
     }
 
 
-PARTS = {"quality": quality, "withheld": withheld, "nips": nips, "background": background}
-MEASURES = {
-    "share": 2,
-    "score": 3,
-    "accuracy": 3,
-    "npmi": 3,
-    "diversity": 2,
-    "new": 3,
-    "pmi": 3,
-    "cpu": 0,
-}
+PARTS = {"quality": quality, "withheld": withheld, "nips": nips}
+MEASURES = {"score": 3, "accuracy": 3, "npmi": 3, "diversity": 2, "new": 3, "pmi": 3, "cpu": 0}
 
 
 def items(part, options):
     """The items of a part, in the order in which they are to be done."""
     names, sizes = options.names, options.documents
-    if part == "background":
-        names = [*BACKGROUNDS, SAME_START]
-        return [{"name": n, "K": 40, "documents": None, "seed": TUNED} for n in names]
     if part != "quality":
         names, sizes = [n for n in names if n in ("gibbs, dirichlet", SAME_START)], [None]
     topics = options.topics if part != "nips" else [40]
@@ -279,8 +245,8 @@ def rows_of(found):
     for name, runs in by_name.items():
         row = [name, str(len(runs))]
         for m in measures:
-            values = np.array([r.get(m, np.nan) for r in runs.values()])
-            text = "" if np.isnan(values).all() else f"{values.mean():.{MEASURES[m]}f}"
+            values = np.array([r[m] for r in runs.values()])
+            text = f"{values.mean():.{MEASURES[m]}f}"
             base = by_name.get(SAME_START, {})
             both = sorted(set(runs) & set(base))
             if name != SAME_START and m != "cpu" and len(both) > 1:
