@@ -139,11 +139,8 @@ def quality(options, item):
         logs, _, tokens = log_probability(proba, alpha, report)
         score = float(np.average(logs, weights=tokens))
         theta = [shares(part, proba, alpha) for part, _ in parts]
-    top = np.argsort(-proba, axis=1)[:, :10]
-    return {
-        "cpu": cpu, "score": score, "npmi": float(coherence(top, fit).mean()),
-        "diversity": np.unique(top).size / top.size,
-    } | accuracy(theta, [y for _, y in parts])  # fmt: skip
+    found = {"cpu": cpu, "score": score} | of_words(proba, fit)
+    return found | accuracy(theta, [y for _, y in parts])
 
 
 def withheld(options, item):
@@ -194,6 +191,15 @@ def nips(options, item):
     top = np.argsort(-proba, axis=1)[:, :10]
     pmi = coherence(top, counts, measure="pmi")
     return {"cpu": cpu, "pmi": float(pmi.mean()), "npmi": float(coherence(top, counts).mean())}
+
+
+def of_words(proba, counts):
+    """NPMI and diversity of the ten first words of topics (K, V)."""
+    top = np.argsort(-proba, axis=1)[:, :10]
+    return {
+        "npmi": float(coherence(top, counts).mean()),
+        "diversity": np.unique(top).size / top.size,
+    }
 
 
 PARTS = {"quality": quality, "withheld": withheld, "nips": nips}

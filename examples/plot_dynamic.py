@@ -49,7 +49,7 @@ DriftDisplay.from_estimator(model, "peace", "freedom", "war")
 
 for year in (first, last):
     display = NeighborsDisplay.from_estimator(model, "peace", 6, period=year)
-    display.ax_.set_title(f"nearest to 'peace', {year}", loc="left")
+    display.ax_.set_title(f"nearest to 'peace', {year}", loc="left", fontsize=8)
 
 # %%
 # Which words have changed?

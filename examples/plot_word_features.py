@@ -72,5 +72,5 @@ for shift, found, label in ((0.0, table, "units and vectors"), (0.2, naive, "as 
 axes.axvline(0.0, color="0.5", lw=0.8, ls="--")
 axes.set_yticks(rows, words)
 axes.set_ylim(len(words) - 0.5, -0.5)
-axes.set_xlabel("years for a standard deviation, 90 % intervals")
+axes.set_xlabel("years for a standard deviation,\n90 % intervals")
 axes.legend(frameon=False, fontsize=7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -144,6 +145,8 @@ _OTHERS = {
 _FIRST = 3
 # Points between the axes and the first column beside them, and up to a title above their heads.
 _START, _ABOVE_HEADS = 4.0, 16.0
+# Letters of a line of the note below.
+_NOTE = 34
 
 
 def rows_of(result: Any) -> Rows:
@@ -279,7 +282,7 @@ class ForestDisplay(Display):
             start += column_width(head, texts)
         prob = self.result.prob
         below = "" if prob is None else f"\n{interval_label(prob, source)}"
-        note = "" if rows.note is None else f"\n{rows.note}"
+        note = "" if rows.note is None else "\n" + textwrap.fill(rows.note, _NOTE)
         axes.set_xlabel(f"{rows.quantity}{below}{note}")
         if rows.title is not None:
             # above the heads of columns, which leave it no room beside them
