@@ -8,7 +8,7 @@ from ..common.memory import check_memory
 from ..spine import Room
 from . import hmc, map
 from .checks import check_parameters
-from .data import KEPT_UPTO, pair_table, table_bytes
+from .data import KEPT_UPTO, is_expected, pair_table, table_bytes
 from .gibbs import solver as gibbs
 from .laplace import solver as laplace
 from .model import SGNSModel
@@ -17,6 +17,7 @@ from .priors import build_prior
 from .problem import Problem
 from .recording import diagnose, footprint, labels
 from .vi import solver as vi
+from .vi.climb import climbs
 
 # Solvers that do not go through whole tables of pairs, and how many sides of counts they keep.
 _WITHOUT_TABLES = {"map": 1, "hmc": 1, "vi": 2}
@@ -28,9 +29,10 @@ def build_model(estimator, counts, prior):
     if estimator.solver == "laplace":
         # its slopes and residuals, which this stands for, are made row by row beyond
         whole = counts.n_words <= KEPT_UPTO
+    climbed = estimator.solver == "vi" and climbs(estimator, is_expected(counts))
     beside = {
         "whole": whole,
-        "sides": _WITHOUT_TABLES.get(estimator.solver, 2),
+        "sides": 1 if climbed else _WITHOUT_TABLES.get(estimator.solver, 2),
     }
     if estimator.solver == "gibbs":
         chains = min(effective_n_jobs(estimator.n_jobs), estimator.chains)
