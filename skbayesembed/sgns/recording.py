@@ -66,7 +66,8 @@ def _work(estimator, training):
         chains = min(effective_n_jobs(estimator.n_jobs), int(estimator.chains))
         return _TRAJECTORY_BYTES * n_words * int(estimator.n_components) * chains
     if estimator.solver == "vi" and estimator.learning_method == "batch":
-        if climbs(estimator, is_expected(training.counts)):
+        counts = training.counts
+        if counts is not None and climbs(estimator, is_expected(counts)):
             return CLIMB_BYTES * n_words * estimator.n_components
         size = estimator.n_components + 2 * estimator.biases
         return factor_bytes(n_words, size, estimator.covariance == "full")

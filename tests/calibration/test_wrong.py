@@ -30,6 +30,7 @@ from tests.helpers.topic_twins import tiny
 V, K = 4, 2
 
 
+@pytest.mark.slow
 def test_kappa_of_hmc_is_that_of_gibbs():
     """Levels of prevalence that are narrowed for the frame say nothing of the size of steps.
 

@@ -231,7 +231,7 @@ def test_periods_are_named_by_time_or_label(data):
         (
             lambda m: m.similarity(0, 1, periods=["1870"]),
             ValueError,
-            "periods must be a time or one of",
+            "periods=1870 is in no period",
         ),
         (lambda m: m.similarity(0, 1, periods=[]), ValueError, "periods must name at least one "),
         (lambda m: m.drift(0, 1850, 1850), ValueError, "start and end must be in different"),
