@@ -100,6 +100,7 @@ def test_backends_that_return_all_chains_together(expected):
     assert digest(fit_under("multiprocessing", 2, name)) == expected(name)
 
 
+@pytest.mark.slow
 def test_modes_have_the_same_shares_under_all_backends():
     """Two rivals, so that starts, exploration and all rounds of weighing run in processes."""
     found = []

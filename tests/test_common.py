@@ -284,7 +284,9 @@ def test_parameters_are_left_alone(estimator, X):
     assert estimator.get_params() == before
 
 
-@pytest.mark.parametrize("dump", [pickle, joblib], ids=["pickle", "joblib"])
+@pytest.mark.parametrize(
+    "dump", [pickle, pytest.param(joblib, marks=pytest.mark.slow)], ids=["pickle", "joblib"]
+)
 def test_pickle(estimator, X, dump, tmp_path):
     fitted = estimator.fit(X)
     if dump is pickle:

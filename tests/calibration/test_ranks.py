@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from skbayesembed.calibration import (
     joint_differences,
@@ -35,6 +36,7 @@ def test_a_right_posterior_and_one_that_is_too_narrow():
     assert uniformity(wrong, N_DRAWS).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_processes_change_nothing():
     one, two = (simulated_ranks(normal_mean, 6, random_state=1, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one, two)

@@ -220,6 +220,7 @@ def independent_pairs(n_units, each, rng):
     return pairs, times
 
 
+@pytest.mark.slow
 def test_widths_are_the_models_where_the_model_is_true():
     """Of 400 sums of units and 2000 draws either is known to some 4 %, the median far better."""
     pairs, times = independent_pairs(400, 40, np.random.default_rng(4))

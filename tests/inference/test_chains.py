@@ -152,7 +152,7 @@ def test_chains_have_streams_of_their_own():
 
 
 @pytest.mark.parametrize("split_blocks", [False, True])
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("n_jobs", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_draws_do_not_depend_on_jobs_or_backend(n_jobs, backend, split_blocks):
     expected = sample(n_chains=3)

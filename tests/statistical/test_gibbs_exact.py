@@ -47,7 +47,7 @@ def test_one_free_context_given_an_anchor(sampling, kernel_and_layout):
     assert np.all(np.abs(z) < ALLOWED), z
 
 
-@pytest.mark.parametrize("n_steps", [0, 2, 5])
+@pytest.mark.parametrize("n_steps", [0, pytest.param(2, marks=pytest.mark.slow), 5])
 def test_every_number_of_steps(sampling, n_steps):
     """The Metropolis step is exact whatever its Gaussian and its number of steps."""
     precision = 0.7

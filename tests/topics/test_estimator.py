@@ -218,6 +218,7 @@ def test_search_from_counts():
     assert search.score(make_texts(20, seed=7), [i % 2 for i in range(20)]) > 0.9
 
 
+@pytest.mark.slow
 def test_search_from_text():
     """The vocabulary changes from fold to fold."""
     pipeline = make_pipeline(small(min_count=2), LogisticRegression(C=10))

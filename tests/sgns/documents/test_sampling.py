@@ -233,6 +233,7 @@ def independent(n_pairs, n_units, rng):
     return texts, np.arange(n_pairs) % n_units
 
 
+@pytest.mark.slow
 def test_coverage_where_pairs_are_independent(monkeypatch):
     """Intervals of the difference of two samples hold zero 90 times of 100.
 
