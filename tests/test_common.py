@@ -189,13 +189,15 @@ INPUTS = {
 
 # Inputs are told apart before any solver sees them: every kind with two, the rest with two kinds.
 EVERY_KIND = ("map", "metropolis")
+# The default run leaves these to tests/test_contract.py, which has all solvers.
+DEARER = ("free", "ard", "hmc", "vi-diag")
 
 
 def pytest_generate_tests(metafunc):
     names = metafunc.fixturenames
     if "estimator" in names and "X" in names:
         pairs = [
-            (name, kind)
+            pytest.param(name, kind, marks=pytest.mark.slow if name in DEARER else ())
             for name in ESTIMATORS
             for kind in INPUTS
             if name in EVERY_KIND or kind in ("text", "sparse")

@@ -249,6 +249,7 @@ def test_widths_are_the_models_where_the_model_is_true():
         assert 0.85 < np.quantile(ratio, 0.05) and np.quantile(ratio, 0.95) < 1.15
 
 
+@pytest.mark.slow
 def test_bursty_documents_are_less_certain_than_the_model_thinks(fitted):
     laplace = make(solver="laplace", draws=400).fit(TEXTS, times=TIMES)
     places = [(w, v) for w in range(V) for v in range(V)]

@@ -431,6 +431,7 @@ def test_pooled_metric_is_one_width_a_block():
     np.testing.assert_allclose(scale[::2] ** 2, [1.6, 160.0], rtol=0.1)
 
 
+@pytest.mark.slow
 def test_turns_help():
     """More effective draws a gradient along turns, and the right distribution."""
     rows = np.random.default_rng(0).normal(size=(12, 3)) * 5

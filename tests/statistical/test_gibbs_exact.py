@@ -11,7 +11,12 @@ from tests.helpers.quadrature import ALLOWED, one_free_context, one_word, standa
 
 @pytest.mark.parametrize(
     ("positive", "negative", "precision"),
-    [(7, 2, 1.0), (1, 0, 0.5), (40, 0, 0.3), (30, 25, 2.0)],
+    [
+        (1, 0, 0.5),
+        (40, 0, 0.3),
+        pytest.param(7, 2, 1.0, marks=pytest.mark.slow),
+        pytest.param(30, 25, 2.0, marks=pytest.mark.slow),
+    ],
 )
 def test_one_word(sampling, kernel_and_layout, positive, negative, precision):
     """rho and alpha of one word in one dimension: two parameters on a grid."""
@@ -47,7 +52,9 @@ def test_one_free_context_given_an_anchor(sampling, kernel_and_layout):
     assert np.all(np.abs(z) < ALLOWED), z
 
 
-@pytest.mark.parametrize("n_steps", [0, pytest.param(2, marks=pytest.mark.slow), 5])
+@pytest.mark.parametrize(
+    "n_steps", [pytest.param(0, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow), 5]
+)
 def test_every_number_of_steps(sampling, n_steps):
     """The Metropolis step is exact whatever its Gaussian and its number of steps."""
     precision = 0.7

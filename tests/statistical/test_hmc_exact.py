@@ -62,7 +62,12 @@ def run(target, draws, warmup, seed, thin=1, **options):
 @pytest.mark.parametrize("dense", [True, False], ids=["dense", "sparse"])
 @pytest.mark.parametrize("method", ["nuts", "hmc", pytest.param("mala", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    ("positive", "negative", "precision"), [(7, 2, 1.0), (1, 0, 0.5), (30, 25, 2.0)]
+    ("positive", "negative", "precision"),
+    [
+        (1, 0, 0.5),
+        pytest.param(7, 2, 1.0, marks=pytest.mark.slow),
+        pytest.param(30, 25, 2.0, marks=pytest.mark.slow),
+    ],
 )
 def test_one_word(sampling, method, dense, positive, negative, precision):
     """rho and alpha of one word in one dimension: two parameters on a grid."""

@@ -125,7 +125,7 @@ def test_hmc_agrees_with_nuts(kind, options):
 @pytest.mark.parametrize(
     ("kind", "labelled"),
     [
-        ("disc", True),
+        pytest.param("disc", True, marks=pytest.mark.slow),
         pytest.param("disc", False, marks=pytest.mark.slow),
         pytest.param("gasc", True, marks=pytest.mark.slow),
     ],

@@ -92,6 +92,7 @@ def test_it_multiplies_what_units_do(texts):
     assert_allclose(table.known, expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_first_order_is_right_where_data_say_much(texts):
     """Three components of a source of four topics.
 
@@ -102,6 +103,7 @@ def test_first_order_is_right_where_data_say_much(texts):
     assert abs(np.log(model._sampling.response) - 0.02) < 0.05
 
 
+@pytest.mark.slow
 def test_saturates_where_components_are_noise(texts):
     """Twelve components where four topics make three.
 

@@ -56,6 +56,7 @@ def test_halves():
     assert not np.array_equal(halves[0], halves[1])
 
 
+@pytest.mark.slow
 def test_first_order_is_right_where_data_say_much(texts):
     """Three components of a source of four topics, 400 documents.
 
@@ -81,6 +82,7 @@ def test_it_multiplies_what_units_do(texts):
     assert len(found.shifts) == m + 64
 
 
+@pytest.mark.slow
 def test_saturates_where_components_are_noise(texts):
     """Ten components where four topics make three: first order promises more than there is.
 
