@@ -173,13 +173,13 @@ def extract_snippets(
     )
     positions = centres - corpus.offsets[document]
     pattern = token_pattern if texts and not callable(analyzer) else None
-    passages = _passages(corpus, documents, document, positions, half, pattern, lower)
+    passages, sentences = _quotations(corpus, documents, document, positions, half, pattern, lower)
     return Bunch(
         counts=document_counts(kept.ids, kept.offsets, len(kept.words)),
         words=kept.words,
         snippets=_joined(kept),
         passages=passages,
-        sentences=_sentences(corpus, documents, document, positions, pattern, lower, passages),
+        sentences=sentences,
         times=None if times is None else times[document],
         genres=None if genres is None else genres[document],
         document=document,
@@ -271,40 +271,30 @@ def _joined(corpus):
     return [" ".join(tokens[a:b]) for a, b in zip(ends[:-1], ends[1:], strict=True)]
 
 
-def _passages(corpus, documents, document, positions, half, pattern, lower):
-    """The text of each window, a list of str; tokens joined where ``pattern`` is None."""
+def _quotations(corpus, documents, document, positions, half, pattern, lower):
+    """The text of each window, and the sentence of each occurrence: two lists of str.
+
+    Tokens of the window, joined, where ``pattern`` is None or does not tell where they stand.
+    """
     documents = list(documents)
-    out, last, spans = [], None, None
+    passages, sentences, last, spans = [], [], None, None
     for d, place in zip(document.tolist(), positions.tolist(), strict=True):
         start, end = corpus.offsets[d : d + 2]
         first, stop = max(place - half, 0), min(place + half + 1, int(end - start))
         if d != last:
             text = None if pattern is None else str(documents[d])
             spans, last = _spans(text, pattern, lower, end - start), d
-        if spans is None:
-            out.append(" ".join(corpus.words[corpus.ids[start + first : start + stop]].tolist()))
-        else:
-            out.append(text[spans[first][0] : spans[stop - 1][1]])
-    return out
-
-
-def _sentences(corpus, documents, document, positions, pattern, lower, passages):
-    """The sentence of each occurrence, a list of str; its passage where text is not known."""
-    documents = list(documents)
-    out, last, spans = [], None, None
-    for i, (d, place) in enumerate(zip(document.tolist(), positions.tolist(), strict=True)):
-        if d != last:
-            start, end = corpus.offsets[d : d + 2]
-            text = None if pattern is None else str(documents[d])
-            spans, last = _spans(text, pattern, lower, end - start), d
             if spans is not None:
                 ends = np.array([0, *(m.end() for m in _END.finditer(text)), len(text)])
         if spans is None:
-            out.append(passages[i])
+            tokens = corpus.ids[start + first : start + stop]
+            passages.append(" ".join(corpus.words[tokens].tolist()))
+            sentences.append(passages[-1])
             continue
+        passages.append(text[spans[first][0] : spans[stop - 1][1]])
         after = np.searchsorted(ends, spans[place][0], side="right")
-        out.append(text[ends[after - 1] : ends[min(after, len(ends) - 1)]].strip())
-    return out
+        sentences.append(text[ends[after - 1] : ends[min(after, len(ends) - 1)]].strip())
+    return passages, sentences
 
 
 def _spans(text, pattern, lower, n_tokens):

@@ -217,7 +217,6 @@ class Posterior(Mapping[str, np.ndarray]):
         --------
         >>> import numpy as np
         >>> from skbayesembed import Posterior
-        >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
         >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100, 3))})
         >>> posterior.covariance("x").shape
         (3, 3)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Standard deviations below this share of the largest are those of rounding.
 _ROUNDING = 1e-10
+# First words of a topic or sense that are printed in a row.
+_PRINTED_WORDS = 6
 
 
 def frame_of(columns: Mapping[str, Any], index: Any = None) -> pd.DataFrame:
@@ -418,6 +420,11 @@ class Summary(Table):
         if rhat.size and ess.size:
             notes.append(f"largest rhat {rhat.max():.3f}, smallest ess_bulk {ess.min():.0f}")
         return [*notes, *self.facts, *notes_on(self.source)]
+
+
+def first_printed(texts: Iterable[str]) -> list[str]:
+    """As many words of each text as have room in print."""
+    return [" ".join(text.split()[:_PRINTED_WORDS]) for text in texts]
 
 
 def _shorten(label, length=40):

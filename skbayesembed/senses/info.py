@@ -10,11 +10,8 @@ from ..common.checks import check_integer, check_prob
 from ..numeric.relevance import first_words
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, first_printed
 from .predict import word_draws
-
-# Words of a sense that are printed in a table.
-_PRINTED_WORDS = 6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -68,7 +65,7 @@ class SenseTable(Table):
             Column("interval", self.interval, ("low", "high"), left=True),
             Column("nearest", self.nearest, ("nearest",), "d"),
             Column("overlap", self.overlap, ("overlap",), ".2f"),
-            Column("relevant words", words, ("words",), _first, left=True),
+            Column("relevant words", words, ("words",), first_printed, left=True),
         ]
 
     def _notes(self):
@@ -77,11 +74,6 @@ class SenseTable(Table):
             "the nearest sense)",
             *super()._notes(),
         ]
-
-
-def _first(texts):
-    """As many words as have room in print."""
-    return [" ".join(text.split()[:_PRINTED_WORDS]) for text in texts]
 
 
 def overlaps_of(mean):

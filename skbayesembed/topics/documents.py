@@ -14,13 +14,10 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import label_words
+from .labels import labels_of
 from .predict import FoldIn, topic_features
 from .recording import unmixed_topics
 from .theta import theta_draws
-
-# First words of a topic that are printed.
-_PRINTED_WORDS = 4
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -122,7 +119,7 @@ def document_topics(estimator, X, n_draws, prob):
         hdi_interval(draws, prob=prob),
         draws,
         np.asarray(counts.sum(axis=1)).ravel(),
-        np.array([" ".join(words) for words in label_words(estimator, _PRINTED_WORDS)]),
+        labels_of(estimator),
         unmixed_topics(estimator.posterior_),
         prob,
         n_draws,

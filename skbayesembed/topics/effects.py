@@ -18,15 +18,13 @@ from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import label_words
+from .labels import labels_of
 from .recording import unmixed_topics
 from .theta import theta_draws
 
 SHARES = ("unbiased", "posterior")
 # Joint draws of effects, at least.
 _DRAWS = 1000
-# First words of a topic that are printed.
-_PRINTED_WORDS = 4
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -163,7 +161,7 @@ def _pooled(estimator, design, regression, found, variances, draws, prob):
         2 * stdtr(freedom, -ratio),
         freedom,
         np.concatenate(draws),
-        np.array([" ".join(words) for words in label_words(estimator, _PRINTED_WORDS)]),
+        labels_of(estimator),
         regression.n_units,
         len(design.matrix),
         prob,

@@ -1,15 +1,14 @@
-"""What topics are called: words that tell one from the others, and which is the background."""
+"""What topics are called: words that tell one from the others."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..numeric.relevance import first_words
-from .recording import has_gaussians
+from .recording import topic_shares
 
-
-def topic_shares(posterior):
-    """Posterior means of the topics' shares of the training tokens, (n_topics,)."""
-    tokens = posterior["counts"].sum(axis=-1).mean(axis=(0, 1))
-    return tokens / tokens.sum()
+# Words of a topic in a row of a table that is about something else.
+_SHORT = 4
 
 
 def label_words(estimator, n):
@@ -18,8 +17,6 @@ def label_words(estimator, n):
     return estimator.words_[first_words(estimator.components_, shares, n, "relevant")]
 
 
-def background_of(posterior):
-    """The topic that is the background of the others, or None."""
-    if has_gaussians(posterior) or posterior["topic_vector"][0, 0, 0].any():
-        return None
-    return 0
+def labels_of(estimator):
+    """The first of these words in one text, (n_topics,)."""
+    return np.array([" ".join(words) for words in label_words(estimator, _SHORT)])

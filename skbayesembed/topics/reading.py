@@ -18,21 +18,19 @@ from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.results import About, Result
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, first_printed
 from .checks import WORD_PROBAS, check_topic
 from .documents import DocumentTopics, document_topics, source_of_shares
 from .draws import draws_of
 from .effects import TopicEffects, topic_effects
 from .inputs import vocabulary_reading
-from .labels import background_of, label_words, topic_shares
+from .labels import label_words
 from .predict import PREDICTIVE_DRAWS, FoldIn, counted_proba, topic_features
-from .recording import has_gaussians
+from .recording import background_of, has_gaussians, topic_shares
 from .theta import theta_draws
 
 # Word probabilities of a topic are summarised over at most this many draws.
 _MOST_DRAWS = 200
-# First words of a topic that are printed in a table.
-_PRINTED_WORDS = 6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -159,7 +157,7 @@ class TopicTable(Table):
             Column("spread", self.spread, ("spread",)),
             Column("stability", self.stability, ("stability",), ".2f"),
             Column("coherence", self.coherence, ("coherence",), ".2f"),
-            Column("relevant words", words, ("words",), _first, left=True),
+            Column("relevant words", words, ("words",), first_printed, left=True),
         ]
 
     def _notes(self):
@@ -167,11 +165,6 @@ class TopicTable(Table):
         if self.background is not None:
             notes.append(f"(topic {self.background} is the background of the others)")
         return notes
-
-
-def _first(texts):
-    """As many words as have room in print."""
-    return [" ".join(text.split()[:_PRINTED_WORDS]) for text in texts]
 
 
 def top_words(estimator, n, by, prob, rank="probable"):

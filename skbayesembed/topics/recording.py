@@ -89,6 +89,19 @@ def has_gaussians(posterior):
     return "topic_vector" not in posterior
 
 
+def background_of(posterior):
+    """The topic that is the background of the others and has no vector, or None."""
+    if has_gaussians(posterior) or posterior["topic_vector"][0, 0, 0].any():
+        return None
+    return 0
+
+
+def topic_shares(posterior):
+    """Posterior means of the topics' shares of the training tokens, (n_topics,)."""
+    tokens = posterior["counts"].sum(axis=-1).mean(axis=(0, 1))
+    return tokens / max(tokens.sum(), 1e-300)
+
+
 def labels(estimator, training, draws):
     """Names of the axes of recorded arrays, and what stands along them."""
     dims = {name: _DIMS[name] for name in draws}
@@ -228,12 +241,11 @@ def diagnose(estimator, training, posterior):
 
 def _look_for_collapse(estimator, posterior):
     """Warn where one of several topics holds most tokens, or a background nearly all."""
-    sizes = posterior["counts"].sum(axis=-1).mean(axis=(0, 1))
-    sizes = sizes / max(sizes.sum(), 1e-300)
+    sizes = topic_shares(posterior)
     posterior.attrs["largest_share"] = float(sizes.max())
     if sizes.size < _SEVERAL:
         return
-    n, where = _count_background(posterior), ""
+    n, where = int(background_of(posterior) is not None), ""
     if n and sizes[0] > BACKGROUND_COLLAPSED:
         k, share = 0, sizes[0]
     else:
@@ -259,13 +271,6 @@ def _against_collapse(estimator, posterior, of_background):
         advice = "a smaller doc_topic_prior for it, or background=False"
     learned = getattr(estimator, "learn_doc_topic_prior", False)
     return ("learn_doc_topic_prior=False, " if learned else "") + advice
-
-
-def _count_background(posterior):
-    """1 where topic 0 is a background, which has no vector, else 0."""
-    if has_gaussians(posterior) or posterior["topic_vector"].shape[2] == 1:
-        return 0
-    return int(not posterior["topic_vector"][:, :, 0].any())
 
 
 def _called(posterior, k):

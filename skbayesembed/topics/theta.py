@@ -45,7 +45,7 @@ def theta_draws(estimator, reading, n_draws):
     draws = draws_of(estimator, chosen=chosen)
     fold = FoldIn(reading, draws_of(estimator, chosen=chosen[:1]), by, n_jobs)
     documents, blocks = fold.documents, fold.blocks
-    entries = Entries(documents.indptr, documents.words, documents.counts, documents.ends)
+    entries = Entries.of(documents)
     # spawning counts children: a fresh sequence gives the same ones every time
     seed = estimator._reading_seed
     seed = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
@@ -72,7 +72,7 @@ def theta_draws(estimator, reading, n_draws):
 def start_topics(fold, rng, z):
     """Draw topics of the tokens of a `FoldIn` of whole counts of one draw, into ``z``."""
     documents = fold.documents
-    entries = Entries(documents.indptr, documents.words, documents.counts, documents.ends)
+    entries = Entries.of(documents)
     weights, theta = fold.draws.weights(0, fold.reading, fold.by), next(iter(fold))
     for block in fold.blocks:
         _start(*block, entries, weights, theta, rng, z)

@@ -15,7 +15,6 @@ from skbayesembed.sgns.couplings import GroupCoupling
 from skbayesembed.sgns.data import DensePairs, ProductPairs
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.priors import Prior
-from skbayesembed.sgns.vi import climb
 from skbayesembed.sgns.vi.climb import BoundSurface, ClimbedVariational, climbs
 from skbayesembed.sgns.vi.variational import SGNSVariational
 from tests.sgns.test_product_pairs import make_counts
@@ -164,7 +163,7 @@ def test_fits_climb(monkeypatch):
 
 def test_an_ended_climb_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
     monkeypatch.setattr(data, "TABLES_UPTO", 10)
-    monkeypatch.setattr(climb, "STEPS", 3)
+    monkeypatch.setattr(ClimbedVariational, "steps", 3)
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", np.inf)
     options = {"solver": "vi", "covariance": "diag", "draws": 2, "random_state": 0, "tol": 1e-12}

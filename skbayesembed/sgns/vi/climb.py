@@ -62,27 +62,17 @@ class ClimbedVariational(SGNSVariational):
     def __init__(self, model):
         super().__init__(model, "diag")
 
-    @property
-    def steps(self):
-        """Steps that an update makes."""
-        return 1 if trial.current() is not None else STEPS
-
-    @property
-    def typical(self):
-        """Updates that an ascent usually needs."""
-        return _TYPICAL if trial.current() is not None else _TYPICAL // STEPS
+    # steps of an update, and updates of a trial, which are gradients
+    steps, typical = STEPS, _TYPICAL
 
     def settled(self, q):
         """Whether the bound tells that the search is over; trials do not move."""
         return trial.current() is None
 
     def update(self, q, run):
-        """Climb `STEPS` steps; the bound where they end. In a trial, one gradient."""
+        """Climb ``steps`` steps; the bound where they end. In a trial, one gradient."""
         if self.model.prior.rotates and q.n_sweeps:
-            basis = self.scales(q)
-            if basis is not None:
-                for side, turn in ((0, basis[1].T), (1, basis[0])):
-                    self.turn(q, side, turn)
+            self.change_basis(q, self.scales(q))
         surface = BoundSurface(self, q, run)
         if trial.current() is not None:
             return surface.value_and_gradient()[0]
@@ -91,7 +81,7 @@ class ClimbedVariational(SGNSVariational):
             if first:
                 surface.settle_variances(_SETTLING)
             ascent = Ascent(surface, _MEMORY, _ROUNDING)
-            for step in range(STEPS):
+            for step in range(self.steps):
                 if step in (_REFRESHED_FIRST if first else _REFRESHED):
                     surface.refresh()
                 if not ascent.advance():

@@ -387,13 +387,19 @@ class SGNSVariational:
         basis = self.basis(q) if turns else self.scales(q)
         if basis is None:
             return
-        forward, back = basis
         if turns and not self.full:
             copies = [[array.copy() for array in pair] for pair in (q.mean, q.cov, q.log_det)]
             q.trial = least, (*copies, q.shape, q.rate)
+        self.change_basis(q, basis)
+
+    def change_basis(self, q, basis):
+        """Turn both sides by (A, A^-1), as `basis` and `scales` have it; not where it is None."""
+        if basis is None:
+            return
+        forward, back = basis
         for side, turn in ((0, back.T), (1, forward)):
             self.turn(q, side, turn)
-        if prior.learned is not None:
+        if self.model.prior.learned is not None:
             self.update_tau(q)
 
     def basis(self, q):

@@ -91,9 +91,7 @@ class DirichletTopics:
     def __init__(self, documents, measures, alpha, start, *, learn_alpha=None):
         self.documents, self.measures, self.start = documents, measures, start
         self.alpha, self.learn_alpha = np.array(alpha, dtype=float), learn_alpha
-        self.entries = shared.Entries(
-            documents.indptr, documents.words, documents.counts, documents.ends
-        )
+        self.entries = shared.Entries.of(documents)
         self._all = np.arange(documents.n_documents)
 
     def init_state(self, rngs):

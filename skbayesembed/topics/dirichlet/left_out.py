@@ -47,7 +47,7 @@ def redraw_topics(documents, pseudo, counts, alpha, z, n_sweeps, rng):
     # a word that is next to nothing in every topic still needs one
     table = np.maximum(phi, 1e-300)
     table /= table.max(axis=1, keepdims=True)
-    entries, moved = _entries(documents), np.zeros(1, np.int64)
+    entries, moved = Entries.of(documents), np.zeros(1, np.int64)
     for _ in range(n_sweeps):
         draw_assignments(0, documents.n_documents, entries, table, alpha, rng, z, moved)
 
@@ -73,7 +73,7 @@ def left_out_likelihood(documents, pseudo, concentration, alpha, z, n_points, rn
     values, efficiency : ndarray of shape (n_documents,)
         Log probabilities, and effective particles per particle.
     """
-    entries = _entries(documents)
+    entries = Entries.of(documents)
     table = np.zeros(pseudo.shape)
     count_anew(np.arange(documents.n_documents), entries, z, table)
     sizes = concentration + table.sum(axis=0)
@@ -90,8 +90,3 @@ def left_out_likelihood(documents, pseudo, concentration, alpha, z, n_points, rn
         values[d], spread[d] = read_document(*own, table, sizes, alpha, rng, work)
         move_tokens(*own, topics, table, sizes, 1)
     return values, 1.0 / (1.0 + spread)
-
-
-def _entries(documents):
-    d = documents
-    return Entries(d.indptr, d.words, d.counts, d.ends)

@@ -125,9 +125,7 @@ class TopicGibbs:
         self.ends = documents.ends
         self.blocks = documents.blocks()
         self.n_streams = 1 + len(self.blocks)
-        self.entries = kernels.Entries(
-            documents.indptr, documents.words, documents.counts, self.ends
-        )
+        self.entries = kernels.Entries.of(documents)
         self._all = np.arange(documents.n_documents)
         self._halves = np.array_split(self._all, 2)
         self._width = -(-n_components // PAD) * PAD

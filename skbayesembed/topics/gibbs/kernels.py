@@ -33,6 +33,11 @@ class Entries(NamedTuple):
     counts: np.ndarray
     ends: np.ndarray
 
+    @classmethod
+    def of(cls, documents):
+        """Those of `Documents`."""
+        return cls(documents.indptr, documents.words, documents.counts, documents.ends)
+
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def dot_rows(a, b):
