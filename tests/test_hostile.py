@@ -16,7 +16,15 @@ from skbayesembed import (
     Vocabulary,
 )
 from skbayesembed.common.checks import as_floats, check_integer, is_whole
+from skbayesembed.datasets import (
+    make_dynamic_sgns,
+    make_senses,
+    make_sgns,
+    make_text,
+    make_topics,
+)
 from skbayesembed.metrics import brier_score
+from skbayesembed.plotting import SenseWordsDisplay
 from skbayesembed.posterior import RunningMoments
 from tests.test_contract import CASES, TOPICS
 
@@ -119,3 +127,39 @@ def test_reference_documents_are_named():
     X = [["x0", "x1", "x2"]] * 4
     with pytest.raises(TypeError, match="^reference: X must be documents"):
         model.effects(X, [0, 1, 0, 1], word="x0", reference=0.0)
+
+
+@pytest.mark.parametrize(
+    ("simulate", "names"),
+    [
+        (make_sgns, ("n_words", "n_components", "n_pairs")),
+        (make_dynamic_sgns, ("n_words", "n_periods", "n_pairs")),
+        (make_senses, ("n_snippets", "n_words", "n_periods", "n_genres")),
+        (make_topics, ("n_documents", "n_words", "n_topics", "n_dims")),
+        (make_text, ("n_documents", "n_words", "n_topics")),
+    ],
+)
+def test_simulations_beyond_all_memory(simulate, names):
+    for name in names:
+        with pytest.raises(MemoryError, match=rf"would take about .* Make .*{name}.* smaller"):
+            simulate(**{name: 2**53 + 1})
+
+
+def test_one_entry_is_not_read_as_that_of_all_snippets():
+    model = DiSCSenseModel(2, solver="map", max_iter=2, tol=1.0, n_starts=1, random_state=0)
+    model.fit([[1, 0], [0, 1]] * 4, times=[0, 1] * 4)
+    with pytest.raises(ValueError, match="times and by must have as many .* 1 of times, 9 of by"):
+        model.predict_shares(times=[0], by=["a"] * 9)
+
+
+def test_neighbours_are_no_panels_of_words():
+    model = BayesianSGNS(2, min_count=1, solver="map", max_iter=2, tol=1.0, random_state=0)
+    found = model.fit([list("abcdefghij") * 4]).most_similar("a", n=3)
+    with pytest.raises(TypeError, match="result must be a table of words of senses"):
+        SenseWordsDisplay.from_result(found)
+
+
+def test_one_word_has_no_distance_from_others():
+    model = DiSCSenseModel(2, model="edisc", embedding={"cat": [1.0, 0.0]}, max_features=1)
+    with pytest.raises(ValueError, match="two words of X, got 1 of 1; a larger max_features"):
+        model.fit([["cat", "dog"], ["cat", "mat"]] * 4)

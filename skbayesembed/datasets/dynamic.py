@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from ..common.checks import check_bool, check_integer
-from ..common.memory import check_memory
 from ..common.random import generators, seed_sequence
 from ..dynamic.priors import DriftPrior, check_drift
-from .simulate import draw_counts
+from .simulate import check_size, draw_counts
 
 
 def make_dynamic_sgns(
@@ -102,9 +101,8 @@ def make_dynamic_sgns(
     for name, value in {**sizes, "n_pairs": n_pairs}.items():
         check_integer(name, value, 1)
     size = 16 * int(n_words) * int(n_components) * int(n_periods) + 48 * int(n_words) ** 2
-    check_memory(
-        size, "Vectors and pairs", "Use fewer of n_words, n_components, n_periods or n_pairs."
-    )
+    size += 64 * int(n_pairs)
+    check_size(size, "Vectors and pairs", [*sizes, "n_pairs"])
     check_bool("zipf", zipf)
     times = _check_times(times, n_periods)
     empty = _check_empty(empty_periods, n_periods)

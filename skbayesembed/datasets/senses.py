@@ -12,6 +12,7 @@ from ..common.random import generators, seed_sequence
 from ..corpus.embedding import check_vectors, median_distance
 from ..corpus.text import document_counts
 from ..numeric.logistic_normal import mean_softmax
+from .simulate import check_size
 
 _MODELS = ("disc", "scan", "gasc", "interaction", "edisc")
 
@@ -179,6 +180,7 @@ def make_senses(
         kappa_sigma=kappa_sigma, work_sd=work_sd,
     )  # fmt: skip
     n_works = _number_of_works(n_works, work_sd, n_periods * n_genres)
+    _check_sizes(n_words, n_senses, n_periods, n_genres, n_snippets * float(mean_length))
     streams = generators(seed_sequence(random_state), 7)
     kappa_rng, phi_rng, psi_rng, xi_rng, senses_rng, words_rng, works_rng = streams
     kappa_phi = _draw_kappa(kappa_phi, kappa_rng)
@@ -260,6 +262,14 @@ def _check(**given):
     for name in (*kappas, "first_phi", "first_psi"):
         check_real(name, given[name], 0, strict=False)
     check_real("interaction", given["interaction"], 0, strict=False, high=1)
+
+
+def _check_sizes(n_words, n_senses, n_periods, n_genres, n_tokens):
+    levels = int(n_senses) * int(n_periods)
+    of_levels = ("n_senses", "n_periods")
+    check_size(32 * levels * int(n_words), "Probabilities of words", ("n_words", *of_levels))
+    check_size(32 * levels * int(n_genres), "Prevalences", (*of_levels, "n_genres"))
+    check_size(48 * n_tokens, "Tokens", ("n_snippets", "mean_length"))
 
 
 def _number_of_works(n_works, work_sd, n_cells):

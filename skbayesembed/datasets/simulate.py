@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.utils import Bunch
 
-from ..common.checks import is_whole
+from ..common.checks import check_bool, check_integer
+from ..common.memory import check_memory
 from ..common.random import generators, seed_sequence
 from ..sgns.counting import PairCounts
 
@@ -85,10 +88,10 @@ def make_sgns(
     """
     sizes = {"n_words": n_words, "n_components": n_components, "n_pairs": n_pairs}
     for name, value in sizes.items():
-        if not is_whole(value) or value < 1:
-            raise ValueError(f"{name} must be an integer >= 1, got {value!r}.")
-    if not isinstance(zipf, (bool, np.bool_)):
-        raise ValueError(f"zipf must be True or False, got {zipf!r}.")
+        check_integer(name, value, 1)
+    check_bool("zipf", zipf)
+    size = 16 * int(n_words) * int(n_components) + 64 * int(n_pairs)
+    check_size(size, "Vectors and pairs", sizes)
 
     vectors_rng, pairs_rng, signs_rng = generators(seed_sequence(random_state), 3)
     scale = 1.0 / np.sqrt(n_components)
@@ -96,6 +99,21 @@ def make_sgns(
     alpha = vectors_rng.normal(scale=scale, size=(n_words, n_components))
     pairs = draw_counts(rho, alpha, n_pairs, zipf, pairs_rng, signs_rng)
     return Bunch(pairs=pairs, rho=rho, alpha=alpha)
+
+
+def check_size(n_bytes: float, what: str, sizes: Iterable[str]) -> None:
+    """Raise a MemoryError if a simulation of these ``sizes`` would not fit.
+
+    Parameters
+    ----------
+    n_bytes : float
+    what : str
+        What takes them; begins the message.
+    sizes : iterable of str
+        Parameters that make it smaller.
+    """
+    *names, last = sizes
+    check_memory(n_bytes, what, f"Make {', '.join(names)} or {last} smaller.")
 
 
 def draw_counts(

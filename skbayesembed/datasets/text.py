@@ -11,7 +11,7 @@ from ..sgns.counting import expected_negatives
 from .expected import Source, document_amounts, expected_pairs, window_amounts
 from .limit import limit_vectors
 from .senses import draw_categories
-from .simulate import zipf_proba
+from .simulate import check_size, zipf_proba
 
 _WINDOW_WEIGHTS = ("linear", "uniform")
 _PAIR_WEIGHTS = ("token", "pairs")
@@ -161,6 +161,9 @@ def make_text(
         mean_length, length_shape, stay, topic_concentration, word_concentration, separation
     )
     _check_counts(window, window_weights, pair_weights, negative, ns_exponent)
+    tables = 24 * int(n_words) * (int(n_words) + int(n_topics))
+    check_size(tables, "Expected counts", ("n_words", "n_topics"))
+    check_size(96 * n_documents * float(mean_length), "Tokens", ("n_documents", "mean_length"))
     source_rng, *document_rngs = generators(seed_sequence(random_state), 6)
     if source is not None:
         check_integer("source", source, 0)

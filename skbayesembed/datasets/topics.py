@@ -8,10 +8,10 @@ from scipy.special import logsumexp
 from sklearn.utils import Bunch
 
 from ..common.checks import check_choice, check_integer, check_real
-from ..common.memory import check_memory
 from ..common.random import generators, seed_sequence
 from ..corpus.text import document_counts
 from .senses import draw_categories
+from .simulate import check_size
 
 
 def make_topics(
@@ -124,11 +124,6 @@ def make_topics(
         degrees_of_freedom, likelihood_power,
     )  # fmt: skip
     _check_word_model(word_model, concentration, n_words)
-    check_memory(
-        3 * 8 * float(n_documents) * float(mean_length),
-        f"Tokens of {n_documents} documents of mean_length {mean_length:g}",
-        "Make fewer or shorter documents.",
-    )
     topics_rng, words_rng, theta_rng, length_rng, z_rng, tokens_rng = generators(
         seed_sequence(random_state), 6
     )
@@ -175,6 +170,7 @@ def _check(n_documents, n_words, n_topics, n_dims, mean_length, alpha, separatio
     if n_words is not None:
         check_integer("n_words", n_words, 1)
     check_real("mean_length", mean_length, 0)
+    _check_sizes(n_documents, n_words, n_topics, n_dims, n_documents * float(mean_length))
     check_real("separation", separation, 0, strict=False)
     check_real("likelihood_power", power, 0, high=1.0)
     freedom = n_dims + 10 if freedom is None else freedom
@@ -184,6 +180,15 @@ def _check(n_documents, n_words, n_topics, n_dims, mean_length, alpha, separatio
     if not good or not np.isfinite(values).all() or not np.all(values > 0):
         raise ValueError(f"alpha must be a number > 0 or {n_topics} of them, got {alpha!r}.")
     return np.array(np.broadcast_to(values, n_topics), dtype=float), float(freedom)
+
+
+def _check_sizes(n_documents, n_words, n_topics, n_dims, n_tokens):
+    check_size(24 * n_tokens, "Tokens", ("n_documents", "mean_length"))
+    check_size(24 * int(n_documents) * int(n_topics), "Shares", ("n_documents", "n_topics"))
+    n_vectors = n_tokens if n_words is None else int(n_words)
+    size = 24 * int(n_dims) * (n_vectors + int(n_topics) * int(n_dims))
+    names = ("n_words", "n_dims", "n_topics", "mean_length")
+    check_size(size, "Vectors and covariances", names)
 
 
 def _check_word_model(word_model, concentration, n_words):

@@ -75,7 +75,9 @@ class WordsDisplay(Display):
         >>> [axes.get_title("left") for axes in display.axes_]
         ['sense 0', 'sense 1']
         """
-        if not all(hasattr(result, name) for name in ("words", "mean", "interval", "source")):
+        # a list of neighbours has these too, but one row of words and not one a panel
+        names_of_table = ("words", "mean", "interval", "source")
+        if not (all(hasattr(result, n) for n in names_of_table) and np.ndim(result.words) == 2):
             raise TypeError(
                 f"result must be a table of words of {cls._what}s, as {cls._method} returns it, "
                 f"got {type(result).__name__}."

@@ -91,6 +91,12 @@ def placing(vectors, found, totals):
     ValueError
         If vectors do not differ.
     """
+    if len(vectors) < 2:
+        raise ValueError(
+            f"embedding must have vectors of at least two words of X, got {len(vectors)} of "
+            f"{found.size}; a larger max_features or a smaller min_count keeps more words, and "
+            "analyzer or token_pattern may split them otherwise."
+        )
     distance = median_distance(vectors)
     if not distance > 0:
         raise ValueError(

@@ -88,7 +88,8 @@ def predict_shares(estimator, given, prob, random_state):
 
 
 def _number(given):
-    """Number of snippets, by the first of what is given of them."""
+    """Number of snippets, of which all that is given has the same."""
+    numbers = {}
     for name in ("times", "genres", "units", "by"):
         value = given[name]
         if value is None:
@@ -96,8 +97,15 @@ def _number(given):
         single = isinstance(value, str | bytes | dict) or getattr(value, "ndim", 1) == 0
         if single or not hasattr(value, "__len__") or not len(value):
             raise ValueError(f"{name} must have an entry for every snippet, got {value!r}.")
-        return len(value)
-    raise ValueError("times, genres, units or by must be given: they tell how many snippets.")
+        numbers[name] = len(value)
+    if not numbers:
+        raise ValueError("times, genres, units or by must be given: they tell how many snippets.")
+    if len(set(numbers.values())) > 1:
+        got = ", ".join(f"{n} of {name}" for name, n in numbers.items())
+        raise ValueError(
+            f"{' and '.join(numbers)} must have as many entries as there are snippets, got {got}."
+        )
+    return next(iter(numbers.values()))
 
 
 def _cells(estimator, given, n):
