@@ -16,6 +16,7 @@ from skbayesembed import (
     Vocabulary,
 )
 from skbayesembed.common.checks import as_floats, check_integer, is_whole
+from skbayesembed.corpus.periods import Periods
 from skbayesembed.datasets import (
     make_dynamic_sgns,
     make_senses,
@@ -143,6 +144,11 @@ def test_simulations_beyond_all_memory(simulate, names):
     for name in names:
         with pytest.raises(MemoryError, match=rf"would take about .* Make .*{name}.* smaller"):
             simulate(**{name: 2**53 + 1})
+
+
+def test_more_periods_than_can_be():
+    with pytest.raises(ValueError, match="n_periods must be at most"):
+        Periods.learn([0, 1, 2], n_periods=2**53 + 1)
 
 
 def test_one_entry_is_not_read_as_that_of_all_snippets():

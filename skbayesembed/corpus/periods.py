@@ -537,6 +537,8 @@ def _check_bins(bins):
 
 def _equal_widths(low, high, n_periods):
     check_integer("n_periods", n_periods, 1)
+    if n_periods > _MOST_PERIODS:
+        raise ValueError(f"n_periods must be at most {_MOST_PERIODS}, got {n_periods!r}.")
     if low == high:
         if n_periods > 1:
             raise ValueError(
