@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 import skbayesembed
 from skbayesembed import BayesianSGNS, PairShard, build_vocabulary, count_pairs
 from skbayesembed.sgns import inputs, shards
+from skbayesembed.sgns.documents.awaited import Awaited
 
 OPTIONS = {"solver": "map", "prior_precision": 1.0, "random_state": 0}
 
@@ -172,6 +173,16 @@ def test_precision_and_scores():
     texts = [" ".join(w for w in text.split() if w in model.vocabulary_) for text in TEXTS]
     assert model.score(shard) == pytest.approx(model.score(texts))
     assert model.transform(TEXTS).shape == (90, 2)
+
+
+def test_what_questions_of_a_shard_will_take(monkeypatch):
+    """Its pairs are counted: no pass over texts is timed."""
+    monkeypatch.setattr(Awaited, "timed", 1)
+    shard = count(slice(None), units=SPEAKERS)
+    model = BayesianSGNS(2, min_count=8, uncertainty="documents", **OPTIONS).fit(shard)
+    assert np.isfinite(model.similarity("w0", "w1").interval).all()
+    cost = model.set_params(prior_precision="auto").estimate_cost(shard)
+    assert cost.question is not None
 
 
 def test_shard_after_shard_online():

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...inference.threads import OneBlasThread
+from ..batches import ShardBatches
 from ..data import pair_table
 from ..laplace.hessian import Hessian
 from ..model import SGNSModel
@@ -87,8 +88,8 @@ def timed(work: Callable[[], Any], clock: Callable[[], float]) -> float:
 
 
 def seconds_of_pass(pairs: Any, clock: Callable[[], float]) -> float:
-    """CPU seconds of counting the pairs of all documents."""
-    if pairs is None or hasattr(pairs, "parts"):
+    """CPU seconds of counting the pairs of all documents; none for those of a shard, counted."""
+    if pairs is None or hasattr(pairs, "parts") or isinstance(pairs.source, ShardBatches):
         return 0.0
     n = pairs.n_documents
     size = max(1, int(_SHARE * n))
