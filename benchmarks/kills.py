@@ -30,7 +30,7 @@ FITS = {
     "GaussianLDA, gibbs": "topics-gibbs", "GaussianLDA, hmc": "topics-hmc",
     "BayesianSGNS, vi": "sgns-vi", "BayesianSGNS, online vi": "sgns-vi-online",
     "DynamicSGNS, vi": "dynamic-vi", "DiSCSenseModel, vi": "senses-vi",
-    "GaussianLDA, vi": "topics-vi",
+    "GaussianLDA, vi": "topics-vi", "GaussianLDA, Dirichlet, online vi": "topics-dirichlet-online",
 }  # fmt: skip
 PHASES = ("begin", "search", "warm-up", "draws", "ascent")
 

@@ -17,7 +17,7 @@ import copy
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import gammaln, polygamma
+from scipy.special import gammaln
 
 from . import measure_kernels as kernels
 
@@ -228,8 +228,8 @@ class BaseMeasures:
         """The negative second derivative by log eta, where that is above zero."""
         concentration, gradient = float(np.exp(theta[-1])), np.empty(self.n_free)
         self.log_likelihood(theta, counts, gradient)
-        ends = np.sum(polygamma(1, concentration) - polygamma(1, concentration + counts.sizes))
-        return max(0.0, weights.sum() - concentration**2 * ends - gradient[-1])
+        ends = sum(kernels.bend(concentration, float(n)) for n in counts.sizes if n > 0)
+        return max(0.0, weights.sum() - ends - gradient[-1])
 
     def draw_variances(self, base, rng):
         """Draw both variances from their conditionals, in place."""

@@ -127,8 +127,23 @@ def trigamma(x):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def bend(b, n):
+    """b^2 (psi'(b) - psi'(b + n)) for n > 0, from 1 where b is as good as zero to n at infinity.
+
+    Large ones are differences of the terms of Stirling's series,
+    psi'(x) = 1/x + 1/(2 x^2) + 1/(6 x^3) - 1/(30 x^5) + ...
+    """
+    if b < _LARGE:
+        # psi'(b) = 1/b^2 + psi'(b + 1), whose first term overflows
+        return 1.0 + b * b * (trigamma(b + 1.0) - trigamma(b + n))
+    ratio = b / (b + n)
+    first = n * ratio / b
+    third, fifth = first * (1.0 + ratio + ratio**2), 1.0 - ratio**5
+    return n * ratio + 0.5 * first * (1.0 + ratio) + third / (6.0 * b) - fifth / (30.0 * b**3)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def information(rows, columns, tokens, measure, concentration, out):
     """out[i] = b^2 (psi'(b) - psi'(b + n)) of every entry."""
     for i in range(rows.size):
-        b = concentration * measure[rows[i], columns[i]]
-        out[i] = b * b * (trigamma(b) - trigamma(b + tokens[i]))
+        out[i] = bend(concentration * measure[rows[i], columns[i]], tokens[i])

@@ -46,6 +46,24 @@ def test_trigamma(x):
     np.testing.assert_allclose(measure_kernels.trigamma(x), polygamma(1, x), rtol=1e-9)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 500])
+@pytest.mark.parametrize("b", [1e-304, 1e-160, 1e-6, 0.3, 31.9, 32.0, 1e9, 1e28, 1e200])
+def test_bend(b, n):
+    """By the recurrence of psi'. A word far from its topic's has next to no pseudo-tokens there."""
+    known = np.sum((b / (b + np.arange(n))) ** 2)
+    np.testing.assert_allclose(measure_kernels.bend(b, float(n)), known, rtol=1e-9)
+
+
+def test_metric_where_words_are_as_good_as_impossible():
+    """Masses of nan once made chains of nan, of which nothing was left."""
+    measures, base, counts = at_random(np.random.default_rng(0), 3, 0)
+    measures.topic_vectors(base.theta)[0] *= 1e4
+    blocks, diagonal = measures.information(base, Tokens.of(counts))
+    assert np.linalg.eigvalsh(blocks).min() > 0
+    assert np.isfinite(diagonal).all()
+    assert diagonal.min() > 0
+
+
 @pytest.mark.parametrize("n_background", [0, 1])
 def test_density_and_gradient(n_background):
     measures, base, counts = at_random(np.random.default_rng(0), 4, n_background)
