@@ -239,4 +239,6 @@ for axis, with_tags in zip(axes, (False, True), strict=True):
         axis.plot(sizes, means, marker + "-", fillstyle="none", label=name or "no vectors")
     title = "words and tags" if with_tags else "words alone"
     axis.set(xscale="log", xlabel="training sentences", ylabel="chunk F1 (%)", title=title)
+    axis.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axis.minorticks_off()
     axis.legend()

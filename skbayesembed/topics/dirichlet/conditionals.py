@@ -137,9 +137,12 @@ class DirichletTopics:
         elif state.climbing and state.n_sweeps % _CLIMB_EVERY == 0:
             counts = Tokens.of(state.counts)
             state.metric = climb(self.measures, state.base, counts, _STEPS)
-            # variances at a mode would shrink to nothing
-            state.base.theta += state.metric.deviation(rng)
-        self.measures.draw_variances(state.base, rng)
+        around = 0.0
+        if state.climbing:
+            # variances at a mode would shrink to nothing; if deviations stayed, those of vectors
+            # that the words do not bound would add up, and variances grow with them
+            around = state.metric.deviation(rng)
+        self.measures.draw_variances(state.base, rng, around)
 
     def tune(self, state, step, warmup):
         """Learn alpha where asked for, then masses, and the size of steps."""

@@ -231,9 +231,9 @@ class BaseMeasures:
         ends = sum(kernels.bend(concentration, float(n)) for n in counts.sizes if n > 0)
         return max(0.0, weights.sum() - ends - gradient[-1])
 
-    def draw_variances(self, base, rng):
-        """Draw both variances from their conditionals, in place."""
-        away = self.away(base.theta)
+    def draw_variances(self, base, rng, around=0.0):
+        """Draw both variances from their conditionals given theta and ``around``, in place."""
+        away = self.away(base.theta) + around
         own, levels = away[: self.n_own], self.levels(away)
         base.topic_variance = _inverse_gamma(rng, self.topic_scale, own)
         base.word_variance = _inverse_gamma(rng, _LEVEL_SCALE, levels)
