@@ -36,6 +36,8 @@ _TRACE = 80
 # As many draws take the memory of a search, of what it keeps of a mode, and of the draws that an
 # approximation makes together; so many matrices of senses a search has for each period. Measured.
 _SEARCHED, _KEPT, _BATCH, _FRAMES = 38, 13, 180, 10
+# Likewise steps of a search and changes of its gradient, which are more than is made after it.
+_REMEMBERED = 40
 # Draws of each chain by which chains are compared.
 _COMPARED = 20
 
@@ -69,7 +71,7 @@ def _work(estimator, data, logits, draw):
     search = _SEARCHED * logits + _FRAMES * 8 * n_senses**2 * data.n_periods + 6 * of_snippets
     search += factors
     if estimator.solver == "map":
-        return search
+        return search + _REMEMBERED * draw
     kept = n_starts * (_KEPT * logits + of_snippets)
     at_once = search * min(effective_n_jobs(estimator.n_jobs), n_starts)
     batch = _BATCH * draw if estimator.solver in APPROXIMATE else 0

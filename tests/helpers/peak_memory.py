@@ -66,14 +66,18 @@ def dynamic(solver, size, draws):
 
 
 def senses(solver, size, draws):
-    X, times = counts(200, 2500 * size, 0.005), rng.integers(3, size=200)
-    estimator = DiSCSenseModel(2, n_starts=2, solver=solver, draws=draws, **OPTIONS)
+    n_words, options = 2500 * size, OPTIONS
+    if solver == "map":
+        # a point alone takes little, and what a search remembers comes step by step
+        n_words, options = 4 * n_words, OPTIONS | {"max_iter": 60}
+    X, times = counts(200, n_words, 0.005), rng.integers(3, size=200)
+    estimator = DiSCSenseModel(2, n_starts=2, solver=solver, draws=draws, **options)
     return estimator, X, {"times": times}
 
 
 def embedded(solver, size, draws):
     estimator, X, covariates = senses(solver, size, draws)
-    vectors = rng.normal(size=(2500 * size, 50))
+    vectors = rng.normal(size=(X.shape[1], 50))
     return estimator.set_params(model="edisc", embedding=vectors), X, covariates
 
 
