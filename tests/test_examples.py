@@ -10,19 +10,12 @@ from pathlib import Path
 import skbayesembed
 
 INDEX = Path(__file__).parents[1] / "doc" / "api" / "index.rst"
-# ArviZ is not installed everywhere; specifications are checked and read by estimators; files and
-# shards have the example of their class, or of what writes them.
+# ArviZ is not installed everywhere.
 WITHOUT = {
     "DataTreeMixin.to_datatree",
     "ComparisonMixin.to_datatree",
     "Posterior.to_datatree",
-    *(f"{kind}Prior.{name}" for kind in ("Graph", "Grouped", "Informative")
-      for name in ("check", "options")),
-    *(f"PairShard.{name}" for name in ("load", "block", "pair_counts")),
-    *(f"Calibration.{name}" for name in ("load", "save", "line")),
-    *(f"Periods.{name}" for name in ("learn", "index")),
-    "RunningMoments.known",
-}  # fmt: skip
+}
 
 
 def public():

@@ -112,7 +112,19 @@ class Calibration:
         return all(not p < _ALARM for p in self.worst)
 
     def line(self) -> str:
-        """One line for people."""
+        """One line for people.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed.calibration import Calibration
+        >>> ranks = np.random.default_rng(0).integers(32, size=(200, 1))
+        >>> found = Calibration(
+        ...     "mine", "gibbs", ("mean",), ranks, 31, None, 0, np.array([0.5]), 100.0, 1.0
+        ... )
+        >>> print(found.line())
+        mine, gibbs: p = 0.433 (ranks of 200), nan (joint), 0.617 (corner), 1 s
+        """
         ranks, joint, corner = (f"{p:.3g}" for p in self.worst)
         verdict = "" if self.passed else "  <- fails"
         return (
@@ -121,7 +133,22 @@ class Calibration:
         )
 
     def save(self, path: Path) -> None:
-        """Write it as JSON."""
+        """Write it as JSON.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> from skbayesembed.calibration import Calibration
+        >>> ranks = np.random.default_rng(0).integers(32, size=(200, 1))
+        >>> found = Calibration(
+        ...     "mine", "gibbs", ("mean",), ranks, 31, None, 0, np.array([0.5]), 100.0, 1.0
+        ... )
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "mine.json"
+        >>> found.save(path)
+        >>> Calibration.load(path).sampler
+        'gibbs'
+        """
         plain = {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in asdict(self).items()
@@ -130,7 +157,22 @@ class Calibration:
 
     @classmethod
     def load(cls, path: Path) -> Calibration:
-        """Read what `save` wrote."""
+        """Read what `save` wrote.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> from skbayesembed.calibration import Calibration
+        >>> ranks = np.random.default_rng(0).integers(32, size=(200, 1))
+        >>> found = Calibration(
+        ...     "mine", "gibbs", ("mean",), ranks, 31, None, 0, np.array([0.5]), 100.0, 1.0
+        ... )
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "mine.json"
+        >>> found.save(path)
+        >>> bool(Calibration.load(path).worst[0] == found.worst[0])
+        True
+        """
         plain: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         for name in ("ranks", "joint", "corner"):
             plain[name] = None if plain[name] is None else np.array(plain[name])

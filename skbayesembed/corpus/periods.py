@@ -100,6 +100,12 @@ class Periods:
             If ``times`` cannot be read or are none, ``n_periods`` and ``bins`` are both given or
             one is out of range, a time is outside of ``bins``, or numbers without ``n_periods`` or
             ``bins`` are not integers, or span more than 1000 of them, as dates may not years.
+
+        Examples
+        --------
+        >>> from skbayesembed.corpus.periods import Periods
+        >>> Periods.learn([1800, 1850, 1899], n_periods=2).edges.tolist()
+        [1800.0, 1849.5, 1899.0]
         """
         times, dates = _read_line(times, "times")
         if not times.size:
@@ -225,6 +231,12 @@ class Periods:
         ValueError
             If ``times`` cannot be read, a time is before the first or after the last period, or
             one is not an integer where the periods are.
+
+        Examples
+        --------
+        >>> from skbayesembed.corpus.periods import Periods
+        >>> Periods.learn([1800, 1899], bins=[1800, 1850, 1900]).index([1849, 1850]).tolist()
+        [0, 1]
         """
         times = self._read(times)
         if self.exact:

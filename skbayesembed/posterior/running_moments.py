@@ -111,6 +111,12 @@ class RunningMoments:
         Returns
         -------
         RunningMoments
+
+        Examples
+        --------
+        >>> from skbayesembed.posterior import RunningMoments
+        >>> RunningMoments.known([0.0, 1.0], variance=[1.0, 4.0]).variance.tolist()
+        [1.0, 4.0]
         """
         mean = np.asarray(mean, dtype=float)
         moments = cls(mean.shape, covariance=covariance is not None)

@@ -77,7 +77,15 @@ class GraphPrior(_Specification):
         self.side = side
 
     def check(self) -> None:
-        """Raise a ValueError for what is wrong whatever the vocabulary."""
+        """Raise a ValueError for what is wrong whatever the vocabulary.
+
+        Examples
+        --------
+        >>> from skbayesembed import GraphPrior
+        >>> GraphPrior([("cat", "dog")], strength=-1.0).check()
+        Traceback (most recent call last):
+        ValueError: prior.strength must be a number > 0, got -1.0.
+        """
         check_real("prior.strength", self.strength, 0)
         check_choice("prior.side", self.side, tuple(SIDES))
         if _is_matrix(self.graph):
@@ -96,7 +104,15 @@ class GraphPrior(_Specification):
                 check_real("prior.graph's weight", link[2], 0)
 
     def options(self, vocabulary, n_components, precision):
-        """Keywords of `Prior`."""
+        """Keywords of `Prior`.
+
+        Examples
+        --------
+        >>> from skbayesembed import GraphPrior
+        >>> prior = GraphPrior([("cat", "dog")])
+        >>> list(prior.options({"cat": 0, "dog": 1}, 2, 1.0))
+        ['couplings']
+        """
         weights = _weights(self.graph, vocabulary)
         if weights.nnz == 0:
             raise ValueError(
@@ -141,7 +157,15 @@ class GroupedPrior(_Specification):
         self.side = side
 
     def check(self) -> None:
-        """Raise a ValueError for what is wrong whatever the vocabulary."""
+        """Raise a ValueError for what is wrong whatever the vocabulary.
+
+        Examples
+        --------
+        >>> from skbayesembed import GroupedPrior
+        >>> GroupedPrior({"pets": "cat"}).check()
+        Traceback (most recent call last):
+        ValueError: prior.groups['pets'] must be a list of words, got 'cat'.
+        """
         check_real("prior.strength", self.strength, 0)
         check_choice("prior.side", self.side, tuple(SIDES))
         if not isinstance(self.groups, Mapping) or not self.groups:
@@ -159,7 +183,15 @@ class GroupedPrior(_Specification):
                     )
 
     def options(self, vocabulary, n_components, precision):
-        """Keywords of `Prior`."""
+        """Keywords of `Prior`.
+
+        Examples
+        --------
+        >>> from skbayesembed import GroupedPrior
+        >>> prior = GroupedPrior({"pets": ["cat", "dog"]})
+        >>> list(prior.options({"cat": 0, "dog": 1}, 2, 1.0))
+        ['couplings']
+        """
         group = np.full(len(vocabulary), -1)
         for number, words in enumerate(self.groups.values()):
             for word in words:
@@ -212,7 +244,15 @@ class InformativePrior(_Specification):
         self.side = side
 
     def check(self) -> None:
-        """Raise a ValueError for what is wrong whatever the vocabulary."""
+        """Raise a ValueError for what is wrong whatever the vocabulary.
+
+        Examples
+        --------
+        >>> from skbayesembed import InformativePrior
+        >>> InformativePrior({"good": 1.0}).check()
+        Traceback (most recent call last):
+        ValueError: prior.values must be a dict of word to a dict of component to value, got {'good': 1.0}.
+        """
         check_real("prior.precision", self.precision, 0)
         check_choice("prior.side", self.side, tuple(SIDES))
         good = isinstance(self.values, Mapping) and self.values
@@ -227,7 +267,15 @@ class InformativePrior(_Specification):
                 check_real(name, value, -np.inf)
 
     def options(self, vocabulary, n_components, precision):
-        """Keywords of `Prior`."""
+        """Keywords of `Prior`.
+
+        Examples
+        --------
+        >>> from skbayesembed import InformativePrior
+        >>> prior = InformativePrior({"cat": {0: 1.0}})
+        >>> list(prior.options({"cat": 0, "dog": 1}, 2, 1.0))
+        ['held']
+        """
         extra = np.zeros((len(vocabulary), n_components))
         pull = np.zeros_like(extra)
         for word, entries in self.values.items():

@@ -103,7 +103,16 @@ class PairShard:
         return np.divmod(self._keys, self.n_words)
 
     def block(self) -> Block:
-        """Pairs of each unit, in the place of documents, a `Block`."""
+        """Pairs of each unit, in the place of documents, a `Block`.
+
+        Examples
+        --------
+        >>> from skbayesembed import build_vocabulary, count_pairs
+        >>> texts = ["the cat sat", "the dog sat"]
+        >>> vocabulary = build_vocabulary(texts, min_count=1)
+        >>> count_pairs(texts, vocabulary, units=["a", "b"]).block().document.tolist()
+        [0, 0, 0, 1, 1, 1]
+        """
         (unit, word), m = self._places, self._multiples
         positive = sparse.csr_array((m.data / self._scale, m.indices, m.indptr), m.shape)
         return Block(unit, word, positive)
@@ -126,6 +135,14 @@ class PairShard:
         ------
         ValueError
             If a parameter is out of range or there are no pairs.
+
+        Examples
+        --------
+        >>> from skbayesembed import build_vocabulary, count_pairs
+        >>> texts = ["the cat sat", "the dog sat"]
+        >>> shard = count_pairs(texts, build_vocabulary(texts, min_count=1))
+        >>> print(f"{shard.pair_counts(negative=2).negative.sum() / shard.positive.sum():.1f}")
+        2.0
         """
         negatives = expected_negatives(self.positive, negative=negative, ns_exponent=ns_exponent)
         return PairCounts(self.positive, negatives, self.words)
@@ -210,6 +227,16 @@ class PairShard:
             If there is no such file.
         ValueError
             If the file holds no shard.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from skbayesembed import PairShard, build_vocabulary, count_pairs
+        >>> texts = ["the cat sat", "the dog sat"]
+        >>> path = os.path.join(tempfile.mkdtemp(), "part")
+        >>> count_pairs(texts, build_vocabulary(texts, min_count=1)).save(path)
+        >>> PairShard.load(path)
+        PairShard(n_words=4, n_documents=2, n_positive=11.2)
         """
         header, arrays = read_npz(path, _FORMAT, _VERSION, "shard of pair counts")
         words = np.empty(len(header["words"]), dtype=object)
