@@ -249,9 +249,9 @@ class InformativePrior(_Specification):
         Examples
         --------
         >>> from skbayesembed import InformativePrior
-        >>> InformativePrior({"good": 1.0}).check()
+        >>> InformativePrior({"good": {0: 1.0}}, precision=-1.0).check()
         Traceback (most recent call last):
-        ValueError: prior.values must be a dict of word to a dict of component to value, got {'good': 1.0}.
+        ValueError: prior.precision must be a number > 0, got -1.0.
         """
         check_real("prior.precision", self.precision, 0)
         check_choice("prior.side", self.side, tuple(SIDES))
