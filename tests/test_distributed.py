@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def test_workers_in_threads_draw_the_same(shards, blocks_of_16):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("n_workers", [1, 2, 4])
+@pytest.mark.parametrize("n_workers", [1, 2, 4, 8])
 def test_any_number_of_workers_draws_the_same(n_workers, shards, blocks_of_16):
     with cluster(n_workers, True) as client:
         for name in FITS:
@@ -119,6 +120,33 @@ def test_a_worker_that_is_killed_costs_no_draw(name, delay, shards, blocks_of_16
         found = fit(model(name), shards, client)
         assert len(steps) > 6
         same(found, model(name).fit(sum(shards)))
+
+
+def _counted(texts, words, marks):
+    """`count_pairs` that leaves a mark where it begins, and takes its time."""
+    (marks / f"{os.getpid()}-{id(texts)}").touch()
+    time.sleep(0.2)
+    return count_pairs(texts, words)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_worker_that_is_killed_while_it_counts_costs_no_pair(tmp_path):
+    rng = np.random.default_rng(5)
+    texts = [[f"w{i}" for i in np.minimum(rng.zipf(1.5, 300), 60)] for _ in range(24)]
+    words = build_vocabulary(texts, min_count=1)
+    with cluster(2, True) as client:
+        # what is counted is on both workers, and both are counting
+        parts = [[text] for text in texts]
+        futures = client.map(_counted, parts, words=words, marks=tmp_path, pure=False)
+        while len(list(tmp_path.iterdir())) < 9:
+            time.sleep(0.01)
+        lost = min(client.run(os.getpid).values())
+        assert any(mark.name.startswith(f"{lost}-") for mark in tmp_path.iterdir())
+        os.kill(lost, signal.SIGKILL)
+        same(fit(model("gibbs"), futures, client), model("gibbs").fit(count_pairs(texts, words)))
+        # some were counted again
+        assert len(list(tmp_path.iterdir())) > len(texts)
 
 
 @pytest.mark.parametrize(
