@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 
 from ..common.checks import check_choice, check_integer
 from .download import fetch_file
-from .prepared import prepared_brown, prepared_file, prepared_speeches
+from .prepared import prepared_brown, prepared_file, prepared_speeches, told_apart
 from .r_files import read_r_file
 
 _DOWNLOAD = """data_home : str or path-like, optional
@@ -126,7 +126,8 @@ def fetch_inaugural(
         year : ndarray of int of shape (n_documents,)
             Of each address.
         president : list of str
-            Family names.
+            Family names, with initials where two presidents have the same, so that they can be
+            units.
         DESCR : str
             Source and licence.
 
@@ -525,10 +526,11 @@ def _speeches(name, encoding, options):
     files = texts_of(name, r"\d{4}-[A-Za-z]+(-\d)?\.txt", encoding, options)
     names = sorted(files)
     parts = [file.removesuffix(".txt").split("-") for file in names]
+    year = np.array([int(part[0]) for part in parts])
     return {
         "data": [files[file].strip() for file in names],
-        "year": np.array([int(part[0]) for part in parts]),
-        "president": [part[1] for part in parts],
+        "year": year,
+        "president": told_apart([part[1] for part in parts], year),
     }
 
 

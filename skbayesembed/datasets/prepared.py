@@ -18,6 +18,14 @@ from sklearn.utils import Bunch
 
 ENVIRONMENT = "SKBAYESEMBED_DATA"
 
+# Presidents of one family name: the first year of the second, and what they are called here.
+_NAMESAKES = {
+    "Adams": (1825, "J. Adams", "J. Q. Adams"),
+    "Harrison": (1889, "W. H. Harrison", "B. Harrison"),
+    "Roosevelt": (1933, "T. Roosevelt", "F. D. Roosevelt"),
+    "Bush": (2001, "G. H. W. Bush", "G. W. Bush"),
+}
+
 
 def prepared_file(name: str, data_home: Any = None) -> Path | None:
     """Path of a prepared copy, or None where there is none or a download folder was asked for."""
@@ -46,7 +54,17 @@ def prepared_speeches(path: Path) -> dict[str, Any]:
     """Texts with their years and speakers, and what else is known of each."""
     columns = columns_of(path)
     data, year = columns.pop("text"), np.array(columns.pop("year"), dtype=np.int64)
+    columns["president"] = told_apart(columns["president"], year)
     return {"data": data, "year": year, **columns}
+
+
+def told_apart(names: list[str], years: np.ndarray) -> list[str]:
+    """Family names of presidents, with initials where two presidents share one."""
+    out = []
+    for name, year in zip(names, years, strict=True):
+        second, *both = _NAMESAKES.get(name, (0, name, name))
+        out.append(both[int(year >= second)])
+    return out
 
 
 def prepared_brown(path: Path) -> dict[str, Any]:

