@@ -122,7 +122,7 @@ def prevalence_info(estimator, prob, works):
         len(estimator.posterior_.flat("prevalence")),
         None if estimator.units_ is None else works,
     )
-    of_works = estimator.units_ is not None and works != "seen"
+    of_works = None if works == "seen" else estimator.units_ is not None
     return table._resting_on(source_of(estimator, of_works=of_works))
 
 

@@ -642,7 +642,7 @@ class SenseReadingMixin:
         entries["draws"] = first
         return self._result(entries, title, {"period": periods}, None, self.units_ is not None)
 
-    def _result(self, entries, title, axes, prob=None, of_works=False):
+    def _result(self, entries, title, axes, prob=None, of_works=None):
         return Result(entries, About(title, axes, prob, source_of(self, of_works=of_works)))
 
 
