@@ -27,8 +27,10 @@ TWO_QUESTIONS = (
     "(two questions: the interval says what other text would say of these words, p whether words "
     "dealt out anew differ as much)"
 )
+# Of scores of models, below their tables.
+UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 # Parts of others, in the data frame only.
-_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence")
+_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged")
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +285,8 @@ class ResultTable(Table):
             notes.append(note_on_periods(np.count_nonzero(few), what))
         if "n_splits" in self._result:
             notes.append(TWO_QUESTIONS)
+        if self._result.get("converged") is False:
+            notes.append(UNMIXED_SCORE)
         return notes + notes_on(self._about.source)
 
 
@@ -339,3 +343,9 @@ def _show(name, values):
 def titled(title: str, **entries: Any) -> Result:
     """A `Result` of single numbers, and of arrays that are not printed."""
     return Result(entries, About(title))
+
+
+def mixed(posterior: Any) -> dict[str, bool]:
+    """The entry ``converged`` of a score that rests on draws; none where ``fit`` noted nothing."""
+    found = posterior.attrs.get("converged")
+    return {} if found is None else {"converged": bool(found)}
