@@ -526,8 +526,9 @@ class TopicReadingMixin:
         Ordinary least squares under every draw of the topics, with the cluster-robust covariance
         CR2 and Satterthwaite's degrees of freedom; variances within and between draws add up. The
         topics are those that ``fit`` found: that another corpus would have other topics is not in
-        the intervals, nor that their word vectors were estimated, which count as known. Topics
-        whose shares have not mixed (R-hat above 1.2) are named below the table.
+        the intervals. That their word vectors were estimated is, where ``embedding_draws`` is
+        given; otherwise vectors count as known. Topics whose shares have not mixed (R-hat above
+        1.2) are marked, and named below the table: read them as points without intervals.
 
         References
         ----------
