@@ -50,6 +50,8 @@ class About:
         What they rest on, as of `sources.source_of`.
     ends : tuple of str
         Entries that are intervals, with (low, high) on an axis of their own.
+    asides : sequence of str
+        Lines below the table that are about the fit.
     """
 
     title: str | None = None
@@ -57,6 +59,7 @@ class About:
     prob: float | None = None
     source: str | None = None
     ends: tuple[str, ...] = ("interval",)
+    asides: Sequence[str] = ()
 
 
 class Result(Bunch):
@@ -287,7 +290,7 @@ class ResultTable(Table):
             notes.append(TWO_QUESTIONS)
         if self._result.get("converged") is False:
             notes.append(UNMIXED_SCORE)
-        return notes + notes_on(self._about.source)
+        return [*notes, *notes_on(self._about.source), *self._about.asides]
 
 
 def _is_plain(value):
