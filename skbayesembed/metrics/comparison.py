@@ -69,12 +69,12 @@ class Comparison(Table):
         return columns
 
     def _digits(self):
-        """Digits after the point: as many as show two of every standard error of a difference."""
+        """Digits after the point: as many as show every standard error of a difference."""
         least = 1 if np.abs(self.elpd).max() >= 10 else 4
         errors = self.se_difference[self.se_difference > _ROUNDING * np.abs(self.elpd).max()]
         if not errors.size:
             return least
-        return max(least, 1 - int(np.floor(np.log10(errors.min()))))
+        return max(least, -int(np.floor(np.log10(errors.min()))))
 
     def _unmixed(self):
         return np.array([found is False for found in self.converged])

@@ -46,6 +46,6 @@ def notes_on_unmixed(unmixed):
         return []
     which = ", ".join(map(str, unmixed))
     return [
-        f"(* chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: read as points without "
-        f"intervals topics {which})"
+        f"(* chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: read topics {which} as points "
+        "without intervals)"
     ]
