@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from .sources import FEWEST_PAIRS, note_on_periods, notes_on
+from .sources import FEWEST_PAIRS, note_on_periods, notes_on, source_of_posterior
 from .tables import Column, Table, frame_of, p_values, readable_numbers
 
 if TYPE_CHECKING:
@@ -349,6 +349,7 @@ def titled(title: str, **entries: Any) -> Result:
 
 
 def mixed(posterior: Any) -> dict[str, bool]:
-    """The entry ``converged`` of a score that rests on draws; none where ``fit`` noted nothing."""
-    found = posterior.attrs.get("converged")
-    return {} if found is None else {"converged": bool(found)}
+    """The entry ``converged`` of a score: whether chains have mixed; none of what is no chains."""
+    source = source_of_posterior(posterior).split(", ")[0]
+    known = source in ("posterior", "unmixed") and "converged" in posterior.attrs
+    return {"converged": source == "posterior"} if known else {}
