@@ -31,7 +31,12 @@ if FAST:  # chains of 40 draws have not mixed, as fit would say
 
 addresses = fetch_state_of_the_union()
 uses = extract_snippets(
-    addresses.data, "power", times=addresses.year, stop_words="english", min_count=3
+    addresses.data,
+    "power",
+    times=addresses.year,
+    units=addresses.president,
+    stop_words="english",
+    min_count=3,
 )
 model = DiSCSenseModel(
     3,
@@ -43,7 +48,7 @@ model = DiSCSenseModel(
     n_starts=2 if FAST else 8,
     random_state=0,
 )
-model.fit(uses.counts, times=uses.times)
+model.fit(uses.counts, times=uses.times, units=uses.units)
 print(f"{len(uses.snippets)} snippets, {model.words_.size} words")
 print(model.modes_)
 
@@ -57,7 +62,11 @@ SenseWordsDisplay.from_estimator(model, 8)
 # Snippets that are sure to have a sense say more than words do. (Words are printed as they were
 # kept: without stop words and rare ones.)
 
-print(model.representative_snippets(uses.counts, n=3, times=uses.times, texts=uses.snippets))
+print(
+    model.representative_snippets(
+        uses.counts, n=3, times=uses.times, units=uses.units, texts=uses.snippets
+    )
+)
 
 # %%
 # How common were they, and when?

@@ -9,14 +9,14 @@ from skbayesembed.plotting import PrevalenceDisplay
 
 addresses = fetch_state_of_the_union()
 uses = extract_snippets(
-    addresses.data, "power", times=addresses.year, stop_words="english",
-    min_count=3,
+    addresses.data, "power", times=addresses.year, units=addresses.president,
+    stop_words="english", min_count=3,
 )
 model = DiSCSenseModel(
     3, bins=range(1790, 2031, 40), feature_names=uses.words, draws=500, chains=2,
     random_state=0,
 )
-model.fit(uses.counts, times=uses.times)
+model.fit(uses.counts, times=uses.times, units=uses.units)
 
 for sense, words in enumerate(model.sense_words(8).words):
     print(sense, *words)
@@ -28,7 +28,8 @@ print(model.emergence(2, 0.3))
 # %% read
 print(
     model.representative_snippets(
-        uses.counts, 2, n=4, times=uses.times, texts=uses.passages
+        uses.counts, 2, n=4, times=uses.times, units=uses.units,
+        texts=uses.passages,
     )
 )
 # %% failure

@@ -60,4 +60,17 @@ def check_kind(estimator: Any, kind: str, *, without_columns: str = "text or tok
         raise ValueError(
             f"X is {'a count matrix' if kind == 'counts' else kind}, but the estimator was fitted "
             f"on {'a count matrix' if on_counts else without_columns}."
+            + (_how_to_count(estimator, kind) if on_counts else "")
         )
+
+
+def _how_to_count(estimator, kind):
+    """What makes a count matrix of text or tokens, with the columns of ``fit``."""
+    for name in ("feature_names_in_", "feature_names"):
+        if getattr(estimator, name, None) is not None:
+            how = "" if kind == "text" else ", analyzer=list"
+            return (
+                f" Count it in the same columns: CountVectorizer(vocabulary=list(model.{name})"
+                f"{how}).transform(X), with the other options that those of fit were counted with."
+            )
+    return " Count it in the same columns, with the CountVectorizer that made those of fit."

@@ -34,6 +34,7 @@ def extract_snippets(
     window: int = 14,
     times: ArrayLike | None = None,
     genres: ArrayLike | None = None,
+    units: ArrayLike | None = None,
     stop_words: str | Iterable[str] | None = None,
     min_count: int = 2,
     max_features: int | None = None,
@@ -60,6 +61,9 @@ def extract_snippets(
         Time of each document, carried along to its snippets as it is.
     genres : array-like of shape (n_documents,) or None, default=None
         Genre of each document, carried along to its snippets as it is.
+    units : array-like of shape (n_documents,) or None, default=None
+        Label of what each document was sampled with, a speaker or a work, carried along to its
+        snippets: what ``fit`` of `DiSCSenseModel` takes as ``units``.
     stop_words : {"english"}, iterable of str or None, default=None
         Words to drop, also from token lists; "english" is scikit-learn's list. Lower-cased where
         the documents are.
@@ -96,7 +100,7 @@ def extract_snippets(
             The whole sentence of each occurrence, to be quoted: up to a full stop, question or
             exclamation mark with a blank behind it (that of an abbreviation ends it, too), or an
             empty line. Where passages are joined tokens, these.
-        times, genres : ndarray of shape (n_snippets,) or None
+        times, genres, units : ndarray of shape (n_snippets,) or None
             Those of the documents.
         document : ndarray of shape (n_snippets,), dtype int64
             Index of the document of each snippet.
@@ -108,8 +112,8 @@ def extract_snippets(
     TypeError
         If ``documents`` is neither texts nor token lists.
     ValueError
-        If the target occurs nowhere, no word is left, ``times`` or ``genres`` have the wrong
-        length, or an option is out of range.
+        If the target occurs nowhere, no word is left, ``times``, ``genres`` or ``units`` have
+        the wrong length, or an option is out of range.
 
     Notes
     -----
@@ -159,6 +163,7 @@ def extract_snippets(
     n_documents = len(corpus.offsets) - 1
     times = _covariate(times, "times", n_documents)
     genres = _covariate(genres, "genres", n_documents)
+    units = _covariate(units, "units", n_documents)
 
     centres = np.flatnonzero(np.isin(corpus.ids, _ids(corpus.words, forms)))
     if not centres.size:
@@ -182,6 +187,7 @@ def extract_snippets(
         sentences=sentences,
         times=None if times is None else times[document],
         genres=None if genres is None else genres[document],
+        units=None if units is None else units[document],
         document=document,
         positions=positions,
     )
@@ -221,7 +227,7 @@ def _stop_words(stop_words, lower):
 
 
 def _covariate(values, name, n_documents):
-    """Times or genres as an array with one entry for each document."""
+    """Times, genres or units as an array with one entry for each document."""
     if values is None:
         return None
     values = np.asarray(values)

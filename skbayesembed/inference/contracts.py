@@ -308,6 +308,8 @@ ATTRS = {
     "likelihood_power": "power of the likelihood",
     "embedding_draws": "draws of the word vectors that draws of the posterior were made with",
     "embedding_share": "largest share of a variance that is between draws of the word vectors",
+    "words_without_vector": "share of the words that have no vector",
+    "tokens_without_vector": "share of the tokens whose words have none",
     "init": "what the topics start from",
     "largest_share": "largest share of the tokens in one topic",
     "n_empty": "topics that hold less than one token on average",

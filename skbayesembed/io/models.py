@@ -24,6 +24,8 @@ from .word_vectors import WordVectors
 _FORMAT, _VERSION = "skbayesembed.model", 1
 # Intervals of fewer draws than this are not worth their name.
 _FEWEST_DRAWS = 100
+# As many are enough for intervals.
+_USUAL_DRAWS = 200
 _PACKAGE = __name__.split(".")[0]
 
 
@@ -56,11 +58,20 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
     file = npz_path(path)
     write_archive(file, header, dict(writer.named_arrays()))
     advice = "fewer words or n_components make it smaller"
-    if draws is None and estimator.posterior_.attrs["solver"] != "map":
-        advice = "save(path, draws=200) keeps some of the draws, which take most of it"
+    few = _fewer_draws(estimator.posterior_)
+    if draws is None and few:
+        advice = f"save(path, draws={few}) keeps some of the draws, which take most of it"
     elif getattr(estimator, "_sampling", None) is not None:
         advice = "most of it is what intervals by units need"
     note_size(file.stat().st_size, f"{file.name} takes", advice)
+
+
+def _fewer_draws(posterior):
+    """Draws that are worth keeping in place of all; 0 where there are none to be left out."""
+    recorded = posterior.n_chains * posterior.n_draws
+    if posterior.attrs["solver"] == "map" or recorded <= _FEWEST_DRAWS:
+        return 0
+    return min(_USUAL_DRAWS, max(_FEWEST_DRAWS, recorded // 2))
 
 
 def load(path: str | os.PathLike[str], **parameters: Any) -> Any:

@@ -10,6 +10,9 @@ import numpy as np
 
 from ..posterior.tables import Column, Table
 
+# Standard errors below this share of a score are those of rounding.
+_ROUNDING = 1e-10
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Table):
@@ -25,6 +28,9 @@ class Comparison(Table):
         observation by observation; 0 for the best.
     bad_share : ndarray of shape (n_models,)
         Share of the observations whose densities are unreliable.
+    converged : ndarray of object of shape (n_models,)
+        Whether chains have mixed, as their ``fit`` noted; None where that is not known. The table
+        marks models whose chains have not: drop them before all else.
 
     Examples
     --------
@@ -43,23 +49,47 @@ class Comparison(Table):
     difference: np.ndarray
     se_difference: np.ndarray
     bad_share: np.ndarray
+    converged: np.ndarray
 
     def _columns(self):
         # sums over observations, or means of log probabilities
-        digits = ".1f" if np.abs(self.elpd).max() >= 10 else ".4f"
+        digits = f".{self._digits()}f"
         columns = [
             Column("model", list(self.names), ("model",), left=True),
             Column("elpd", self.elpd, ("elpd",), digits),
             Column("se", self.se, ("se",), digits),
             Column("difference", self.difference, ("difference",), digits),
-            Column("se", self.se_difference, ("se_difference",), digits),
+            Column("se of difference", self.se_difference, ("se_difference",), digits),
         ]
         if not np.isnan(self.bad_share).all():
             columns.append(Column("bad k", self.bad_share, (), ".2f"))
+        if self._unmixed().any():
+            marks = ["not mixed" if unmixed else "" for unmixed in self._unmixed()]
+            columns.append(Column("chains", marks, (), left=True))
         return columns
 
+    def _digits(self):
+        """Digits after the point: as many as show every standard error of a difference."""
+        least = 1 if np.abs(self.elpd).max() >= 10 else 4
+        errors = self.se_difference[self.se_difference > _ROUNDING * np.abs(self.elpd).max()]
+        if not errors.size:
+            return least
+        return max(least, -int(np.floor(np.log10(errors.min()))))
+
+    def _unmixed(self):
+        return np.array([found is False for found in self.converged])
+
+    def _notes(self):
+        notes = super()._notes()
+        if self._unmixed().any():
+            notes.append(
+                "(not mixed: elpd is that of the part of the posterior that chains are in; leave "
+                "such models out before comparing the others)"
+            )
+        return notes
+
     def _series(self):
-        return super()._series() | {"bad_share": self.bad_share}
+        return super()._series() | {"bad_share": self.bad_share, "converged": self.converged}
 
 
 def compare_models(found: Mapping[str, Any]) -> Comparison:
@@ -113,6 +143,7 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
         np.array([one.elpd - best.elpd for one in ordered], dtype=float),
         np.array([_error(one, best) for one in ordered]),
         np.array([one.get("bad_share", np.nan) for one in ordered], dtype=float),
+        np.array([one.get("converged") for one in ordered], dtype=object),
     )
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..common.checks import check_integer
 from ..corpus.text import take_documents
+from ..posterior.results import mixed
 
 
 def score_units(
@@ -50,7 +51,8 @@ def score_units(
     Bunch
         ``scores`` (n_units,), the mean log predictive probability of each; ``labels`` of the units;
         ``elpd``, the mean over units, every one of which has the same say; ``se``, its standard
-        error; ``pointwise``, each unit's part of the mean: what `compare_models` takes. Results for
+        error; ``pointwise``, each unit's part of the mean: what `compare_models` takes;
+        ``converged``, of estimators with chains: whether they have mixed in every fold. Results for
         the same X, units and ``cv`` are of the same folds.
 
     Raises
@@ -99,7 +101,8 @@ def score_units(
         for train, test in folds
     )
     scores = np.empty(labels.size)
-    for part in parts:
+    verdicts = [verdict for _, verdict in parts]
+    for part, _ in parts:
         for unit, score in part.items():
             scores[unit] = score
     return Bunch(
@@ -108,6 +111,7 @@ def score_units(
         elpd=float(scores.mean()),
         se=float(scores.std(ddof=1) / np.sqrt(scores.size)),
         pointwise=scores / scores.size,
+        **({"converged": all(verdicts)} if None not in verdicts else {}),
     )
 
 
@@ -121,7 +125,10 @@ def _one_each(name, values, n, labels=False):
 
 
 def _score_fold(estimator, X, index, given, train, test):
-    """Scores of the units of a fold, dict by their numbers."""
+    """Scores of the units of a fold, dict by their numbers; and whether chains have mixed.
+
+    The latter is None where the estimator has no chains.
+    """
     covariates = {name: values[train] for name, values in given.items()}
     if has_fit_parameter(estimator, "units"):
         covariates["units"] = index[train]
@@ -131,4 +138,5 @@ def _score_fold(estimator, X, index, given, train, test):
         rows = test[index[test] == unit]
         here = {name: values[rows] for name, values in given.items()}
         found[unit] = estimator.score(take_documents(X, rows), **here)
-    return found
+    posterior = getattr(estimator, "posterior_", None)
+    return found, None if posterior is None else mixed(posterior).get("converged")

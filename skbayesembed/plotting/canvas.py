@@ -144,7 +144,7 @@ def legend_above(axes, title=None):
     """The legend of some axes above them, where it covers nothing; short labels in two columns."""
     labels = axes.get_legend_handles_labels()[1]
     n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SHORT else 1
-    return axes.legend(
+    legend = axes.legend(
         title=title,
         ncols=n_columns,
         loc="lower left",
@@ -159,3 +159,21 @@ def legend_above(axes, title=None):
         title_fontsize=SMALL,
         alignment="left",
     )
+    for other in [one for one in axes.child_axes if isinstance(one.get_axes_locator(), _Room)]:
+        other.remove()
+    # titles of axes, also those set later, keep above axes within them
+    room = axes.inset_axes([0.0, 1.0, 1.0, 0.0])
+    room.set_axes_locator(_Room(legend))
+    room.set_visible(False)
+    return legend
+
+
+class _Room:
+    """Where axes lie that take the room of a legend: its box, in fractions of the figure."""
+
+    def __init__(self, legend):
+        self.legend = legend
+
+    def __call__(self, axes, renderer):
+        box = self.legend.get_window_extent(renderer)
+        return box.transformed(self.legend.axes.figure.transSubfigure.inverted())

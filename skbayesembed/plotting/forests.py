@@ -33,6 +33,8 @@ class Rows(NamedTuple):
         What answers are held against.
     note : str or None
         What is to be known of the rows, below the axis.
+    unmixed : ndarray of bool of shape (n_rows,) or None
+        Rows of which draws say nothing but where they are: points without interval, hollow.
     """
 
     labels: list
@@ -43,6 +45,7 @@ class Rows(NamedTuple):
     beside: Sequence[tuple[str, list[str]]] = ()
     zero: float | None = None
     note: str | None = None
+    unmixed: np.ndarray | None = None
 
 
 def _neighbours(table):
@@ -89,20 +92,40 @@ def _effects(table, names, quantity):
     terms = [i for i, term in enumerate(table.terms) if term != INTERCEPT]
     terms = terms or list(range(len(table.terms)))
     one = len(terms) == 1
+    unmixed, note = _unmixed(table, len(names))
+    if unmixed is not None:
+        unmixed = np.tile(unmixed, len(terms))
+    p = p_values(table.p_value[terms].ravel())
     return Rows(
         [name if one else f"{table.terms[i]}: {name}" for i in terms for name in names],
         table.mean[terms].ravel(),
         table.interval[terms].reshape(-1, 2),
         quantity,
         str(table.terms[terms[0]]) if one else None,
-        [("p", p_values(table.p_value[terms].ravel()))],
+        [("p", p if unmixed is None else np.where(unmixed, "", p).tolist())],
         0.0,
+        note,
+        unmixed,
+    )
+
+
+def _unmixed(table, n):
+    """Which of ``n`` topics have not mixed, and what to say of them; None where all have."""
+    which = getattr(table, "unmixed", None)
+    if which is None or not len(which):
+        return None, None
+    name = "topic" if len(which) == 1 else "topics"
+    return np.isin(np.arange(n), which), (
+        f"hollow: chains have not mixed ({name} {', '.join(map(str, which))})"
     )
 
 
 def _topic_sizes(table):
     labels = [f"{k}: {' '.join(words[:_FIRST])}" for k, words in enumerate(table.words)]
-    return Rows(labels, table.share, table.interval.reshape(-1, 2), "share of tokens", None)
+    unmixed, note = _unmixed(table, len(labels))
+    interval = table.interval.reshape(-1, 2)
+    about = {"note": note, "unmixed": unmixed}
+    return Rows(labels, table.share, interval, "share of tokens", None, **about)
 
 
 def _regression(table):
@@ -272,7 +295,9 @@ class ForestDisplay(Display):
         """
         rows, source = rows_of(self.result), self.result.source
         (axes,) = self._open(ax, forest_height(rows.labels))
-        made = forest(axes, rows.labels, rows.mean, rows.interval, source=source)
+        made = forest(
+            axes, rows.labels, rows.mean, rows.interval, source=source, hollow=rows.unmixed
+        )
         self.points_, self.intervals_ = made
         if rows.zero is not None:
             reference(axes, rows.zero)

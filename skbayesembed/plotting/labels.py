@@ -6,6 +6,8 @@ import numpy as np
 
 from ..common.checks import check_list
 
+# Times that are taken for years.
+_YEARS = 1000, 2200
 # Of a letter, relative to the size of the text; of a line.
 _LETTER, _LINE = 0.62, 1.25
 # Where a label may lie: on the right or left of its point, above or below, and between these; so
@@ -26,6 +28,12 @@ def called(what):
     if isinstance(what, str | int | np.integer):
         return str(what)
     return "[" + ", ".join(map(str, check_list("word", what, "words, or one word"))) + "]"
+
+
+def time_label(times):
+    """What an axis of times is called: ``"year"`` where all may be years, else ``"time"``."""
+    times = np.asarray(times, dtype=float)
+    return "year" if times.size and np.all((times >= _YEARS[0]) & (times <= _YEARS[1])) else "time"
 
 
 def label_points(axes, positions, labels, size):

@@ -50,12 +50,20 @@ def forest_height(labels):
     return max(ROW, _LINE * lines) * len(labels) + AROUND
 
 
-def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0):
-    """Rows of posterior means with their intervals, from top to bottom; returns `Marks`."""
+def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0, hollow=None):
+    """Rows of posterior means with their intervals, from top to bottom; returns `Marks`.
+
+    Those that are ``hollow`` (n_rows,) have no intervals.
+    """
     rows, lines = np.arange(len(mean)), None
+    hollow = np.zeros(len(mean), bool) if hollow is None else hollow
     if source != "point":
-        lines = axes.hlines(rows, interval[:, 0], interval[:, 1], color=color, lw=1.6)
+        low, high = interval[~hollow].T
+        lines = axes.hlines(rows[~hollow], low, high, color=color, lw=1.6)
     (points,) = axes.plot(mean, rows, "o", ms=size, color=color, mec="white", mew=0.5, zorder=3)
+    if hollow.any():
+        look = {"ms": size, "color": color, "mfc": "white", "zorder": 4}
+        axes.plot(np.asarray(mean)[hollow], rows[hollow], "o", **look)
     axes.set_yticks(rows, [wrapped(label) for label in labels])
     axes.set_ylim(len(mean) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from .sources import FEWEST_PAIRS, note_on_periods, notes_on
+from .sources import FEWEST_PAIRS, note_on_periods, notes_on, source_of_posterior
 from .tables import Column, Table, frame_of, p_values, readable_numbers
 
 if TYPE_CHECKING:
@@ -27,8 +27,10 @@ TWO_QUESTIONS = (
     "(two questions: the interval says what other text would say of these words, p whether words "
     "dealt out anew differ as much)"
 )
+# Of scores of models, below their tables.
+UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 # Parts of others, in the data frame only.
-_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence")
+_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,8 @@ class About:
         What they rest on, as of `sources.source_of`.
     ends : tuple of str
         Entries that are intervals, with (low, high) on an axis of their own.
+    asides : sequence of str
+        Lines below the table that are about the fit.
     """
 
     title: str | None = None
@@ -55,6 +59,7 @@ class About:
     prob: float | None = None
     source: str | None = None
     ends: tuple[str, ...] = ("interval",)
+    asides: Sequence[str] = ()
 
 
 class Result(Bunch):
@@ -81,7 +86,8 @@ class Result(Bunch):
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
         ``"point"`` (one draw, no interval); behind it
-        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are.
+        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are, or
+        ``", independent"`` where ``fit`` was told of none and snippets count as independent.
 
     Examples
     --------
@@ -282,7 +288,9 @@ class ResultTable(Table):
             notes.append(note_on_periods(np.count_nonzero(few), what))
         if "n_splits" in self._result:
             notes.append(TWO_QUESTIONS)
-        return notes + notes_on(self._about.source)
+        if self._result.get("converged") is False:
+            notes.append(UNMIXED_SCORE)
+        return [*notes, *notes_on(self._about.source), *self._about.asides]
 
 
 def _is_plain(value):
@@ -338,3 +346,10 @@ def _show(name, values):
 def titled(title: str, **entries: Any) -> Result:
     """A `Result` of single numbers, and of arrays that are not printed."""
     return Result(entries, About(title))
+
+
+def mixed(posterior: Any) -> dict[str, bool]:
+    """The entry ``converged`` of a score: whether chains have mixed; none of what is no chains."""
+    source = source_of_posterior(posterior).split(", ")[0]
+    known = source in ("posterior", "unmixed") and "converged" in posterior.attrs
+    return {"converged": source == "posterior"} if known else {}

@@ -25,15 +25,18 @@ _SUFFIXES = {
     "unmixed": "chains have not mixed",
     "known topics": "topics taken as known",
 }
-# What intervals know of besides: word vectors that were drawn, works that were not seen.
-VECTORS, WORKS = "vectors", "works"
+# What intervals know of besides: word vectors that were drawn, works that were not seen. What they
+# do not know of: works where ``fit`` was told of none.
+VECTORS, WORKS, INDEPENDENT = "vectors", "works", "independent"
 _NOTES_BESIDES = {
     VECTORS: "(intervals know that the word vectors are uncertain)",
     WORKS: "(intervals know that other works differ from those seen)",
+    INDEPENDENT: "(snippets taken as independent: give fit units= if works or speakers were "
+    "sampled)",
 }
 
 
-def source_of(estimator: Any, by_units: bool = False, of_works: bool = False) -> str:
+def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = None) -> str:
     """What the intervals of a fitted estimator's answers rest on.
 
     Parameters
@@ -41,8 +44,9 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool = False) ->
     estimator : fitted estimator
     by_units : bool
         Whether the answer knows of the sampling of units.
-    of_works : bool
-        Whether the answer is about works of which those that were seen are some.
+    of_works : bool or None
+        Whether the answer is about works of which those that were seen are some; False where it
+        might be, and ``fit`` was told of no works.
 
     Returns
     -------
@@ -50,14 +54,17 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool = False) ->
         ``"point"``: one draw, no interval. ``"model"`` and ``"posterior"`` are draws of chains: of
         an estimator whose intervals may know of units and do not, and of one without units;
         ``"unmixed"`` draws of chains that a fit warned of. Behind it, after commas, ``"vectors"``
-        where word vectors were drawn, and ``"works"``: ``"posterior, vectors, works"``.
+        where word vectors were drawn, and ``"works"`` or ``"independent"``, as ``of_works`` is
+        True or False: ``"posterior, vectors, works"``.
     """
     if by_units:
         return "units"
     source = source_of_posterior(estimator.posterior_)
     if source == "posterior" and hasattr(estimator, "uncertainty"):
         return "model"
-    return f"{source}, {WORKS}" if of_works and source != "point" else source
+    if of_works is None or source == "point":
+        return source
+    return f"{source}, {WORKS if of_works else INDEPENDENT}"
 
 
 def source_of_posterior(posterior: Any) -> str:
@@ -96,6 +103,7 @@ def interval_label(prob: float, source: str | None, what: str = "interval") -> s
     if source == "point":
         return f"point estimate, no {what}"
     base, *besides = (source or "").split(", ")
+    besides = [what for what in besides if what != INDEPENDENT]
     suffix = _SUFFIXES.get(base, "")
     if besides:
         suffix += f"{' and' if base == 'posterior' else ', with'} {' and '.join(besides)}"

@@ -154,7 +154,8 @@ class Table:
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
         ``"point"`` (one draw, no interval); None if it is not known; behind it
-        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are.
+        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are, or
+        ``", independent"`` where ``fit`` was told of none and snippets count as independent.
 
     Examples
     --------
@@ -171,6 +172,7 @@ class Table:
 
     n_draws: int | None = None
     source: str | None = None
+    _asides: tuple[str, ...] = ()
     # Tables with more rows are cut when they are printed; None cuts none.
     _max_rows: int | None = None
 
@@ -191,16 +193,20 @@ class Table:
 
     def _notes(self):
         """Lines to print below the table."""
-        return notes_on("point" if self.n_draws == 1 else self.source)
+        return [*notes_on("point" if self.n_draws == 1 else self.source), *self._asides]
 
     def _chances(self, values):
         """Texts of probabilities; of one draw they are 0 or 1."""
         point = self.n_draws == 1 or self.source == "point"
         return [f"{value:.2f}" for value in values] if point else bounded(values)
 
-    def _resting_on(self, source: str) -> Self:
-        """Note what intervals rest on, as of `sources.source_of`; returns the table."""
+    def _resting_on(self, source: str, asides: Sequence[str] = ()) -> Self:
+        """Note what intervals rest on, as of `sources.source_of`; returns the table.
+
+        ``asides`` are lines below it that are about the fit.
+        """
         object.__setattr__(self, "source", source)
+        object.__setattr__(self, "_asides", tuple(asides))
         return self
 
     def _index(self):

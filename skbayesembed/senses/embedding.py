@@ -119,3 +119,21 @@ def placing(vectors, found, totals):
         return np.ascontiguousarray(out @ axes)
 
     return place
+
+
+def asides_of(posterior):
+    """What tables say of the word vectors of a fit, a list of lines; none where there were none."""
+    attrs, lines = posterior.attrs, []
+    words, tokens = (attrs.get(f"{what}_without_vector", 0.0) for what in ("words", "tokens"))
+    if words:
+        lines.append(
+            f"({_percent(words)} of the words, {_percent(tokens)} of the tokens, have no vector)"
+        )
+    if "embedding_share" in attrs:
+        share = _percent(attrs["embedding_share"])
+        lines.append(f"(up to {share} of the variance of prevalences comes from the word vectors)")
+    return lines
+
+
+def _percent(share):
+    return "below 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

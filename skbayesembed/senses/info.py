@@ -11,6 +11,7 @@ from ..numeric.relevance import first_words
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, first_printed
+from .embedding import asides_of
 from .predict import word_draws
 
 
@@ -105,4 +106,6 @@ def sense_info(estimator, n, prob):
         prob,
         len(shares),
     )
-    return table._resting_on(source_of(estimator, of_works=estimator.units_ is not None))
+    return table._resting_on(
+        source_of(estimator, of_works=estimator.units_ is not None), asides_of(estimator.posterior_)
+    )

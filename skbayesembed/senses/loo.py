@@ -21,7 +21,7 @@ from ..posterior.datatree import (
     with_draws,
 )
 from ..posterior.psis import smoothed_weights
-from ..posterior.results import Result, titled
+from ..posterior.results import Result, mixed, titled
 from ..posterior.summary import ess
 from ..spine import CHAINS
 from .inputs import training_again
@@ -67,6 +67,7 @@ def loo(estimator, places, labels):
         good_k=good_k,
         bad_share=float(bad.mean()),
         n_snippets=places.n_snippets,
+        **mixed(estimator.posterior_),
     )
 
 
@@ -94,6 +95,7 @@ def waic(estimator, places, labels):
         p_waic=float(variance.sum()),
         pointwise=elpd,
         n_snippets=places.n_snippets,
+        **mixed(estimator.posterior_),
     )
 
 
@@ -189,7 +191,8 @@ class ComparisonMixin:
         -------
         Result
             ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
-            ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``. Snippets of known sense count
+            ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, and whether chains have
+            ``converged``, which the table says where they have not. Snippets of known sense count
             with their sense. Where ``fit`` was told of works, a snippet is left out and the rest of
             its work is not: how well works are predicted that are left out whole, `score` tells on
             them.
@@ -311,7 +314,7 @@ class ComparisonMixin:
         -------
         Result
             ``elpd`` (a sum over snippets; -2 times it is WAIC on the deviance scale), its ``se``,
-            ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``.
+            ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``, ``converged`` as of `loo`.
 
         Raises
         ------

@@ -12,6 +12,7 @@ from ..numeric.logistic_normal import level_points
 from ..posterior.sources import note_on_periods, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
+from .embedding import asides_of
 
 # What the only genre is called where fit got none.
 _ALL = "all"
@@ -122,8 +123,10 @@ def prevalence_info(estimator, prob, works):
         len(estimator.posterior_.flat("prevalence")),
         None if estimator.units_ is None else works,
     )
-    of_works = estimator.units_ is not None and works != "seen"
-    return table._resting_on(source_of(estimator, of_works=of_works))
+    of_works = None if works == "seen" else estimator.units_ is not None
+    return table._resting_on(
+        source_of(estimator, of_works=of_works), asides_of(estimator.posterior_)
+    )
 
 
 def interval_of(draws, prob):

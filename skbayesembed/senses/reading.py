@@ -18,6 +18,7 @@ from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval, summarise
 from ..posterior.tables import Column, Table
 from .checks import sense_index, word_index
+from .embedding import asides_of
 from .info import SenseTable, sense_info
 from .inputs import genre_index, places
 from .predict import SnippetReader, word_draws
@@ -130,7 +131,7 @@ def sense_words(estimator, n, period, prob, rank="probable"):
         interval[k] = hdi_interval(total / len(chosen), prob=prob, axis=0)
     words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
     found = SenseWords(words, mean, interval, label, prob, len(draws), rank)
-    return found._resting_on(source_of(estimator))
+    return found._resting_on(source_of(estimator), asides_of(estimator.posterior_))
 
 
 def probability_draws(estimator, word):
@@ -642,8 +643,9 @@ class SenseReadingMixin:
         entries["draws"] = first
         return self._result(entries, title, {"period": periods}, None, self.units_ is not None)
 
-    def _result(self, entries, title, axes, prob=None, of_works=False):
-        return Result(entries, About(title, axes, prob, source_of(self, of_works=of_works)))
+    def _result(self, entries, title, axes, prob=None, of_works=None):
+        source, asides = source_of(self, of_works=of_works), asides_of(self.posterior_)
+        return Result(entries, About(title, axes, prob, source, asides=asides))
 
 
 def _name(estimator, word):

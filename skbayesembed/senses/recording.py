@@ -122,6 +122,8 @@ def drawn(model, flat, facts, settings, rng):
 def diagnose(estimator, training, posterior):
     """Warnings of chains in different modes, and of chains that have not mixed."""
     note_runs(posterior.attrs, posterior["prevalence"], "prevalences")
+    if training.data.vectors is not None:
+        posterior.attrs |= _without_vector(training.data)
     if estimator.solver not in CHAINS:
         return
     _look_at_likelihood(posterior)
@@ -133,6 +135,16 @@ def diagnose(estimator, training, posterior):
     mixing = rhat(posterior["prevalence"], posterior.n_runs)
     message = _of_unmixed(posterior, mixing)
     note_mixing(posterior.attrs, mixing, "the prevalences of senses", message=message)
+
+
+def _without_vector(data):
+    """Shares of words and tokens that have no vector: they are put where all entries are zero."""
+    without = ~data.vectors.any(axis=1)
+    tokens = np.bincount(data.words, data.counts, minlength=without.size)
+    return {
+        "words_without_vector": float(without.mean()),
+        "tokens_without_vector": float(tokens[without].sum() / max(tokens.sum(), 1e-300)),
+    }
 
 
 def _look_at_likelihood(posterior):

@@ -13,6 +13,7 @@ from ..corpus.units import check_units
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
+from .embedding import asides_of
 from .inputs import genre_indices, period_indices, work_indices
 
 
@@ -84,7 +85,9 @@ def predict_shares(estimator, given, prob, random_state):
     draws /= n_snippets[:, None]
     mean, interval = draws.mean(axis=0), hdi_interval(draws, prob=prob)
     table = SenseShares(groups, mean, interval, n_snippets, draws, prob, len(draws))
-    return table._resting_on(source_of(estimator, of_works=estimator.units_ is not None))
+    return table._resting_on(
+        source_of(estimator, of_works=estimator.units_ is not None), asides_of(estimator.posterior_)
+    )
 
 
 def _number(given):

@@ -21,7 +21,7 @@ from sklearn.utils import Bunch
 
 from ..common.warnings import warn_user
 from ..posterior.psis import smoothed_weights
-from ..posterior.results import titled
+from ..posterior.results import mixed, titled
 from ..posterior.summary import ess
 from .counting import RankOne
 from .predict import logit_draws, predictive
@@ -72,6 +72,8 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
             The shape up to which the estimate is reliable with so many draws, at most 0.7.
         bad_share : float
             Share of the observations above it.
+        converged : bool
+            Whether the chains have mixed; the table says so where they have not.
         pointwise, proxy, weight : ndarray of shape (n_evaluated,)
             If asked for: log predictive density of one observation of each pair and sign, the
             cheap one, and how many of all observations it stands for.
@@ -121,7 +123,7 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
     details = ("pointwise", "proxy", "weight", "pairs", "n_drawn")
     if not pointwise:
         found = Bunch(**{name: value for name, value in found.items() if name not in details})
-    found = titled("PSIS-LOO", **found)
+    found = titled("PSIS-LOO", **found, **mixed(posterior))
     if bad.any():
         warn_user(
             f"{100 * found.bad_share:.2g} % of the observations have a Pareto k above "

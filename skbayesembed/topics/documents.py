@@ -8,13 +8,12 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..common.memory import check_memory
-from ..common.mixing import COORDINATE_RHAT_LIMIT
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of
+from .labels import labels_of, marked, notes_on_unmixed
 from .predict import FoldIn, topic_features
 from .recording import unmixed_topics
 from .theta import theta_draws
@@ -67,7 +66,7 @@ class DocumentTopics(Table):
     def _columns(self):
         n, k = self.mean.shape
         return [
-            Column("topic", np.tile(np.arange(k), n), ("topic",), "d"),
+            Column("topic", np.tile(np.arange(k), n), ("topic",), marked(self.unmixed)),
             Column("share", self.mean.ravel(), ("mean",)),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
             Column("relevant words", list(np.tile(self.words, n)), (), left=True),
@@ -82,12 +81,7 @@ class DocumentTopics(Table):
 
     def _notes(self):
         notes = super()._notes()
-        if self.unmixed.size:
-            which = ", ".join(map(str, self.unmixed))
-            notes.append(
-                f"(R-hat above {COORDINATE_RHAT_LIMIT}: topics {which}; read their shares as "
-                "points without intervals)"
-            )
+        notes += notes_on_unmixed(self.unmixed)
         empty = np.count_nonzero(self.n_tokens == 0)
         if empty:
             notes.append(f"({empty} documents without a known word have the shares of the prior)")

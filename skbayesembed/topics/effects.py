@@ -9,7 +9,6 @@ from scipy.special import stdtr, stdtrit
 
 from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
-from ..common.mixing import COORDINATE_RHAT_LIMIT
 from ..corpus.design import design_of
 from ..corpus.known import known_counts
 from ..corpus.units import check_units, units_of
@@ -18,7 +17,7 @@ from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of
+from .labels import labels_of, marked, notes_on_unmixed
 from .recording import unmixed_topics
 from .theta import theta_draws
 
@@ -54,7 +53,7 @@ class TopicEffects(Table):
         Probability of the intervals.
     unmixed : ndarray of int or None
         Topics whose shares had not mixed when the fit ended: their part ``sd_topics`` is not to be
-        relied on.
+        relied on. The table marks their rows, and a figure has neither intervals nor p of them.
 
     Examples
     --------
@@ -87,10 +86,13 @@ class TopicEffects(Table):
     def _columns(self):
         n_terms, n_topics = self.mean.shape
         return [
-            Column("topic", np.tile(np.arange(n_topics), n_terms), ("topic",), "d"),
+            Column(
+                "topic", np.tile(np.arange(n_topics), n_terms), ("topic",), marked(self.unmixed)
+            ),
             Column("effect", self.mean.ravel(), ("mean",), "+.4f"),
             Column("se", self.sd.ravel(), ("sd",), ".4f"),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.4f", left=True),
+            Column("df", self.freedom.ravel(), ("df",), ".1f"),
             Column("p", self.p_value.ravel(), ("p_value",), p_values),
             Column("relevant words", list(np.tile(self.words, n_terms)), (), left=True),
         ]
@@ -105,10 +107,7 @@ class TopicEffects(Table):
         drawn = VECTORS in (self.source or "")
         of = "draws of vectors" if drawn else "vectors taken as known"
         notes = [f"({self.n_documents} documents of {self.n_units} units; {of})"]
-        if self.unmixed is not None and self.unmixed.size:
-            which = ", ".join(map(str, self.unmixed))
-            notes.append(f"(chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: topics {which})")
-        return notes
+        return notes + notes_on_unmixed(self.unmixed)
 
 
 def topic_effects(estimator, X, design, units, *, shares, n_draws, prob):

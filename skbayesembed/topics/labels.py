@@ -1,9 +1,10 @@
-"""What topics are called: words that tell one from the others."""
+"""What topics are called: words that tell one from the others, and marks of those unmixed."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..common.mixing import COORDINATE_RHAT_LIMIT
 from ..numeric.relevance import first_words
 from .recording import topic_shares
 
@@ -20,3 +21,31 @@ def label_words(estimator, n):
 def labels_of(estimator):
     """The first of these words in one text, (n_topics,)."""
     return np.array([" ".join(words) for words in label_words(estimator, _SHORT)])
+
+
+def marked(unmixed):
+    """How a column of topics is printed: those whose shares have not mixed with a mark.
+
+    Parameters
+    ----------
+    unmixed : ndarray of int or None
+
+    Returns
+    -------
+    str or callable
+        As a `Column` takes it.
+    """
+    if unmixed is None or not len(unmixed):
+        return "d"
+    return lambda values: [f"{k}{'*' if k in unmixed else ' '}" for k in values]
+
+
+def notes_on_unmixed(unmixed):
+    """Lines below a table of topics, some of which have not mixed; a list."""
+    if unmixed is None or not len(unmixed):
+        return []
+    which = ", ".join(map(str, unmixed))
+    return [
+        f"(* chains not mixed, R-hat above {COORDINATE_RHAT_LIMIT}: read topics {which} as points "
+        "without intervals)"
+    ]

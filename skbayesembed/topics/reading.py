@@ -24,9 +24,9 @@ from .documents import DocumentTopics, document_topics, source_of_shares
 from .draws import draws_of
 from .effects import TopicEffects, topic_effects
 from .inputs import vocabulary_reading
-from .labels import label_words
+from .labels import label_words, marked, notes_on_unmixed
 from .predict import PREDICTIVE_DRAWS, FoldIn, counted_proba, topic_features
-from .recording import background_of, has_gaussians, topic_shares
+from .recording import background_of, has_gaussians, topic_shares, unmixed_topics
 from .theta import theta_draws
 
 # Word probabilities of a topic are summarised over at most this many draws.
@@ -123,6 +123,8 @@ class TopicTable(Table):
         Probability of the intervals.
     background : int or None
         The topic that is the background of the others, of words that all documents share.
+    unmixed : ndarray of int or None
+        Topics whose shares have not mixed, which are marked.
 
     Examples
     --------
@@ -146,11 +148,12 @@ class TopicTable(Table):
     words: np.ndarray
     prob: float
     background: int | None = None
+    unmixed: np.ndarray | None = None
 
     def _columns(self):
         words = [" ".join(row) for row in self.words]
         return [
-            Column("topic", np.arange(len(words)), (), "d"),
+            Column("topic", np.arange(len(words)), (), marked(self.unmixed)),
             Column("share", self.share, ("share",)),
             Column("interval", self.interval, ("low", "high"), left=True),
             Column("words", self.n_words, ("n_words",), ".0f"),
@@ -164,7 +167,7 @@ class TopicTable(Table):
         notes = [f"({100 * self.prob:g} % intervals of the share)", *super()._notes()]
         if self.background is not None:
             notes.append(f"(topic {self.background} is the background of the others)")
-        return notes
+        return notes + notes_on_unmixed(self.unmixed)
 
 
 def top_words(estimator, n, by, prob, rank="probable"):
@@ -237,6 +240,7 @@ def topic_table(estimator, n, prob):
         label_words(estimator, n),
         prob,
         background_of(estimator.posterior_),
+        unmixed_topics(estimator.posterior_),
     )._resting_on(source_of(estimator))
 
 
@@ -522,8 +526,9 @@ class TopicReadingMixin:
         Ordinary least squares under every draw of the topics, with the cluster-robust covariance
         CR2 and Satterthwaite's degrees of freedom; variances within and between draws add up. The
         topics are those that ``fit`` found: that another corpus would have other topics is not in
-        the intervals, nor that their word vectors were estimated, which count as known. Topics
-        whose shares have not mixed (R-hat above 1.2) are named below the table.
+        the intervals. That their word vectors were estimated is, where ``embedding_draws`` is
+        given; otherwise vectors count as known. Topics whose shares have not mixed (R-hat above
+        1.2) are marked, and named below the table: read them as points without intervals.
 
         References
         ----------

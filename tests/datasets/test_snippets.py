@@ -54,7 +54,7 @@ def test_against_a_loop(window, min_count):
     agree(bunch, slow_snippets(documents, {"d", "q"}, window // 2, {"a", "c"}, min_count))
     assert sparse.issparse(bunch.counts)
     assert bunch.times is None
-    assert bunch.genres is None
+    assert bunch.genres is None and bunch.units is None
 
 
 def test_stop_words_keep_their_places():
@@ -85,10 +85,12 @@ def test_covariates_are_carried_along_as_they_are():
     documents = ["bank river", "no target", "money bank loan bank"]
     times = np.array(["1850-01-01", "1900-01-01", "1990-01-01"], dtype="datetime64[D]")
     bunch = extract_snippets(
-        documents, "bank", times=times, genres=["fiction", "news", "magazine"], min_count=1
-    )
+        documents, "bank", times=times, genres=["fiction", "news", "magazine"],
+        units=["Ann", "Bo", "Cy"], min_count=1,
+    )  # fmt: skip
     assert np.array_equal(bunch.times, times[[0, 2, 2]])
     assert bunch.genres.tolist() == ["fiction", "magazine", "magazine"]
+    assert bunch.units.tolist() == ["Ann", "Cy", "Cy"]
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": documents, "year": [1, 2, 3]}, index=[9, 8, 7])
     again = extract_snippets(frame["text"], "bank", times=frame["year"], min_count=1)
@@ -180,6 +182,7 @@ def test_an_iterator_is_read_once():
         ({"target": None}, "target must be a word"),
         ({"times": [1]}, r"times must have one entry for each of the 2 documents.*\(1,\)"),
         ({"genres": [["a", "b"]]}, "genres must have one entry"),
+        ({"units": ["a"]}, "units must have one entry"),
         ({"stop_words": "german"}, "stop_words must be 'english'"),
         ({"stop_words": [1]}, "stop_words must be 'english'"),
         ({"stop_words": 5}, "stop_words must be 'english'"),

@@ -12,6 +12,7 @@ import threading
 import warnings
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from sklearn.frozen import FrozenEstimator
 import skbayesembed
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, InformativePrior
 from skbayesembed.common import memory
-from skbayesembed.io import WordVectors
+from skbayesembed.io import WordVectors, models
 from tests.test_contract import CASES
 
 TEXTS = [
@@ -244,6 +245,9 @@ def test_fewer_draws(tmp_path, monkeypatch, capsys):
     model.most_similar("river")  # works out the maps of draws
     model.save(tmp_path / "all")
     assert "all.npz takes" in (said := capsys.readouterr().err) and "save(path, draws=200)" in said
+    # advice is of fewer draws than there are
+    there = [SimpleNamespace(n_chains=2, n_draws=n, attrs={"solver": "vi"}) for n in (50, 60, 150)]
+    assert [models._fewer_draws(posterior) for posterior in there] == [0, 100, 150]
     model.save(tmp_path / "few", draws=100)
     model.save(tmp_path / "none", draws=0)
     size = {name: (tmp_path / f"{name}.npz").stat().st_size for name in ("all", "few", "none")}

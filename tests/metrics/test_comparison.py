@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.utils import Bunch
@@ -30,6 +32,25 @@ def test_differences_by_hand():
     np.testing.assert_allclose(table.difference, [0, noise.sum() - 10])
     np.testing.assert_allclose(table.se_difference, [0, np.sqrt(50 * noise.var(ddof=1))])
     assert "worse" in repr(table) and len(table.to_frame()) == 2
+    assert "chains" not in repr(table) and table.converged.tolist() == [None, None]
+
+
+def test_chains_that_have_not_mixed_are_marked():
+    table = compare_models({"a": result([1.0, 2.0]), "b": result([0, 0.5], converged=False)})
+    assert (
+        repr(table).splitlines()[2].startswith("b") and "not mixed" in repr(table).splitlines()[2]
+    )
+    assert "leave such models out" in repr(table)
+    assert table.to_frame()["converged"].tolist() == [None, False]
+
+
+def test_standard_errors_are_not_rounded_away():
+    a = np.linspace(-0.7, -0.6, 40) / 40
+    noise = 1e-7 * np.sin(np.arange(40))
+    text = repr(compare_models({"a": result(a), "b": result(a - noise)}))
+    head, _, row = text.splitlines()[:3]
+    assert len(set(re.split(r"  +", head))) == len(re.split(r"  +", head))
+    assert float(row.split()[-1]) > 0
 
 
 def test_weights_are_repetitions():
@@ -84,6 +105,9 @@ def test_snippets():
         ).fit(data.counts, times=data.times)
         found[f"{k} senses"] = model.loo(data.counts, times=data.times)
         assert "pointwise" not in model.loo(data.counts, times=data.times, pointwise=False)
+        converged = model.posterior_.attrs["converged"]
+        assert found[f"{k} senses"].converged == converged
+        assert ("not mixed" in repr(found[f"{k} senses"])) == (not converged)
     table = compare_models(found)
     assert table.se_difference[0] == 0 < table.se_difference[1]
 

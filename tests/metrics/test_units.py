@@ -60,7 +60,13 @@ def test_other_estimators_and_covariates():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = score_units(topics, counts, UNITS, cv=2)
+        topics.set_params(solver="gibbs", draws=4, warmup=1, chains=2)
+        chains = score_units(topics, counts, UNITS, cv=2)
     assert np.isfinite(found.scores).all() and found.scores.size == 8
+    # whether so few draws have mixed hangs on the random numbers; a point estimate has no chains
+    assert isinstance(chains.converged, bool) and "converged" not in found
+    table = compare_models({"chains": chains, "point": found})
+    assert ("not mixed" in repr(table)) == (not chains.converged)
 
 
 def test_what_is_refused():

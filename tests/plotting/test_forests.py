@@ -138,6 +138,25 @@ def test_effects_have_a_line_at_zero(by_units, topics, texts):
         assert [t.get_text() for t in display.ax_.texts][1] == f"{table.p_value[-1, 0]:.3f}"
 
 
+def test_topics_that_have_not_mixed_are_hollow(topics):
+    counts = np.random.default_rng(0).poisson(0.5, (30, topics.n_features_in_))
+    design = {"a": np.arange(30.0), "b": np.arange(30) % 2}
+    table = replace(topics.effects(counts, design, n_draws=5), unmixed=np.array([1]))
+    n = table.mean.shape[1]
+    sizes = replace(topics.topic_info(3), unmixed=np.array([1]))
+    for found, wanted in ((table, table.interval[-2:]), (sizes, sizes.interval)):
+        display = plotting.ForestDisplay.from_result(found)
+        _, means, intervals = drawn(display)
+        rows = np.arange(len(means)) % n != 1
+        np.testing.assert_array_equal(intervals, wanted.reshape(-1, 2)[rows])
+        hollow = [line for line in display.ax_.lines if line.get_mfc() == "white"]
+        np.testing.assert_array_equal(hollow[0].get_xdata(), means[~rows])
+        label = " ".join(display.ax_.get_xlabel().split())
+        assert label.endswith("hollow: chains have not mixed (topic 1)")
+    p = [t.get_text() for t in plotting.ForestDisplay.from_result(table).ax_.texts][1:]
+    assert [text != "" for text in p] == [k != 1 for k in range(n)] * 2
+
+
 def test_labels_of_several_lines_keep_apart():
     labels = [f"{k} a label that is far too long for a line" for k in range(6)]
     size = (3.4, marks.forest_height(labels))

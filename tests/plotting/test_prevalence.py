@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skbayesembed.plotting import PrevalenceDisplay
+from skbayesembed.plotting.labels import time_label
 from tests.plotting.conftest import plt
 from tests.plotting.test_drift import band_at
 
@@ -25,6 +26,12 @@ def test_a_panel_for_each_genre_a_line_for_each_sense(senses):
     assert labels == [f"prevalence,\n{genre}" for genre in senses.genres_]
     title = display.ax_.get_legend().get_title().get_text()
     assert title == "80 % band (Laplace approximation)"
+    # a title that a user gives is not printed over the legend
+    display.ax_.set_title("prevalences")
+    display.figure_.draw_without_rendering()
+    legend = display.ax_.get_legend().get_window_extent()
+    assert legend.y1 <= display.ax_.title.get_window_extent().y0 < legend.y1 + 0.5 * legend.height
+    assert time_label([1810.5, 2001]) == "year" and time_label([-700, 1900]) == "time"
 
 
 def test_periods_without_snippets_are_hollow(senses):

@@ -151,6 +151,9 @@ def test_words_without_a_vector_are_kept(made):
     model = point(made, table, frame)
     assert model.words_.tolist() == WORDS
     assert not model.vectors_[rare].any() and model.vectors_[given].all()
+    totals = made.counts.sum(axis=0)
+    lost = f"(33 % of the words, {100 * totals[rare].sum() / totals.sum():.0f} % of the tokens"
+    assert lost in repr(model.sense_info()) and lost in repr(model.sense_words(2))
     # senses do not tell such words from each other, periods do not either
     logits = np.log([model.word_trajectory(WORDS[v]).mean for v in rare[-2:]])
     gap = logits[0] - logits[1]

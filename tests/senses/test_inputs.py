@@ -241,6 +241,11 @@ def test_new_texts_and_matrices():
     model = fitted(COUNTS)
     with pytest.raises(ValueError, match="X is text, but the estimator was fitted on a count"):
         model.predict(TEXTS)
+    model.feature_names = list("abcd")
+    with pytest.raises(
+        ValueError, match=r"CountVectorizer\(vocabulary=list\(model.feature_names\)"
+    ):
+        model.predict(TEXTS)
     with pytest.raises(ValueError, match="3 features"):
         model.predict(COUNTS[:, :3])
     model = fitted(TEXTS)

@@ -341,6 +341,11 @@ def test_a_tail_that_cannot_be_smoothed_is_taken_as_it_is(monkeypatch):
 def test_sense_info(fitted):
     """Shares over the training snippets, and what two senses have in common."""
     table = fitted.sense_info(3)
+    for found in (table, fitted.prevalence_info(), fitted.prevalence_change(0, 1810, 1830)):
+        # nobody can see that units were left out but by what is printed
+        assert "snippets taken as independent" in repr(found)
+        assert found.source.endswith(", independent")
+    assert "independent" not in repr(fitted.sense_words(3))
     cells = fitted._cells / fitted._cells.sum()
     shares = np.einsum("gt,sgtk->sk", cells, fitted.posterior_.flat("prevalence"))
     np.testing.assert_allclose(table.share, shares.mean(axis=0))

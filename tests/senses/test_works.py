@@ -199,6 +199,7 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     np.testing.assert_allclose(seen.mean[:, 1, 0], expected, rtol=1e-10)
     new, mean = fitted.prevalence_info(works="new"), fitted.prevalence_info()
     assert mean.source == f"{seen.source}, works" and "other works differ" in repr(mean)
+    assert "independent" not in repr(mean)
     z = np.random.default_rng(0).normal(size=(200, *phi[:, 0, 0].shape))
     draws = softmax(phi[:, 1, 1] + sd[:, None] * z, axis=2)[..., 0]
     inside = np.mean((draws >= new.interval[0, 1, 1, 0]) & (draws <= new.interval[0, 1, 1, 1]))

@@ -58,7 +58,9 @@ def test_table(model, data):
     )
     np.testing.assert_allclose(table.draws.std(axis=0), table.sd, rtol=5 / np.sqrt(2000))
     assert "vectors taken as known" in repr(table) and "not mixed" not in repr(table)
-    assert "topics 0, 2)" in repr(replace(table, unmixed=np.array([0, 2])))
+    some = repr(replace(table, unmixed=np.array([0, 2])))
+    assert "topics 0, 2 as points" in some and some.count("  0* ") == some.count("  2* ") == 3
+    np.testing.assert_array_equal(table.to_frame()["df"], table.freedom.ravel())
     assert "term woman" in repr(table) and "59 documents of 20 units" in repr(table)
     assert table.to_frame().columns[:2].tolist() == ["term", "topic"]
     again = model.effects(counts, frame, units)

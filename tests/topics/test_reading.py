@@ -13,6 +13,7 @@ from skbayesembed import GaussianLDA
 from skbayesembed.datasets import make_topics
 from skbayesembed.metrics import coherence
 from skbayesembed.posterior.summary import hdi_interval
+from skbayesembed.topics.recording import unmixed_topics
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -110,7 +111,8 @@ def test_printing_and_frames(model):
     assert len(frame) == 4 * K
     info = model.topic_info(4)
     unmixed = model.posterior_.attrs["converged"] is False
-    assert repr(info).count("\n") == K + 1 + unmixed
+    assert info.unmixed.tolist() == unmixed_topics(model.posterior_).tolist()
+    assert repr(info).count("\n") == K + 1 + unmixed + (info.unmixed.size > 0)
     assert ("the chains have not mixed" in repr(info)) == unmixed
     frame = info.to_frame()
     assert isinstance(frame, pd.DataFrame)
