@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.base import clone
 
 import skbayesembed.cost
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
-from skbayesembed.common import trial
+from skbayesembed.common import memory, trial
 from skbayesembed.cost import Cost, duration
 
 WORDS = [f"w{i}" for i in range(20)]
@@ -102,6 +103,41 @@ def test_the_first_question_is_no_part_of_the_fit():
     assert "\nfirst question " in repr(cost) and "not part of the fit" in repr(cost)
     cost = model.set_params(uncertainty="model").estimate_cost(X)
     assert cost.question is None and "question" not in repr(cost)
+
+
+@pytest.mark.parametrize("model, given", [CASES[5], CASES[8]], ids=["static", "drifting"])
+def test_a_first_question_that_would_not_fit_is_told_and_not_tried(model, given, monkeypatch):
+    """What it needs is a thousandth more than there is, then a thousandth less."""
+    room = "sgns" if isinstance(model, BayesianSGNS) else "dynamic"
+    asked = import_module(f"skbayesembed.{room}.documents.asked")
+    footprint = import_module(f"skbayesembed.{room}.documents.footprint")
+    needed, timed = [], []
+    find, seconds = footprint.bytes_needed, asked.seconds_of_deviations
+    monkeypatch.setattr(
+        footprint, "bytes_needed", lambda *given: needed.append(find(*given)) or needed[-1]
+    )
+    monkeypatch.setattr(
+        asked, "seconds_of_deviations", lambda *given: timed.append(1) or seconds(*given)
+    )
+    assert model.estimate_cost(X, **given).no_room is None
+    assert len(timed) == 1
+    check = memory.check_memory
+    for factor in (0.999, 1.001):
+        with monkeypatch.context() as limited:
+            limit = factor * needed[0], "a limit"
+            limited.setattr(memory, "allowed_memory", lambda limit=limit: limit)
+            # the fit itself is let be
+            for name in ("spine", "dynamic.solvers", "dynamic.vi.solver", "sgns.precision"):
+                limited.setattr(f"skbayesembed.{name}.check_memory", lambda *_: None)
+            assert footprint.check_memory is check
+            cost = model.estimate_cost(X, **given)
+        assert (cost.no_room is None) == (factor > 1)
+        assert len(timed) == 1 + (factor > 1)
+        if factor < 1:
+            assert memory.readable(needed[0]) in cost.no_room and "max_features" in cost.no_room
+            assert "would not fit" in repr(cost).splitlines()[0] and cost.no_room in repr(cost)
+            assert "\nfirst question " in repr(cost) and "nan" not in repr(cost)
+            assert np.isfinite(cost.seconds)
 
 
 @pytest.mark.parametrize("verbose", [0, 1])

@@ -229,7 +229,7 @@ def test_features_where_the_mode_lacks_components(precision):
 
 def test_no_room_for_the_dispersion(monkeypatch):
     """With the model's intervals a fit goes without it."""
-    monkeypatch.setattr("skbayesembed.sgns.documents.sampling.bytes_needed", lambda *_: 1e18)
+    monkeypatch.setattr("skbayesembed.sgns.documents.footprint.bytes_needed", lambda *_: 1e18)
     model = fast(uncertainty="model").fit(TEXTS)
     assert model.similarity("w00", "w01").mean <= 1
 
