@@ -13,6 +13,7 @@ import skbayesembed.cost
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
 from skbayesembed.common import memory, trial
 from skbayesembed.cost import Cost, duration
+from skbayesembed.sgns.documents.awaited import Awaited
 
 WORDS = [f"w{i}" for i in range(20)]
 SHORT = {"draws": 4, "warmup": 4, "chains": 2, "random_state": 0}
@@ -151,6 +152,31 @@ def test_long_fits_say_so_beforehand(verbose, monkeypatch, capsys):
     monkeypatch.setattr(skbayesembed.cost, "_ASKED", 10.0)
     model.fit(X)
     assert ("and the first question with" in capsys.readouterr().err) == (verbose == 0)
+
+
+@pytest.mark.parametrize("model, given", [CASES[5], CASES[8]], ids=["static", "drifting"])
+def test_the_first_question_takes_as_long_before_and_after_the_fit(
+    model, given, monkeypatch, capsys
+):
+    """CPU seconds whatever ``n_jobs``, and none of compilations."""
+    kind = "sgns" if isinstance(model, BayesianSGNS) else "dynamic"
+    clocks = []
+
+    def seconds(*given):
+        clocks.append(given[-1])
+        return 345.0
+
+    for module in ("asked", "sampling"):
+        name = f"skbayesembed.{kind}.documents.{module}.seconds_of_deviations"
+        monkeypatch.setattr(name, seconds)
+    monkeypatch.setattr(skbayesembed.cost, "_ASKED", 10.0)
+    monkeypatch.setattr(Awaited, "timed", 0)
+    model = clone(model).set_params(n_jobs=2).fit(X, **given)
+    assert "about 5.8 min of processor time" in capsys.readouterr().err
+    model.similarity("w1", "w2")
+    assert "about 5.8 min of processor time" in capsys.readouterr().err
+    # both are the clock that leaves compilations out
+    assert [clock.__qualname__.split(".")[0] for clock in clocks] == ["working_time"] * 2
 
 
 def test_a_trial_that_takes_long_says_so(monkeypatch, capsys):

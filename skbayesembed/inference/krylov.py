@@ -29,8 +29,8 @@ _TOLD_APART, _SOFT = 1e-4, 0.7
 _APART = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
 # What is left to solve for once these are known is stiff, so that residuals may be larger.
 _LOOSER = 5.0
-# Steps of a block of right-hand sides whose directions and images are kept for others to learn from:
-# a bound of the memory that they take.
+# Steps of a block of right-hand sides whose directions and images are kept for others to learn
+# from, which bounds what these take of memory.
 STEPS_KEPT = 25
 # A refinement that leaves more than this share of the residual before it is going nowhere.
 _LEAST_REFINEMENT = 0.5

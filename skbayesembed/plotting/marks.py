@@ -20,6 +20,8 @@ _LABEL = 22
 _LETTER, _GAP = 0.58, 10.0
 # How strongly bands are filled, with data and without.
 _BAND, _PALE = 0.2, 0.07
+# How strongly lines of intervals without data are drawn.
+_PALE_LINE = 0.3
 # Points at which densities are worked out.
 _GRID = 200
 
@@ -50,11 +52,19 @@ def forest_height(labels):
     return max(ROW, _LINE * lines) * len(labels) + AROUND
 
 
-def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0):
-    """Rows of posterior means with their intervals, from top to bottom; returns `Marks`."""
+def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0, few=None):
+    """Rows of posterior means with their intervals, from top to bottom; returns `Marks`.
+
+    Rows of ``few`` data have hollow points and pale intervals.
+    """
     rows, lines = np.arange(len(mean)), None
+    few = np.zeros(len(mean), bool) if few is None else few
     if source != "point":
         lines = axes.hlines(rows, interval[:, 0], interval[:, 1], color=color, lw=1.6)
+        if few.any():
+            lines.set_alpha(np.where(few, _PALE_LINE, 1.0))
+    if few.any():
+        axes.plot(mean[few], rows[few], "o", ms=size, color=color, mfc="white", zorder=4)
     (points,) = axes.plot(mean, rows, "o", ms=size, color=color, mec="white", mew=0.5, zorder=3)
     axes.set_yticks(rows, [wrapped(label) for label in labels])
     axes.set_ylim(len(mean) - 0.4, -0.6)

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 # Rows that are printed of a longer table.
 _MAX_ROWS = 20
 # How entries are printed; others as many digits as they need.
-_SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "n_units": ".1f", "known": ".2f",
+_SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "known": ".2f",
           "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
 TWO_QUESTIONS = (
     "(two questions: the interval says what other text would say of these words, p whether words "
     "dealt out anew differ as much)"
 )
+# Of answers that hold periods against one of them.
+_OF_PAIRS = "(pairs: those of the period or of the reference, the fewer)"
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence")
 
@@ -280,6 +282,8 @@ class ResultTable(Table):
         if few.any() and "verdict" not in self._result:
             what = f"fewer than {FEWEST_PAIRS} pairs"
             notes.append(note_on_periods(np.count_nonzero(few), what))
+        if {"pairs", "reference"} <= set(self._result):
+            notes.append(_OF_PAIRS)
         if "n_splits" in self._result:
             notes.append(TWO_QUESTIONS)
         return notes + notes_on(self._about.source)
@@ -305,7 +309,12 @@ def _both(values):
 
 def _amounts(values):
     """Numbers of pairs and units: three digits, or all those before the point."""
-    return [f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
+    return ["-" if np.isnan(v) else f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
+
+
+def _units(values):
+    """Numbers of units; a dash where there are none to speak of."""
+    return ["-" if np.isnan(v) else f"{v:.1f}" for v in values]
 
 
 def _objects(labels):
@@ -326,6 +335,8 @@ def _texts(values):
 def _show(name, values):
     if name == "pairs":
         return _amounts
+    if name == "n_units":
+        return _units
     if name in _SHOWS or name.startswith("share"):
         return _SHOWS.get(name, ".2f")
     if values.dtype.kind in "fc" and values.ndim == 1:

@@ -46,9 +46,10 @@ from .footprint import AT_ONCE, TOGETHER, check_room
 from .response import FEWEST_SPLITS, SEARCH_TOL, drift_changes
 from .scores import resting_units
 
-# The residual that linear systems are solved to, relative to their size. What it leaves makes standard deviations too small. UN debates, 600 words, 20 components, five
-# periods: those of the distances that 400 words moved are .99 in the median, .95 for one in twenty
-# (.94 and .75 at a residual of 1e-2), of what an exact solution has.
+# The residual that linear systems are solved to, relative to their size. What it leaves makes
+# standard deviations too small. UN debates, 600 words, 20 components, five periods: those of the
+# distances that 400 words moved are .99 in the median, .95 for one in twenty (.94 and .75 at a
+# residual of 1e-2), of what an exact solution has.
 _TOL, _RAW_TOL = 2e-3, 1e-3
 # The search for the mode from the solver's vectors, before Newton's method.
 _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
