@@ -288,7 +288,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert table.n_draws == len(stays.draws) and table.source == stays.source
     for at, word in enumerate(table.words.tolist()):
         one = model.drift(word)
-        found = one.mean, *one.interval, one.prob_exceeds, one.known
+        above = np.mean(one.draws > one.threshold)
+        assert one.verdict == "no data" or one.prob_exceeds == above
+        found = one.mean, *one.interval, above, one.known
         rows = table.mean[at], *table.interval[at], table.prob_exceeds[at], table.known[at]
         np.testing.assert_allclose(rows, found)
     pairs = model.observed_[:, [model.vocabulary_[w] for w in ("gone", "sun")]]
