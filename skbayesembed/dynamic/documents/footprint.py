@@ -17,7 +17,7 @@ from ...common.memory import check_memory
 from ...inference.krylov import STEPS_KEPT
 from ...sgns.data import KEPT_UPTO
 from ...sgns.documents.deviations import numbers_of
-from ...sgns.documents.footprint import FIRST_QUESTION, n_places
+from ...sgns.documents.footprint import FIRST_QUESTION, bytes_of_answers, n_places
 from ...sgns.documents.response import half_weights
 from ..laplace.rough import LARGE, SOFT
 from .response import FEWEST_SPLITS
@@ -111,5 +111,6 @@ def bytes_needed(
         tables + noise + 2 * influences + max(learned, soft + solving + rows),
         tables + noise + soft + 2 * rows,
         tables + noise + soft + 2 * table + rows,
+        3 * table + rows + bytes_of_answers(sums + n_prior, k),
     )
     return pulls + max(stages)

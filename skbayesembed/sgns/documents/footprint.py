@@ -9,8 +9,10 @@ import numpy as np
 from ...common.memory import check_memory
 from ..batches import ShardBatches
 from ..data import KEPT_UPTO, TABLES_UPTO
+from ..laplace.soft import MOST
 from .blocks import runs_of_documents
 from .deviations import numbers_of
+from .response import PAIRS
 
 # Linear systems solved in step.
 TOGETHER = 16
@@ -79,5 +81,15 @@ def bytes_needed(n_words: int, k: int, n_units: int, n_entries: int, has_tables:
     if n_words > KEPT_UPTO and not has_tables:
         # information and inverse blocks of words; beside them tables were negligible
         tables = 6 * 8 * n_words * k**2
-    influences = 3 * 2 * n_entries * 8 * k
-    return learned + 2 * rows * size * 4 + TOGETHER * size * 64 + tables + influences
+    # what units pull; while documents are read it is there three times
+    pulls = 2 * n_entries * 8 * k
+    solving = learned + 2 * rows * size * 4 + TOGETHER * size * 64
+    # information of words, turned and whitened, and the soft directions of all words together
+    blocks = rows * size * 4 + 14 * 8 * n_words * k**2 + 24 * k**4 * (k * k <= MOST)
+    asking = rows * size * 4 + bytes_of_answers(rows, k)
+    return tables + pulls + max(2 * pulls, solving, blocks, asking)
+
+
+def bytes_of_answers(rows: int, k: int) -> float:
+    """Bytes of the answers that the response is measured by, along so many deviations."""
+    return 50 * rows * PAIRS * k
