@@ -20,7 +20,7 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from . import spine
-from .common.compiling import Compiling
+from .common.compiling import Compiling, working_time
 from .common.memory import readable
 from .common.trial import Part, Trial, duration
 from .common.warnings import note_user
@@ -69,7 +69,11 @@ class Cost(Table):
         Where ``solver="auto"``, what it stands for.
     question : Part or None
         What the first question costs whose answer knows how the text was sampled; later ones are
-        answered from what it has made. None where there are no intervals by units.
+        answered from what it has made. None where there are no intervals by units; its seconds are
+        NaN where it would not fit in memory.
+    no_room : str or None
+        Where the first question would not fit in memory: the bytes that it would take, what there
+        is, and what to change.
 
     Examples
     --------
@@ -86,6 +90,7 @@ class Cost(Table):
     n_jobs: int
     solver: str
     question: Part | None = None
+    no_room: str | None = None
 
     @property
     def cpu_seconds(self) -> float:
@@ -106,8 +111,8 @@ class Cost(Table):
         names = np.array([part.name for part in rows], dtype=object)
         return [
             Column("part", names, ("part",), left=True),
-            Column("CPU seconds", figures("cpu_seconds"), ("cpu_seconds",), ".3g"),
-            Column("seconds", figures("seconds"), ("seconds",), ".3g"),
+            Column("CPU seconds", figures("cpu_seconds"), ("cpu_seconds",), _seconds),
+            Column("seconds", figures("seconds"), ("seconds",), _seconds),
         ]
 
     def _series(self):
@@ -116,16 +121,27 @@ class Cost(Table):
         return {name: values[:n] for name, values in super()._series().items()}
 
     def _notes(self):
-        return [] if self.question is None else [_NOT_IN_FIT]
+        if self.question is None:
+            return []
+        return [_NOT_IN_FIT] if self.no_room is None else [_NOT_IN_FIT, self.no_room]
 
     def _title(self):
         first = self.question
-        later = "" if first is None else f"; then {duration(first.seconds)} for the first question"
+        later = ""
+        if self.no_room is not None:
+            later = "; the first question would not fit in memory"
+        elif first is not None:
+            later = f"; then {duration(first.seconds)} for the first question"
         return (
             f"About {duration(self.seconds)} on {self.n_jobs} thread(s), "
             f"{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: solver={self.solver!r}"
             f"{later}"
         )
+
+
+def _seconds(values):
+    """Texts of seconds; a dash of what cannot be done."""
+    return ["-" if np.isnan(value) else f"{value:.3g}" for value in values]
 
 
 def estimate(
@@ -155,7 +171,8 @@ def estimate(
     ValueError
         For a parameter or input that ``fit`` would refuse.
     MemoryError
-        If the fit would not fit in memory; the message says what it would take.
+        If the fit would not fit in memory; the message says what it would take. Where it is the
+        first question alone that would not fit, the `Cost` says so.
     """
     spine.check(estimator, room)
     note = (
@@ -250,7 +267,11 @@ def _note(estimator, training, asked, work):
     if work > _ASKED and asked is not None:
         with _Told("what the first question costs is tried before the fit.") as told:
             told.at(_FIRST_QUESTION)
-            spent = asked(estimator, training, time.thread_time)
+            # as the question itself will tell it, once it is asked
+            with working_time() as clock:
+                spent, no_room = _asked(asked, estimator, training, clock)
+        if no_room is not None:
+            note_user(f"{no_room} The fit itself does without.")
     if spent is not None and (parts or spent > _LONG_QUESTION):
         after = " and" if parts else f"after this fit of {type(estimator).__name__}"
         parts.append(
@@ -286,14 +307,29 @@ def _try(estimator, room, training, seeds, find, asked, told, *before):
             find(estimator, training, copy.deepcopy(dict(seeds)))
         rest = max(0.0, trial.clock() - begun - trial.looped)
         told.at(_FIRST_QUESTION)
-        spent = None if asked is None else asked(estimator, training, trial.clock)
+        spent, no_room = _asked(asked, estimator, training, trial.clock)
     trial.memory["Counts"] = _size(training)
     trial.end_stage()
     parts = [*before, Part("preparation", rest, rest), *trial.parts]
     solver = trial.solver or estimator.solver
     jobs = effective_n_jobs(estimator.n_jobs)
     question = None if spent is None else Part(_FIRST_QUESTION, spent, spent / jobs)
-    return Cost(_merged(parts), trial.last, trial.peak, jobs, solver, question)
+    if no_room is not None:
+        question = Part(_FIRST_QUESTION, np.nan, np.nan)
+    return Cost(_merged(parts), trial.last, trial.peak, jobs, solver, question, no_room)
+
+
+def _asked(asked, estimator, training, clock):
+    """CPU seconds of the first question, and why it would not fit in memory; None of what is not.
+
+    Nothing of it is made where it would not fit.
+    """
+    if asked is None:
+        return None, None
+    try:
+        return asked(estimator, training, clock), None
+    except MemoryError as error:
+        return None, str(error) or "The first question would not fit in memory."
 
 
 def _merged(parts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from sklearn.base import clone
 
 import skbayesembed.cost
 from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA
-from skbayesembed.common import trial
+from skbayesembed.common import memory, trial
 from skbayesembed.cost import Cost, duration
+from skbayesembed.sgns.documents.awaited import Awaited
 
 WORDS = [f"w{i}" for i in range(20)]
 SHORT = {"draws": 4, "warmup": 4, "chains": 2, "random_state": 0}
@@ -104,6 +106,41 @@ def test_the_first_question_is_no_part_of_the_fit():
     assert cost.question is None and "question" not in repr(cost)
 
 
+@pytest.mark.parametrize("model, given", [CASES[5], CASES[8]], ids=["static", "drifting"])
+def test_a_first_question_that_would_not_fit_is_told_and_not_tried(model, given, monkeypatch):
+    """What it needs is a thousandth more than there is, then a thousandth less."""
+    room = "sgns" if isinstance(model, BayesianSGNS) else "dynamic"
+    asked = import_module(f"skbayesembed.{room}.documents.asked")
+    footprint = import_module(f"skbayesembed.{room}.documents.footprint")
+    needed, timed = [], []
+    find, seconds = footprint.bytes_needed, asked.seconds_of_deviations
+    monkeypatch.setattr(
+        footprint, "bytes_needed", lambda *given: needed.append(find(*given)) or needed[-1]
+    )
+    monkeypatch.setattr(
+        asked, "seconds_of_deviations", lambda *given: timed.append(1) or seconds(*given)
+    )
+    assert model.estimate_cost(X, **given).no_room is None
+    assert len(timed) == 1
+    check = memory.check_memory
+    for factor in (0.999, 1.001):
+        with monkeypatch.context() as limited:
+            limit = factor * needed[0], "a limit"
+            limited.setattr(memory, "allowed_memory", lambda limit=limit: limit)
+            # the fit itself is let be
+            for name in ("spine", "dynamic.solvers", "dynamic.vi.solver", "sgns.precision"):
+                limited.setattr(f"skbayesembed.{name}.check_memory", lambda *_: None)
+            assert footprint.check_memory is check
+            cost = model.estimate_cost(X, **given)
+        assert (cost.no_room is None) == (factor > 1)
+        assert len(timed) == 1 + (factor > 1)
+        if factor < 1:
+            assert memory.readable(needed[0]) in cost.no_room and "max_features" in cost.no_room
+            assert "would not fit" in repr(cost).splitlines()[0] and cost.no_room in repr(cost)
+            assert "\nfirst question " in repr(cost) and "nan" not in repr(cost)
+            assert np.isfinite(cost.seconds)
+
+
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_long_fits_say_so_beforehand(verbose, monkeypatch, capsys):
     model = BayesianSGNS(2, solver="map", min_count=1, random_state=0, verbose=verbose)
@@ -115,6 +152,31 @@ def test_long_fits_say_so_beforehand(verbose, monkeypatch, capsys):
     monkeypatch.setattr(skbayesembed.cost, "_ASKED", 10.0)
     model.fit(X)
     assert ("and the first question with" in capsys.readouterr().err) == (verbose == 0)
+
+
+@pytest.mark.parametrize("model, given", [CASES[5], CASES[8]], ids=["static", "drifting"])
+def test_the_first_question_takes_as_long_before_and_after_the_fit(
+    model, given, monkeypatch, capsys
+):
+    """CPU seconds whatever ``n_jobs``, and none of compilations."""
+    kind = "sgns" if isinstance(model, BayesianSGNS) else "dynamic"
+    clocks = []
+
+    def seconds(*given):
+        clocks.append(given[-1])
+        return 345.0
+
+    for module in ("asked", "sampling"):
+        name = f"skbayesembed.{kind}.documents.{module}.seconds_of_deviations"
+        monkeypatch.setattr(name, seconds)
+    monkeypatch.setattr(skbayesembed.cost, "_ASKED", 10.0)
+    monkeypatch.setattr(Awaited, "timed", 0)
+    model = clone(model).set_params(n_jobs=2).fit(X, **given)
+    assert "about 5.8 min of processor time" in capsys.readouterr().err
+    model.similarity("w1", "w2")
+    assert "about 5.8 min of processor time" in capsys.readouterr().err
+    # both are the clock that leaves compilations out
+    assert [clock.__qualname__.split(".")[0] for clock in clocks] == ["working_time"] * 2
 
 
 def test_a_trial_that_takes_long_says_so(monkeypatch, capsys):

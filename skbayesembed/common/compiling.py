@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from numba.core import event
@@ -85,6 +86,13 @@ class Compiling(event.Listener):
                 f"numba compiles this solver, once in an installation, for {_USUAL}; later calls "
                 "will be faster."
             )
+
+
+@contextlib.contextmanager
+def working_time() -> Iterator[Callable[[], float]]:
+    """Context with a clock: CPU seconds of this thread so far, without those of compilations."""
+    with Compiling() as compiling:
+        yield lambda: time.thread_time() - compiling.cpu_seconds
 
 
 def told_of_compiling(method: Callable[..., Any]) -> Callable[..., Any]:

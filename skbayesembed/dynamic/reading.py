@@ -37,6 +37,7 @@ from .verdicts import (
     sentence_on_drift,
     verdict_on_change,
     verdict_on_drift,
+    without_data,
 )
 
 _WHICH = ("target", "context")
@@ -192,7 +193,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``draws`` (n_draws, n_chosen); ``pairs`` (n_chosen,), the positive pairs that the words
             were targets of in the period, of the word that has fewer: where there are next to none
             the answer is what the prior makes of other periods.
-            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
+            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, NaN
+            in periods of fewer than 10 ``pairs``.
 
         Raises
         ------
@@ -216,7 +218,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         question = cosines_at(self, *([(x, t) for t in chosen] for x in (a, b)))
         where["pairs"] = _fewest_pairs(self, chosen, a, b)
-        return ask(self, question, prob, title=similarity_title(a, b), axes=_over(where), **where)
+        title = similarity_title(a, b)
+        found = ask(self, question, prob, title=title, axes=_over(where), **where)
+        return without_data(found, where["pairs"] < FEWEST_PAIRS)
 
     def self_similarity(
         self,
@@ -240,8 +244,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Returns
         -------
         Answer
-            As of `similarity`, with the label of the ``reference``; ``pairs`` are those of the
-            period or of the reference, the fewer. It is 1 in the reference itself.
+            As of `similarity`, with the label of the ``reference``; ``pairs`` are the word's own of
+            the period or of the reference, the fewer, since a cosine with a period without data
+            says nothing. It is 1 in the reference itself.
 
         Notes
         -----
@@ -269,7 +274,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         # a cosine with a period without data says nothing, whatever the other has
         of_reference = _fewest_pairs(self, [at], phrase)
         where["pairs"] = np.minimum(_fewest_pairs(self, chosen, phrase), of_reference)
-        return ask(self, question, prob, title=title, axes=_over(where), **where)
+        found = ask(self, question, prob, title=title, axes=_over(where), **where)
+        return without_data(found, where["pairs"] < FEWEST_PAIRS)
 
     def similarity_change(
         self, a: str | int, b: str | int, start: Any = None, end: Any = None, *, prob: float = 0.9
@@ -321,6 +327,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         title = f"change of the {similarity} from {start} to {end}"
         found = difference(self, later, former, prob, title=title)
         found.pairs = tuple(_fewest_pairs(self, [before, after], a, b).tolist())
+        without_data(found, min(found.pairs) < FEWEST_PAIRS)
         found.prob_increase = found.pop("prob_positive")
         if found.source != "point":
             found.verdict = verdict_on_change(found)
@@ -354,13 +361,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         -------
         Answer
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the distance;
-            where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more;
+            where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more
+            (NaN where the verdict is ``"no data"``);
             ``pairs``, the positive pairs that the word was the target of in the two periods;
             ``known``, the share of the prior's variance of its move that was taken away by what was
             seen, from 0, nothing, to 1, all (NaN for point estimates without units).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, and
-            ``units``, the effective units that the vector rests on in the two periods: where a
-            word was not seen in a period, those of other periods, from which it drifts there.
+            ``units``, the effective units that the vector rests on in the two periods: NaN in a
+            period in which the word has fewer than 10 ``pairs``, where they would be those of other
+            periods, from which it drifts there; and so is ``n_units``, the fewer.
 
             ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
             one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``
@@ -399,7 +408,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
         found.pairs = tuple(float(self.observed_[t, index]) for t in at)
         if "n_units" in found:
             units = self._deviations().n_units
-            found.units = tuple(float(units[places_of(self, t, index)]) for t in at)
+            units = [float(units[places_of(self, t, index)]) for t in at]
+            few = [n < FEWEST_PAIRS for n in found.pairs]
+            found.units = tuple(np.where(few, np.nan, units).tolist())
+            without_data(found, any(few))
         found.known = float(known[0])
         found.typical = typical_distance(self, distance, at)
         default = threshold is None
@@ -410,6 +422,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
             found.prob_exceeds = float(np.mean(found.draws > threshold))
             if found.source != "point":
                 found.verdict = verdict_on_drift(found)
+                if found.verdict == "no data":
+                    # the prior alone would say it
+                    found.prob_exceeds = np.nan
         word = str(self.words_[index])
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)
         return found

@@ -25,6 +25,11 @@ _OF_CHANGE = {
     "not decided": "Whether they drew closer or apart is not decided: the interval holds zero",
     "no data": f"{_TOO_FEW} it has changed",
 }
+# What intervals allow for, behind them.
+_RESTS_ON = {
+    "units": ", for another sample of units of the same kind",
+    "model": ", for these texts alone",
+}
 _CAVEATS = {
     "vi": ". Intervals by variational inference are too narrow",
     "unmixed": ". The chains have not mixed, and the interval is none of the posterior",
@@ -76,6 +81,21 @@ def sentence_on_change(found, similarity, periods):
     return _ended(text, found, _OF_CHANGE, periods)
 
 
+def without_data(found, few):
+    """Blank, in place, the units of an answer where the period has next to no data of its own.
+
+    They would be those of other periods, from which the word drifts there.
+
+    Parameters
+    ----------
+    found : Answer
+    few : bool or ndarray of bool of the shape of its mean
+    """
+    if "n_units" in found and np.any(few):
+        found.n_units = np.where(few, np.nan, found.n_units)[()]
+    return found
+
+
 def _has_no_data(found):
     return min(found.pairs) < FEWEST_PAIRS
 
@@ -85,7 +105,8 @@ def _interval(found, sign=""):
     if found.source == "point":
         return ""
     low, high = found.interval
-    return f" ({100 * found.prob:g} % interval {low:{sign}.2f} to {high:{sign}.2f})"
+    ends = f"{100 * found.prob:g} % interval {low:{sign}.2f} to {high:{sign}.2f}"
+    return f" ({ends}{_RESTS_ON.get(found.source, '')})"
 
 
 def _ended(text, found, said, periods):

@@ -29,6 +29,9 @@ _TOLD_APART, _SOFT = 1e-4, 0.7
 _APART = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-12}
 # What is left to solve for once these are known is stiff, so that residuals may be larger.
 _LOOSER = 5.0
+# Steps of a block of right-hand sides whose directions and images are kept for others to learn
+# from, which bounds what these take of memory.
+STEPS_KEPT = 25
 # A refinement that leaves more than this share of the residual before it is going nowhere.
 _LEAST_REFINEMENT = 0.5
 
@@ -271,7 +274,7 @@ def block_conjugate_gradients(
     -------
     x : ndarray of shape (m, n)
     seen : list of (ndarray, ndarray)
-        Directions of each step and A times these.
+        Directions of the first `STEPS_KEPT` steps and A times these.
 
     Raises
     ------
@@ -289,7 +292,8 @@ def block_conjugate_gradients(
             return x, seen
         directions = _orthonormal(directions)
         images = product(directions)
-        seen.append((directions, images))
+        if len(seen) < STEPS_KEPT:
+            seen.append((directions, images))
         bend = (directions @ images.T).astype(np.float64)
         try:
             factor = linalg.cho_factor(0.5 * (bend + bend.T))
@@ -332,6 +336,17 @@ def _squares(rows):
     return _products(rows, rows)
 
 
+def _joined(parts):
+    """The rows of all arrays of a list, each of which is let go of once it is copied."""
+    end = sum(len(part) for part in parts)
+    out = np.empty((end, parts[0].shape[1]), parts[0].dtype)
+    while parts:
+        part = parts.pop()
+        out[end - len(part) : end] = part
+        end -= len(part)
+    return out
+
+
 class SoftInverse:
     """``M = I + Z (Lambda^-1 - I) Z'``: near ``A^-1`` where A is near I but along few directions.
 
@@ -347,9 +362,9 @@ class SoftInverse:
     """
 
     def __init__(self, seen: list[tuple[np.ndarray, np.ndarray]], most: int) -> None:
-        went = np.concatenate([direction for direction, _ in seen])
-        images = np.concatenate([image for _, image in seen])
+        parts = [list(part) for part in zip(*seen, strict=True)]
         seen.clear()
+        went, images = map(_joined, parts)
         scale = _column(_inverted(np.linalg.norm(went, axis=1)), went)
         went *= scale
         images *= scale

@@ -275,6 +275,7 @@ def _check_chains(posterior, display):
     if solver not in ("gibbs", "hmc"):
         raise ValueError(
             f"{display} needs chains, of solver='gibbs' or 'hmc', got solver={solver!r}"
+            + (", which solver='auto' chose" if "solver_reason" in posterior.attrs else "")
             + (": see ELBODisplay." if solver == "vi" else ".")
         )
 

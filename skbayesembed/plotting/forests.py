@@ -10,7 +10,7 @@ import numpy as np
 
 from ..corpus.design import INTERCEPT
 from ..posterior.results import Result
-from ..posterior.sources import interval_label
+from ..posterior.sources import FEWEST_PAIRS, interval_label
 from ..posterior.tables import bounded, p_values
 from ..sgns.neighbours import order_note
 from .canvas import Display, can
@@ -35,6 +35,8 @@ class Rows(NamedTuple):
         What is to be known of the rows, below the axis.
     unmixed : ndarray of bool of shape (n_rows,) or None
         Rows of which draws say nothing but where they are: points without interval, hollow.
+    few : ndarray of bool of shape (n_rows,) or None
+        Rows of periods with next to no data.
     """
 
     labels: list
@@ -46,6 +48,7 @@ class Rows(NamedTuple):
     zero: float | None = None
     note: str | None = None
     unmixed: np.ndarray | None = None
+    few: np.ndarray | None = None
 
 
 def _neighbours(table):
@@ -194,7 +197,11 @@ def rows_of(result: Any) -> Rows:
         mean = np.reshape(result["mean"], -1)
         if len(mean) == len(labels):
             interval = np.reshape(result["interval"], (-1, 2))
-            return Rows([str(label) for label in labels], mean, interval, result.title or "", None)
+            names, title = [str(label) for label in labels], result.title or ""
+            few = np.ravel(result.get("pairs", np.inf)) < FEWEST_PAIRS
+            # of a change, those of both periods
+            few = few if few.size == mean.size else np.full(mean.shape, few.any())
+            return Rows(names, mean, interval, title, None, few=few)
     raise TypeError(
         "result must be a table of words (most_similar, nearer, project, analogy, most_changed), "
         "of effects or of topics (effects, topic_info), or an answer with one row for each of some "
@@ -204,6 +211,9 @@ def rows_of(result: Any) -> Rows:
 
 class ForestDisplay(Display):
     """Answers in rows: posterior means with their intervals.
+
+    Where a word has fewer than 10 positive pairs in a period, the point is hollow and the interval
+    pale: what is shown there is what the prior makes of other periods.
 
     Parameters
     ----------
@@ -295,9 +305,8 @@ class ForestDisplay(Display):
         """
         rows, source = rows_of(self.result), self.result.source
         (axes,) = self._open(ax, forest_height(rows.labels))
-        made = forest(
-            axes, rows.labels, rows.mean, rows.interval, source=source, hollow=rows.unmixed
-        )
+        look = {"source": source, "hollow": rows.unmixed, "few": rows.few}
+        made = forest(axes, rows.labels, rows.mean, rows.interval, **look)
         self.points_, self.intervals_ = made
         if rows.zero is not None:
             reference(axes, rows.zero)
@@ -307,7 +316,10 @@ class ForestDisplay(Display):
             start += column_width(head, texts)
         prob = self.result.prob
         below = "" if prob is None else f"\n{interval_label(prob, source)}"
-        note = "" if rows.note is None else "\n" + textwrap.fill(rows.note, _NOTE)
+        notes = [] if rows.note is None else [rows.note]
+        if few is not None and few.any():
+            notes.append(f"hollow: fewer than {FEWEST_PAIRS} pairs, what the prior makes of others")
+        note = "".join("\n" + textwrap.fill(note, _NOTE) for note in notes)
         axes.set_xlabel(f"{rows.quantity}{below}{note}")
         if rows.title is not None:
             # above the heads of columns, which leave it no room beside them

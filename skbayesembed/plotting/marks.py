@@ -20,6 +20,8 @@ _LABEL = 22
 _LETTER, _GAP = 0.58, 10.0
 # How strongly bands are filled, with data and without.
 _BAND, _PALE = 0.2, 0.07
+# How strongly lines of intervals without data are drawn.
+_PALE_LINE = 0.3
 # Points at which densities are worked out.
 _GRID = 200
 
@@ -50,17 +52,23 @@ def forest_height(labels):
     return max(ROW, _LINE * lines) * len(labels) + AROUND
 
 
-def forest(axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0, hollow=None):
+def forest(
+    axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0, hollow=None, few=None
+):
     """Rows of posterior means with their intervals, from top to bottom; returns `Marks`.
 
-    Those that are ``hollow`` (n_rows,) have no intervals.
+    Those that are ``hollow`` (n_rows,) have no intervals; those of ``few`` data have hollow points
+    and pale intervals.
     """
     rows, lines = np.arange(len(mean)), None
-    hollow = np.zeros(len(mean), bool) if hollow is None else hollow
+    hollow, few = (np.zeros(len(mean), bool) if x is None else x for x in (hollow, few))
     if source != "point":
         low, high = interval[~hollow].T
         lines = axes.hlines(rows[~hollow], low, high, color=color, lw=1.6)
+        if few.any():
+            lines.set_alpha(np.where(few[~hollow], _PALE_LINE, 1.0))
     (points,) = axes.plot(mean, rows, "o", ms=size, color=color, mec="white", mew=0.5, zorder=3)
+    hollow = hollow | few
     if hollow.any():
         look = {"ms": size, "color": color, "mfc": "white", "zorder": 4}
         axes.plot(np.asarray(mean)[hollow], rows[hollow], "o", **look)

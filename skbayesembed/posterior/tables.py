@@ -59,7 +59,7 @@ def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> l
     Parameters
     ----------
     values : iterable of float
-        From 0 to 1.
+        From 0 to 1; NaN is a dash.
     digits : int, default=2
         After the point.
     both : bool, default=True
@@ -78,6 +78,8 @@ def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> l
     least = 10.0**-digits
 
     def text(value):
+        if np.isnan(value):
+            return "-"
         if value < least:
             return f"<{least:.{digits}f}"
         if both and value > 1.0 - least:
@@ -198,7 +200,9 @@ class Table:
     def _chances(self, values):
         """Texts of probabilities; of one draw they are 0 or 1."""
         point = self.n_draws == 1 or self.source == "point"
-        return [f"{value:.2f}" for value in values] if point else bounded(values)
+        if point:
+            return ["-" if np.isnan(value) else f"{value:.2f}" for value in values]
+        return bounded(values)
 
     def _resting_on(self, source: str, asides: Sequence[str] = ()) -> Self:
         """Note what intervals rest on, as of `sources.source_of`; returns the table.

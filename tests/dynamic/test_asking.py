@@ -255,7 +255,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         model.fit(texts, times=times)
     stays, gone = model.drift("sun"), model.drift("gone")
     assert stays.known > gone.known + 0.15
-    assert stays.prob_exceeds < gone.prob_exceeds
+    # the prior alone would say it
+    assert np.isnan(gone.prob_exceeds) and 0 <= stays.prob_exceeds <= 1
+    assert "prob_exceeds" in repr(gone) and "nan" not in repr(gone)
     assert gone.pairs[1] == 0
     assert stays.pairs == tuple(model.observed_[[0, 2], model.vocabulary_["sun"]])
     assert "gone" not in model.most_changed(10).words
@@ -263,14 +265,21 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     change = model.similarity_change("gone", "sun")
     assert change.verdict == "no data" and "and 0 pairs in" in change.sentence
     assert f"changed by {change.mean:+.2f} (90 % interval" in change.sentence
+    assert ("for these texts alone)" in change.sentence) == (change.source == "model")
     assert "too few data" in gone.sentence and "too few data" not in stays.sentence
     assert f"is {stays.mean:.2f} (90 % interval" in stays.sentence
     assert "sentence" not in repr(stays) and stays.typical == gone.typical > 0
     if uncertainty == "documents":
-        assert gone.n_units == min(gone.units)
+        assert np.isnan(gone.n_units) and np.isnan(gone.units[1]) and gone.units[0] > 1
+        assert stays.n_units == min(stays.units)
+        change = model.similarity_change("sun", "sea")
+        for answer in (stays, change):
+            assert "for another sample of units" in answer.sentence
         # at the mode an unseen word points where it did before, and that is not known
         labels = model.periods_.labels
         unseen = model.self_similarity("gone", labels[1], periods=[labels[2]])
+        assert np.isnan(unseen.n_units[0]) and unseen.pairs[0] == 0
+        assert "nan" not in repr(unseen) and "the reference, the fewer" in repr(unseen)
         assert unseen.sd[0] > 0.01 and unseen.interval[0, 0] < unseen.mean[0] < 1
         assert "units" in repr(gone) and "n_units" not in repr(gone)
     assert f"{stays.pairs[0]:.4g}, {stays.pairs[1]:.4g}" in repr(stays)
@@ -279,7 +288,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert table.n_draws == len(stays.draws) and table.source == stays.source
     for at, word in enumerate(table.words.tolist()):
         one = model.drift(word)
-        found = one.mean, *one.interval, one.prob_exceeds, one.known
+        above = np.mean(one.draws > one.threshold)
+        assert one.verdict == "no data" or one.prob_exceeds == above
+        found = one.mean, *one.interval, above, one.known
         rows = table.mean[at], *table.interval[at], table.prob_exceeds[at], table.known[at]
         np.testing.assert_allclose(rows, found)
     pairs = model.observed_[:, [model.vocabulary_[w] for w in ("gone", "sun")]]

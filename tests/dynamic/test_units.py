@@ -24,6 +24,7 @@ from skbayesembed.dynamic.documents.sampling import DriftSampling
 from skbayesembed.dynamic.documents.scores import resting_units
 from skbayesembed.dynamic.model import SIDES, Curvature
 from skbayesembed.numeric.tridiagonal import Tridiagonal
+from skbayesembed.posterior.sources import FEWEST_PAIRS
 from skbayesembed.sgns.counting import expected_negatives
 from skbayesembed.sgns.documents.answers import cosine_change, logit_change
 from skbayesembed.sgns.documents.deviations import spread_of
@@ -384,7 +385,9 @@ def test_a_word_of_one_document_is_not_certain():
     np.testing.assert_allclose(model.n_units_[rare], 1.0)
     assert np.all(np.delete(model.n_units_, rare) > 2)
     found = model.similarity("rare", 0)
-    np.testing.assert_allclose(found.n_units, 1.0)
+    # next to no data in any period, in which other periods' units count
+    np.testing.assert_array_equal(np.isnan(found.n_units), found.pairs < FEWEST_PAIRS)
+    np.testing.assert_allclose(model._sampling.deviations.n_units[rare :: len(model.words_)], 1.0)
     assert set(model._sampling.deviations.roots) == {len(model.words_) + rare}
     known = dataclasses.replace(model._sampling.deviations, roots={})
     places = (np.array([len(model.words_) + word]) for word in (rare, 0))
@@ -508,7 +511,7 @@ def test_a_mode_of_zero_has_no_deviations():
 def test_memory_is_looked_at_first(monkeypatch):
     model = make().fit(TEXTS, times=TIMES)
     monkeypatch.setattr("skbayesembed.common.memory.physical_memory", lambda: 1e4)
-    with pytest.raises(MemoryError, match="The deviations of 12 words in 3 periods by 60 units"):
+    with pytest.raises(MemoryError, match="by units, of 12 words in 3 periods by 60 units"):
         model.similarity(0, 1)
 
 

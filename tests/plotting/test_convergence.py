@@ -22,12 +22,15 @@ def test_the_path_of_the_bound(variational):
         display.plot(start=len(variational.elbo_))
 
 
-def test_chains_have_no_bound_and_bounds_no_chains(variational, sampled):
+def test_chains_have_no_bound_and_bounds_no_chains(variational, sampled, monkeypatch):
     with pytest.raises(ValueError, match="got solver='gibbs': see TraceDisplay"):
         ELBODisplay.from_estimator(sampled)
     for display in (TraceDisplay, RankDisplay):
         with pytest.raises(ValueError, match="got solver='vi': see ELBODisplay"):
             display.from_estimator(variational)
+    monkeypatch.setitem(variational.posterior_.attrs, "solver_reason", "more words than it takes")
+    with pytest.raises(ValueError, match="got solver='vi', which solver='auto' chose"):
+        TraceDisplay.from_estimator(variational)
 
 
 @pytest.fixture

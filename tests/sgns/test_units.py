@@ -229,7 +229,7 @@ def test_features_where_the_mode_lacks_components(precision):
 
 def test_no_room_for_the_dispersion(monkeypatch):
     """With the model's intervals a fit goes without it."""
-    monkeypatch.setattr("skbayesembed.sgns.documents.sampling.bytes_needed", lambda *_: 1e18)
+    monkeypatch.setattr("skbayesembed.sgns.documents.footprint.bytes_needed", lambda *_: 1e18)
     model = fast(uncertainty="model").fit(TEXTS)
     assert model.similarity("w00", "w01").mean <= 1
 
@@ -259,7 +259,7 @@ def test_a_refused_batch_leaves_the_fit_as_it_is():
 def test_memory_is_checked_before_the_work(monkeypatch):
     model = fast().fit(TEXTS)
     monkeypatch.setattr("skbayesembed.common.memory.physical_memory", lambda: 1000)
-    with pytest.raises(MemoryError, match=r"The deviations of 18 words by 30 units .*'model'"):
+    with pytest.raises(MemoryError, match=r"by units, of 18 words by 30 units .*'model'"):
         model.similarity("w00", "w01")
 
 

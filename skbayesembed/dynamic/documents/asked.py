@@ -18,6 +18,7 @@ from ..laplace.rough import RoughSolver
 from ..model import SIDES, Curvature, DynamicDensity
 from ..priors import DriftPrior
 from .density import density_of
+from .footprint import check_room, places_of
 from .possible import why_not
 from .response import FEWEST_SPLITS
 
@@ -38,11 +39,19 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
     training : inputs.Training
     clock : callable
         CPU seconds so far.
+
+    Raises
+    ------
+    MemoryError
+        If it would not fit in memory, before anything of it is made.
     """
     if estimator.uncertainty != "documents" or why_not(estimator, training) is not None:
         return None
     counts = [c if c.total > 0 else None for c in training.counts]
     shape = len(counts), training.words.size, int(estimator.n_components)
+    units, given = training.units, training.given
+    places = places_of(training.sources, training.index, units, given)
+    check_room((shape[0], 2, *shape[1:]), units.n_units, places, given, estimator.n_jobs)
     rng = np.random.default_rng(0)
     arrays = {name: _SIZE * rng.standard_normal(shape) for name in SIDES}
     diffusion = _DIFFUSION if estimator.diffusion == "learned" else estimator.diffusion

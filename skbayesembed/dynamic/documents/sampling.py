@@ -16,14 +16,13 @@ another, and halves of either text ask for about the same factor in both.
 
 from __future__ import annotations
 
-import time
 from functools import cached_property
 from itertools import chain
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from ...common.memory import check_memory
+from ...common.compiling import working_time
 from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
@@ -38,22 +37,20 @@ from ...sgns.documents.deviations import (
 from ...sgns.documents.response import half_weights
 from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios
 from ..laplace.approximation import DynamicLaplace
-from ..laplace.rough import LARGE
 from ..laplace.solver import reach_mode
 from ..model import SIDES, Curvature, by_side
 from .asked import seconds_of_deviations
 from .density import density_of
 from .deviations import DriftDeviations, own_paths
+from .footprint import AT_ONCE, TOGETHER, check_room
 from .response import FEWEST_SPLITS, SEARCH_TOL, drift_changes
 from .scores import resting_units
 
-# Linear systems solved in step, and the residual that they are solved to, relative to their size.
-# What it leaves makes standard deviations too small. UN debates, 600 words, 20 components, five
-# periods: those of the distances that 400 words moved are .99 in the median, .95 for one in twenty
-# (.94 and .75 at a residual of 1e-2), of what an exact solution has.
-_TOGETHER, _TOL, _RAW_TOL = 16, 2e-3, 1e-3
-# Sums of units whose influences are held at a time.
-_AT_ONCE = 64
+# The residual that linear systems are solved to, relative to their size. What it leaves makes
+# standard deviations too small. UN debates, 600 words, 20 components, five periods: those of the
+# distances that 400 words moved are .99 in the median, .95 for one in twenty (.94 and .75 at a
+# residual of 1e-2), of what an exact solution has.
+_TOL, _RAW_TOL = 2e-3, 1e-3
 # The search for the mode from the solver's vectors, before Newton's method.
 _SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
 # Squared distance to the mode, in posterior standard deviations a parameter, before the last step.
@@ -64,8 +61,6 @@ _LARGEST_MODE = {"tol": 3e-6, "residual": 0.1}
 # Blocks of the Hessian up to so many rows are factorised: beyond, solutions to the residual above
 # are had sooner through products.
 _FACTORISED = 2000
-# What the memory check advises.
-_ADVICE = "Use uncertainty='model', fewer n_components, a smaller max_features or fewer periods."
 
 
 class DriftSampling(Sampling):
@@ -110,11 +105,8 @@ class DriftSampling(Sampling):
     def _at_mode(self):
         """The Gaussian at the mode, and the scores of units there."""
         shape = self._shape
-        check_memory(
-            bytes_needed(shape, self._number),
-            f"The deviations of {shape[2]} words in {shape[0]} periods by {self._number} units",
-            _ADVICE,
-        )
+        build = self._build
+        check_room(shape, self._number, build.places, build.given, self.n_jobs)
         counts, make_scores = self._build()
         arrays = {name: x.reshape(shape[0], *shape[2:]) for name, x in self._arrays.items()}
         density = density_of(counts, self._build.prior, arrays)
@@ -139,8 +131,8 @@ class DriftSampling(Sampling):
         return gaussian, density, scores
 
     def _seconds(self, density, arrays):
-        found = seconds_of_deviations(density, arrays, self._number, time.thread_time)
-        return found / effective_n_jobs(self.n_jobs)
+        with working_time() as clock:
+            return seconds_of_deviations(density, arrays, self._number, clock)
 
     @cached_property
     def dispersion(self):
@@ -175,8 +167,8 @@ class DriftSampling(Sampling):
         differences = 0.5 * (halves[:, 0] - halves[:, 1])
         most, n_prior = numbers_of(size)
         weights = sampling_weights(self._number, of_units, most)
-        firsts = range(0, len(weights), _AT_ONCE)
-        parts = (centred(scores, weights[a : a + _AT_ONCE]) for a in firsts)
+        firsts = range(0, len(weights), AT_ONCE)
+        parts = (centred(scores, weights[a : a + AT_ONCE]) for a in firsts)
         noise = prior_noise(density, of_prior, n_prior)
         parts = chain(parts, [np.concatenate([noise, centred(scores, differences)])])
         shifts = self._moved(gaussian, parts, len(weights) + n_prior + len(differences))
@@ -242,8 +234,8 @@ def solved(gaussian, rows, run, tol, told=None):
             told(len(rows[part]))
 
     # the first before all others, which learn from them
-    fill(slice(0, _TOGETHER))
-    run(fill, [(slice(a, a + _TOGETHER),) for a in range(_TOGETHER, len(rows), _TOGETHER)])
+    fill(slice(0, TOGETHER))
+    run(fill, [(slice(a, a + TOGETHER),) for a in range(TOGETHER, len(rows), TOGETHER)])
     return out
 
 
@@ -254,16 +246,3 @@ def mean_information(curvature):
     for p, (slope, _) in zip(curvature.density.periods, curvature.pairs, strict=True):
         out[p.period] = p.sums(slope, np.mean(curvature.x[p.period] ** 2, axis=-1))
     return out
-
-
-def bytes_needed(shape, n_units):
-    """Bytes of deviations, and of the tables that they are worked out with."""
-    n_periods, _, n_words, k = shape
-    size = 2 * n_periods * n_words * k
-    most, n_prior = numbers_of(size // 2)
-    rows = min(n_units, most) + n_prior
-    # what is solved together; the information of every word; tables of counts and of curvature
-    working = (_AT_ONCE + 8 * _TOGETHER) * size * 8 + 8 * size * k
-    # directions that the first systems went, and what became of them
-    learned = 2 * 25 * _TOGETHER * size * 4 if size > LARGE else 0
-    return 2 * rows * size * 4 + learned + working + 6 * 8 * n_periods * n_words**2

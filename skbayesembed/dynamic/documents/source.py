@@ -13,6 +13,7 @@ from ...sgns.documents.blocks import DocumentPairs
 from ...sgns.documents.scores import ExpectedScores, GivenScores
 from ...sgns.pairs import PairCounts, pooled_counts, times
 from ..priors import DriftPrior
+from .footprint import places_of
 from .scores import PeriodScores
 
 
@@ -40,6 +41,12 @@ class TextSource:
     seed: Any
     negative: float
     ns_exponent: float
+    given = False
+
+    @property
+    def places(self):
+        """Words of units that influences are worked out for, of each period."""
+        return places_of(self.sources, self.index, self.units, self.given)
 
     def __call__(self):
         """Counts of each period, None where it has none, and a function that makes scores."""
@@ -115,6 +122,12 @@ class PairSource:
     index: np.ndarray
     units: Units
     prior: DriftPrior
+    given = True
+
+    @property
+    def places(self):
+        """As of `TextSource`."""
+        return places_of(self.sources, self.index, self.units, self.given)
 
     def __call__(self):
         """As of `TextSource`."""

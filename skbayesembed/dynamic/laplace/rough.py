@@ -19,7 +19,7 @@ _MOST_PRODUCTS = 1000
 # The residual where none is asked for: what single precision allows.
 _TOL = 1e-4
 # Parameters beyond which later solutions learn from the first, and the directions that they learn.
-LARGE, _SOFT = 50_000, 64
+LARGE, SOFT = 50_000, 64
 
 
 class RoughSolver:
@@ -44,7 +44,7 @@ class RoughSolver:
         self._center = np.zeros_like(along)
         self._learned = None
         if along.size > LARGE:
-            options = {"dtype": np.float32, "max_iter": _MOST_PRODUCTS, "recycle": _SOFT}
+            options = {"dtype": np.float32, "max_iter": _MOST_PRODUCTS, "recycle": SOFT}
             self._learned = KrylovRoot(self._single_product, **options)
 
     def move(self, curvature):

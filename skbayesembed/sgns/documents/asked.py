@@ -20,6 +20,7 @@ from ..laplace.hessian import Hessian
 from ..model import SGNSModel
 from ..priors import Prior
 from .deviations import LARGEST, numbers_of
+from .footprint import check_room, keeps_tables, n_places
 from .possible import why_not
 from .response import half_weights
 
@@ -43,12 +44,21 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
     training : inputs.Training
     clock : callable
         CPU seconds so far.
+
+    Raises
+    ------
+    MemoryError
+        If it would not fit in memory, before anything of it is made.
     """
     if estimator.uncertainty != "documents" or why_not(estimator, training) is not None:
         return None
     n_words, k = training.words.size, int(estimator.n_components)
+    pairs, n_units = training.by_document, training.units.n_units
+    given = hasattr(pairs, "parts")
+    n_entries = n_units * n_words if given else n_places(pairs.source, training.units.index)
+    check_room(n_words, k, n_units, n_entries, keeps_tables(n_words, given))
     model = SGNSModel(pair_table(training.counts), k, Prior(n_words, k, 1.0))
-    return seconds_of_deviations(model, training.units.n_units, training.by_document, clock)
+    return seconds_of_deviations(model, n_units, pairs, clock)
 
 
 def seconds_of_deviations(

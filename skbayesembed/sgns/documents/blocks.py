@@ -117,7 +117,7 @@ def _of_corpus(source, rng):
     ids, offsets = source.kept(rng)
     # radii that are drawn have the linear weights as their expectation
     weights = "linear" if source.window_weights == "dynamic" else source.window_weights
-    for first, stop in _runs(2 * window * np.diff(offsets)):
+    for first, stop in _runs(_sizes(window, offsets)):
         mine = ids[offsets[first] : offsets[stop]]
         ends = offsets[first : stop + 1] - offsets[first]
         documents = np.arange(first, stop)
@@ -156,6 +156,20 @@ def _of_matrix(source, rng):
         rows = sparse.csr_array((matrix.data[start:end], np.arange(n), ends), (stop - first, n))
         positive = document_pairs(rows, pair_weights=source.pair_weights)
         yield Block(document, matrix.indices[start:end], positive)
+
+
+def runs_of_documents(source):
+    """Runs of documents of a `CorpusBatches` or `MatrixBatches` that make a block each.
+
+    They are as many at least where ``subsample`` drops tokens.
+    """
+    if isinstance(source, CorpusBatches):
+        return _runs(_sizes(source.window, source.offsets))
+    return _runs(np.diff(source.matrix.indptr).astype(np.int64) ** 2)
+
+
+def _sizes(window, offsets):
+    return 2 * window * np.diff(offsets)
 
 
 def _runs(sizes):

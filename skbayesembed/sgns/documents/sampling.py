@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,12 +11,11 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from ...common.memory import check_memory
+from ...common.compiling import working_time
 from ...inference.chains import Workers
 from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
 from ..balance import along, balancing, nearest_rotation
-from ..data import KEPT_UPTO
 from ..laplace.approximation import NAMES
 from ..laplace.curvature import seek_mode, seen_through_products
 from ..laplace.hessian import Hessian
@@ -34,13 +32,14 @@ from .deviations import (
     prior_noise,
     sampling_weights,
 )
+from .footprint import TOGETHER, check_room
 from .response import half_weights, mode_near, pair_changes, response_of, search_tol
 from .scores import effective_units
 
-# Linear systems solved in step, and the residual that they are solved to, relative to their size.
-# What it leaves is along scales of both sides, which balancing takes away; without it cosines would
-# have standard deviations some 10 % too small.
-_TOGETHER, _TOL, _RAW_TOL = 16, 5e-3, 5e-4
+# The residual that linear systems are solved to, relative to their size. What it leaves is along
+# scales of both sides, which balancing takes away; without it cosines would have standard
+# deviations some 10 % too small.
+_TOL, _RAW_TOL = 5e-3, 5e-4
 # What it is for the largest models, whose few sums of units tell standard deviations within 9.4 %:
 # it leaves them 3 % too small, for four fifths of the products, and the response makes up for that.
 _LARGEST_TOL = 1e-2
@@ -62,10 +61,6 @@ _NEWTON_STEPS = 1000
 _LARGEST_RESIDUAL = 0.1
 # Share of the largest curvature of a word below which a precision is lost to rounding.
 _RESOLVED = 1e-6
-# What the memory check advises.
-_ADVICE = (
-    "Use uncertainty='model', fewer n_components, a smaller max_features or a larger min_count."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +148,7 @@ class Sampling:
     def _at_mode(self):
         """The mode, its Hessian and the scores of units there."""
         n_words, k = self._arrays["rho"].shape
-        check_memory(
-            bytes_needed(n_words, k, self._number, self._build),
-            f"The deviations of {n_words} words by {self._number} units",
-            _ADVICE,
-        )
+        check_room(n_words, k, self._number, self._build.n_entries, self._build.has_tables)
         model, make_scores = self._build()
         awaited = Awaited(self.verbose)
         awaited.announce(n_words * k, lambda: self._seconds(model))
@@ -170,10 +161,10 @@ class Sampling:
         return mode, hessian, scores
 
     def _seconds(self, model):
-        """Seconds that all will take on a free machine, by products of the model at hand."""
+        """CPU seconds that all will take, by products of the model at hand."""
         pairs = getattr(self._build, "pairs", None)
-        found = seconds_of_deviations(model, self._number, pairs, time.thread_time)
-        return found / effective_n_jobs(self.n_jobs)
+        with working_time() as clock:
+            return seconds_of_deviations(model, self._number, pairs, clock)
 
     def _seeds(self):
         # spawning counts children: a fresh sequence gives the same ones every time
@@ -321,8 +312,8 @@ def _tolerance(model, balance):
 def solve_in_place(hessian, orbit, rows, tol=_TOL, *, awaited=None):
     """``H^+`` times rows (m, 2, n_words, K), at right angles to the orbit of rotations."""
     gaussian = seen_through_products(hessian, tol, _SOFT, hessian.run).rough
-    first = _LARGEST_FIRST if _largest(hessian.model) else _TOGETHER
-    ends = [*range(first, len(rows), _TOGETHER), len(rows)]
+    first = _LARGEST_FIRST if _largest(hessian.model) else TOGETHER
+    ends = [*range(first, len(rows), TOGETHER), len(rows)]
     for start, end in itertools.pairwise([0, *ends]):
         part = rows[start:end].astype(np.float64)
         orbit.project(part)
@@ -378,22 +369,3 @@ def mean_ratios(influences, information):
         if seen.any():
             ratio[word] = np.mean(np.sum((mine @ basis[:, seen]) ** 2, axis=0) / values[seen])
     return ratio
-
-
-def bytes_needed(n_words, k, n_units, build):
-    """Bytes of deviations, and of the tables that they are worked out with.
-
-    ``build`` is the source of the model, a `TextSource` or `PairSource`.
-    """
-    size = 2 * n_words * k
-    most, n_prior = numbers_of(n_words * k)
-    rows = min(n_units, most) + n_prior
-    # directions that the first systems went, and what became of them
-    learned = 2 * 25 * _TOGETHER * size // 2 * 4
-    # slopes and residuals in double and single precision, probabilities, counts of both sides
-    tables = (2 * 8 + 2 * 4 + 2 * 8 + 4 * 8 * build.has_tables) * n_words**2
-    if n_words > KEPT_UPTO and not build.has_tables:
-        # information and inverse blocks of words; beside them tables were negligible
-        tables = 6 * 8 * n_words * k**2
-    influences = 3 * 2 * build.n_entries * 8 * k
-    return learned + 2 * rows * size * 4 + _TOGETHER * size * 64 + tables + influences

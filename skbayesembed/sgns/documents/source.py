@@ -9,10 +9,11 @@ import numpy as np
 
 from ...common.warnings import warn_user
 from ..counting import expected_negatives
-from ..data import TABLES_UPTO, pair_table
+from ..data import pair_table
 from ..model import SGNSModel
 from ..pairs import PairCounts, pooled_counts, times
 from ..priors import InformativePrior, Prior, build_prior
+from .footprint import keeps_tables, n_places
 from .sampling import Sampling
 from .scores import ExpectedScores, GivenScores
 
@@ -38,14 +39,13 @@ class TextSource:
 
     @property
     def n_entries(self):
-        """Words of documents, at most, that influences are worked out for."""
-        source = self.pairs.source
-        return source.ids.size if hasattr(source, "ids") else source.matrix.nnz
+        """Words of units that influences are worked out for."""
+        return n_places(self.pairs.source, self.units.index)
 
     @property
     def has_tables(self):
         """Whether counts of all pairs are kept."""
-        return self.prior.n_words <= TABLES_UPTO
+        return keeps_tables(self.prior.n_words, given=False)
 
     def __call__(self):
         """The posterior without anchors, and a function that makes scores at its mode."""
