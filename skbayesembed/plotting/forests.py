@@ -317,7 +317,7 @@ class ForestDisplay(Display):
         prob = self.result.prob
         below = "" if prob is None else f"\n{interval_label(prob, source)}"
         notes = [] if rows.note is None else [rows.note]
-        if few is not None and few.any():
+        if rows.few is not None and rows.few.any():
             notes.append(f"hollow: fewer than {FEWEST_PAIRS} pairs, what the prior makes of others")
         note = "".join("\n" + textwrap.fill(note, _NOTE) for note in notes)
         axes.set_xlabel(f"{rows.quantity}{below}{note}")

@@ -1,0 +1,366 @@
+"""Answers with named entries, shown as tables: a `Bunch` that prints in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Number
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from .sources import FEWEST_PAIRS, note_on_periods, notes_on, source_of_posterior
+from .tables import Column, Table, frame_of, p_values, readable_numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Rows that are printed of a longer table.
+_MAX_ROWS = 20
+# How entries are printed; others as many digits as they need.
+_SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "known": ".2f",
+          "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
+# Of tests that deal words out anew, below their tables.
+TWO_QUESTIONS = (
+    "(two questions: the interval says what other text would say of these words, p whether words "
+    "dealt out anew differ as much)"
+)
+# Of scores of models, below their tables.
+UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
+# Of answers that hold periods against one of them.
+_OF_PAIRS = "(pairs: those of the period or of the reference, the fewer)"
+# Parts of others, in the data frame only.
+_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged")
+
+
+@dataclass(frozen=True, eq=False)
+class About:
+    """What a `Result` is about.
+
+    Attributes
+    ----------
+    title : str or None
+        Printed above the table.
+    axes : mapping of str to sequence
+        Names of the axes of its entries, in order, and the labels along each; none where entries
+        are single numbers.
+    prob : float or None
+        Probability of its intervals.
+    source : str or None
+        What they rest on, as of `sources.source_of`.
+    ends : tuple of str
+        Entries that are intervals, with (low, high) on an axis of their own.
+    asides : sequence of str
+        Lines below the table that are about the fit.
+    """
+
+    title: str | None = None
+    axes: Mapping[str, Sequence] = field(default_factory=dict)
+    prob: float | None = None
+    source: str | None = None
+    ends: tuple[str, ...] = ("interval",)
+    asides: Sequence[str] = ()
+
+
+class Result(Bunch):
+    """What a method answers with: named entries, reached as attributes.
+
+    It prints as a table, one row for each answer, without its draws; shows as HTML in notebooks;
+    and becomes a pandas DataFrame.
+
+    Parameters
+    ----------
+    entries : mapping of str to object
+    about : About, optional
+
+    Attributes
+    ----------
+    title : str or None
+        What it is about.
+    axes : dict of str to list
+        Names of the axes of the entries, and the labels along them.
+    prob : float or None
+        Probability of the intervals.
+    source : str or None
+        What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
+        ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
+        them), ``"vi"`` and ``"laplace"`` (approximations),
+        ``"point"`` (one draw, no interval); behind it
+        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are, or
+        ``", independent"`` where ``fit`` was told of none and snippets count as independent.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.results import About, Result
+    >>> axes = {"period": [1810, 1820]}
+    >>> found = Result({"mean": [0.25, 0.5], "draws": [[0.2, 0.4], [0.3, 0.6]]}, About(axes=axes))
+    >>> found
+    period   mean
+      1810  0.250
+      1820  0.500
+    >>> found.draws
+    [[0.2, 0.4], [0.3, 0.6]]
+    """
+
+    def __init__(self, entries: Mapping[str, Any] | None = None, about: About | None = None):
+        super().__init__(**(entries or {}))
+        # in the dict of the object, beside the entries
+        object.__setattr__(self, "_about", about or About())
+
+    @property
+    def title(self) -> str | None:
+        """What it is about."""
+        return self._about.title
+
+    @property
+    def axes(self) -> dict[str, list]:
+        """Names of the axes of the entries, and the labels along them."""
+        return {name: list(labels) for name, labels in self._about.axes.items()}
+
+    @property
+    def prob(self) -> float | None:
+        """Probability of the intervals."""
+        return self._about.prob
+
+    @property
+    def source(self) -> str | None:
+        """What intervals rest on."""
+        return self._about.source
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the answers as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each answer, with the labels of its axes first; without draws.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.similarity("cat", "mat").to_frame().shape[0]
+        1
+        """
+        return ResultTable(self).to_frame()
+
+    def to_string(self, max_rows: int | None = _MAX_ROWS) -> str:
+        """Return the answers as text; see `Table.to_string`.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> print(model.similarity("cat", "mat").to_string().splitlines()[0])
+        similarity of 'cat' and 'mat'
+        """
+        return ResultTable(self).to_string(max_rows)
+
+    def __repr__(self) -> str:
+        return self.to_string()
+
+    def _repr_html_(self):
+        return ResultTable(self)._repr_html_()
+
+    def copy(self) -> Self:
+        """Return a shallow copy.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> found = model.similarity("cat", "mat")
+        >>> found.copy().title == found.title
+        True
+        """
+        return _again(type(self), dict(self), self._about)
+
+    def __reduce__(self):
+        # of a copy that is kept elsewhere the entries are enough
+        return _again, (type(self), dict(self), self._about)
+
+
+def _again(kind, entries, about):
+    """A `Result` of a kind, of its entries and what it is about."""
+    made = kind.__new__(kind)
+    Result.__init__(made, entries, about)
+    return made
+
+
+class ResultTable(Table):
+    """The table that a `Result` prints as."""
+
+    _max_rows = _MAX_ROWS
+
+    def __init__(self, result: Result) -> None:
+        self._result, self._about = result, result._about
+        self.source = result.source
+        self._shape = tuple(len(labels) for labels in self._about.axes.values())
+
+    def _values(self):
+        """Entries with a value for each row: name, flat array, and whether they vary by row."""
+        n, size = len(self._shape), int(np.prod(self._shape))
+        for name, value in self._result.items():
+            labels = {name, name.removesuffix("s")} & set(self._about.axes)
+            if name == "draws" or labels or not _is_plain(value):
+                continue
+            end = (2,) if name in self._about.ends or _is_move(value) else ()
+            array = np.asarray(value)
+            ahead = array.shape[: array.ndim - len(end)]
+            if ahead != self._shape[: len(ahead)] or array.shape[len(ahead) :] != end:
+                continue
+            full = array.reshape((*ahead, *[1] * (n - len(ahead)), *end))
+            full = np.broadcast_to(full, (*self._shape, *end)).reshape((size, *end))
+            yield name, full, len(ahead) > 0 or not n
+
+    def _labels(self):
+        """Columns of the labels of rows, a dict of arrays by name."""
+        places = np.indices(self._shape).reshape(len(self._shape), int(np.prod(self._shape)))
+        return {
+            name: _objects(labels)[place]
+            for (name, labels), place in zip(self._about.axes.items(), places, strict=True)
+        }
+
+    def _columns(self):
+        return self._found
+
+    @cached_property
+    def _found(self):
+        # texts of labels are made of the rows that are printed
+        columns = [
+            Column(name, labels, (name,), _texts, left=not _numbers(self._about.axes[name]))
+            for name, labels in self._labels().items()
+        ]
+        for name, values, varies in self._values():
+            if varies and name not in self._left_out():
+                show = self._chances if name.startswith("prob") else _show(name, values)
+                show = _both if _is_move(self._result[name]) else show
+                columns.append(Column(self._head(name), values, (name,), show))
+        return columns or [Column("entries", [", ".join(self._result)], ())]
+
+    def _left_out(self):
+        # units of both periods say what the fewest of them are
+        return (*_NOT_PRINTED, *(["n_units"] if "units" in self._result else []))
+
+    def _head(self, name):
+        if name != "interval" or self._about.prob is None:
+            return name
+        return f"{100 * self._about.prob:g} % interval"
+
+    def _series(self):
+        series = self._labels()
+        for name, values, _ in self._values():
+            if _is_move(self._result[name]):
+                series |= {f"{name}_{end}": values[:, i] for i, end in enumerate(("start", "end"))}
+            elif name in self._about.ends:
+                ahead = "" if name == "interval" else f"{name}_"
+                series |= {f"{ahead}{end}": values[:, i] for i, end in enumerate(("low", "high"))}
+            else:
+                series[name] = values
+        errors = self._result.get("interval_mcse")
+        if errors is not None:
+            low, high = np.reshape(errors, (-1, 2)).T
+            series |= {"low_mcse": low, "high_mcse": high}
+        return series
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame; see `Table.to_frame`."""
+        return frame_of({name: list(values) for name, values in self._series().items()})
+
+    def _title(self):
+        return self._about.title
+
+    def _notes(self):
+        once = [(name, values[0]) for name, values, varies in self._values() if not varies]
+        notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
+        few = np.ravel(self._result.get("pairs", np.inf)) < FEWEST_PAIRS
+        # a verdict says so in a sentence of its own
+        if few.any() and "verdict" not in self._result:
+            what = f"fewer than {FEWEST_PAIRS} pairs"
+            notes.append(note_on_periods(np.count_nonzero(few), what))
+        if {"pairs", "reference"} <= set(self._result):
+            notes.append(_OF_PAIRS)
+        if "n_splits" in self._result:
+            notes.append(TWO_QUESTIONS)
+        if self._result.get("converged") is False:
+            notes.append(UNMIXED_SCORE)
+        return [*notes, *notes_on(self._about.source), *self._about.asides]
+
+
+def _is_plain(value):
+    """Whether an entry is a number, a text, or an array or list of them."""
+    if isinstance(value, Number | str | np.ndarray) or _is_move(value):
+        return True
+    return isinstance(value, list) and all(isinstance(v, Number | str) for v in np.ravel(value))
+
+
+def _is_move(value):
+    """Whether an entry has two numbers, one of the start and one of the end."""
+    return (
+        isinstance(value, tuple) and len(value) == 2 and all(isinstance(v, Number) for v in value)
+    )
+
+
+def _both(values):
+    return [", ".join(_amounts(ends)) for ends in values]
+
+
+def _amounts(values):
+    """Numbers of pairs and units: three digits, or all those before the point."""
+    return ["-" if np.isnan(v) else f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
+
+
+def _units(values):
+    """Numbers of units; a dash where there are none to speak of."""
+    return ["-" if np.isnan(v) else f"{v:.1f}" for v in values]
+
+
+def _objects(labels):
+    """Labels as an array of whatever they are."""
+    out = np.empty(len(labels), dtype=object)
+    out[:] = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    return out
+
+
+def _numbers(labels):
+    return all(isinstance(label, Number) for label in labels)
+
+
+def _texts(values):
+    return [f"{v:.4g}" if isinstance(v, float) else str(v) for v in values]
+
+
+def _show(name, values):
+    if name == "pairs":
+        return _amounts
+    if name == "n_units":
+        return _units
+    if name in _SHOWS or name.startswith("share"):
+        return _SHOWS.get(name, ".2f")
+    if values.dtype.kind in "fc" and values.ndim == 1:
+        return readable_numbers
+    if values.dtype.kind == "f":
+        return ".3f"
+    return lambda cells: [str(v) for v in cells]
+
+
+def titled(title: str, **entries: Any) -> Result:
+    """A `Result` of single numbers, and of arrays that are not printed."""
+    return Result(entries, About(title))
+
+
+def mixed(posterior: Any) -> dict[str, bool]:
+    """The entry ``converged`` of a score: whether chains have mixed; none of what is no chains."""
+    source = source_of_posterior(posterior).split(", ")[0]
+    known = source in ("posterior", "unmixed") and "converged" in posterior.attrs
+    return {"converged": source == "posterior"} if known else {}
