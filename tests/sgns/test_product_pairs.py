@@ -13,7 +13,7 @@ from skbayesembed import BayesianSGNS, PairCounts
 from skbayesembed.inference.chains import Workers, serial
 from skbayesembed.sgns import data
 from skbayesembed.sgns.data import DensePairs, ProductPairs, pair_table, table_bytes
-from skbayesembed.sgns.documents import source
+from skbayesembed.sgns.documents import footprint
 from skbayesembed.sgns.model import SGNSModel
 from skbayesembed.sgns.pairs import RankOne
 from skbayesembed.sgns.residuals import Residuals
@@ -140,7 +140,7 @@ def test_intervals_by_units_need_no_counts_of_all_pairs(monkeypatch):
     for most in (10, 60):
         monkeypatch.setattr(data, "TABLES_UPTO", most)
         monkeypatch.setattr(data, "KEPT_UPTO", most)
-        monkeypatch.setattr(source, "TABLES_UPTO", most)
+        monkeypatch.setattr(footprint, "TABLES_UPTO", most)
         if most == 10:
             monkeypatch.setattr(ProductPairs, "_tables", property(lambda _: pytest.fail("made")))
         model = BayesianSGNS(2, solver="map", prior_precision=1.0, random_state=0).fit(texts)
