@@ -24,7 +24,7 @@ from .common.compiling import Compiling, working_time
 from .common.memory import readable
 from .common.trial import Part, Trial, duration
 from .common.warnings import note_user
-from .posterior.tables import Column, Table
+from .posterior.tables import Column, Table, dashed
 
 # ``find(estimator, training, seeds)``: the fit of an estimator, from training data on.
 Find = Callable[[Any, Any, Mapping[str, np.random.SeedSequence]], Any]
@@ -111,8 +111,8 @@ class Cost(Table):
         names = np.array([part.name for part in rows], dtype=object)
         return [
             Column("part", names, ("part",), left=True),
-            Column("CPU seconds", figures("cpu_seconds"), ("cpu_seconds",), _seconds),
-            Column("seconds", figures("seconds"), ("seconds",), _seconds),
+            Column("CPU seconds", figures("cpu_seconds"), ("cpu_seconds",), dashed(".3g")),
+            Column("seconds", figures("seconds"), ("seconds",), dashed(".3g")),
         ]
 
     def _series(self):
@@ -137,11 +137,6 @@ class Cost(Table):
             f"{duration(self.cpu_seconds)} of CPU, {readable(self.bytes)}: solver={self.solver!r}"
             f"{later}"
         )
-
-
-def _seconds(values):
-    """Texts of seconds; a dash of what cannot be done."""
-    return ["-" if np.isnan(value) else f"{value:.3g}" for value in values]
 
 
 def estimate(

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .sources import FEWEST_PAIRS, note_on_periods, notes_on, source_of_posterior
-from .tables import Column, Table, frame_of, p_values, readable_numbers
+from .tables import Column, Table, dashed, frame_of, p_values, readable_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -320,11 +320,6 @@ def _amounts(values):
     return ["-" if np.isnan(v) else f"{v:.0f}" if v >= 100 else f"{v:.3g}" for v in values]
 
 
-def _units(values):
-    """Numbers of units; a dash where there are none to speak of."""
-    return ["-" if np.isnan(v) else f"{v:.1f}" for v in values]
-
-
 def _objects(labels):
     """Labels as an array of whatever they are."""
     out = np.empty(len(labels), dtype=object)
@@ -344,7 +339,7 @@ def _show(name, values):
     if name == "pairs":
         return _amounts
     if name == "n_units":
-        return _units
+        return dashed(".1f")
     if name in _SHOWS or name.startswith("share"):
         return _SHOWS.get(name, ".2f")
     if values.dtype.kind in "fc" and values.ndim == 1:

@@ -89,6 +89,18 @@ def bounded(values: Iterable[float], digits: int = 2, *, both: bool = True) -> l
     return [text(value) for value in values]
 
 
+def dashed(spec: str) -> Callable[[Iterable[float]], list[str]]:
+    """How a column is printed whose entries may be missing: by ``spec``, and NaN as a dash.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.tables import dashed
+    >>> dashed(".1f")([2.0, float("nan")])
+    ['2.0', '-']
+    """
+    return lambda values: ["-" if np.isnan(value) else f"{value:{spec}}" for value in values]
+
+
 def p_values(values: Iterable[float]) -> list[str]:
     """Texts of p-values: those below a thousandth as ``"<0.001"``."""
     return bounded(values, 3, both=False)
@@ -201,7 +213,7 @@ class Table:
         """Texts of probabilities; of one draw they are 0 or 1."""
         point = self.n_draws == 1 or self.source == "point"
         if point:
-            return ["-" if np.isnan(value) else f"{value:.2f}" for value in values]
+            return dashed(".2f")(values)
         return bounded(values)
 
     def _resting_on(self, source: str, asides: Sequence[str] = ()) -> Self:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...common.memory import check_memory
+from ...inference.krylov import STEPS_KEPT
 from ..batches import ShardBatches
 from ..data import KEPT_UPTO, TABLES_UPTO
 from ..laplace.soft import MOST
@@ -75,7 +76,7 @@ def bytes_needed(n_words: int, k: int, n_units: int, n_entries: int, has_tables:
     most, n_prior = numbers_of(n_words * k)
     rows = min(n_units, most) + n_prior
     # directions that the first systems went, and what became of them
-    learned = 2 * 25 * TOGETHER * size // 2 * 4
+    learned = 4 * STEPS_KEPT * TOGETHER * size
     # slopes and residuals in double and single precision, probabilities, counts of both sides
     tables = (2 * 8 + 2 * 4 + 2 * 8 + 4 * 8 * has_tables) * n_words**2
     if n_words > KEPT_UPTO and not has_tables:
