@@ -35,6 +35,8 @@ Asked = Callable[[Any, Any, Callable[[], float]], float | None]
 _LONG = 2.5e8
 # Those from which on the first question is timed, and the CPU seconds of it that are worth a note.
 _ASKED, _LONG_QUESTION = 2.5e7, 30.0
+# Seconds by the clock from which on it is worth a note that processors would be idle.
+_WORTH_THREADS = 30.0
 # Seconds after which a trial says that it takes a while, and between lines that say where it is.
 _PATIENCE, _BETWEEN = 5.0, 20.0
 _FIRST_QUESTION = "first question"
@@ -121,9 +123,15 @@ class Cost(Table):
         return {name: values[:n] for name, values in super()._series().items()}
 
     def _notes(self):
-        if self.question is None:
-            return []
-        return [_NOT_IN_FIT] if self.no_room is None else [_NOT_IN_FIT, self.no_room]
+        notes = [] if self.question is None else [_NOT_IN_FIT]
+        notes += [] if self.no_room is None else [self.no_room]
+        idle = effective_n_jobs(-1) - self.n_jobs
+        if idle > 0 and self.seconds > _WORTH_THREADS:
+            notes.append(
+                f"({idle} of this machine's processors would be idle: estimate_cost with n_jobs=-1 "
+                "says what they bring)"
+            )
+        return notes
 
     def _title(self):
         first = self.question

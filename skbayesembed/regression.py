@@ -26,8 +26,21 @@ ERRORS = ("auto", "classical", "berkson")
 _LEAST_RELIABLE = 0.3
 # Less of a combination than this is warned of, and of a feature that the others leave less of.
 _HARDLY_RELIABLE, _HARDLY_OWN = 0.5, 0.05
+# Where a feature has less than this that is no error, it matters what the error is taken to be.
+_MATTERS = 0.9
+# Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
+# and documents a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
+_FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
 # Draws whose slopes have a covariance.
 _FEWEST_DRAWS = 20
+
+
+# What tables say of the error of features.
+_TAKEN = {
+    "classical": "classical, estimates about the truth; slopes are corrected for it",
+    "berkson": "Berkson's, the truth about posterior means; slopes need no correction",
+}
+_FEW = "(fewer than 4 df or 2 documents a slope: neither intervals nor p-values are to be trusted)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -56,6 +69,8 @@ class Regression(Table):
     covariance : ndarray of shape (n_terms, n_terms)
     error : str
         What the error of features was taken to be, ``"classical"`` or ``"berkson"``.
+    sentences : list of str
+        Of each term, to be copied.
     n_documents, n_units : int
     prob : float
         Probability of the intervals.
@@ -85,6 +100,23 @@ class Regression(Table):
     scale: np.ndarray | None = None
     standardized: bool = False
 
+    @property
+    def sentences(self) -> list[str]:
+        """What each slope says, to be copied."""
+        return [self._sentence(j) for j in range(self.terms.size)]
+
+    def _sentence(self, j):
+        more = f"{self.scale[j]:.3g}" if self.standardized else "one"
+        low, high = self.interval[j]
+        p = p_values(self.p_value[j : j + 1])[0]
+        p = f"p {p[0]} {p[1:]}" if p.startswith("<") else f"p = {p}"
+        beside = "" if self.terms.size == 1 else ", the other terms held"
+        return (
+            f"With {more} more of {str(self.terms[j])!r}, {self.outcome} differs by "
+            f"{self.mean[j]:+.3g}{beside} ({100 * self.prob:g} % interval {low:+.3g} to "
+            f"{high:+.3g}, {p}; {self.n_documents} documents of {self.n_units} units)."
+        )
+
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
         per = [Column("per", self.scale, ("scale",), ".3g")] if self.standardized else []
@@ -108,14 +140,16 @@ class Regression(Table):
         return f"slopes of {self.outcome}{per}, {about}"
 
     def _notes(self):
-        known = "slopes corrected for" if self.error == "classical" else "no correction for"
+        known = _TAKEN[self.error]
         per = ["(per: standard deviation of a term; 1 of those that have two values)"]
         return [
             *(per if self.standardized else []),
-            f"(se: of units, CR2, and of features together; {known} error in the features)",
+            "(se: of units, CR2, and of features together)",
+            f"(error in the features: {known})",
             "(df: few where few units tell of a slope; more than units where the draws of features "
             "add most of se)",
             "(reliability: share of a feature that is not error, by itself and beside the others)",
+            *([] if _enough(self.freedom, self.n_documents) else [_FEW]),
         ]
 
 
@@ -164,8 +198,9 @@ def regress(
         Slopes on them are drawn towards zero, by the reliability, and are corrected for it.
         ``"berkson"``: features are posterior means, and the truth varies about them, as shares of
         topics do: slopes stay what they are. ``"auto"``: classical for an answer with intervals by
-        units, and berkson for all else; give ``"classical"`` with ``sample_transform`` of
-        `BayesianSGNS` and `DynamicSGNS` where ``uncertainty="documents"``.
+        units, and berkson for all else, with a warning where an array does not tell and it matters.
+        Give ``"classical"`` with ``sample_transform`` of `BayesianSGNS` and `DynamicSGNS` where
+        ``uncertainty="documents"``, and ``"berkson"`` with that of other estimators.
     prob : float, default=0.9
         Probability of the intervals.
 
@@ -184,7 +219,9 @@ def regress(
     -----
     UserWarning
         Where features are nearly as uncertain as that, or so alike that the others leave less than
-        a twentieth of one.
+        a twentieth of one; where a slope has fewer than four degrees of freedom, or there are fewer
+        than two documents a slope; and where ``error="auto"`` is given an array with a feature of
+        which more than a tenth is error.
 
     Notes
     -----
@@ -202,6 +239,8 @@ def regress(
 
     References
     ----------
+    Austin & Steyerberg (2015). The number of subjects per variable required in linear regression
+    analyses. Journal of Clinical Epidemiology 68(6).
     Carroll, Ruppert, Stefanski & Crainiceanu (2006). Measurement Error in Nonlinear Models, 2nd ed.
     Pustejovsky & Tipton (2018). Small-Sample Methods for Cluster-Robust Variance Estimation.
     Journal of Business & Economic Statistics 36(4).
@@ -225,12 +264,19 @@ def regress(
     ... )
     >>> table.terms.tolist(), table.scale.shape
     (['health', 'year'], (2,))
+
+    A slope in words:
+
+    >>> table.sentences[0].split(" (90")[0]
+    "With 0.901 more of 'health', outcome differs by +0.904, the other terms held"
     """
     check_prob(prob)
     check_bool("standardize", standardize)
     check_choice("error", error, ERRORS)
+    source = getattr(features, "source", None)
+    guessed = error == "auto" and source is None
     if error == "auto":
-        error = "classical" if getattr(features, "source", None) == "units" else "berkson"
+        error = "classical" if source == "units" else "berkson"
     draws = _draws_of(features)
     n = draws.shape[1]
     y, labels = _outcome_of(outcome, n), check_units(units, n)
@@ -244,11 +290,13 @@ def regress(
         raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
     fit = _Fit(draws, known, y, clusters.index, error == "classical", names)
     fit.warn(names)
+    if guessed:
+        _warn_of_guess(names, fit.reliabilities[1])
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
     keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
     scale = fit.scale[keep] if standardize else np.ones(keep.size)
     squares = np.outer(scale, scale)
-    return _table(
+    table = _table(
         np.array([*names, *others])[keep],
         scale * fit.slopes[keep],
         squares * fit.by_units()[np.ix_(keep, keep)],
@@ -264,6 +312,41 @@ def regress(
             "scale": scale,
             "standardized": standardize,
         },
+    )
+    _warn_of_few(table)
+    return table
+
+
+def _warn_of_guess(names, reliability):
+    """Warn where an array does not tell what its error is, and it matters."""
+    j = int(np.argmin(reliability))
+    if reliability[j] < _MATTERS:
+        warn_user(
+            f"features are an array, which does not tell what its error is, and "
+            f"{100 * (1 - reliability[j]):.0f} % of {names[j]!r} is error: it is taken for "
+            "error='berkson', right for posterior draws (sample_transform of GaussianLDA and "
+            "DiSCSenseModel). Of sample_transform of BayesianSGNS and DynamicSGNS with "
+            "uncertainty='documents' it is error='classical', without which slopes are too small. "
+            "Give one of them.",
+            UserWarning,
+        )
+
+
+def _enough(freedom, n_documents):
+    return np.min(freedom) >= _FEWEST_FREE and n_documents >= _FEWEST_DOCUMENTS * freedom.size
+
+
+def _warn_of_few(table):
+    """Warn where documents or units are too few for so many slopes."""
+    if _enough(table.freedom, table.n_documents):
+        return
+    j = int(np.argmin(table.freedom))
+    warn_user(
+        f"{table.n_documents} documents of {table.n_units} units are few for "
+        f"{table.terms.size} slopes: that of {str(table.terms[j])!r} has {table.freedom[j]:.1f} "
+        f"degrees of freedom. Below {_FEWEST_FREE:g}, and below {_FEWEST_DOCUMENTS} documents a "
+        "slope, neither intervals nor p-values are to be trusted: take fewer features.",
+        UserWarning,
     )
 
 
@@ -309,9 +392,8 @@ class _Fit:
         self._beside = beside * np.sqrt(len(draws) / (len(draws) - 1))
         seen = x.T @ x
         wrong = np.einsum("snj,snk->jk", self._beside, self._beside) / len(draws)
-        # of posterior means, the truth varies about them
-        self._total, self._wrong = seen if classical else seen + wrong, wrong
-        self.reliabilities = _reliabilities(self._total, wrong)
+        self._seen, self._wrong = seen, wrong
+        self.reliabilities = _reliabilities(seen, wrong, classical)
         curvature = self.matrix.T @ self.matrix
         if classical:
             _check_reliable(seen, wrong, self.reliabilities, names)
@@ -322,20 +404,20 @@ class _Fit:
     def warn(self, names):
         """Warn of features that are nearly refused, or hardly more than the others together."""
         found = []
-        share, j = _most_wrong(self._total, self._wrong)
+        share, j = _most_wrong(self._seen, self._wrong)
         if self._classical and share > 1.0 - _HARDLY_RELIABLE:
             found.append(
                 f"{100 * share:.0f} % of the variance of a combination of features, of "
                 f"{names[j]!r} above all, is error"
             )
-        own = 1.0 / (np.diag(self._total) * np.diag(np.linalg.inv(self._total)))
+        own = 1.0 / (np.diag(self._seen) * np.diag(np.linalg.inv(self._seen)))
         j = int(np.argmin(own))
         if own[j] < _HARDLY_OWN:
             found.append(f"the other features leave {100 * own[j]:.1g} % of {names[j]!r}")
         if found:
             warn_user(
                 f"Slopes of features that are nearly alike are hardly told apart: "
-                f"{'; '.join(found)}{_most_alike(self._total, names)}. Leave features out, or put "
+                f"{'; '.join(found)}{_most_alike(self._seen, names)}. Leave features out, or put "
                 "them together.",
                 UserWarning,
             )
@@ -373,13 +455,16 @@ class _Fit:
         return (basis * np.maximum(values, 0.0)) @ basis.T
 
 
-def _reliabilities(total, wrong):
+def _reliabilities(seen, wrong, classical):
     """Shares of features that are not error: by themselves, and beside the other features."""
-    alone = 1.0 - np.diag(wrong) / np.diag(total)
-    inverse = np.linalg.inv(total)
-    # of what is left of each after its regression on the others
-    beside = 1.0 - np.diag(inverse @ wrong @ inverse) / np.diag(inverse)
-    return alone, beside
+    inverse = np.linalg.inv(seen)
+    # of mean features, and of what is left of each after its regression on the others
+    ratios = (
+        np.diag(wrong) / np.diag(seen),
+        np.diag(inverse @ wrong @ inverse) / np.diag(inverse),
+    )
+    # posterior means are a part of the truth, estimates are the truth and an error
+    return tuple(1.0 - ratio if classical else 1.0 / (1.0 + ratio) for ratio in ratios)
 
 
 def _most_wrong(total, wrong):

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
+# Workers share the processors: BLAS threads of one would wait for those of others. Read when NumPy
+# is loaded.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from scipy import sparse

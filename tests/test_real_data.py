@@ -37,6 +37,7 @@ def test_addresses_as_a_count_matrix():
     assert model.score(counts) > np.log(0.5)
 
 
+@pytest.mark.slow
 def test_posterior_beats_map_on_addresses():
     """Windows of text, later addresses held out: averaging beats the point estimate."""
     frame = table("inaugural", "inaugural.csv.gz")

@@ -66,22 +66,29 @@ def test_features_without_error_are_those_of_least_squares():
 
 def test_table():
     draws, y, covariate = sample(np.random.default_rng(0), "own", 0.9)
-    table = regress(draws, y > 0, UNITS, covariates=covariate, names=["work", "war"])
+    options = {"covariates": covariate, "names": ["work", "war"], "error": "berkson"}
+    table = regress(draws, y > 0, UNITS, **options)
     assert table.terms.tolist() == ["work", "war", "x0"]
     assert repr(table).startswith("slopes of outcome, 120 documents of 30 units\nterm")
-    assert "no correction for error" in repr(table) and " beside\n" in repr(table)
+    assert "(error in the features: Berkson's" in repr(table) and " beside\n" in repr(table)
+    low, high = table.interval[1]
+    assert table.sentences[1].startswith(
+        f"With one more of 'war', outcome differs by {table.mean[1]:+.3g}, the other terms held "
+        f"(90 % interval {low:+.3g} to {high:+.3g}, p "
+    )
     assert np.all(table.partial_reliability <= table.reliability) and table["reliability"][2] == 1
     assert "<table" in table._repr_html_()
     frame = pytest.importorskip("pandas") and table.to_frame()
     assert list(frame.columns[:3]) == ["term", "slope", "se"]
     scaled = regress(
-        draws, y > 0, UNITS, covariates={"late": covariate > 0, "time": covariate}, standardize=True
-    )
+        draws, y > 0, UNITS, covariates={"late": covariate > 0, "time": covariate},
+        standardize=True, error="berkson",
+    )  # fmt: skip
     sds = [*draws.mean(axis=0).std(axis=0, ddof=1), 1.0, covariate.std(ddof=1)]
     np.testing.assert_allclose(scaled.scale, sds)
     plain = regress(
         draws, y > 0, UNITS, covariates=np.column_stack([covariate > 0, covariate]),
-        names=["work", "war", "late", "time"],
+        names=["work", "war", "late", "time"], error="berkson",
     )  # fmt: skip
     assert plain.terms.tolist() == ["work", "war", "late", "time"] and np.all(plain.scale == 1)
     assert scaled.terms.tolist() == ["feature 0", "feature 1", "late", "time"]
@@ -90,7 +97,7 @@ def test_table():
     np.testing.assert_allclose(scaled.covariance, plain.covariance * np.outer(sds, sds))
     np.testing.assert_allclose(scaled.p_value, plain.p_value)
     assert "slopes of outcome per standard deviation" in repr(scaled) and " per " in repr(scaled)
-    one = regress(draws[..., 0], y)
+    one = regress(draws[..., 0], y, error="berkson")
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
     np.testing.assert_allclose(one.partial_reliability, one.reliability)
 
@@ -140,3 +147,37 @@ def test_errors(change, message):
     draws, y, _ = sample(rng, "own", 0.2)
     with pytest.raises(ValueError, match=message):
         regress(**({"features": draws, "outcome": y} | change))
+
+
+def test_reliability_of_posterior_means():
+    """Of the truth, in the direction that a slope rests on: singular errors are no matter."""
+    rng = np.random.default_rng(3)
+    mean = rng.normal(size=(N, 3)) + rng.normal(size=(N, 1))
+    # every error is along one direction of features
+    errors = 0.5 * rng.normal(size=(400, N, 1)) * np.array([1.0, -1.0, 0.0])
+    errors -= errors.mean(axis=0)
+    y = rng.normal(size=N)
+    table = regress(mean + errors, y, error="berkson")
+    for j in range(3):
+        rest = np.column_stack([np.delete(mean, j, axis=1), np.ones(N)])
+        weights = np.zeros(3)
+        weights[j] = 1.0
+        weights[np.arange(3) != j] = -np.linalg.lstsq(rest, mean[:, j])[0][:2]
+        own = mean @ weights
+        seen, wrong = np.var(own), np.mean(np.var(errors @ weights, axis=0))
+        # errors and the intercept: one of 120 degrees of freedom
+        assert table.partial_reliability[j] == pytest.approx(seen / (seen + wrong), abs=0.01)
+    assert table.reliability[2] == 1.0 and np.all(table.partial_reliability > 0.5)
+
+
+def test_what_an_array_does_not_tell():
+    draws, y, _ = sample(np.random.default_rng(0), "shared", 0.8)
+    with pytest.warns(UserWarning, match="an array, which does not tell .* Give one of them"):
+        guessed = regress(draws, y, UNITS)
+    given = regress(draws, y, UNITS, error="berkson")
+    np.testing.assert_array_equal(guessed.mean, given.mean)
+    with pytest.warns(
+        UserWarning, match=r"30 documents of 30 units are few for 20 slopes: that of"
+    ):
+        table = regress(np.random.default_rng(0).normal(size=(20, 30, 20)), y[:30], error="berkson")
+    assert "neither intervals nor p-values" in repr(table)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import spine
 from ..common.checks import check_choice
+from ..common.warnings import note_user
 from ..posterior.datatree import (
     LOG_LIKELIHOOD_BYTES,
     Observations,
@@ -18,7 +19,7 @@ from ..posterior.datatree import (
     data_tree,
     with_draws,
 )
-from ..sgns.datatree import ADVICE, GROUPINGS, add_log_likelihoods, pair_labels
+from ..sgns.datatree import ADVICE, GROUPINGS, LEFT_OUT, add_log_likelihoods, pair_labels
 from ..sgns.loo import n_entries, observed_entries
 from . import inputs
 
@@ -141,6 +142,7 @@ class DataTreeMixin:
             labels = np.asarray(self.periods_.labels, dtype=str)
             found = log_likelihood(posterior, counts, self.words_, labels, observations)
             groups["log_likelihood"] = {observations: found}
+            note_user(LEFT_OUT)
         if posterior.attrs["solver"] in spine.CHAINS:
             groups["log_prior"] = {"trajectories": log_prior(model)}
         return data_tree(posterior, **groups)

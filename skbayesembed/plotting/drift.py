@@ -9,7 +9,7 @@ import numpy as np
 
 from ..posterior.sources import FEWEST_PAIRS, interval_label
 from .canvas import Display, can, labelled, legend_above, styles
-from .labels import called, time_label
+from .labels import called, label_times
 from .marks import band
 
 # Inches, without and for each line of the legend.
@@ -207,6 +207,6 @@ class DriftDisplay(Display):
             label = f"fewer than {FEWEST_PAIRS} pairs"
             axes.plot([], [], "o:", ms=3.5, lw=1.0, color="0.3", mfc="white", label=label)
         axes.set_ylabel("cosine")
-        axes.set_xlabel(time_label(found.times))
+        label_times(axes, found.times)
         legend_above(axes, interval_label(found.prob, found.source, "band"))
         return self._close()

@@ -30,10 +30,16 @@ def called(what):
     return "[" + ", ".join(map(str, check_list("word", what, "words, or one word"))) + "]"
 
 
-def time_label(times):
-    """What an axis of times is called: ``"year"`` where all may be years, else ``"time"``."""
+def label_times(axes, times):
+    """Call the horizontal axis ``"year"`` where all times may be years, else ``"time"``.
+
+    Ticks of years are whole, of however short a span.
+    """
     times = np.asarray(times, dtype=float)
-    return "year" if times.size and np.all((times >= _YEARS[0]) & (times <= _YEARS[1])) else "time"
+    years = times.size and np.all((times >= _YEARS[0]) & (times <= _YEARS[1]))
+    axes.set_xlabel("year" if years else "time")
+    if years:
+        axes.xaxis.get_major_locator().set_params(integer=True)
 
 
 def label_points(axes, positions, labels, size):

@@ -11,7 +11,7 @@ from ..common.checks import check_list
 from ..posterior.sources import interval_label
 from ..senses.prevalences import Prevalences
 from .canvas import Display, can, legend_above, names_for, styles
-from .labels import time_label
+from .labels import label_times
 from .marks import band
 
 # Height of a panel, of what is around them, and of a line of the legend, in inches.
@@ -197,7 +197,7 @@ class PrevalenceDisplay(Display):
         if np.any(found.n_snippets[chosen] == 0):
             look = {"ms": 2.8, "lw": 1.0, "color": "0.3", "mfc": "white", "label": "no snippets"}
             panels[0].plot([], [], "o:", **look)
-        panels[-1].set_xlabel(time_label(found.times))
+        label_times(panels[-1], found.times)
         legend_above(panels[0], interval_label(found.prob, found.source, "band"))
         return self._close()
 

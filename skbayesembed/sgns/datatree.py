@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import spine
 from ..common.checks import check_choice
+from ..common.warnings import note_user
 from ..posterior.datatree import (
     LOG_LIKELIHOOD_BYTES,
     Observations,
@@ -31,6 +32,12 @@ ADVICE = {
     "fewer draws: to_datatree(X, draws=400).",
     "words": "take fewer draws: to_datatree(X, draws=400).",
 }
+# Of trees of pairs: what leaving out an entry means, which `loo` and `compare` of ArviZ do.
+LEFT_OUT = (
+    "entries of this log_likelihood are pairs of words, or words, with all their occurrences: "
+    "psense may read them, but loo and compare of ArviZ leave out entries whole and may rank "
+    "models in reverse; compare models by metrics.score_units, on held-out units."
+)
 # Logits are made for this many pairs and components at a time.
 _CELLS = 4_000_000
 
@@ -160,7 +167,9 @@ class DataTreeMixin:
         -----
         A count c of a pair is c times its log likelihood, so that entries sum to the log likelihood
         of the data, which ``psense`` scales. ArviZ's ``loo`` leaves out an entry whole; the method
-        `loo` leaves out one of its observations. They agree where every count is one.
+        `loo` leaves out one of its observations. They agree where every count is one. Elsewhere
+        ArviZ's ``compare`` may rank models in reverse, and a note on the standard error stream says
+        so: take `metrics.score_units`.
         """
         check_is_fitted(self, "posterior_")
         model = with_draws(self, draws)
@@ -175,6 +184,7 @@ class DataTreeMixin:
             check_log_likelihood(posterior, n, max_bytes, observations, ADVICE[observations])
             found = log_likelihood(posterior, training.counts, self.words_, observations)
             groups["log_likelihood"] = {observations: found}
+            note_user(LEFT_OUT)
         prior = log_prior(model) if sampled else None
         if prior is not None:
             groups["log_prior"] = {"vectors": prior}

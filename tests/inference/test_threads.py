@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import threading
 
-from threadpoolctl import threadpool_info
-
 from skbayesembed.inference.threads import OneBlasThread
+from tests.helpers.blas import blas_threads, two_blas_threads
 
 
-def blas_threads():
-    return {i["filepath"]: i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"}
-
-
+@two_blas_threads()
 def test_overlapping_contexts_of_two_threads():
     before = blas_threads()
     inside, leave = threading.Event(), threading.Event()

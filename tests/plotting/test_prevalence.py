@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skbayesembed.plotting import PrevalenceDisplay
-from skbayesembed.plotting.labels import time_label
+from skbayesembed.plotting.labels import label_times
 from tests.plotting.conftest import plt
 from tests.plotting.test_drift import band_at
 
@@ -31,7 +31,12 @@ def test_a_panel_for_each_genre_a_line_for_each_sense(senses):
     display.figure_.draw_without_rendering()
     legend = display.ax_.get_legend().get_window_extent()
     assert legend.y1 <= display.ax_.title.get_window_extent().y0 < legend.y1 + 0.5 * legend.height
-    assert time_label([1810.5, 2001]) == "year" and time_label([-700, 1900]) == "time"
+    for times, label in (([1810.0, 1811.0], "year"), ([-700.0, 1900.0], "time")):
+        label_times(display.ax_, times)
+        display.ax_.set_xlim(times)
+        assert display.ax_.get_xlabel() == label
+        ticks = display.ax_.get_xticks()
+        assert np.all(ticks == np.round(ticks))
 
 
 def test_periods_without_snippets_are_hollow(senses):

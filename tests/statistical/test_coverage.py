@@ -70,6 +70,7 @@ def described(shares):
     return f"{shares.mean():.2f} +- {error:.2f} ({shares.size} data sets)"
 
 
+@pytest.mark.slow
 def test_coverage_of_two_data_sets():
     """A glance at coverage, anchored at pivots.
 

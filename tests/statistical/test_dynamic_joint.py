@@ -97,6 +97,7 @@ def quantities(state, positive, total):
 )
 def test_geweke(sampling, learned):
     """Prior draws with data, against alternating data given parameters and one sweep."""
+    n = 15_000 if learned else 6000
     prior, rng = drift_prior(learned), np.random.default_rng(11)
     total = totals(rng)
 
@@ -104,14 +105,14 @@ def test_geweke(sampling, learned):
         return rng.binomial(total, expit(logits(state.x)))
 
     direct = []
-    for _ in range(15_000):
+    for _ in range(n):
         state = from_prior(prior, rng)
         direct.append(quantities(state, data(state), total))
     state = from_prior(prior, rng)
     model = conditionals(data(state), total, prior)
     streams = generators(np.random.SeedSequence(12), model.n_streams)
     chain = []
-    for _ in range(15_000):
+    for _ in range(n):
         positive = data(state)
         set_positive(model.model.pairs, positive, total)
         model.sweep(state, streams, sampling.serial)

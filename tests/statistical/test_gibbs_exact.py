@@ -12,7 +12,7 @@ from tests.helpers.quadrature import ALLOWED, one_free_context, one_word, standa
 @pytest.mark.parametrize(
     ("positive", "negative", "precision"),
     [
-        (1, 0, 0.5),
+        pytest.param(1, 0, 0.5, marks=pytest.mark.slow),
         (40, 0, 0.3),
         pytest.param(7, 2, 1.0, marks=pytest.mark.slow),
         pytest.param(30, 25, 2.0, marks=pytest.mark.slow),
