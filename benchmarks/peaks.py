@@ -21,6 +21,7 @@ from parts import append, read, table
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = {
     "sgns": "BayesianSGNS", "expected": "BayesianSGNS, expected negatives",
+    "shards": "BayesianSGNS, shards, variances",
     "dynamic": "DynamicSGNS", "senses": "DiSCSenseModel", "embedded": "DiSCSenseModel, EDiSC",
     "topics": "GaussianLDA", "tilted": "GaussianLDA, Dirichlet",
     "drawn_senses": "DiSCSenseModel, EDiSC, `embedding_draws=10`",

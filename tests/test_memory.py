@@ -20,6 +20,8 @@ CASES = [
     ("sgns", "hmc", 200),
     ("expected", "map", 4),
     ("expected", "vi", 200),
+    ("shards", "map", 4),
+    ("shards", "vi", 200),
     ("dynamic", "map", 4),
     ("dynamic", "vi", 650),
     ("dynamic", "laplace", 1000),

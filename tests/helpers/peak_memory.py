@@ -10,7 +10,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from skbayesembed import BayesianSGNS, DiSCSenseModel, DynamicSGNS, GaussianLDA, PairCounts
+from skbayesembed import (
+    BayesianSGNS,
+    DiSCSenseModel,
+    DynamicSGNS,
+    GaussianLDA,
+    PairCounts,
+    build_vocabulary,
+    count_pairs,
+)
 from skbayesembed.datasets import make_topics
 from skbayesembed.sgns.pairs import RankOne
 from tests.helpers.vectors import DrawnVectors
@@ -53,6 +61,18 @@ def expected(solver, size, draws):
         40, prior_precision=1.0, uncertainty="model", solver=solver, draws=draws, **OPTIONS
     )
     return estimator, pairs, {}
+
+
+def shards(solver, size, draws):
+    """Counts that were added up, and variances alone: what large text is fitted with."""
+    n_words = 2500 * size
+    texts = [[f"w{i}" for i in row] for row in rng.integers(n_words, size=(300 * size, 400))]
+    words = build_vocabulary(texts, min_count=1)
+    estimator = BayesianSGNS(
+        40, prior_precision=1.0, uncertainty="model", covariance="diag", solver=solver,
+        draws=draws, **OPTIONS,
+    )  # fmt: skip
+    return estimator, sum(count_pairs(texts[i::3], words) for i in range(3)), {}
 
 
 def dynamic(solver, size, draws):
@@ -124,7 +144,7 @@ def field(name):
 
 
 ROOMS = {
-    "sgns": sgns, "expected": expected, "dynamic": dynamic, "senses": senses,
+    "sgns": sgns, "expected": expected, "shards": shards, "dynamic": dynamic, "senses": senses,
     "embedded": embedded, "topics": topics, "tilted": tilted, "drawn_senses": drawn_senses,
     "drawn_topics": drawn_topics,
 }  # fmt: skip
