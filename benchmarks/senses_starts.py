@@ -1,0 +1,93 @@
+"""Do starts find the heaviest mode of a sense posterior, or warn, whatever the seed?
+
+    SKBAYESEMBED_DATA=... python benchmarks/senses_starts.py searches --seeds 20 --out results/
+    python benchmarks/senses_starts.py --out results/ --table
+
+So many snippets of *kosmos* with four senses, where the labels have three: a posterior of several
+modes, some of which few starts meet. ``n_starts="auto"`` searches with each seed; modes are the
+same across seeds where their probabilities of senses agree, and are weighed by the masses that the
+searches give them. The heaviest of all seeds is what each of them should have found.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+from parts import parser_of, run, table
+from senses import load
+
+from skbayesembed import DiSCSenseModel
+from skbayesembed.inference.matching import clusters, similarities
+from skbayesembed.senses.starts import SAME
+
+_N_SNIPPETS, _N_SENSES = 214, 4
+
+
+def problem():
+    """Counts, times and genres of the snippets."""
+    counts, given = load("kosmos_edisc")
+    kept = np.sort(np.random.default_rng(0).permutation(counts.shape[0])[:_N_SNIPPETS])
+    counts = counts[kept]
+    counts = counts[:, np.flatnonzero(counts.sum(axis=0) > 0)]
+    return counts, given["times"][kept], given["genres"][kept]
+
+
+def search(options, item):
+    """One search: its modes, and whether it warned that there may be others."""
+    counts, times, genres = problem()
+    model = DiSCSenseModel(
+        _N_SENSES, solver="hmc", chains=1, warmup=5, draws=5, n_jobs=1, random_state=item["seed"]
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        begun = time.process_time()
+        model.fit(counts, times=times, genres=genres)
+        cpu = time.process_time() - begun
+    # one mode alone is not weighed
+    modes = [
+        [mode.n_starts, mode.mass and mode.mass.value, np.round(mode.weights, 4).tolist()]
+        for mode in model.modes_
+    ]
+    told = [str(w.message) for w in caught]
+    return {"cpu": cpu, "modes": modes, "warnings": [t for t in told if "start" in t]}
+
+
+def items(part, options):
+    """Searches in the order of the work."""
+    return [{"seed": seed} for seed in range(options.seeds)]
+
+
+def page(results):
+    """What each seed found of the modes of all."""
+    found = [(i, *mode) for i, r in enumerate(results) for mode in r["modes"]]
+    labels = clusters(similarities([np.array(weights) for *_, weights in found]), SAME)
+    masses = []
+    for label in range(labels.max() + 1):
+        own = [m[2] for m, other in zip(found, labels, strict=True) if other == label and m[2]]
+        masses.append(np.median(own) if own else -np.inf)
+    heaviest, rows = int(np.argmax(masses)), []
+    for i, r in enumerate(results):
+        mine = [(m[1], label) for m, label in zip(found, labels, strict=True) if m[0] == i]
+        met = sum(n for n, label in mine if label == heaviest)
+        warned = "yes" if r["warnings"] else "no"
+        starts = sum(n for n, _ in mine)
+        rows.append([r["item"]["seed"], starts, len(mine), met, warned, f"{r['cpu']:.0f}"])
+    good = sum(row[3] > 0 or row[4] == "yes" for row in rows)
+    below = sorted((m - max(masses) for m in masses), reverse=True)[1:6]
+    head = ["seed", "starts", "modes", "starts in the heaviest", "warned", "CPU s"]
+    return table(head, rows) + (
+        f"\nHeaviest mode found, or a warning: {good} of {len(rows)}. {len(masses)} modes in all; "
+        f"log masses below the heaviest: {', '.join(f'{m:.1f}' for m in below)}.\n"
+    )
+
+
+def main():
+    parser = parser_of(__doc__, ["searches"])
+    parser.add_argument("--seeds", type=int, default=20)
+    run(parser.parse_args(), "senses_starts.jsonl", {"searches": search}, items, page)
+
+
+if __name__ == "__main__":
+    main()
