@@ -3,16 +3,19 @@
     SKBAYESEMBED_DATA=... python benchmarks/senses_starts.py searches --seeds 20 --out results/
     python benchmarks/senses_starts.py --out results/ --table
 
-So many snippets of *kosmos* with four senses, where the labels have three: a posterior of several
-modes, some of which few starts meet. ``n_starts="auto"`` searches with each seed; modes are the
-same across seeds where their probabilities of senses agree, and are weighed by the masses that the
-searches give them. The heaviest of all seeds is what each of them should have found.
+Posteriors of several modes, the heaviest of which few starts may meet: 214 snippets of *kosmos*
+with four senses, where the labels have three, and all 1,469 with three senses and word vectors of
+50 dimensions. ``n_starts="auto"`` searches with each seed; modes are the same across seeds where
+their probabilities of senses agree, and are weighed by the masses that the searches give them. The
+heaviest of all seeds is what each of them should have found.
 """
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 from parts import parser_of, run, table
@@ -22,23 +25,30 @@ from skbayesembed import DiSCSenseModel
 from skbayesembed.inference.matching import clusters, similarities
 from skbayesembed.senses.starts import SAME
 
-_N_SNIPPETS, _N_SENSES = 214, 4
+_SET = "kosmos_edisc"
+# Snippets, senses and dimensions of vectors.
+PROBLEMS = {"few snippets": (214, 4, 0), "vectors": (1469, 3, 50)}
 
 
-def problem():
-    """Counts, times and genres of the snippets."""
-    counts, given = load("kosmos_edisc")
-    kept = np.sort(np.random.default_rng(0).permutation(counts.shape[0])[:_N_SNIPPETS])
-    counts = counts[kept]
-    counts = counts[:, np.flatnonzero(counts.sum(axis=0) > 0)]
-    return counts, given["times"][kept], given["genres"][kept]
+def problem(name):
+    """Counts, times and genres of the snippets, and parameters of the model."""
+    n, n_senses, dims = PROBLEMS[name]
+    counts, given = load(_SET)
+    kept = np.sort(np.random.default_rng(0).permutation(counts.shape[0])[:n])
+    counts, parameters = counts[kept], {"n_senses": n_senses}
+    if dims:
+        root = Path(os.environ.get("SKBAYESEMBED_DATA", ".")) / "senses" / _SET
+        parameters |= {"model": "edisc", "embedding": np.load(root / f"vectors_{dims}.npy")}
+    else:
+        counts = counts[:, np.flatnonzero(counts.sum(axis=0) > 0)]
+    return counts, given["times"][kept], given["genres"][kept], parameters
 
 
 def search(options, item):
     """One search: its modes, and whether it warned that there may be others."""
-    counts, times, genres = problem()
+    counts, times, genres, parameters = problem(item["problem"])
     model = DiSCSenseModel(
-        _N_SENSES, solver="hmc", chains=1, warmup=5, draws=5, n_jobs=1, random_state=item["seed"]
+        solver="hmc", chains=1, warmup=5, draws=5, n_jobs=1, random_state=item["seed"], **parameters
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -56,10 +66,16 @@ def search(options, item):
 
 def items(part, options):
     """Searches in the order of the work."""
-    return [{"seed": seed} for seed in range(options.seeds)]
+    return [{"problem": name, "seed": seed} for name in PROBLEMS for seed in range(options.seeds)]
 
 
 def page(results):
+    """A table of each problem."""
+    parts = [(name, [r for r in results if r["item"]["problem"] == name]) for name in PROBLEMS]
+    return "\n".join(f"{name}:\n\n{section(own)}" for name, own in parts if own)
+
+
+def section(results):
     """What each seed found of the modes of all."""
     found = [(i, *mode) for i, r in enumerate(results) for mode in r["modes"]]
     labels = clusters(similarities([np.array(weights) for *_, weights in found]), SAME)
