@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 
 class Contexts(NamedTuple):
@@ -105,6 +106,20 @@ class Snippets:
     def unlabelled(self):
         """The same snippets, their senses unknown."""
         return replace(self, labels=np.full_like(self.labels, -1))
+
+    def some(self, n, rng):
+        """``n`` snippets by chance, those of known senses first; all where works have effects."""
+        if self.works is not None or self.n_snippets <= n:
+            return self
+        known, rest = np.flatnonzero(self.labels >= 0), np.flatnonzero(self.labels < 0)
+        rest = rng.choice(rest, min(rest.size, max(0, n - known.size)), replace=False)
+        kept = np.sort(np.concatenate([known, rest]))
+        shape = self.n_snippets, self.n_words
+        counts = sparse.csr_array((self.counts, self.words, self.indptr), shape)[kept]
+        return self.of(
+            counts, self.periods[kept], self.genres[kept], self.labels[kept],
+            n_periods=self.n_periods, n_genres=self.n_genres, vectors=self.vectors,
+        )  # fmt: skip
 
     @property
     def n_snippets(self):

@@ -21,6 +21,8 @@ from .model import SenseModel, permuted
 # Powers of the likelihood through which a start is annealed, moves at each, and moves after them.
 _POWERS = np.geomspace(0.1, 1.0, 20)
 _MOVES, _SETTLING = 8, 40
+# A start is annealed on so many snippets at most; all of them join where it settles.
+_ANNEALED = 10_000
 # First step size of a start, in coordinates whose scale is one; adapted from the first move on.
 _FIRST_STEP = 0.2
 # Its trajectories have some 2**8 steps at most, five times what text needs: counts or variances
@@ -103,20 +105,26 @@ class Mode:
 def annealed(data, n_senses, prior, rng):
     """One start: a draw of the prior, taken through rising powers of the likelihood.
 
+    Of many snippets, a part takes it there: modes stand apart long before all are seen.
+
     Returns
     -------
     Mode
     """
-    arrays, step = None, _FIRST_STEP
+    arrays, step, some = None, _FIRST_STEP, data.some(_ANNEALED, rng)
     for power in _POWERS:
-        model = SenseModel(data, n_senses, prior, power=power)
+        model = SenseModel(some, n_senses, prior, power=power)
         theta = model.init(rng) if arrays is None else model.pack(arrays)
         walker = Walker(model, rng, theta, step, _HURRIED)
         for _ in range(_MOVES):
             walker.move()
         arrays, step = model.unpack(walker.state.theta), walker.sampler.step
     arrays |= permuted(arrays, order_of_labels(data, n_senses, prior, arrays))
-    walker.enter(model.pack(arrays))
+    if some is not data:
+        model = SenseModel(data, n_senses, prior)
+        walker = Walker(model, rng, model.pack(arrays), step, _HURRIED)
+    else:
+        walker.enter(model.pack(arrays))
     draws, densities = [], []
     for i in range(_SETTLING):
         walker.move()

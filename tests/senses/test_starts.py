@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import warnings
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from skbayesembed.inference.matching import similarity
 from skbayesembed.inference.mode_mass import OPTIONS, Mass
 from skbayesembed.senses import starts
 from skbayesembed.senses.data import Snippets
@@ -191,3 +193,20 @@ def test_starts_take_a_bounded_number_of_gradients(monkeypatch):
     assert np.isfinite(modes[0].weights).all()
     moves = starts._POWERS.size * starts._MOVES + starts._SETTLING + sum(starts._ROUNDS)
     assert len(calls) < 1.5 * 2**OPTIONS.max_depth * moves
+
+
+def test_starts_are_annealed_on_a_part_of_many_snippets(data, monkeypatch):
+    """They end in the modes of all; known senses are in every part."""
+    few, rng = data.n_snippets // 2, np.random.default_rng(0)
+    labels = np.where(np.arange(data.n_snippets) % 9 == 0, 1, -1)
+    part = replace(data, labels=labels).some(few, rng)
+    assert part.n_snippets == few and (part.labels >= 0).sum() == (labels >= 0).sum()
+    assert (part.n_periods, part.n_words) == (data.n_periods, data.n_words)
+    assert data.some(data.n_snippets, rng) is data
+    whole = starts.annealed(data, K, ModelPrior(), np.random.default_rng(1))
+    monkeypatch.setattr(starts, "_ANNEALED", few)
+    mode = starts.annealed(data, K, ModelPrior(), np.random.default_rng(1))
+    assert similarity(whole.weights, mode.weights) > starts.SAME
+    # both settled: means of 20 log densities of the same posterior
+    spread = np.sqrt(SenseModel(data, K, ModelPrior()).n_parameters / 2)
+    assert abs(whole.log_density - mode.log_density) < 5 * spread
