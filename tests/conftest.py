@@ -108,6 +108,15 @@ def sampling():
     return Sampling
 
 
-@pytest.fixture(params=KERNELS, ids=[f"{k}-{'dense' if d else 'sparse'}" for k, d in KERNELS])
+# Each kernel with one layout; the others in the slow tests.
+_QUICK = [("metropolis", True), ("polya-gamma", False)]
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(case, marks=() if case in _QUICK else pytest.mark.slow) for case in KERNELS
+    ],
+    ids=[f"{k}-{'dense' if d else 'sparse'}" for k, d in KERNELS],
+)
 def kernel_and_layout(request):
     return request.param

@@ -79,6 +79,7 @@ def killed(name, backend, moments, seed, folder):
     return [(float(seconds), same == "True", phase) for seconds, same, phase in lines]
 
 
+@pytest.mark.slow
 def test_killed_in_search_warm_up_and_draws(tmp_path, request):
     seed = request.config.getoption("--seed-offset")
     found = killed("senses-hmc", "threading", 3, seed, tmp_path)

@@ -187,10 +187,10 @@ INPUTS = {
 }
 
 
-# Inputs are told apart before any solver sees them: every kind with two, the rest with two kinds.
-EVERY_KIND = ("map", "metropolis")
+# Inputs are told apart before any solver sees them: every kind with one, the rest with two kinds.
+EVERY_KIND = ("map",)
 # The default run leaves these to tests/test_contract.py, which has all solvers.
-DEARER = ("free", "ard", "hmc", "vi-diag")
+DEARER = ("free", "ard", "hmc", "vi-diag", "polya-gamma")
 
 
 def pytest_generate_tests(metafunc):

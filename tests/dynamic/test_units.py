@@ -275,7 +275,10 @@ def test_the_model_warns_of_dispersion(capsys):
     assert "intervals by units, 2 of 3: 128 of 128 deviations" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    "solver",
+    [pytest.param(s, marks=() if s in ("map", "hmc") else pytest.mark.slow) for s in SOLVERS],
+)
 def test_every_solver_answers_with_the_same_widths(fitted, solver):
     model = make(solver=solver).fit(TEXTS, times=TIMES)
     assert model.posterior_.attrs["uncertainty"] == "documents"

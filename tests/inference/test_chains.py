@@ -433,15 +433,15 @@ def fit(request, simulated, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore:The chains have not mixed")
 @pytest.mark.parametrize("chains", [1, 3])
-def test_same_seed_same_draws(fit, chains):
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_same_seed_same_draws(fit, chains, backend):
     expected = fit(chains=chains, n_jobs=1).posterior_
-    for backend in ("threading", "loky"):
-        with joblib.parallel_config(backend=backend):
-            posterior = fit(chains=chains, n_jobs=2).posterior_
-        for name in ("rho", "alpha"):
-            np.testing.assert_array_equal(posterior[name], expected[name])
-        for name in ("logit", "acceptance"):
-            np.testing.assert_array_equal(posterior.stats[name], expected.stats[name])
+    with joblib.parallel_config(backend=backend):
+        posterior = fit(chains=chains, n_jobs=2).posterior_
+    for name in ("rho", "alpha"):
+        np.testing.assert_array_equal(posterior[name], expected[name])
+    for name in ("logit", "acceptance"):
+        np.testing.assert_array_equal(posterior.stats[name], expected.stats[name])
 
 
 def test_the_fit_above_has_blocks_to_share(monkeypatch, fit):

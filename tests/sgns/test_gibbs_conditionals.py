@@ -41,7 +41,7 @@ def problem(sampling, kernel="metropolis", dense=True):
     return sampling.conditionals(positive, total - positive, 2, 1.0, kernel, dense)
 
 
-@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("dense", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_stuck_chain_comes_home(sampling, dense):
     """From a start hundreds of standard deviations off, approximate sweeps get a chain moving."""
     model = problem(sampling, dense=dense)

@@ -97,6 +97,7 @@ def test_flushes_change_nothing(monkeypatch):
         same_shard(count(slice(None), units=SPEAKERS), whole)
 
 
+@pytest.mark.slow
 def test_map_and_reduce_in_processes():
     with Parallel(n_jobs=2) as map_:
         words = sum(map_(delayed(build_vocabulary)(TEXTS[cut], min_count=8) for cut in CUTS))

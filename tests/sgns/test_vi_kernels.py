@@ -141,7 +141,7 @@ def slow_ascend(mean, matrices, y, y_matrices, n, kappa, prior, shift, near, tau
     "form, full",
     [("dense", True), ("dense", False), ("sparse", True), ("sparse", False), ("diagonal", False)],
 )
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.slow)])
 def test_ascend(coupled, form, full, dtype):
     n_words, d = 23, 3
     mean, y = RNG.standard_normal((2, n_words, d))

@@ -44,6 +44,7 @@ def covered(n_words, k, n_periods, n_pairs, empty, draws, warmup, seed, diffusio
     return shares
 
 
+@pytest.mark.slow
 def test_coverage_of_small_data_sets():
     """A glance: 8 data sets of 15 words and 4 periods, one of them empty.
 

@@ -237,7 +237,8 @@ def assert_monte_carlo_error(found):
             assert 0.5 < np.sqrt(np.mean(part**2)) < 1.6, name
 
 
-@pytest.mark.parametrize("anchors", ["pivot", pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("anchors", ["pivot", None])
 def test_against_gibbs(sampling, anchors):
     found = compare(sampling, (30, 3, 6000), anchors, 1000, 60)
     if anchors is None:

@@ -90,7 +90,7 @@ def sample(kind, data, options, draws, seed=1):
     ("kind", "labelled"),
     [
         ("disc", False),
-        ("gasc", True),
+        pytest.param("gasc", True, marks=pytest.mark.slow),
         pytest.param("disc", True, marks=pytest.mark.slow),
         pytest.param("gasc", False, marks=pytest.mark.slow),
     ],

@@ -116,7 +116,9 @@ def test_means_and_covariances(kernel):
     assert np.all(np.abs(z) < ALLOWED), z
 
 
-@pytest.mark.parametrize(("power", "separation"), [(1.0, 2.5), (0.3, 5.0)])
+@pytest.mark.parametrize(
+    ("power", "separation"), [(1.0, 2.5), pytest.param(0.3, 5.0, marks=pytest.mark.slow)]
+)
 def test_kernels_agree(power, separation, sampling):
     """300 documents: log density, sizes of topics and mixing of documents, in Monte Carlo error.
 
