@@ -111,8 +111,10 @@ class DiSCSenseModel(
         approximations then start from the heaviest mode. With ``"auto"`` there are 24, and 24 more,
         up to 96, until those that met a mode of their own are less than 5 % of all (about the
         probability that another start meets a mode that none has met; Good 1953) and the densest
-        mode was met twice. For ``"map"``: number of searches, the best of which is taken; 24 with
-        ``"auto"``.
+        mode was met twice. From 24 starts on, two senses exchange their snippets from a period on,
+        or within one, beginning at the densest starts and at the heaviest mode, as long as that
+        leads to denser modes. For ``"map"``: number of searches, the best of which is taken; 24
+        with ``"auto"``.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for snippets given as strings.
     lowercase : bool, default=True

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Below a table of modes that may look as if all was well.
 _UNMIXED = (
     "(the chains have not mixed: a mode with all of the posterior may hold several readings of the "
-    "senses. Lower n_senses, or label some snippets)"
+    "senses. Raise n_starts, label some snippets, or choose another n_senses)"
 )
 
 
@@ -66,9 +66,9 @@ class Modes(Sequence):
         Returns
         -------
         pandas.DataFrame
-            The ``share`` of the posterior, ``n_starts`` that ended in the mode, its mean
-            ``log_likelihood``, and its ``log_mass`` with the standard ``error``, NaN where it was
-            not weighed.
+            The ``share`` of the posterior, ``n_starts`` that ended in the mode and, where there
+            are any, ``n_exchanges`` that led to it, its mean ``log_likelihood``, and its
+            ``log_mass`` with the standard ``error``, NaN where it was not weighed.
 
         Examples
         --------
@@ -99,10 +99,12 @@ class _ModeTable(Table):
                   for m in self._modes]  # fmt: skip
         mass, error = np.reshape(masses, (-1, 2)).T
         starts = np.array([mode.n_starts for mode in self._modes], dtype=int)
+        led = np.array([mode.n_exchanges for mode in self._modes], dtype=int)
         return [
             Column("mode", np.arange(len(self._modes)), (), "d"),
             Column("share", figures(lambda mode: mode.share), ("share",), ".3g"),
             Column("starts", starts, ("n_starts",), "d"),
+            *([Column("exchanges", led, ("n_exchanges",), "d")] if led.any() else []),
             Column(
                 "log likelihood", figures(lambda mode: mode.log_likelihood), ("log_likelihood",),
                 ".1f",

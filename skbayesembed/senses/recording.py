@@ -177,8 +177,8 @@ def _of_unmixed(posterior, mixing):
         f"The chains have not mixed: the largest split R-hat of the prevalences of senses is "
         f"{mixing[at]:.3g}, above {RHAT_LIMIT}. That of sense {at[-1]} is "
         f"{' or '.join(f'{p:.2f}' for p in by_chain)} by chain: one mode may hold more than one "
-        "reading of the senses. Lower n_senses, or label some snippets (y); where R-hat is near "
-        f"the limit, raise warmup and draws. TraceDisplay shows chains.{within(posterior)}"
+        "reading of the senses. Raise n_starts, label some snippets (y), or choose another "
+        f"n_senses; where R-hat is near the limit, raise warmup and draws. TraceDisplay shows chains.{within(posterior)}"
     )
 
 

@@ -90,7 +90,8 @@ def warn_of_modes(modes):
 
     A second mode matters where it holds more than a hundredth of the posterior, or where it may be
     the heaviest within the errors of log masses. One that no start has met is likely where many
-    have met a mode of their own, or one alone has met the heaviest.
+    have met a mode of their own, or one alone, or one series of exchanges of
+    senses, has met the heaviest.
     """
     first, n_starts = modes[0], sum(mode.n_starts for mode in modes)
     others = range(1, len(modes))
@@ -105,18 +106,21 @@ def warn_of_modes(modes):
             "snippets (y), or choose another n_senses.",
             ConvergenceWarning,
         )
-    elif modes[0].n_starts == 1 and n_starts >= _ENOUGH_STARTS:
+    elif first.n_starts + first.n_exchanges == 1 and n_starts >= _ENOUGH_STARTS:
+        met = f"{first.n_starts} of n_starts={n_starts} starts met"
+        if first.n_exchanges:
+            met += ", and 1 series of exchanges of senses led to,"
         warn_user(
-            f"1 of n_starts={n_starts} starts met the heaviest of {len(modes)} modes of the "
-            "posterior: there may be a heavier one that no start has met. See modes_; raise "
-            "n_starts until several meet the first, label some snippets (y), or lower n_senses.",
+            f"{met} the heaviest of {len(modes)} modes of the posterior: there may be a heavier "
+            "one that no start has met. See modes_; raise n_starts until several meet the first, "
+            "label some snippets (y), or choose another n_senses.",
             ConvergenceWarning,
         )
     elif n_starts >= BATCH and share_met_once(modes) >= UNSEEN:
         warn_user(
             f"{100 * share_met_once(modes):.0f} % of {n_starts} starts met a mode of their own: "
             "the posterior has many modes, and there may be a heavier one that no start has met. "
-            "See modes_; raise n_starts, label some snippets (y), or lower n_senses.",
+            "See modes_; raise n_starts, label some snippets (y), or choose another n_senses.",
             ConvergenceWarning,
         )
 

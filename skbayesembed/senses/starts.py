@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,9 +14,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..common.random import generators
 from ..common.trial import current
 from ..inference.checkpoint import remembered
-from ..inference.matching import clusters, mean_of_aligned, similarities
+from ..inference.matching import clusters, similarities, similarity
 from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass, mean_mass
 from ..inference.threads import OneBlasThread
+from .exchanges import MOVES, TRIES, Exchanging, exchanges, settled
 from .model import SenseModel, permuted
 
 # Powers of the likelihood through which a start is annealed, moves at each, and moves after them.
@@ -42,6 +44,15 @@ WORTH_NAMING, _CLEAR, _PAIRS = 0.01, 4.0, (1, 2, 2)
 # With n_starts="auto" so many starts at a time, and at most. Modes met once, as a share of all
 # starts, are about the probability that the next meets a new one (Good 1953, Biometrika 40).
 BATCH, _MOST, UNSEEN = 24, 96, 0.05
+# Starts of a batch from which senses are exchanged: the densest of each mode, within these numbers.
+_FEWEST_JOINTS, _MOST_JOINTS = 2, 6
+# From the heaviest mode so many modes beside it are explored, and weighed where they are not less
+# dense by more than this; as long as one is heavier, for so many rounds at most.
+_BESIDE, _FAR, _ROUNDS_BESIDE = 3, 30.0, 4
+# States as similar as this are of one part of a mode.
+_IDENTICAL = 0.97
+# Where their seeds begin.
+_JOINTS = 2**20
 # Least probability of a known sense, whose logarithm is taken.
 _SMALLEST = 1e-300
 
@@ -65,6 +76,8 @@ class Mode:
         standard error; None where it was not weighed, as where there is one mode alone.
     n_starts : int
         How many starts ended in it.
+    n_exchanges : int
+        How many series of exchanges of senses led to it from another mode.
     log_likelihood : float
         Mean over the last round.
     log_density : float
@@ -83,6 +96,7 @@ class Mode:
     log_likelihood: float = np.nan
     log_density: float = np.nan
     share: float = 1.0
+    n_exchanges: int = 0
 
     def __repr__(self):
         return (
@@ -125,14 +139,42 @@ def annealed(data, n_senses, prior, rng):
         walker = Walker(model, rng, model.pack(arrays), step, _HURRIED)
     else:
         walker.enter(model.pack(arrays))
-    draws, densities = [], []
-    for i in range(_SETTLING):
-        walker.move()
-        if 2 * i >= _SETTLING:
-            draws.append(model.sense_proba(model.unpack(walker.state.theta)).T)
-            densities.append(walker.state.logp)
-    arrays, weights = model.unpack(walker.state.theta), mean_of_aligned(draws, model.binding)
-    return Mode(arrays, weights, 1, log_density=float(np.mean(densities)))
+    arrays, weights, density = settled(walker, _SETTLING)
+    return Mode(arrays, weights, 1, log_density=density)
+
+
+def rejoined(mode, data, n_senses, prior, rng):
+    """The mode that exchanges of senses lead to from another; None where they lead to none."""
+    some = data.some(_ANNEALED, rng)
+    found, model = (mode.arrays, mode.weights, mode.log_density), SenseModel(some, n_senses, prior)
+    if some is not data:
+        found = settled(Walker(model, rng, model.pack(mode.arrays), options=_HURRIED), _SETTLING)
+    new = Exchanging(model, some, n_senses, prior, rng, _HURRIED).improved(found)
+    if new is found or similarity(found[1], new[1], model.binding) > SAME:
+        return None
+    if some is not data:
+        model = SenseModel(data, n_senses, prior)
+        new = settled(Walker(model, rng, model.pack(new[0]), options=_HURRIED), _SETTLING)
+    arrays, weights, density = new
+    return Mode(arrays, weights, 0, log_density=density, n_exchanges=1)
+
+
+def beside(mode, data, n_senses, prior, rng):
+    """Explored modes that one exchange of senses leads to from an explored one: a list."""
+    if data.n_snippets > _ANNEALED:
+        return []
+    model = SenseModel(data, n_senses, prior)
+    found = mode.arrays, mode.weights, mode.log_density
+    states = Exchanging(model, data, n_senses, prior, rng, _HURRIED).around(found, _BESIDE)
+    made = [Mode(a, w, 0, log_density=density, n_exchanges=1) for a, w, density in states]
+    made = [explore(new, data, n_senses, prior, rng) for new in made]
+    # of others weighing would tell no more
+    return [
+        new
+        for new in made
+        if new.log_density > mode.log_density - _FAR
+        and similarity(mode.weights, new.weights, model.binding) < _IDENTICAL
+    ]
 
 
 def order_of_labels(data, n_senses, prior, arrays):
@@ -245,10 +287,13 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
             "starts", lambda: side_by_side(annealed, [(*given, rng) for rng in rngs])
         )
         binding = SenseModel(*given).binding
-        while n_starts == "auto" and len(starts) < _MOST and not _met(starts, binding):
+        joined = _joined(starts, given, seeds, side_by_side, 0)
+        while n_starts == "auto" and len(starts) < _MOST and not _met([*starts, *joined], binding):
+            n = len(starts)
             tasks = [(*given, rng) for rng in generators(seeds, BATCH)]
-            starts += remembered(f"starts-{len(starts)}", partial(side_by_side, annealed, tasks))
-        modes = _grouped(starts, binding)
+            starts += remembered(f"starts-{n}", partial(side_by_side, annealed, tasks))
+            joined += _joined(starts[n:], given, seeds, side_by_side, n)
+        modes = _grouped([*starts, *joined], binding)
         # generators of its own for each phase: those of a process would come back unused
         rngs = generators(seeds, len(modes))
         tasks = [(mode, *given, rng) for mode, rng in zip(modes, rngs, strict=True)]
@@ -256,6 +301,8 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         modes = _grouped(explored, binding)
         if len(modes) > 1:
             _weigh_all(modes, given, seeds, side_by_side)
+        if len(starts) >= BATCH:
+            modes = _with_those_beside(modes, given, seeds, side_by_side)
     modes.sort(key=lambda mode: -mode.share)
     for mode in modes:
         if not (data.labels >= 0).any():
@@ -268,6 +315,45 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     return modes
 
 
+def _joined(starts, given, seeds, side_by_side, n_before):
+    """Modes that exchanges of senses lead to from a batch of starts."""
+    if len(starts) < BATCH:
+        return []
+    groups = _grouped([replace(start) for start in starts], SenseModel(*given).binding)
+    groups.sort(key=lambda mode: -mode.log_density)
+    chosen = (groups + sorted(starts, key=lambda mode: -mode.log_density)[1:])[
+        : min(max(len(groups), _FEWEST_JOINTS), _MOST_JOINTS)
+    ]
+    rngs = generators(_own(seeds, 0, n_before), len(chosen))
+    tasks = [(mode, *given, rng) for mode, rng in zip(chosen, rngs, strict=True)]
+    found = remembered(f"joints-{n_before}", partial(side_by_side, rejoined, tasks))
+    return [mode for mode in found if mode is not None]
+
+
+def _with_those_beside(modes, given, seeds, side_by_side):
+    """Modes and those beside the heaviest, all weighed, until none beside it is heavier."""
+    binding = SenseModel(*given).binding
+    for n in range(_ROUNDS_BESIDE):
+        first = max(modes, key=lambda mode: mode.share)
+        rng = generators(_own(seeds, 1, n), 1)[0]
+        (found,) = remembered(f"beside-{n}", partial(side_by_side, beside, [(first, *given, rng)]))
+        if not found:
+            break
+        modes = [*modes, *found]
+        _weigh_all(modes, given, _own(seeds, 2, n), side_by_side)
+        # parts of one mode that chains hardly leave: the heaviest stands for all
+        modes = _grouped(modes, binding, "share")
+        _share_out(modes)
+        if max(modes, key=lambda mode: mode.share) is first:
+            break
+    return modes
+
+
+def _own(seeds, *key):
+    """Seeds of a phase of its own: other phases have the same generators with it and without."""
+    return np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, _JOINTS, *key))
+
+
 def first_starts(n_starts):
     """How many starts there are, or how many at first where ``"auto"`` may add others."""
     return BATCH if n_starts == "auto" else n_starts
@@ -277,7 +363,7 @@ def _met(starts, binding):
     """Whether starts have met what there is: few modes once, and the densest more than once."""
     modes = _grouped([replace(start) for start in starts], binding)
     densest = max(modes, key=lambda mode: mode.log_density)
-    return share_met_once(modes) < UNSEEN and densest.n_starts > 1
+    return share_met_once(modes) < UNSEEN and densest.n_starts + densest.n_exchanges > 1
 
 
 def share_met_once(modes):
@@ -307,13 +393,18 @@ def _try_search(trial, given, rngs, n_jobs):
         within = (trial.clock() - begun) * sum(_ROUNDS) / _ROUNDS[0]
     n_starts = len(rngs)
     trial.add("starts", n_starts * start, min(n_jobs, n_starts))
+    if n_starts >= BATCH:
+        tries = min(TRIES, len(exchanges(data, n_senses, rngs[0])))
+        moves = _POWERS.size * _MOVES + _SETTLING
+        each = tries * MOVES / moves * start
+        trial.add("exchanges", _TYPICAL_MODES * each, min(n_jobs, _TYPICAL_MODES))
     n_modes = min(n_starts, _TYPICAL_MODES)
     trial.add("modes", n_modes * within, min(n_jobs, n_modes))
     return [mode]
 
 
-def _grouped(modes, binding):
-    """Modes that are the same taken together, each the densest of its group.
+def _grouped(modes, binding, order="log_density"):
+    """Modes that are the same taken together, each the densest of its group, or the heaviest.
 
     Where a mode has parts that chains hardly leave, starts that ended in the lighter ones would
     stay there.
@@ -322,8 +413,9 @@ def _grouped(modes, binding):
     kept = []
     for label in range(labels.max() + 1):
         group = [modes[i] for i in np.flatnonzero(labels == label)]
-        densest = max(group, key=lambda mode: mode.log_density)
+        densest = max(group, key=attrgetter(order))
         densest.n_starts = sum(mode.n_starts for mode in group)
+        densest.n_exchanges = sum(mode.n_exchanges for mode in group)
         kept.append(densest)
     return kept
 
@@ -343,6 +435,14 @@ def _weigh_all(modes, given, seeds, side_by_side):
         rivals = [i for i, mode in enumerate(modes) if may_matter(mode, best)]
         if len(rivals) < 2:
             break
+    _share_out(modes)
+
+
+def _share_out(modes):
+    """Set shares by masses."""
+    if len(modes) == 1:
+        modes[0].share = 1.0
+        return
     values = np.array([mode.mass.value for mode in modes])
     shares = np.exp(values - values.max())
     for mode, share in zip(modes, shares / shares.sum(), strict=True):

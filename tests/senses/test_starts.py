@@ -13,9 +13,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed.inference.matching import similarity
-from skbayesembed.inference.mode_mass import OPTIONS, Mass
+from skbayesembed.inference.mode_mass import OPTIONS, Mass, Walker
 from skbayesembed.senses import starts
 from skbayesembed.senses.data import Snippets
+from skbayesembed.senses.exchanges import settled
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.solvers import warn_of_modes
@@ -210,3 +211,32 @@ def test_starts_are_annealed_on_a_part_of_many_snippets(data, monkeypatch):
     # both settled: means of 20 log densities of the same posterior
     spread = np.sqrt(SenseModel(data, K, ModelPrior()).n_parameters / 2)
     assert abs(whole.log_density - mode.log_density) < 5 * spread
+
+
+def test_exchanges_find_what_annealing_joins_wrongly():
+    """Words of two senses change half way; exchanges from a wrong joint lead to the right one."""
+    rng = np.random.default_rng(0)
+    senses, periods = rng.integers(2, size=160), np.arange(160) % 4
+    # words 0-3 and 4-7 of both senses before, 8-11 and 12-15 after; word 16 and 17 stay
+    words = rng.integers(4, size=(160, 6)) + (4 * senses + 8 * (periods >= 2))[:, None]
+    words[:, 0] = 16 + senses
+    counts = np.zeros((160, 18))
+    np.add.at(counts, (np.arange(160)[:, None], words), 1.0)
+    data = Snippets.of(sparse.csr_array(counts), periods)
+    right = np.stack([senses == 0, senses == 1]).astype(float)
+    wrong = np.where(periods >= 2, right[::-1], right)
+    model = SenseModel(data, K, ModelPrior())
+    held = SenseModel(replace(data, labels=wrong.argmax(axis=0)), K, ModelPrior())
+    begun, *_ = settled(Walker(held, rng, held.init(rng)), 40)
+    found = settled(Walker(model, rng, model.pack(begun)), 40)
+    assert similarity(found[1], wrong) > starts.SAME > similarity(found[1], right)
+    mode = Mode(found[0], found[1], 1, log_density=found[2])
+    joined = starts.rejoined(mode, data, K, ModelPrior(), rng)
+    assert similarity(joined.weights, right) > 0.95 and joined.log_density > mode.log_density
+    assert (joined.n_starts, joined.n_exchanges) == (0, 1)
+    # from the right one no exchange leads on
+    assert starts.rejoined(joined, data, K, ModelPrior(), rng) is None
+    beside = starts.beside(
+        starts.explore(mode, data, K, ModelPrior(), rng), data, K, ModelPrior(), rng
+    )
+    assert max(similarity(m.weights, right) for m in beside) > 0.95
