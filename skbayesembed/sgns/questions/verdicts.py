@@ -8,7 +8,7 @@ from ...posterior.sentences import chance, ended, estimate, side_of_zero
 from ...posterior.sources import FEWEST_PAIRS
 
 _OF_PRIOR = (
-    f"which is what the prior makes of other periods where there are fewer than {FEWEST_PAIRS} pairs"
+    f"which the prior makes of other periods where there are fewer than {FEWEST_PAIRS} pairs"
 )
 
 
