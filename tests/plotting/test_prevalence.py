@@ -62,6 +62,19 @@ def test_genres_and_names_can_be_chosen(senses):
     assert [line.get_label() for line in display.lines_[0]] == names
 
 
+def test_senses_can_be_chosen(senses):
+    both = PrevalenceDisplay.from_estimator(senses)
+    display = PrevalenceDisplay.from_estimator(senses, senses=[1])
+    again = PrevalenceDisplay.from_result(senses.prevalence_info(), senses=[1], names=["a", "b"])
+    for found in (display, again):
+        assert [len(lines) for lines in found.lines_] == [1, 1]
+        np.testing.assert_array_equal(found.lines_[1][0].get_ydata(), both.lines_[1][1].get_ydata())
+        assert found.lines_[0][0].get_color() == both.lines_[0][1].get_color()
+    assert again.lines_[0][0].get_label() == "b"
+    with pytest.raises(ValueError, match="senses must be a list of numbers from 0 to 1"):
+        display.plot(senses=[2])
+
+
 def test_axes_can_be_given(senses):
     _, axes = plt.subplots(1, 2)
     display = PrevalenceDisplay.from_result(senses.prevalence_info(), ax=axes)
