@@ -10,6 +10,9 @@ import numpy as np
 from .sources import FEW_UNITS, INDEPENDENT, WORKS
 from .tables import bounded
 
+# Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
+# other numbers have an exponent.
+_DIGITS, _MOST_DIGITS = (2, 4), 5
 # What intervals allow for, behind them.
 _RESTS_ON = {
     "units": ", for another sample of units of the same kind",
@@ -23,7 +26,9 @@ _CAVEATS = {
 }
 
 
-def rounded(values: Sequence[float], sign: str = "", least: int = 0) -> list[str]:
+def rounded(
+    values: Sequence[float], sign: str = "", least: int = 0, most: int | None = None
+) -> list[str]:
     """Texts of numbers to the same place, the largest of them with two significant digits.
 
     Parameters
@@ -31,18 +36,24 @@ def rounded(values: Sequence[float], sign: str = "", least: int = 0) -> list[str
     values : sequence of float
     sign : {"", "+"}
         Whether positive numbers have a sign.
-    least : int, default=0
-        Fewest digits after the point.
+    least, most : int
+        Fewest and most digits after the point; without ``most``, numbers that are all very small
+        have an exponent.
 
     Examples
     --------
     >>> from skbayesembed.posterior.sentences import rounded
     >>> rounded([58.31, 41.02, 75.4], "+"), rounded([0.5831, 0.41, 0.0754])
     (['+58', '+41', '+75'], ['0.58', '0.41', '0.08'])
+    >>> rounded([0.000012, 0.0000031]), rounded([0.000012, 0.0000031], most=4)
+    (['1.2e-05', '3.1e-06'], ['0.0000', '0.0000'])
     """
     size = np.max(np.abs(values))
-    digits = 1 - int(np.floor(np.log10(size))) if 0 < size < np.inf else 0
-    return [f"{value:{sign},.{max(digits, least)}f}" for value in values]
+    digits = max(least, 1 - int(np.floor(np.log10(size))) if 0 < size < np.inf else 0)
+    if most is None and digits > _MOST_DIGITS:
+        return [f"{value:{sign}.1e}" for value in values]
+    digits = digits if most is None else min(digits, most)
+    return [f"{value:{sign},.{digits}f}" for value in values]
 
 
 def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: str = "") -> str:
@@ -63,9 +74,9 @@ def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: st
     >>> estimate({"mean": 0.125, "interval": (-0.25, 0.5)}, "model", 0.9, "+")
     '+0.12 (90 % interval -0.25 to +0.50, for these texts alone)'
     """
-    mean, low, high = rounded([found["mean"], *found["interval"]], sign, least=2)
     if source == "point":
-        return f"{rounded([found['mean']], sign, least=2)[0]} (a point estimate)"
+        return f"{rounded([found['mean']], sign, *_DIGITS)[0]} (a point estimate)"
+    mean, low, high = rounded([found["mean"], *found["interval"]], sign, *_DIGITS)
     rests = "".join(_RESTS_ON.get(part, "") for part in (source or "").split(", "))
     return f"{mean} ({100 * prob:g} % interval {low} to {high}{rests})"
 
