@@ -59,12 +59,12 @@ print(model.modes_)
 SenseWordsDisplay.from_estimator(model, 8)
 
 # %%
-# Snippets that are sure to have a sense say more than words do. (Words are printed as they were
-# kept: without stop words and rare ones.)
+# Snippets that are sure to have a sense say more than words do. Their passages are the text of the
+# window, with the stop words and rare words that the model does not see.
 
 print(
     model.representative_snippets(
-        uses.counts, n=3, times=uses.times, units=uses.units, texts=uses.snippets
+        uses.counts, n=3, times=uses.times, units=uses.units, texts=uses.passages, target="power"
     )
 )
 

@@ -179,8 +179,8 @@ def estimate(
     """
     spine.check(estimator, room)
     note = (
-        f"estimate_cost of {type(estimator).__name__} reads all data and tries each step; on large "
-        "text this takes up to a tenth of what it estimates."
+        f"estimate_cost of {type(estimator).__name__} reads all data and tries each step; this "
+        "takes some seconds, on large text up to a fifth of what it estimates."
     )
     with _Told(note) as told:
         return _estimate(estimator, room, read, find, asked, told)

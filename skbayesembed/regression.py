@@ -19,6 +19,7 @@ from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, design_of
 from .corpus.units import check_units, units_of
 from .numeric.regression import ClusteredLeastSquares
+from .posterior.sentences import rounded
 from .posterior.tables import Column, Table, p_values
 
 ERRORS = ("auto", "classical", "berkson")
@@ -106,15 +107,18 @@ class Regression(Table):
         return [self._sentence(j) for j in range(self.terms.size)]
 
     def _sentence(self, j):
-        more = f"{self.scale[j]:.3g}" if self.standardized else "one"
-        low, high = self.interval[j]
+        # terms that have two values keep their unit
+        scaled = self.standardized and self.scale[j] != 1.0
+        more = f"one standard deviation ({self.scale[j]:.3g})" if scaled else "one"
+        mean, low, high = rounded([self.mean[j], *self.interval[j]], "+")
         p = p_values(self.p_value[j : j + 1])[0]
         p = f"p {p[0]} {p[1:]}" if p.startswith("<") else f"p = {p}"
         beside = "" if self.terms.size == 1 else ", the other terms held"
+        of = f"{self.n_documents} documents of {self.n_units} units"
+        of += "; slope corrected for error in the features" if self.error == "classical" else ""
         return (
-            f"With {more} more of {str(self.terms[j])!r}, {self.outcome} differs by "
-            f"{self.mean[j]:+.3g}{beside} ({100 * self.prob:g} % interval {low:+.3g} to "
-            f"{high:+.3g}, {p}; {self.n_documents} documents of {self.n_units} units)."
+            f"With {more} more of {str(self.terms[j])!r}, {self.outcome} differs by {mean}{beside} "
+            f"({100 * self.prob:g} % interval {low} to {high}, {p}; {of})."
         )
 
     def _columns(self):
@@ -148,7 +152,8 @@ class Regression(Table):
             f"(error in the features: {known})",
             "(df: few where few units tell of a slope; more than units where the draws of features "
             "add most of se)",
-            "(reliability: share of a feature that is not error, by itself and beside the others)",
+            "(reliability: share of a feature that is not error, given the covariates; beside: "
+            "given the other features, too)",
             *([] if _enough(self.freedom, self.n_documents) else [_FEW]),
         ]
 
@@ -267,8 +272,8 @@ def regress(
 
     A slope in words:
 
-    >>> table.sentences[0].split(" (90")[0]
-    "With 0.901 more of 'health', outcome differs by +0.904, the other terms held"
+    >>> table.sentences[0].split(",")[0]
+    "With one standard deviation (0.901) more of 'health'"
     """
     check_prob(prob)
     check_bool("standardize", standardize)

@@ -5,6 +5,7 @@ import pytest
 
 from skbayesembed import regress
 from skbayesembed.numeric.regression import ClusteredLeastSquares
+from skbayesembed.posterior.sentences import rounded
 
 SLOPES, N, PER, K, S = np.array([1.0, -0.5]), 120, 4, 16, 50
 UNITS = np.repeat(np.arange(N // PER), PER)
@@ -71,11 +72,12 @@ def test_table():
     assert table.terms.tolist() == ["work", "war", "x0"]
     assert repr(table).startswith("slopes of outcome, 120 documents of 30 units\nterm")
     assert "(error in the features: Berkson's" in repr(table) and " beside\n" in repr(table)
-    low, high = table.interval[1]
+    mean, low, high = rounded([table.mean[1], *table.interval[1]], "+")
     assert table.sentences[1].startswith(
-        f"With one more of 'war', outcome differs by {table.mean[1]:+.3g}, the other terms held "
-        f"(90 % interval {low:+.3g} to {high:+.3g}, p "
+        f"With one more of 'war', outcome differs by {mean}, the other terms held "
+        f"(90 % interval {low} to {high}, p "
     )
+    assert "given the covariates" in repr(table) and "corrected" not in table.sentences[1]
     assert np.all(table.partial_reliability <= table.reliability) and table["reliability"][2] == 1
     assert "<table" in table._repr_html_()
     frame = pytest.importorskip("pandas") and table.to_frame()
@@ -96,6 +98,8 @@ def test_table():
     np.testing.assert_allclose(scaled.interval, plain.interval * np.array(sds)[:, None])
     np.testing.assert_allclose(scaled.covariance, plain.covariance * np.outer(sds, sds))
     np.testing.assert_allclose(scaled.p_value, plain.p_value)
+    assert f"With one standard deviation ({sds[1]:.3g}) more of" in scaled.sentences[1]
+    assert scaled.sentences[2].startswith("With one more of 'late'")
     assert "slopes of outcome per standard deviation" in repr(scaled) and " per " in repr(scaled)
     one = regress(draws[..., 0], y, error="berkson")
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
@@ -112,6 +116,7 @@ def test_features_that_are_nearly_alike():
     names = ["health", "hospital"]
     with pytest.warns(UserWarning, match="Slopes of features that are nearly alike") as caught:
         table = regress(draws, common, names=names, error="classical", outcome_name="votes")
+    assert table.sentences[0].endswith(" units; slope corrected for error in the features).")
     assert "'health' and 'hospital' correlate at" in str(caught[0].message)
     assert table.outcome == "votes"
     x = draws - draws.mean(axis=(0, 1))

@@ -29,7 +29,7 @@ print(model.emergence(2, 0.3))
 print(
     model.representative_snippets(
         uses.counts, 2, n=4, times=uses.times, units=uses.units,
-        texts=uses.passages,
+        texts=uses.passages, target="power",
     )
 )
 # %% failure

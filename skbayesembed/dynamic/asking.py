@@ -24,6 +24,12 @@ from .predict import as_read, period_draws
 from .vectors import n_drawn, vectors_of
 
 
+def fewest_pairs(estimator, periods, *phrases):
+    """Positive pairs that the words of each phrase were targets of, the fewest, (n_periods,)."""
+    seen = [estimator.observed_[np.ix_(periods, phrase.index)].sum(axis=1) for phrase in phrases]
+    return np.min(seen, axis=0)
+
+
 class DynamicAskingMixin(AskingMixin):
     """Questions about words in one period of time."""
 
@@ -57,7 +63,13 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        return nearer(self, word, others, prob, self._shift(period))
+        shift = self._shift(period)
+        at = [shift // self.words_.size]
+
+        def fewest(phrases):
+            return min(fewest_pairs(self, at, phrase)[0] for phrase in phrases)
+
+        return nearer(self, word, others, prob, shift, fewest)
 
     def project(
         self, words: Sequence, axis: Axis, *, period: Any, prob: float = 0.9

@@ -23,7 +23,7 @@ from ..sgns.questions.kinds import Cosines, Entries, SelfCosines
 from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
 from ..sgns.reading import pair_axis, pair_places, pairs_at, similarity_title
-from .asking import DynamicAskingMixin
+from .asking import DynamicAskingMixin, fewest_pairs
 from .change import (
     Changes,
     most_changed,
@@ -70,12 +70,6 @@ def _two_periods(estimator, start, end):
             f"start and end must be in different periods, got {periods.labels[at[0]]} for both."
         )
     return at
-
-
-def _fewest_pairs(estimator, periods, *phrases):
-    """Positive pairs that the words of each phrase were targets of, the fewest, (n_periods,)."""
-    seen = [estimator.observed_[np.ix_(periods, phrase.index)].sum(axis=1) for phrase in phrases]
-    return np.min(seen, axis=0)
 
 
 def cosines_at(estimator, a, b, kind=Cosines):
@@ -217,7 +211,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         chosen, where = _chosen_periods(self, periods)
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         question = cosines_at(self, *([(x, t) for t in chosen] for x in (a, b)))
-        where["pairs"] = _fewest_pairs(self, chosen, a, b)
+        where["pairs"] = fewest_pairs(self, chosen, a, b)
         title = similarity_title(a, b)
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
         return without_data(found, where["pairs"] < FEWEST_PAIRS)
@@ -272,8 +266,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         title = f"similarity of {phrase.label!r} to itself in {where['reference']}"
         question = cosines_at(self, now, then, SelfCosines)
         # a cosine with a period without data says nothing, whatever the other has
-        of_reference = _fewest_pairs(self, [at], phrase)
-        where["pairs"] = np.minimum(_fewest_pairs(self, chosen, phrase), of_reference)
+        of_reference = fewest_pairs(self, [at], phrase)
+        where["pairs"] = np.minimum(fewest_pairs(self, chosen, phrase), of_reference)
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
         return without_data(found, where["pairs"] < FEWEST_PAIRS)
 
@@ -326,7 +320,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         similarity = similarity_title(a, b)
         title = f"change of the {similarity} from {start} to {end}"
         found = difference(self, later, former, prob, title=title)
-        found.pairs = tuple(_fewest_pairs(self, [before, after], a, b).tolist())
+        found.pairs = tuple(fewest_pairs(self, [before, after], a, b).tolist())
         without_data(found, min(found.pairs) < FEWEST_PAIRS)
         found.prob_increase = found.pop("prob_positive")
         if found.source != "point":

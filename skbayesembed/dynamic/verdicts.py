@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..posterior.sentences import ended, estimate, side_of_zero
 from ..posterior.sources import FEWEST_PAIRS
 
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
@@ -25,15 +26,6 @@ _OF_CHANGE = {
     "not decided": "Whether they drew closer or apart is not decided: the interval holds zero",
     "no data": f"{_TOO_FEW} it has changed",
 }
-# What intervals allow for, behind them.
-_RESTS_ON = {
-    "units": ", for another sample of units of the same kind",
-    "model": ", for these texts alone",
-}
-_CAVEATS = {
-    "vi": ". Intervals by variational inference are too narrow",
-    "unmixed": ". The chains have not mixed, and the interval is none of the posterior",
-}
 
 
 def verdict_on_drift(found):
@@ -52,17 +44,16 @@ def verdict_on_drift(found):
 
 def verdict_on_change(found):
     """What `similarity_change` found, one of four short texts."""
-    if _has_no_data(found):
-        return "no data"
-    low, high = found.interval
-    return "closer" if low > 0 else "apart" if high < 0 else "not decided"
+    return (
+        "no data" if _has_no_data(found) else str(side_of_zero(found.interval, "closer", "apart"))
+    )
 
 
 def sentence_on_drift(found, kind, word, periods, learned):
     """What `drift` found, to be copied."""
     start, end = periods
-    text = f"The {kind} distance of {word!r} between {start} and {end} is {found.mean:.2f}"
-    text += _interval(found)
+    text = f"The {kind} distance of {word!r} between {start} and {end} is "
+    text += estimate(found, found.source, found.prob)
     if np.isfinite(found.typical):
         text += f"; the mean vector of the median word moved by {found.typical:.2f}"
     if "threshold" in found and learned:
@@ -76,7 +67,7 @@ def sentence_on_drift(found, kind, word, periods, learned):
 def sentence_on_change(found, similarity, periods):
     """What `similarity_change` found, to be copied; ``similarity`` says of what."""
     start, end = periods
-    text = f"The {similarity} changed by {found.mean:+.2f}{_interval(found, '+')}"
+    text = f"The {similarity} changed by {estimate(found, found.source, found.prob, '+')}"
     text += f" from {start} to {end}"
     return _ended(text, found, _OF_CHANGE, periods)
 
@@ -100,15 +91,6 @@ def _has_no_data(found):
     return min(found.pairs) < FEWEST_PAIRS
 
 
-def _interval(found, sign=""):
-    """The interval in brackets; nothing of a point estimate."""
-    if found.source == "point":
-        return ""
-    low, high = found.interval
-    ends = f"{100 * found.prob:g} % interval {low:{sign}.2f} to {high:{sign}.2f}"
-    return f" ({ends}{_RESTS_ON.get(found.source, '')})"
-
-
 def _ended(text, found, said, periods):
     """A sentence and what its verdict says, with the pairs where they are few."""
     verdict = said.get(found.get("verdict", ""), "")
@@ -116,4 +98,5 @@ def _ended(text, found, said, periods):
         pairs = zip(found.pairs, periods, strict=True)
         parts = [f"{n:,.0f} pairs in {label}" for n, label in pairs]
         verdict += f" ({' and '.join(parts)})"
-    return f"{text}{'. ' if verdict else ''}{verdict}{_CAVEATS.get(found.source, '')}."
+    text = f"{text}{'. ' if verdict else ''}{verdict}"
+    return ended(text, found.source, found.get("n_units", np.inf))

@@ -102,7 +102,9 @@ class WordVectors(Mapping[str, np.ndarray]):
         if hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors"):
             return cls(keyed.index_to_key, keyed.vectors)
         if not isinstance(keyed, Mapping) or not keyed:
-            raise TypeError(f"source must be {_ALLOWED}, got {type(source).__name__}.")
+            given = getattr(source, "embedding", None) is not None
+            more = ", whose vectors are those it was given: pass model.embedding" if given else ""
+            raise TypeError(f"source must be {_ALLOWED}, got {type(source).__name__}{more}.")
         return cls(keyed, _stacked(keyed))
 
     def __getitem__(self, word: str) -> np.ndarray:

@@ -12,6 +12,13 @@ from ..posterior.tables import Column, Table
 
 # Standard errors below this share of a score are those of rounding.
 _ROUNDING = 1e-10
+# Sums over observations that differ by less are of models that predict alike, whatever the standard
+# error, which is itself unreliable there (Sivula et al. 2020).
+_ALIKE = 4.0
+# Standard errors of a difference below which models are not told apart.
+_ERRORS = 2.0
+# Names of models in the line below the table.
+_MOST_NAMES = 5
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -22,7 +29,8 @@ class Comparison(Table):
     ----------
     names : ndarray of str of shape (n_models,)
     elpd, se : ndarray of shape (n_models,)
-        Expected log predictive densities, and their standard errors.
+        Expected log predictive densities, and their standard errors: sums over observations of what
+        ``loo`` and ``waic`` return, means over units of `score_units`.
     difference, se_difference : ndarray of shape (n_models,)
         ``elpd`` less that of the best model, and the standard error of that, by the differences
         observation by observation; 0 for the best.
@@ -31,6 +39,14 @@ class Comparison(Table):
     converged : ndarray of object of shape (n_models,)
         Whether chains have mixed, as their ``fit`` noted; None where that is not known. The table
         marks models whose chains have not: drop them before all else.
+    n : int
+        Number of observations, or of units.
+    of_units : bool
+        Whether scores are means over units, as of `score_units`, or sums over observations.
+    verdict : ndarray of str of shape (n_models,)
+        ``"best"``; ``"not told apart"`` from the best, where the difference is below two of its
+        standard errors; of sums ``"alike"``, where it is below four, whatever its standard error;
+        and ``"worse"``. Below the table they are a line.
 
     Examples
     --------
@@ -50,6 +66,19 @@ class Comparison(Table):
     se_difference: np.ndarray
     bad_share: np.ndarray
     converged: np.ndarray
+    n: int
+    of_units: bool
+
+    @property
+    def verdict(self) -> np.ndarray:
+        """What differences from the best come to, an ndarray of str of shape (n_models,)."""
+        size = np.abs(self.difference)
+        found = np.full(size.size, "worse", dtype="<U14")
+        if not self.of_units:
+            found[size < _ALIKE] = "alike"
+        found[size <= _ERRORS * self.se_difference] = "not told apart"
+        found[0] = "best"
+        return found
 
     def _columns(self):
         # sums over observations, or means of log probabilities
@@ -80,7 +109,7 @@ class Comparison(Table):
         return np.array([found is False for found in self.converged])
 
     def _notes(self):
-        notes = super()._notes()
+        notes = [self._scale(), self._verdict_line(), *super()._notes()]
         if self._unmixed().any():
             notes.append(
                 "(not mixed: elpd is that of the part of the posterior that chains are in; leave "
@@ -88,12 +117,37 @@ class Comparison(Table):
             )
         return notes
 
+    def _scale(self):
+        if self.of_units:
+            return (
+                f"(elpd: the mean over {self.n} units of their scores, per pair of words, snippet "
+                "or token)"
+            )
+        return f"(elpd: a sum over {self.n:,} observations)"
+
+    def _verdict_line(self):
+        """What differences come to, a line."""
+        best, verdict = repr(str(self.names[0])), self.verdict
+        parts = []
+        if (verdict == "not told apart").any():
+            names = _listed(self.names[verdict == "not told apart"])
+            parts.append(
+                f"not told apart from {best}, by differences below two standard errors: {names}"
+            )
+        if (verdict == "alike").any():
+            names = _listed(self.names[verdict == "alike"])
+            parts.append(f"predict as {best} does, by differences below {_ALIKE:g}: {names}")
+        if not parts:
+            parts = [f"{best} predicts best, by more than two standard errors of each difference"]
+        return f"verdict: {'; '.join(parts)}"
+
     def _series(self):
-        return super()._series() | {"bad_share": self.bad_share, "converged": self.converged}
+        more = {"verdict": self.verdict, "bad_share": self.bad_share, "converged": self.converged}
+        return super()._series() | more
 
 
 def compare_models(found: Mapping[str, Any]) -> Comparison:
-    """Compare models by what ``loo(..., pointwise=True)`` returned for each.
+    """Compare models by what ``loo(..., pointwise=True)`` or `score_units` returned for each.
 
     Parameters
     ----------
@@ -105,10 +159,15 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
     Returns
     -------
     Comparison
-        A table, the best model first. A difference of a few standard errors is one; with a
-        difference below four, whatever its standard error, models predict alike (Sivula et al.
-        2020). Observations are taken as independent, which pairs of words of one text are not: for
-        text, differences of `score_units` are the safer guide.
+        A table, the best model first, and a verdict below it. Models whose difference is below two
+        of its standard errors are not told apart.
+
+        Scores of ``loo`` and ``waic`` are sums over observations, of which a difference below four
+        is of models that predict alike, whatever its standard error (Sivula et al. 2020).
+        Observations are taken as independent, which pairs of words of one text are not: for text,
+        differences of `score_units` are the safer guide. These are means over units of log
+        probabilities per pair of words (snippet, token), which differ by hundredths or less:
+        only their standard errors say what is a difference.
 
     Raises
     ------
@@ -144,7 +203,21 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
         np.array([_error(one, best) for one in ordered]),
         np.array([one.get("bad_share", np.nan) for one in ordered], dtype=float),
         np.array([one.get("converged") for one in ordered], dtype=object),
+        round(float(np.sum(best.get("weight", np.ones(len(best.pointwise)))))),
+        _of_units(best),
     )
+
+
+def _of_units(one):
+    """Whether a result is one of `score_units`."""
+    return "scores" in one
+
+
+def _listed(names):
+    """Names of models in a line, those that have room."""
+    texts = [repr(str(name)) for name in names[:_MOST_NAMES]]
+    more = len(names) - len(texts)
+    return ", ".join(texts) + (f" and {more} more" if more else "")
 
 
 def _check(found):
@@ -156,13 +229,15 @@ def _check(found):
                 "loo(..., pointwise=True) returns, or score_units."
             )
         first, same = found[first_name], len(one.pointwise) == len(found[first_name].pointwise)
+        same = same and _of_units(one) == _of_units(found[first_name])
         if same and "pairs" in one:
             same = "pairs" in first and np.array_equal(one.pairs, first.pairs)
             same = same and np.allclose(one.weight, first.weight)
         if not same:
             raise ValueError(
                 f"{name!r} and {first_name!r} must be of the same observations: fit both to the "
-                "same data, with the same vocabulary and random_state."
+                "same data, with the same vocabulary and random_state, and take loo of both or "
+                "score_units of both."
             )
 
 

@@ -133,6 +133,17 @@ def names_for(names: Any, n: int, what: str) -> list[str]:
     return [str(name) for name in found]
 
 
+def numbers_of(chosen: Any, n: int, what: str) -> list[int]:
+    """Which of ``n`` senses or topics are shown, all where None; a ValueError for others."""
+    if chosen is None:
+        return list(range(n))
+    chosen = list(np.ravel(chosen))
+    bad = [k for k in chosen if not isinstance(k, int | np.integer) or not 0 <= k < n]
+    if bad or not chosen:
+        raise ValueError(f"{what}s must be a list of numbers from 0 to {n - 1}, got {chosen!r}.")
+    return chosen
+
+
 def labelled(answers: Any) -> Mapping[str, Any]:
     """The answers by their labels; a ValueError for anything else."""
     if not isinstance(answers, Mapping) or not answers:

@@ -10,7 +10,7 @@ import numpy as np
 from ..common.checks import check_list
 from ..posterior.sources import interval_label
 from ..senses.prevalences import Prevalences
-from .canvas import Display, can, legend_above, names_for, styles
+from .canvas import Display, can, legend_above, names_for, numbers_of, styles
 from .labels import label_times
 from .marks import band
 
@@ -25,6 +25,9 @@ class PrevalenceDisplay(Display):
 
     In periods without a snippet of the genre means are hollow, their lines dotted and their bands
     pale: they are what the prior makes of the periods around.
+
+    Prevalences add up to one: of two senses the second line mirrors the first, and ``senses=[0]``
+    of ``from_estimator``, ``from_result`` or ``plot`` shows the first alone.
 
     Parameters
     ----------
@@ -67,6 +70,7 @@ class PrevalenceDisplay(Display):
         estimator: Any,
         *,
         genres: Sequence | None = None,
+        senses: Sequence[int] | None = None,
         names: Sequence[str] | None = None,
         prob: float = 0.9,
         ax: Any = None,
@@ -79,6 +83,8 @@ class PrevalenceDisplay(Display):
             Fitted.
         genres : list of labels, optional
             Those that are shown; all by default.
+        senses : list of int, optional
+            Those that are shown; all by default. Each keeps its colour.
         names : list of str of shape (n_senses,), optional
             What senses are called; otherwise by words that tell them from each other.
         prob : float, default=0.9
@@ -93,7 +99,7 @@ class PrevalenceDisplay(Display):
         Raises
         ------
         ValueError
-            For an unknown genre, and another number of names than senses.
+            For an unknown genre or sense, and another number of names than senses.
 
         Examples
         --------
@@ -113,11 +119,16 @@ class PrevalenceDisplay(Display):
         if names is None:
             words = estimator.sense_words(_WORDS, rank="relevant").words
             names = [f"{k}: {_called(row)}" for k, row in enumerate(words)]
-        return cls(table, names=names).plot(ax, genres=genres)
+        return cls(table, names=names).plot(ax, genres=genres, senses=senses)
 
     @classmethod
     def from_result(
-        cls, result: Any, *, names: Sequence[str] | None = None, ax: Any = None
+        cls,
+        result: Any,
+        *,
+        names: Sequence[str] | None = None,
+        senses: Sequence[int] | None = None,
+        ax: Any = None,
     ) -> Self:
         """Show what ``prevalence_info`` has returned.
 
@@ -125,6 +136,8 @@ class PrevalenceDisplay(Display):
         ----------
         result : Prevalences
         names : list of str of shape (n_senses,), optional
+        senses : list of int, optional
+            Those that are shown; all by default. Each keeps its colour.
         ax : matplotlib.axes.Axes or list of Axes, optional
             As many as genres; new ones by default.
 
@@ -145,9 +158,15 @@ class PrevalenceDisplay(Display):
         >>> len(display.lines_[0])
         2
         """
-        return cls(result, names=names).plot(ax)
+        return cls(result, names=names).plot(ax, senses=senses)
 
-    def plot(self, ax: Any = None, *, genres: Sequence | None = None) -> Self:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        genres: Sequence | None = None,
+        senses: Sequence[int] | None = None,
+    ) -> Self:
         """Draw, on new axes or those given.
 
         Parameters
@@ -156,6 +175,8 @@ class PrevalenceDisplay(Display):
             As many as genres.
         genres : list of labels, optional
             Those that are shown; all by default.
+        senses : list of int, optional
+            Those that are shown; all by default. Each keeps its colour.
 
         Returns
         -------
@@ -164,7 +185,7 @@ class PrevalenceDisplay(Display):
         Raises
         ------
         ValueError
-            For an unknown genre, and another number of names than senses.
+            For an unknown genre or sense, and another number of names than senses.
 
         Examples
         --------
@@ -183,12 +204,13 @@ class PrevalenceDisplay(Display):
         if not isinstance(found, Prevalences):
             raise ValueError(f"result must be that of prevalence_info, got {found!r}.")
         chosen, names = self._chosen(genres), self._names()
-        height = _PANEL * len(chosen) + _LINE * len(names) + _ABOVE
+        shown = numbers_of(senses, len(found.mean), "sense")
+        looks = list(zip(names, styles(), strict=False))
+        height = _PANEL * len(chosen) + _LINE * len(shown) + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
         self.lines_, self.bands_ = [], []
         for axes, genre in zip(panels, chosen, strict=True):
-            made = [self._line(axes, genre, k, *more) for k, more in
-                    enumerate(zip(names, styles(), strict=False))]  # fmt: skip
+            made = [self._line(axes, genre, k, *looks[k]) for k in shown]
             self.lines_.append([m.points for m in made])
             self.bands_.append([m.intervals for m in made if m.intervals is not None])
             axes.set_ylim(0.0, 1.0)

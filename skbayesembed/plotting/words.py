@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..posterior.sources import interval_label
-from .canvas import SMALL, WIDTH, Display, can, names_for
+from .canvas import SMALL, WIDTH, Display, can, names_for, numbers_of
 from .marks import ROW, forest
 
 # Height of what is around the rows of a panel, and below all panels, in inches.
@@ -86,7 +86,8 @@ class WordsDisplay(Display):
 
     def _draw(self, ax, chosen):
         found = self.result
-        chosen, names = self._chosen(chosen), self._names()
+        chosen = numbers_of(chosen, len(found.words), self._what)
+        names = self._names()
         most = _SIDE_BY_SIDE if len(chosen) <= _MANY else _MORE_SIDE_BY_SIDE
         n_columns = min(len(chosen), most)
         n_rows = -(-len(chosen) // n_columns)
@@ -115,18 +116,6 @@ class WordsDisplay(Display):
             for axes in panels:
                 axes.set_xlabel(label)
         return self._close()
-
-    def _chosen(self, chosen):
-        n = len(self.result.words)
-        if chosen is None:
-            return list(range(n))
-        chosen = list(np.ravel(chosen))
-        bad = [k for k in chosen if not isinstance(k, int | np.integer) or not 0 <= k < n]
-        if bad or not chosen:
-            raise ValueError(
-                f"{self._what}s must be a list of numbers from 0 to {n - 1}, got {chosen!r}."
-            )
-        return chosen
 
     def _names(self):
         names = names_for(self.names, len(self.result.words), self._what)

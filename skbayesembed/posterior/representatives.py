@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,11 @@ import numpy as np
 
 from .tables import Column, Table
 
-# Characters that are printed of a text, from its beginning; of a snippet, whose word is amid it.
-_PRINTED, _PRINTED_SNIPPET = 70, 120
+# Characters that are printed of a document, from its beginning.
+_PRINTED = 70
+# Of a snippet, around its word.
+SNIPPET_WIDTH = 120
+_AMID = "(texts cut around their middle, where the word of a window is; target= says which it is)"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -42,6 +46,10 @@ class Representatives(Table):
         looked through for them.
     drawn : bool
         Whether rows were drawn at random from all texts, and are not the most probable.
+    target : tuple of str
+        Forms of the word of snippets, around which texts are cut where they are printed.
+    width : int
+        Characters that are printed of the text of a snippet.
 
     Examples
     --------
@@ -66,6 +74,8 @@ class Representatives(Table):
     times: np.ndarray | None = None
     copies: np.ndarray | None = None
     drawn: bool = False
+    target: tuple[str, ...] = ()
+    width: int = SNIPPET_WIDTH
 
     def _title(self):
         what = "most probable snippets" if self.of == "sense" else "documents with the most"
@@ -98,13 +108,40 @@ class Representatives(Table):
             notes.insert(0, "(share: of the tokens of a document)")
         if self.copies is not None and np.any(self.copies > 1):
             notes.append("(copies: snippets with this text, time and genre; one row for all)")
+        if self.of == "sense" and self.texts is not None and not self.target:
+            notes += [_AMID] if max(map(len, _lines(self.texts))) > self.width else []
         return notes
 
     def _printed(self, texts):
-        """The beginnings of texts, on one line each."""
-        most = _PRINTED_SNIPPET if self.of == "sense" else _PRINTED
-        lines = [" ".join(str(text).split()) for text in texts]
-        return [s if len(s) <= most else f"{s[: most - 3]}..." for s in lines]
+        """Texts on one line each: the beginning of documents, snippets around their word."""
+        if self.of == "topic":
+            return [s if len(s) <= _PRINTED else f"{s[: _PRINTED - 3]}..." for s in _lines(texts)]
+        return [_around(line, self.target, self.width) for line in _lines(texts)]
+
+
+def _lines(texts):
+    return [" ".join(str(text).split()) for text in texts]
+
+
+def _around(line, target, width):
+    """As much of a line as has room around one of some words, or else around its middle."""
+    if len(line) <= width:
+        return line
+    middle = len(line) / 2
+    if target:
+        forms = "|".join(map(re.escape, target))
+        matches = re.finditer(rf"(?<!\w)(?:{forms})(?!\w)", line, re.IGNORECASE)
+        places = [(match.start() + match.end()) / 2 for match in matches]
+        # a window has its word amid it, and others may stand beside
+        middle = min(places, key=lambda place: abs(place - middle), default=middle)
+    start = min(max(0, int(middle - width / 2)), len(line) - width)
+    stop = start + width
+    if start > 0:
+        start = line.find(" ", start + 3, int(middle)) + 1 or start + 3
+    if stop < len(line):
+        blank = line.rfind(" ", int(middle), stop - 2)
+        stop = blank if blank > 0 else stop - 3
+    return f"{'...' if start else ''}{line[start:stop]}{'...' if stop < len(line) else ''}"
 
 
 def texts_of(X: Any, kind: str, texts: Any, n: int, what: str) -> np.ndarray | None:

@@ -13,6 +13,7 @@ from ..posterior.sources import note_on_periods, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .embedding import asides_of
+from .verdicts import works_of_cells
 
 # What the only genre is called where fit got none.
 _ALL = "all"
@@ -48,6 +49,8 @@ class Prevalences(Table):
         Draws behind the figures; 1 for a point estimate.
     works : {"all", "seen", "new"} or None
         What works the prevalences are those of; None where ``fit`` was told of none.
+    n_works : ndarray of int of shape (n_genres, n_periods) or None
+        Works that the training snippets are of; None where ``fit`` was told of none.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Prevalences(Table):
     prob: float
     n_draws: int
     works: str | None = None
+    n_works: np.ndarray | None = None
 
     _max_rows = 40
 
@@ -80,12 +84,15 @@ class Prevalences(Table):
     def _columns(self):
         _, genre, period = (i.ravel() for i in np.indices(self.mean.shape))
         genres = [Column("genre", [self.genres[g] for g in genre], ("genre",), left=True)]
-        return (genres if len(self.genres) > 1 else []) + [
+        columns = [
             Column("period", [str(self.periods[t]) for t in period], (), left=True),
             Column("prevalence", self.mean.ravel(), ("mean",)),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
             Column("snippets", self.n_snippets[genre, period], ("n_snippets",), "g"),
         ]
+        if self.n_works is not None:
+            columns.append(Column("works", self.n_works[genre, period], ("n_works",), "d"))
+        return (genres if len(self.genres) > 1 else []) + columns
 
     def _notes(self):
         empty = np.count_nonzero(self.n_snippets == 0)
@@ -122,6 +129,7 @@ def prevalence_info(estimator, prob, works):
         prob,
         len(estimator.posterior_.flat("prevalence")),
         None if estimator.units_ is None else works,
+        works_of_cells(estimator),
     )
     of_works = None if works == "seen" else estimator.units_ is not None
     return table._resting_on(

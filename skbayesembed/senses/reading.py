@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_choice, check_integer, check_prob, check_real
+from ..common.checks import check_choice, check_integer, check_prob, check_real, listed
 from ..corpus.text import input_kind, materialise
 from ..numeric.relevance import RANKS, first_words
-from ..posterior.representatives import Representatives, largest, texts_of
+from ..posterior.representatives import SNIPPET_WIDTH, Representatives, largest, texts_of
 from ..posterior.results import About, Result
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval, summarise
@@ -24,6 +24,13 @@ from .inputs import genre_index, places
 from .predict import SnippetReader, word_draws
 from .prevalences import Prevalences, draws_of, interval_of, prevalence_info
 from .shares import SenseShares, predict_shares
+from .verdicts import seen_in, sentence_on_change, verdict_on_change
+
+# Below the table of `emergence`, where the first period has a probability that is worth a word.
+_ALREADY = "({}: already above in the first period of the data; since when is not known)"
+_TELLING = 0.01
+# Characters of a text that have room for a word, and for dots on both sides.
+_NARROWEST = 20
 
 
 def prevalence_draws(estimator, sense, genre):
@@ -146,9 +153,16 @@ def probability_draws(estimator, word):
     return out
 
 
-def representative_snippets(estimator, X, sense, n, times, genres, units, texts, random, prob):
-    """`Representatives` of one sense, or of all; or of snippets drawn at random."""
+def representative_snippets(
+    estimator, X, sense, n, times, genres, units, texts, random, prob, **shown
+):
+    """`Representatives` of one sense, or of all; or of snippets drawn at random.
+
+    ``shown`` are ``target`` and ``width``, how texts are printed.
+    """
     check_prob(prob)
+    check_integer("width", shown["width"], _NARROWEST)
+    target = _words_of(shown["target"])
     check_integer("n", n, 1)
     if random is not None:
         check_integer("random", random, 0, "None or ")
@@ -178,8 +192,17 @@ def representative_snippets(estimator, X, sense, n, times, genres, units, texts,
         "sense", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
         None if texts is None else texts[flat], prob, len(draws),
         None if times is None else np.asarray(times)[flat],
-        None if copies is None else copies[flat], random is not None,
+        None if copies is None else copies[flat], random is not None, target, shown["width"],
     )._resting_on(source_of(estimator))  # fmt: skip
+
+
+def _words_of(target):
+    """Forms of a target word, as `datasets.extract_snippets` takes them, a tuple."""
+    forms = () if target is None else listed((target,) if isinstance(target, str) else target)
+    none = target is not None and not forms
+    if forms is None or none or not all(isinstance(form, str) and form for form in forms):
+        raise ValueError(f"target must be a word, a list of its forms or None, got {target!r}.")
+    return tuple(forms)
 
 
 def _alike(texts, places):
@@ -262,7 +285,8 @@ class SenseReadingMixin:
         -------
         Prevalences
             ``mean`` (n_senses, n_genres, n_periods), ``interval`` (n_senses, n_genres, n_periods,
-            2) and ``n_snippets`` (n_genres, n_periods); prints as a table.
+            2), ``n_snippets`` and, where ``fit`` was told of works, ``n_works`` (n_genres,
+            n_periods); prints as a table.
 
         Examples
         --------
@@ -419,6 +443,8 @@ class SenseReadingMixin:
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
         texts: Sequence[str] | None = None,
+        target: str | Sequence[str] | None = None,
+        width: int = SNIPPET_WIDTH,
         random: int | None = None,
         prob: float = 0.9,
     ) -> Representatives:
@@ -438,6 +464,13 @@ class SenseReadingMixin:
             `datasets.extract_snippets`, which have the whole text of the window, and the sentence.
             By default X, where it holds strings or tokens.
             Those that say the same at the same time and of the same genre have one row.
+        target : str or sequence of str, optional
+            The word that snippets are uses of, or its forms, as of `datasets.extract_snippets`:
+            texts with more than ``width`` characters are printed around it. Without it they are
+            printed around their middle, where the word of a window is, unless it begins or ends its
+            document.
+        width : int, default=120
+            Characters that are printed of a text, at least 20. ``texts`` and data frames have all.
         random : int, optional
             A seed: shows n snippets in all, drawn at random from those whose most probable sense is
             among those asked for. They tell how good labels are, the most probable ones do not.
@@ -466,7 +499,8 @@ class SenseReadingMixin:
         (1, True)
         """
         check_is_fitted(self, "posterior_")
-        return representative_snippets(self, X, sense, n, times, genres, units, texts, random, prob)
+        given = (times, genres, units, texts, random, prob)
+        return representative_snippets(self, X, sense, n, *given, target=target, width=width)
 
     def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Result:
         """Probability of a word under each sense over time (the paper's Figure 2).
@@ -569,7 +603,13 @@ class SenseReadingMixin:
         Result
             ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``end`` less that at
             ``start``, ``prob_increase``, the probability that this is above zero, and all
-            ``draws``.
+            ``draws``; ``snippets``, the training snippets of the two periods (of the genre), and
+            ``works`` those that they are of, where ``fit`` was told of works.
+
+            ``verdict``, where there is an interval, sums up: ``"no data"`` where one of the periods
+            has no snippets, so that this is what the prior makes of others; else ``"rose"`` where
+            the whole interval is above zero, ``"fell"`` where it is below, and ``"not decided"``.
+            ``sentence`` says it in words, to be copied.
 
         Raises
         ------
@@ -592,10 +632,16 @@ class SenseReadingMixin:
         at = [self.periods_.find(t, name) for t, name in ((start, "start"), (end, "end"))]
         draws = prevalence_draws(self, sense, genre)
         change = draws[:, at[1]] - draws[:, at[0]]
-        found = summarise(change, prob, prob_increase=float(np.mean(change > 0)))
+        place = None if genre is None else genre_index(self, genre)
+        entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
         before, after = (self.periods_.labels[t] for t in at)
         title = f"change of the prevalence of sense {sense} from {before} to {after}"
-        return self._result(found, title, {}, prob, self.units_ is not None)
+        of_works = self.units_ is not None
+        found = self._result(summarise(change, prob, **entries), title, {}, prob, of_works)
+        if found.source != "point":
+            found.verdict = verdict_on_change(found)
+        found.sentence = sentence_on_change(found, sense, genre, (before, after))
+        return found
 
     def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Result:
         """Posterior of the period in which the prevalence of a sense first exceeds a threshold.
@@ -612,7 +658,9 @@ class SenseReadingMixin:
         -------
         Result
             ``proba`` (n_periods,): for each period, the probability that it is the first;
-            ``never``: that there is none; together they sum to one. ``periods``: the labels.
+            ``never``: that there is none; together they sum to one. ``periods``: the labels. In
+            the first period of the data the prevalence may have been above the threshold for long:
+            its probability is that of "already then".
             ``draws`` (n_draws,): index of the first period, -1 where there is none.
 
         Raises
@@ -641,10 +689,12 @@ class SenseReadingMixin:
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
         title = f"first period in which the prevalence of sense {sense} is above {threshold:g}"
         entries["draws"] = first
-        return self._result(entries, title, {"period": periods}, None, self.units_ is not None)
+        early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
+        axes, of_works = {"period": periods}, self.units_ is not None
+        return self._result(entries, title, axes, None, of_works, early)
 
-    def _result(self, entries, title, axes, prob=None, of_works=None):
-        source, asides = source_of(self, of_works=of_works), asides_of(self.posterior_)
+    def _result(self, entries, title, axes, prob=None, of_works=None, asides=()):
+        source, asides = source_of(self, of_works=of_works), [*asides_of(self.posterior_), *asides]
         return Result(entries, About(title, axes, prob, source, asides=asides))
 
 

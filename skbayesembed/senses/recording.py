@@ -178,7 +178,8 @@ def _of_unmixed(posterior, mixing):
         f"{mixing[at]:.3g}, above {RHAT_LIMIT}. That of sense {at[-1]} is "
         f"{' or '.join(f'{p:.2f}' for p in by_chain)} by chain: one mode may hold more than one "
         "reading of the senses. Raise n_starts, label some snippets (y), or choose another "
-        f"n_senses; where R-hat is near the limit, raise warmup and draws. TraceDisplay shows chains.{within(posterior)}"
+        "n_senses; where R-hat is near the limit, raise warmup and draws. TraceDisplay shows "
+        f"chains.{within(posterior)}"
     )
 
 

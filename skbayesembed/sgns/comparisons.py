@@ -11,11 +11,13 @@ from ..common.checks import (
     check_prob,
 )
 from ..posterior.results import About
+from ..posterior.sources import FEWEST_PAIRS
 from ..posterior.tables import Column, Table
 from .neighbours import units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
 from .questions.kinds import Cosines, Differences
 from .questions.phrases import Axis, operands_of, phrase_of
+from .questions.verdicts import sentence_on_nearer, verdict_on_nearer
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -46,8 +48,16 @@ class Nearer(Table):
     interval_mcse : ndarray of shape (n, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
         ``high_mcse``; None where intervals are by units, and for a point estimate.
+    few : bool
+        Whether one of the words has fewer than 10 pairs in the period.
     answer : Answer
         All cosines, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
+    verdict : str or None
+        ``"nearest"``, of the first row, where intervals of all differences are above zero and its
+        ``prob_nearest`` is ``prob`` or more; else ``"not decided"``; ``"no data"`` where one of the
+        words has fewer than 10 pairs in the period. None of a point estimate, and of one row.
+    sentence : str or None
+        What the first row says, to be copied; None of one row.
 
     Examples
     --------
@@ -73,12 +83,24 @@ class Nearer(Table):
     n_draws: int
     n_units: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
+    few: bool = False
+
+    @property
+    def verdict(self) -> str | None:
+        """Whether it is decided which is the nearest."""
+        return verdict_on_nearer(self, self.few)
+
+    @property
+    def sentence(self) -> str | None:
+        """What the first row says, to be copied."""
+        return sentence_on_nearer(self, self.verdict)
 
     def _title(self):
         return f"nearest to {self.word!r}, of these"
 
     def _notes(self):
-        return super()._notes() + units_notes(self)
+        verdict = [] if self.verdict is None else [f"verdict: {self.verdict}"]
+        return verdict + super()._notes() + units_notes(self)
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
@@ -220,12 +242,16 @@ def _cosines_with(estimator, phrase, others, prob, shift):
     return labels, found, lambda rows: question(order[rows])
 
 
-def nearer(estimator, word, others, prob, shift=0):
-    """`Nearer` of a word, or of whatever stands for one."""
+def nearer(estimator, word, others, prob, shift=0, fewest=None):
+    """`Nearer` of a word, or of whatever stands for one.
+
+    ``fewest(phrases)``, where it is about a period, is the pairs of the one with the fewest there.
+    """
     check_prob(prob)
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
     labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
+    few = fewest is not None and fewest([phrase, *others]) < FEWEST_PAIRS
     rows = np.arange(len(others))
     apart = ask(estimator, Differences(question(rows[:1]), question(rows)), prob)
     # joint draws of how much each is below the first; the first by nothing at all
@@ -234,7 +260,7 @@ def nearer(estimator, word, others, prob, shift=0):
     return Nearer(
         phrase.label, labels, found.mean, found.sd, found.interval, nearest, apart.mean,
         apart.interval, found, prob, len(found.draws), found.get("n_units"),
-        found.get("interval_mcse"),
+        found.get("interval_mcse"), bool(few),
     )._resting_on(found.source)  # fmt: skip
 
 

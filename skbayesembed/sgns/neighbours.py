@@ -9,7 +9,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
-from ..posterior.sources import source_of
+from ..posterior.sources import FEW_UNITS, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table
 from .documents import answers
@@ -17,10 +17,6 @@ from .questions.asking import errors_of
 from .questions.kinds import Cosines
 from .questions.operands import of_places, together
 from .questions.phrases import operands_of, phrase_of
-
-# With fewer effective units intervals are rough: 90 % ones hold the truth some 80 times of 100.
-FEW_UNITS = 3
-
 
 # Of being among the nearest: below it, a word's place in the table says nothing.
 _UNLIKELY = 0.1

@@ -20,6 +20,7 @@ from .questions.asking import Answer, ask, contrast, difference
 from .questions.kinds import Cosines, Probabilities
 from .questions.operands import of_places, together
 from .questions.phrases import Axis, known_axis, operands_of, phrase_of, word_index
+from .questions.verdicts import sum_up
 from .similar_documents import document_operands, document_similarity, word_operands
 from .vectors import deviations_of, target_draws, vectors_of
 from .weat import AssociationTests, weat, weats
@@ -49,8 +50,9 @@ def similarity_difference(estimator, first, second, prob):
         found.append([phrase_of(estimator, word, name) for word in words])
     operands = operands_of(found[0] + found[1], estimator._n_places)
     pairs = Cosines(operands, np.array([[0, 1]])), Cosines(operands, np.array([[2, 3]]))
-    title = ", less ".join(similarity_title(*pair) for pair in found)
-    return difference(estimator, *pairs, prob, title=title)
+    titles = [similarity_title(*pair) for pair in found]
+    answer = difference(estimator, *pairs, prob, title=", less ".join(titles))
+    return sum_up(answer, *titles)
 
 
 def cooccurrence(estimator, pairs, prob):
@@ -155,6 +157,11 @@ class AskingMixin:
             As of `similarity`, of ``a - b``, and ``prob_positive``, the probability that ``a`` is
             larger; where ``low`` or ``high`` is given, also ``prob_inside``, the probability of a
             difference between them.
+
+            ``verdict``, where there is an interval, sums up: ``"larger"``, of ``a``, where the
+            whole interval is above zero, ``"smaller"`` where it is below, else ``"not decided"``;
+            ``"no data"`` where an answer over time has fewer than 10 ``pairs``. ``sentence`` says
+            what a single difference comes to in words, to be copied.
 
         Raises
         ------
@@ -268,7 +275,7 @@ class ReadingMixin(AskingMixin):
         -------
         Answer
             As of `similarity`, of the difference, and ``prob_positive``, the probability that the
-            first pair is nearer.
+            first pair is nearer; ``verdict`` and ``sentence`` as of `contrast`.
 
         Raises
         ------
@@ -334,7 +341,8 @@ class ReadingMixin(AskingMixin):
         Nearer
             Cosines, nearest first; how much lower each is than the first; and the probability of
             each of being the nearest of these, from joint draws of the differences. Prints as a
-            table.
+            table; ``sentence`` has what it says of the first row, to be copied, and ``verdict``
+            whether that is decided.
 
         Raises
         ------

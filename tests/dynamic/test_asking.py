@@ -255,6 +255,15 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         model.fit(texts, times=times)
     stays, gone = model.drift("sun"), model.drift("gone")
     assert stays.known > gone.known + 0.15
+    labels, alone = model.periods_.labels, ("sun", "gone")
+    nearer = {t: model.nearer("sea", alone, period=labels[t]) for t in (0, 2)}
+    assert nearer[2].verdict == "no data" != nearer[0].verdict
+    assert "too few data to say whether 'sea' is nearer to" in nearer[2].sentence
+    first, second = (model.similarity("sea", word) for word in alone)
+    apart = model.contrast(first, second)
+    assert (apart.verdict == "no data").tolist() == (model.observed_[:, [
+        model.vocabulary_[w] for w in ("sea", "gone")]].min(axis=1) < 10).tolist()  # fmt: skip
+    assert model.contrast(stays, gone).verdict == "no data"
     # the prior alone would say it
     assert np.isnan(gone.prob_exceeds) and 0 <= stays.prob_exceeds <= 1
     assert "prob_exceeds" in repr(gone) and "nan" not in repr(gone)

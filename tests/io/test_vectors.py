@@ -276,6 +276,8 @@ def test_of_estimators(sgns, tmp_path):
     for source in (3, [1.0], {}):
         with pytest.raises(TypeError, match="source must be a fitted BayesianSGNS"):
             WordVectors.of(source)
+    with pytest.raises(TypeError, match="got GaussianLDA, whose vectors .*: pass model.embedding"):
+        WordVectors.of(GaussianLDA(embedding={"a": [1.0]}))
 
 
 # gensim looks into files without a header and leaves them open

@@ -33,6 +33,29 @@ def test_differences_by_hand():
     np.testing.assert_allclose(table.se_difference, [0, np.sqrt(50 * noise.var(ddof=1))])
     assert "worse" in repr(table) and len(table.to_frame()) == 2
     assert "chains" not in repr(table) and table.converged.tolist() == [None, None]
+    assert table.verdict.tolist() == ["best", "worse"] == table.to_frame()["verdict"].tolist()
+    assert "sum over 50 observations" in repr(table)
+    assert "verdict: 'better' predicts best" in repr(table)
+
+
+def test_verdicts_know_the_scale():
+    a, noise = np.linspace(-2, -1, 50), np.sin(np.arange(50.0))
+    near, far = a - 0.02 + 0.01 * noise, a - 1 + 0.01 * noise
+    models = {"a": a, "same": a, "noisy": a - 0.02 + 0.2 * noise, "near": near, "far": far}
+    table = compare_models({name: result(values) for name, values in models.items()})
+    found = dict(zip(table.names.tolist(), table.verdict.tolist(), strict=True))
+    others = {"same": "not told apart", "noisy": "not told apart", "near": "alike", "far": "worse"}
+    assert found == {"a": "best"} | others
+    assert "below two standard errors: 'same', 'noisy'" in repr(table)
+    assert "below 4: 'near'" in repr(table)
+    # means over units: a difference of any size is one where standard errors are small
+    units = {n: Bunch(elpd=x.mean(), se=0.1, pointwise=x / 50, scores=x) for n, x in models.items()}
+    table = compare_models(units)
+    found = dict(zip(table.names.tolist(), table.verdict.tolist(), strict=True))
+    assert found == {"a": "best"} | others | {"near": "worse"}
+    assert "mean over 50 units" in repr(table) and "below 4" not in repr(table)
+    with pytest.raises(ValueError, match="score_units of both"):
+        compare_models({"a": units["a"], "near": result(near)})
 
 
 def test_chains_that_have_not_mixed_are_marked():

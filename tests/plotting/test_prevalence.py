@@ -44,6 +44,10 @@ def test_periods_without_snippets_are_hollow(senses):
     empty = senses.prevalence_info().n_snippets == 0
     assert empty[:, 1].all()
     assert "(no snippets of a genre in 2 periods: what is said" in repr(senses.prevalence_info())
+    labels = senses.periods_.labels
+    change = senses.prevalence_change(0, labels[0], labels[1])
+    assert change.verdict == "no data" and change.snippets[1] == 0 < change.snippets[0]
+    assert f"There are no snippets in {labels[1]} to say" in change.sentence
     for g, axes in enumerate(display.axes_):
         hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
         at = {tuple(line.get_xdata()) for line in hollow if len(line.get_xdata())}
@@ -56,6 +60,19 @@ def test_genres_and_names_can_be_chosen(senses):
     display = PrevalenceDisplay.from_estimator(senses, genres=[genre], names=names)
     np.testing.assert_array_equal(display.lines_[0][0].get_ydata(), senses.prevalence_[0, 1])
     assert [line.get_label() for line in display.lines_[0]] == names
+
+
+def test_senses_can_be_chosen(senses):
+    both = PrevalenceDisplay.from_estimator(senses)
+    display = PrevalenceDisplay.from_estimator(senses, senses=[1])
+    again = PrevalenceDisplay.from_result(senses.prevalence_info(), senses=[1], names=["a", "b"])
+    for found in (display, again):
+        assert [len(lines) for lines in found.lines_] == [1, 1]
+        np.testing.assert_array_equal(found.lines_[1][0].get_ydata(), both.lines_[1][1].get_ydata())
+        assert found.lines_[0][0].get_color() == both.lines_[0][1].get_color()
+    assert again.lines_[0][0].get_label() == "b"
+    with pytest.raises(ValueError, match="senses must be a list of numbers from 0 to 1"):
+        display.plot(senses=[2])
 
 
 def test_axes_can_be_given(senses):

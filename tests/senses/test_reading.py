@@ -189,6 +189,15 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     assert found.prob_increase == np.mean(change > 0)
     back = fitted.prevalence_change(1, "1825-1835", 1810, genre=genre)
     np.testing.assert_allclose(back.mean, -change.mean())
+    of_genre = np.ones(N, bool) if genre is None else snippets.genres == 1
+    place = np.bincount(snippets.times[of_genre], minlength=3)
+    assert found.snippets == (place[0], place[2]) == back.snippets[::-1] and "works" not in found
+    low, high = found.interval
+    assert found.verdict == ("rose" if low > 0 else "fell" if high < 0 else "not decided")
+    assert found.verdict in found.sentence and f"{found.mean:+.2f} (80 % inter" in found.sentence
+    assert f"{place[0]} snippets in 1805-1814 and {place[2]} snippets" in found.sentence
+    assert ("in prose" in found.sentence) == (genre is not None)
+    assert found.sentence not in repr(found) and found.verdict in repr(found)
 
 
 @pytest.mark.parametrize("genre", [None, "news"])
@@ -204,6 +213,10 @@ def test_emergence(fitted, truth, snippets, genre):
     assert found.never == np.mean(np.equal(first, -1)) > 0
     np.testing.assert_allclose(found.proba.sum() + found.never, 1)
     assert fitted.emergence(0, 0.0).proba.tolist() == [1, 0, 0]
+    for high in (0.0, threshold, 1.0):
+        found = fitted.emergence(0, high, genre=genre)
+        said = "(1805-1814: already above in the first period" in repr(found)
+        assert said == (found.proba[0] >= 0.01)
     assert fitted.emergence(0, 1.0).never == 1
 
 
@@ -392,6 +405,31 @@ def test_snippets_that_say_the_same_have_one_row(fitted, snippets):
     given = {"times": snippets.years, "genres": snippets.styles, "texts": ["same"] * N}
     places = len({*zip(snippets.years, snippets.styles, strict=True)})
     assert len(fitted.representative_snippets(snippets.counts, 0, n=N, **given)) <= places
+
+
+def test_long_texts_are_cut_around_the_word(fitted, snippets):
+    def printed(text, **more):
+        texts = [f"{i} {text}" for i in range(N)]
+        found = fitted.representative_snippets(snippets.counts, 0, n=1, texts=texts, **more)
+        assert found.texts[0].endswith(text)
+        return found, repr(found).splitlines()[3].split("]  ")[1], repr(found)
+
+    text = f"{'before ' * 40}Bank, {'after ' * 90}end"
+    _, line, whole = printed(text)
+    assert len(line) <= 120 and line[:3] == line[-3:] == "..." and set(line[3:-3].split()) <= {
+        "before", "Bank,", "after"}  # fmt: skip
+    assert "Bank" not in line and "(texts cut around their middle" in whole
+    for target in ("bank", ["banks", "bank"]):
+        _, line, whole = printed(text, target=target, width=40)
+        assert len(line) <= 40 and "before Bank, after" in line and "cut" not in whole
+    assert printed("the banks of it " * 20, target="banks")[1].count("banks") > 5
+    assert printed(text, target="nowhere")[1] == printed(text)[1]
+    _, line, whole = printed(text, width=1000)
+    assert line.endswith(text) and "cut" not in whole
+    assert printed("Bank " + "after " * 60, target="bank")[1].split()[1] == "Bank"
+    for name, value in (("width", 5), ("width", "wide"), ("target", 3), ("target", [])):
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            printed(text, **{name: value})
 
 
 def test_a_random_sample_of_snippets(fitted, snippets):

@@ -208,6 +208,13 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     np.testing.assert_allclose(new.mean, mean.mean, atol=0.02)
     assert (np.diff(new.interval)[..., 0] > np.diff(mean.interval)[..., 0]).all()
     assert "in one new work" in repr(new)
+    works = [[np.unique(GIVEN["units"][(DATA.genres == g) & (DATA.times == t)]).size
+              for t in range(2)] for g in range(2)]  # fmt: skip
+    assert new.n_works.tolist() == mean.n_works.tolist() == works and " works\n" in repr(new)
+    change = fitted.prevalence_change(0, 0, 1, genre=fitted.genres_[1])
+    assert change.works == tuple(works[1]) and f"of {works[1][0]} work" in change.sentence
+    both = [np.unique(GIVEN["units"][DATA.times == t]).size for t in range(2)]
+    assert fitted.prevalence_change(0, 0, 1).works == tuple(both)
     assert "mean over works" in repr(mean)
     np.testing.assert_array_equal(fitted.prevalence_interval(works="new"), new.interval)
 

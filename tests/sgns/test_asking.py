@@ -187,6 +187,8 @@ def test_nearer(fitted):
         np.testing.assert_allclose(table.difference[i], apart.mean, atol=1e-12)
         np.testing.assert_allclose(table.difference_interval[i], apart.interval, atol=1e-9)
     assert len(str(table).splitlines()) >= 6 and "P(nearest)" in str(table)
+    assert all(repr(word) in table.sentence for word in table.words.tolist())
+    assert table.sentence.endswith(".") and ".." not in table.sentence
     frame = table.to_frame()
     assert list(frame.columns[:3]) == ["word", "mean", "sd"]
     assert "difference_low" in frame
@@ -200,6 +202,23 @@ def test_nearer_of_two_is_the_contrast(fitted):
     same = fitted.similarity_difference(("w00", table.words[0]), ("w00", table.words[1]))
     np.testing.assert_allclose(same.draws, found.draws, atol=1e-12)
     assert same.prob_positive == found.prob_positive
+    # both say the same in words
+    assert same.verdict == found.verdict and same.sentence == found.sentence
+    (low, high), value = found.interval, f"{found.mean:+.2f} (90 % interval "
+    verdict = "larger" if low > 0 else "smaller" if high < 0 else "not decided"
+    assert found.verdict == verdict and verdict in found.sentence and value in found.sentence
+    assert table.verdict in ("nearest", "not decided") and value in table.sentence
+    assert (table.verdict == "nearest") == (low > 0 and table.prob_nearest[0] >= 0.9)
+    assert ("is not decided" in table.sentence) == (table.verdict == "not decided")
+    assert table.sentence.count(" or to ") == (table.verdict == "not decided")
+    for answer, kind in ((table, "nearer"), (found, "contrast")):
+        assert repr(answer).count("verdict") == 1 and answer.sentence not in repr(answer), kind
+    opposite = fitted.contrast(second, first)
+    assert opposite.verdict == {"larger": "smaller", "smaller": "larger"}.get(verdict, verdict)
+    alone = fitted.nearer("w00", ["w01"])
+    assert alone.verdict is None and alone.sentence is None
+    by_default = fitted.contrast(fitted.cooccurrence_proba([("w00", "w01"), ("w00", "w02")]), first)
+    assert by_default.verdict.shape == (2,) and "sentence" not in by_default
 
 
 def test_projections(fitted):

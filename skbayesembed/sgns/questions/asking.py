@@ -19,6 +19,7 @@ from ...spine import CHAINS
 from ..documents import answers
 from .kinds import Differences
 from .operands import values
+from .verdicts import few_pairs, sum_up
 
 # Answers whose intervals' Monte Carlo errors are worked out with them, at about 2 ms each.
 _MOST_ERRORS = 200
@@ -184,7 +185,8 @@ def contrast(estimator, a, b, low, high, prob):
     if ends is not None:
         low, high = ends
         found.prob_inside = _share((found.draws > low) & (found.draws < high))
-    return found
+    few = few_pairs(a) | few_pairs(b)
+    return sum_up(found, a.title, b.title, few, ends)
 
 
 def unnamed(shape):

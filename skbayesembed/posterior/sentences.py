@@ -1,0 +1,124 @@
+"""Parts of sentences on answers, to be copied: intervals, what they rest on, and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .sources import FEW_UNITS, INDEPENDENT, WORKS
+from .tables import bounded
+
+# Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
+# other numbers have an exponent.
+_DIGITS, _MOST_DIGITS = (2, 4), 5
+# What intervals allow for, behind them.
+_RESTS_ON = {
+    "units": ", for another sample of units of the same kind",
+    "model": ", for these texts alone",
+    WORKS: ", for other works of the same kind",
+    INDEPENDENT: ", with snippets taken as independent",
+}
+_CAVEATS = {
+    "vi": ". Intervals by variational inference are too narrow",
+    "unmixed": ". The chains have not mixed, and the interval is none of the posterior",
+}
+
+
+def rounded(
+    values: Sequence[float], sign: str = "", least: int = 0, most: int | None = None
+) -> list[str]:
+    """Texts of numbers to the same place, the largest of them with two significant digits.
+
+    Parameters
+    ----------
+    values : sequence of float
+    sign : {"", "+"}
+        Whether positive numbers have a sign.
+    least, most : int
+        Fewest and most digits after the point; without ``most``, numbers that are all very small
+        have an exponent.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import rounded
+    >>> rounded([58.31, 41.02, 75.4], "+"), rounded([0.5831, 0.41, 0.0754])
+    (['+58', '+41', '+75'], ['0.58', '0.41', '0.08'])
+    >>> rounded([0.000012, 0.0000031]), rounded([0.000012, 0.0000031], most=4)
+    (['1.2e-05', '3.1e-06'], ['0.0000', '0.0000'])
+    """
+    size = np.max(np.abs(values))
+    digits = max(least, 1 - int(np.floor(np.log10(size))) if 0 < size < np.inf else 0)
+    if most is None and digits > _MOST_DIGITS:
+        return [f"{value:{sign}.1e}" for value in values]
+    digits = digits if most is None else min(digits, most)
+    return [f"{value:{sign},.{digits}f}" for value in values]
+
+
+def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: str = "") -> str:
+    """A posterior mean with its interval in brackets, and what that rests on.
+
+    Parameters
+    ----------
+    found : mapping of str to object
+        ``mean``, a number, and ``interval`` (2,).
+    source : str or None
+        As of `sources.source_of`; of a point estimate there is no interval.
+    prob : float
+    sign : {"", "+"}
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import estimate
+    >>> estimate({"mean": 0.125, "interval": (-0.25, 0.5)}, "model", 0.9, "+")
+    '+0.12 (90 % interval -0.25 to +0.50, for these texts alone)'
+    """
+    if source == "point":
+        return f"{rounded([found['mean']], sign, *_DIGITS)[0]} (a point estimate)"
+    mean, low, high = rounded([found["mean"], *found["interval"]], sign, *_DIGITS)
+    rests = "".join(_RESTS_ON.get(part, "") for part in (source or "").split(", "))
+    return f"{mean} ({100 * prob:g} % interval {low} to {high}{rests})"
+
+
+def chance(proba: float, of: str = "") -> str:
+    """A probability, as ``"P = 0.57"``; of none that is certain.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import chance
+    >>> chance(0.57), chance(1.0, "rise")
+    ('P = 0.57', 'P(rise) > 0.99')
+    """
+    text = bounded([proba])[0]
+    of = f"P({of})" if of else "P"
+    return f"{of} {text[0]} {text[1:]}" if text[0] in "<>" else f"{of} = {text}"
+
+
+def ended(text: str, source: str | None, n_units: float = np.inf) -> str:
+    """A sentence with its full stop, and before it what is to be known of its interval.
+
+    Parameters
+    ----------
+    text : str
+    source : str or None
+        As of `sources.source_of`.
+    n_units : float
+        Effective units that the interval rests on.
+    """
+    few = f". Fewer than {FEW_UNITS} effective units tell of it, and its interval is rough"
+    caveat = _CAVEATS.get((source or "").split(", ")[0], "")
+    return f"{text}{few if n_units < FEW_UNITS else ''}{caveat}."
+
+
+def side_of_zero(interval: Any, above: str, below: str) -> Any:
+    """Verdicts on intervals (..., 2): ``above`` or ``below`` zero, or ``"not decided"``.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import side_of_zero
+    >>> side_of_zero([[0.1, 0.3], [-0.1, 0.3]], "rose", "fell").tolist()
+    ['rose', 'not decided']
+    """
+    low, high = np.moveaxis(np.asarray(interval), -1, 0)
+    return np.where(low > 0, above, np.where(high < 0, below, "not decided"))[()]

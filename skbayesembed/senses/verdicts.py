@@ -1,0 +1,87 @@
+"""What a change of a prevalence comes to: a verdict in a few words, and a sentence to be copied."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..posterior.sentences import chance, ended, estimate, side_of_zero
+
+_CHANCES = {"rose": "rise", "fell": "fall", "not decided": "rise"}
+
+
+def works_of_cells(estimator):
+    """Number of works with training snippets in each cell, (G, T); None where none are known."""
+    if estimator._works is None:
+        return None
+    cells = np.unique(estimator._works[:, :3], axis=0)
+    out = np.zeros(estimator._cells.shape, dtype=int)
+    np.add.at(out, (cells[:, 0], cells[:, 1]), 1)
+    return out
+
+
+def seen_in(estimator, at, genre):
+    """Training snippets in some periods, and works of them where they are known.
+
+    Parameters
+    ----------
+    estimator : DiSCSenseModel
+        Fitted.
+    at : sequence of int
+        Periods.
+    genre : int or None
+        None counts those of all genres.
+
+    Returns
+    -------
+    dict of str to tuple
+        ``snippets``, and where ``fit`` was told of works ``works``, in each of the periods.
+    """
+    cells = estimator._cells if genre is None else estimator._cells[[genre]]
+    found = {"snippets": tuple(int(cells[:, t].sum()) for t in at)}
+    works = estimator._works
+    if works is None:
+        return found
+    here = np.ones(len(works), bool) if genre is None else works[:, 0] == genre
+    found["works"] = tuple(int(np.unique(works[here & (works[:, 1] == t), 2]).size) for t in at)
+    return found
+
+
+def verdict_on_change(found):
+    """What `prevalence_change` found, one of four short texts."""
+    if min(found.snippets) == 0:
+        return "no data"
+    return str(side_of_zero(found.interval, "rose", "fell"))
+
+
+def sentence_on_change(found, sense, genre, periods):
+    """What `prevalence_change` found, to be copied; ``genre`` is its label, or None."""
+    start, end = periods
+    what = f"the prevalence of sense {sense}" + ("" if genre is None else f" in {genre}")
+    change = estimate(found, found.source, found.prob, "+")
+    verdict = found.get("verdict")
+    if verdict in ("rose", "fell"):
+        text = f"T{what[1:]} {verdict} from {start} to {end}: the change is {change}"
+    elif verdict == "not decided":
+        text = f"Whether {what} rose or fell from {start} to {end} is not decided: the change is "
+        text += change
+    elif verdict == "no data":
+        none = [str(t) for t, n in zip(periods, found.snippets, strict=True) if n == 0]
+        text = f"There are no snippets in {' and '.join(none)} to say whether {what} rose or fell "
+        text += f"from {start} to {end}: the prior makes the change {change}"
+    else:
+        text = f"T{what[1:]} changed by {change} from {start} to {end}"
+    if verdict in _CHANCES:
+        rise = found.prob_increase
+        text += f", {chance(1 - rise if verdict == 'fell' else rise, _CHANCES[verdict])}"
+    return ended(f"{text} ({_seen(found, periods)})", found.source)
+
+
+def _seen(found, periods):
+    """Snippets, and works, of both periods."""
+    parts = [f"{n:,} snippet{'' if n == 1 else 's'}" for n in found.snippets]
+    if "works" in found:
+        ns = found.works
+        parts = [
+            f"{p} of {n:,} work{'' if n == 1 else 's'}" for p, n in zip(parts, ns, strict=True)
+        ]
+    return " and ".join(f"{part} in {t}" for part, t in zip(parts, periods, strict=True))

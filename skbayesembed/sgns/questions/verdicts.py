@@ -1,0 +1,135 @@
+"""What differences of answers come to: a verdict in a few words, and a sentence to be copied."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...posterior.sentences import chance, ended, estimate, side_of_zero
+from ...posterior.sources import FEWEST_PAIRS
+
+_OF_PRIOR = (
+    f"which the prior makes of other periods where there are fewer than {FEWEST_PAIRS} pairs"
+)
+
+
+def few_pairs(answer):
+    """Whether answers are of words with next to no pairs, as the answer itself says.
+
+    A truth value, or an array that can be held against the mean of the answer.
+    """
+    pairs = answer.get("pairs", np.inf)
+    # those of two periods are a pair of numbers
+    few = np.asarray(min(pairs) if isinstance(pairs, tuple) else pairs) < FEWEST_PAIRS
+    few = few | (np.asarray(answer.get("verdict", "")) == "no data")
+    if few.size == 1:
+        return bool(few.item())
+    return few.reshape(few.shape + (1,) * (np.ndim(answer.mean) - few.ndim))
+
+
+def sum_up(found, first, second, few=False, ends=None):
+    """Add, in place, what the difference of two answers comes to.
+
+    Parameters
+    ----------
+    found : Answer
+        The difference, with ``prob_positive``.
+    first, second : str or None
+        What the two are called.
+    few : bool or ndarray of bool of the shape of the mean
+        Whether next to nothing was seen of what they are about.
+    ends : (float, float), optional
+        Those of ``prob_inside``.
+
+    Returns
+    -------
+    Answer
+        ``found``, with the ``verdict``, ``"larger"``, ``"smaller"``, ``"not decided"`` or ``"no
+        data"`` (none of a point estimate), and of a single difference the ``sentence``.
+    """
+    if found.source != "point":
+        verdict = side_of_zero(found.interval, "larger", "smaller")
+        found.verdict = np.where(few, "no data", verdict)[()]
+    if np.ndim(found.mean):
+        return found
+    if "verdict" in found:
+        found.verdict = str(found.verdict)
+    first = f"the {first}" if first else "the first answer"
+    second = f"the {second}" if second else "the second"
+    found.sentence = _sentence(found, first, second, ends)
+    return found
+
+
+def _sentence(found, first, second, ends):
+    verdict = found.get("verdict")
+    value = estimate(found, found.source, found.prob, "+")
+    larger = chance(found.prob_positive, "larger")
+    if verdict is None:
+        text = f"The difference of {first} and {second} is {value}"
+    elif verdict == "no data":
+        text = (
+            f"There are too few data to say whether {first} is larger than {second}: the "
+            f"difference is {value}, {_OF_PRIOR}"
+        )
+    elif verdict == "not decided":
+        text = (
+            f"Whether {first} is larger or smaller than {second} is not decided: the difference is "
+            f"{value}, {larger}"
+        )
+    else:
+        if verdict == "smaller":
+            larger = chance(1 - found.prob_positive, "smaller")
+        text = (
+            f"{first[0].upper()}{first[1:]} is {verdict} than {second}: the difference is {value}, "
+            f"{larger}"
+        )
+    if ends is not None and verdict not in (None, "no data"):
+        low, high = (f"{end:+g}" for end in ends)
+        text += f"; {chance(found.prob_inside, f'from {low} to {high}')}"
+    return ended(text, found.source, found.get("n_units", np.inf))
+
+
+def verdict_on_nearer(table, few):
+    """What `nearer` found: ``"nearest"``, ``"not decided"`` or ``"no data"``; None of nothing.
+
+    Parameters
+    ----------
+    table : Nearer
+    few : bool
+        Whether next to nothing was seen of one of the words.
+    """
+    if len(table.words) == 1 or table.source == "point":
+        return None
+    if few:
+        return "no data"
+    decided = table.prob_nearest[0] >= table.prob and np.all(table.difference_interval[1:, 0] > 0)
+    return "nearest" if decided else "not decided"
+
+
+def sentence_on_nearer(table, verdict):
+    """What `nearer` found, to be copied; None where nothing was held against anything."""
+    n = len(table.words)
+    if n == 1:
+        return None
+    word, first, second = (repr(str(w)) for w in (table.word, *table.words[:2]))
+    apart = {"mean": table.difference[1], "interval": table.difference_interval[1]}
+    value = estimate(apart, table.source, table.prob, "+")
+    nearest = chance(table.prob_nearest[0], "" if n == 2 else f"{first} is the nearest")
+    nearest = "" if verdict in (None, "no data") else f", {nearest}"
+    named = [repr(str(w)) for w in table.words]
+    listed = f"{', '.join(named[:-1])} {'or' if n == 2 else 'and'} {named[-1]}"
+    if n == 2:
+        asked = f"{word} is nearer to {first} or to {second}"
+        claim, difference = f"{word} is nearer to {first} than to {second}", "difference of cosines"
+    else:
+        asked = f"{word} is nearer to {first} than to the others of {listed}"
+        claim = f"Of {listed}, {word} is nearest to {first}"
+        difference = f"difference of its cosine from that with {second}, the next,"
+    if verdict == "not decided":
+        text = f"Whether {asked} is not decided"
+    elif verdict == "no data":
+        text = f"There are too few data to say whether {asked}"
+        nearest = f", {_OF_PRIOR}"
+    else:
+        text = claim
+    units = np.inf if table.n_units is None else np.min(table.n_units)
+    return ended(f"{text}: the {difference} is {value}{nearest}", table.source, units)
