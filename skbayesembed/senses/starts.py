@@ -301,7 +301,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         modes = _grouped(explored, binding)
         if len(modes) > 1:
             _weigh_all(modes, given, seeds, side_by_side)
-        if len(starts) >= BATCH:
+        if len(modes) > 1 and len(starts) >= BATCH:
             modes = _with_those_beside(modes, given, seeds, side_by_side)
     modes.sort(key=lambda mode: -mode.share)
     for mode in modes:
