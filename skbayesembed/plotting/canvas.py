@@ -140,11 +140,18 @@ def labelled(answers: Any) -> Mapping[str, Any]:
     return answers
 
 
-def legend_above(axes, title=None):
-    """The legend of some axes above them, where it covers nothing; short labels in two columns."""
-    labels = axes.get_legend_handles_labels()[1]
+def legend_above(axes, title=None, made=()):
+    """The legend of some axes above them, where it covers nothing; short labels in two columns.
+
+    ``made`` are `Marks` in the axes, some of which have keys of their own.
+    """
+    keys = {marks.points: marks.key for marks in made if marks.key is not None}
+    handles, labels = axes.get_legend_handles_labels()
+    handles = [keys.get(one, one) for one in handles]
     n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SHORT else 1
     legend = axes.legend(
+        handles,
+        labels,
         title=title,
         ncols=n_columns,
         loc="lower left",

@@ -35,10 +35,13 @@ class Marks(NamedTuple):
         Posterior means.
     intervals : matplotlib.collections.Collection or None
         Lines or a band from low to high; None for a point estimate.
+    key : matplotlib.lines.Line2D or None
+        What stands for the points in a legend; None where they do so themselves.
     """
 
     points: Any
     intervals: Any
+    key: Any = None
 
 
 def wrapped(label):
@@ -105,7 +108,7 @@ def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", lab
 
     Between points one of which is not ``seen``, the line is dotted and the band pale.
     """
-    filled, x = None, np.asarray(x, dtype=float)
+    filled, key, x = None, None, np.asarray(x, dtype=float)
     seen = np.ones(x.size, bool) if seen is None else np.asarray(seen, bool)
     dotted = ~(seen[:-1] & seen[1:])
     if source != "point":
@@ -121,11 +124,11 @@ def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", lab
         # a line with gaps, and points
         breaks = np.flatnonzero(dotted) + 1
         gaps = (np.insert(values, breaks, np.nan) for values in (x, mean))
-        axes.plot(*gaps, line, **style)
+        (key,) = axes.plot(*gaps, line, **style)
         line = "none"
     (points,) = axes.plot(x, mean, ls=line, **style, label=label)
     axes.locator_params(axis="x", nbins=6)
-    return Marks(points, filled)
+    return Marks(points, filled, key)
 
 
 def density(axes, row, draws, *, height=0.8, color=COLORS[0]):
