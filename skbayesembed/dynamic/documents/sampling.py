@@ -25,7 +25,6 @@ from joblib import effective_n_jobs
 from ...common.compiling import working_time
 from ...inference.chains import Workers
 from ...inference.threads import OneBlasThread
-from ...sgns.documents.awaited import Awaited
 from ...sgns.documents.deviations import (
     FEWEST_UNITS,
     centred,
@@ -36,7 +35,7 @@ from ...sgns.documents.response import half_weights
 from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios
 from ..laplace.approximation import DynamicLaplace
 from ..model import SIDES, Curvature, by_side
-from .asked import seconds_of_deviations
+from .asked import seconds_of_deviations, sooner
 from .density import density_of
 from .deviations import DriftDeviations, own_paths
 from .footprint import AT_ONCE, TOGETHER, check_room
@@ -101,8 +100,13 @@ class DriftSampling(Sampling):
         counts, make_scores = self._build()
         arrays = {name: x.reshape(shape[0], *shape[2:]) for name, x in self._arrays.items()}
         density = density_of(counts, self._build.prior, arrays)
-        awaited = Awaited(self.verbose)
-        awaited.announce(density.n_parameters // 2, lambda: self._seconds(density, arrays))
+        self._waiting = None
+        awaited = self._awaited
+        awaited.announce(
+            density.n_parameters // 2,
+            lambda: self._seconds(density, arrays),
+            lambda seconds: sooner(seconds, density.shape, self._number),
+        )
         threads = Workers(effective_n_jobs(self.n_jobs))
         with awaited.search(1, "mode"), OneBlasThread(), threads as run:
             theta = mode_of(density, density.pack(arrays), run)
@@ -171,12 +175,14 @@ class DriftSampling(Sampling):
     def _moved(self, gaussian, parts, total):
         """What ``parts`` of all ``total`` influences do to the mode, as of `solved`."""
         tol, shifts, done = _TOL if self._balance else _RAW_TOL, [], []
-        awaited = Awaited(self.verbose)
+        awaited = self._awaited
+        awaited.solving()
 
         def told(n):
             done.append(n)
             awaited.solved(sum(done), total)
 
+        gaussian.at_product(lambda: awaited.product(total))
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
             for rows in parts:
                 shifts.append(solved(gaussian, rows, run, tol, told))
