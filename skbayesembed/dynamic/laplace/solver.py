@@ -15,6 +15,9 @@ from ..model import Curvature, DynamicDensity, named
 from .approximation import BATCH, KEEP, DynamicLaplace
 from .rough import RoughSolver
 
+# Newton steps, unless told otherwise.
+_MOST_STEPS = 100
+
 
 def solve(estimator, problem, settings, seed):
     """Approximate the posterior by the Gaussian at its mode; returns a `Result`.
@@ -68,7 +71,7 @@ def reach_mode(density, theta, **options):
     return theta, facts
 
 
-def newton_steps(density, theta, *, rough=False, max_iter=100, verbose=0, **options):
+def newton_steps(density, theta, *, rough=False, max_iter=None, verbose=0, **options):
     """Newton's method from parameters near the mode: parameters and the facts of the search.
 
     ``rough`` makes products in single precision, which is quicker for large models, and
@@ -84,7 +87,7 @@ def newton_steps(density, theta, *, rough=False, max_iter=100, verbose=0, **opti
         at = Curvature(density, density.vectors(z))
         return lambda d: at.product(d[None])[0], np.copy
 
-    options |= {"max_iter": max_iter, "verbose": verbose}
+    options |= {"max_iter": _MOST_STEPS if max_iter is None else max_iter, "verbose": verbose}
     if rough:
         return _rough_newton(density, theta, options)
     return newton_mode(objective, curvature, theta, **options)
