@@ -45,6 +45,11 @@ def test_a_saddle_point_is_left(density, large, monkeypatch):
     assert np.abs(gradient).max() < 1e-3
     # where the Hessian has no direction up: there is a factor of it
     assert DynamicLaplace(density, density.vectors(theta), "blocks").rank == 2
+    # and products of the systems that are solved there are counted, for those who wait
+    gaussian, told = DynamicLaplace(density, density.vectors(theta), "rough"), []
+    gaussian.at_product(lambda: told.append(1))
+    gaussian.solve(np.random.default_rng(5).standard_normal((2, *density.shape)), 1e-3)
+    assert len(told) > 1
 
 
 def test_a_mode_that_is_not_reached(density, monkeypatch):
