@@ -26,7 +26,7 @@ from .at import VectorsAtMixin
 from .balance import balance_of
 from .checks import check_filter
 from .datatree import DataTreeMixin
-from .documents.asked import seconds_of_question
+from .documents.asked import seconds_of_question, sooner_question
 from .documents.possible import why_not
 from .documents.sampling import DriftSampling
 from .documents.source import source_of
@@ -402,7 +402,15 @@ class DynamicSGNS(
         training = inputs.training_data(self, X, times, seeds["counts"], units, sample_weight)
         size = training.periods.n_periods * training.words.size**2
         work = size * float(self.n_components)
-        cost.announce(self, ROOM, training, seeds, asked=seconds_of_question, work=work)
+        cost.announce(
+            self,
+            ROOM,
+            training,
+            seeds,
+            asked=seconds_of_question,
+            advise=sooner_question,
+            work=work,
+        )
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
@@ -510,6 +518,7 @@ class DynamicSGNS(
                 e, X, times, seeds["counts"], units, sample_weight
             ),
             asked=seconds_of_question,
+            advise=sooner_question,
         )
 
     def fit_transform(

@@ -91,6 +91,12 @@ def products_of(size: int, n_units: int) -> float:
     return systems * _OF_A_SYSTEM + _OF_SEARCHES + 2 * splits * _OF_A_HALF
 
 
+def sooner_question(estimator: Any, training: Any, seconds: float) -> str:
+    """As `sooner`, of a first question by units that takes so many seconds."""
+    shape = len(training.counts), 2, training.words.size, int(estimator.n_components)
+    return sooner(seconds, shape, training.units.n_units)
+
+
 def sooner(seconds: float, shape: tuple[int, ...], n_units: int) -> str:
     """Advice of how many words and components to fit where an answer is not to take so long.
 
@@ -121,6 +127,6 @@ def sooner(seconds: float, shape: tuple[int, ...], n_units: int) -> str:
     if least > 0.5 * seconds:
         return ""
     return (
-        f"With max_features={words} and n_components={components} it would be about "
+        f"A fit with max_features={words} and n_components={components} answers in about "
         f"{duration(least)}."
     )

@@ -65,7 +65,7 @@ def test_a_smaller_fit_is_named_by_what_it_takes():
     shape, units = (8, 2, 1000, 20), 199
     text = sooner(300.0, shape, units)
     words, k = (
-        int(part.split("=")[1].split()[0]) for part in text.split("With ")[1].split(" and ")
+        int(part.split("=")[1].split()[0]) for part in text.split("A fit with ")[1].split(" and ")
     )
     assert 100 <= words < 1000 and 10 <= k <= 20
     # products of all pairs of words, as many as linear systems need
