@@ -170,7 +170,8 @@ class DynamicSGNS(
     verbose : int, default=0
         1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
         the time left for all of them. Whatever it is, a note on the standard error stream says
-        that numba is compiling, where it takes longer than two seconds.
+        that numba is compiling, where it takes longer than two seconds, and how far intervals by
+        units are, every half minute once they take longer than one.
 
     Attributes
     ----------
