@@ -143,9 +143,9 @@ def labelled(answers: Any) -> Mapping[str, Any]:
 def legend_above(axes, title=None, made=()):
     """The legend of some axes above them, where it covers nothing; short labels in two columns.
 
-    ``made`` are `Marks` in the axes, some of which have keys of their own.
+    Every `Band` of those ``made`` in the axes may have a key of its own.
     """
-    keys = {marks.points: marks.key for marks in made if marks.key is not None}
+    keys = {band.points: band.key for band in made if band.key is not None}
     handles, labels = axes.get_legend_handles_labels()
     handles = [keys.get(one, one) for one in handles]
     n_columns = 2 if len(labels) > 1 and max(map(len, labels)) <= _SHORT else 1

@@ -35,13 +35,26 @@ class Marks(NamedTuple):
         Posterior means.
     intervals : matplotlib.collections.Collection or None
         Lines or a band from low to high; None for a point estimate.
+    """
+
+    points: Any
+    intervals: Any
+
+
+class Band(NamedTuple):
+    """Artists that show an answer over time.
+
+    Attributes
+    ----------
+    points, intervals
+        As of `Marks`.
     key : matplotlib.lines.Line2D or None
         What stands for the points in a legend; None where they do so themselves.
     """
 
     points: Any
     intervals: Any
-    key: Any = None
+    key: Any
 
 
 def wrapped(label):
@@ -104,7 +117,7 @@ def column_width(head, texts):
 
 
 def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", label=None, seen=None):
-    """Posterior means over x as a line, and their intervals as a band; returns `Marks`.
+    """Posterior means over x as a line, and their intervals as a band; returns a `Band`.
 
     Between points one of which is not ``seen``, the line is dotted and the band pale.
     """
@@ -128,7 +141,7 @@ def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", lab
         line = "none"
     (points,) = axes.plot(x, mean, ls=line, **style, label=label)
     axes.locator_params(axis="x", nbins=6)
-    return Marks(points, filled, key)
+    return Band(points, filled, key)
 
 
 def density(axes, row, draws, *, height=0.8, color=COLORS[0]):
