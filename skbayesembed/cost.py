@@ -30,11 +30,15 @@ from .posterior.tables import Column, Table, dashed
 Find = Callable[[Any, Any, Mapping[str, np.random.SeedSequence]], Any]
 # ``asked(estimator, training, clock)``: CPU seconds of the first question by units, or None.
 Asked = Callable[[Any, Any, Callable[[], float]], float | None]
+# ``advise(estimator, training, seconds)``: a smaller setting with which it takes less, or nothing.
+Advise = Callable[[Any, Any, float], str]
 
 # Multiplications for one gradient of a fit above which it takes half a minute and more.
 _LONG = 2.5e8
 # Those from which on the first question is timed, and the CPU seconds of it that are worth a note.
 _ASKED, _LONG_QUESTION = 2.5e7, 30.0
+# Seconds of it from which on a smaller fit is worth a word.
+_TOO_LONG = 120.0
 # Seconds by the clock from which on it is worth a note that processors would be idle.
 _WORTH_THREADS = 30.0
 # Seconds after which a trial says that it takes a while, and between lines that say where it is.
@@ -76,6 +80,8 @@ class Cost(Table):
     no_room : str or None
         Where the first question would not fit in memory: the bytes that it would take, what there
         is, and what to change.
+    sooner : str
+        Where the first question takes more than two minutes, and a smaller setting less: which.
 
     Examples
     --------
@@ -93,6 +99,7 @@ class Cost(Table):
     solver: str
     question: Part | None = None
     no_room: str | None = None
+    sooner: str = ""
 
     @property
     def cpu_seconds(self) -> float:
@@ -124,6 +131,7 @@ class Cost(Table):
 
     def _notes(self):
         notes = [] if self.question is None else [_NOT_IN_FIT]
+        notes += [f"({_FIRST_QUESTION}: {self.sooner})"] if self.sooner else []
         notes += [] if self.no_room is None else [self.no_room]
         idle = effective_n_jobs(-1) - self.n_jobs
         if idle > 0 and self.seconds > _WORTH_THREADS:
@@ -153,6 +161,7 @@ def estimate(
     read: Callable,
     find: Find | None = None,
     asked: Asked | None = None,
+    advise: Advise | None = None,
 ) -> Cost:
     """The `Cost` of a fit, without fitting.
 
@@ -168,6 +177,8 @@ def estimate(
         The fit from there on; `spine.fit` by default.
     asked : callable, optional
         Tells what the first question costs, of estimators that have intervals by units.
+    advise : callable, optional
+        Names a smaller setting with which it takes less.
 
     Raises
     ------
@@ -183,7 +194,7 @@ def estimate(
         "takes some seconds, on large text up to a fifth of what it estimates."
     )
     with _Told(note) as told:
-        return _estimate(estimator, room, read, find, asked, told)
+        return _estimate(estimator, room, read, find, (asked, advise), told)
 
 
 class _Told:
@@ -221,7 +232,7 @@ class _Told:
         self._thread.join()
 
 
-def _estimate(estimator, room, read, find, asked, told):
+def _estimate(estimator, room, read, find, questions, told):
     """The `Cost`, of an estimator that has been checked."""
     tried = copy.copy(estimator)
     tried.verbose = 0
@@ -234,7 +245,7 @@ def _estimate(estimator, room, read, find, asked, told):
         training = read(tried, seeds)
         spent = time.process_time() - begun - compiling.cpu_seconds
     counting = Part("counting", spent, spent)
-    return _try(tried, room, training, seeds, find, asked, told, counting)
+    return _try(tried, room, training, seeds, find, questions, told, counting)
 
 
 def announce(
@@ -245,6 +256,7 @@ def announce(
     find: Find | None = None,
     asked: Asked | None = None,
     work: float = 0.0,
+    advise: Advise | None = None,
 ) -> None:
     """Print the `Cost` of a fit before it starts, where the estimator is verbose.
 
@@ -258,7 +270,7 @@ def announce(
     tried = copy.copy(estimator)
     tried.verbose = 0
     with _Told("each step of the fit is tried first, to say what it costs.") as told:
-        found = _try(tried, room, training, seeds, find, asked, told)
+        found = _try(tried, room, training, seeds, find, (asked, advise), told)
     print(found, flush=True)
 
 
@@ -293,13 +305,14 @@ def _note(estimator, training, asked, work):
         )
 
 
-def _try(estimator, room, training, seeds, find, asked, told, *before):
+def _try(estimator, room, training, seeds, find, questions, told, *before):
     """The `Cost` by a trial from training data on."""
     if find is None:
 
         def find(estimator, training, seeds):
             return spine.fit(estimator, room, training, seeds)
 
+    asked, advise = questions
     with Compiling() as compiling, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         told.at("preparation")
@@ -319,7 +332,10 @@ def _try(estimator, room, training, seeds, find, asked, told, *before):
     question = None if spent is None else Part(_FIRST_QUESTION, spent, spent / jobs)
     if no_room is not None:
         question = Part(_FIRST_QUESTION, np.nan, np.nan)
-    return Cost(_merged(parts), trial.last, trial.peak, jobs, solver, question, no_room)
+    sooner = ""
+    if advise is not None and spent is not None and spent >= _TOO_LONG:
+        sooner = advise(estimator, training, spent)
+    return Cost(_merged(parts), trial.last, trial.peak, jobs, solver, question, no_room, sooner)
 
 
 def _asked(asked, estimator, training, clock):

@@ -120,7 +120,13 @@ def test_a_first_question_that_would_not_fit_is_told_and_not_tried(model, given,
     monkeypatch.setattr(
         asked, "seconds_of_deviations", lambda *given: timed.append(1) or seconds(*given)
     )
-    assert model.estimate_cost(X, **given).no_room is None
+    name = f"skbayesembed.{room}.estimator.sooner_question"
+    monkeypatch.setattr(name, lambda *_: "Fewer words answer sooner.", raising=False)
+    monkeypatch.setattr(skbayesembed.cost, "_TOO_LONG", 0.0)
+    cost = model.estimate_cost(X, **given)
+    assert cost.no_room is None
+    # a smaller setting is named of drift
+    assert ("(first question: Fewer words" in repr(cost)) == (room == "dynamic")
     assert len(timed) == 1
     check = memory.check_memory
     for factor in (0.999, 1.001):

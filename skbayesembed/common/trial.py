@@ -25,7 +25,8 @@ BUDGET, _FEWEST, _DEAR = 0.7, 3, 2.0
 _LATE, _LATE_SHARE = 15.0, 0.2
 
 _ACTIVE: ContextVar[Trial | None] = ContextVar("trial", default=None)
-_LABEL: ContextVar[str | None] = ContextVar("label", default=None)
+# What is awaited, and what is done with a line about it.
+_LABEL: ContextVar[tuple[str, Callable[[str], object]] | None] = ContextVar("label", default=None)
 
 
 class Measured(Exception):
@@ -204,24 +205,40 @@ class Steps(Laps):
         Steps that such a loop makes.
     exact : bool
         Whether it makes just as many.
+    say : callable
+        What is done with a line.
     """
 
     # Seconds between two lines: at least the first, and the second times the seconds gone by.
     interval, share = 5.0, 0.02
 
-    def __init__(self, label: str, typical: float, exact: bool = False) -> None:
+    def __init__(
+        self,
+        label: str,
+        typical: float,
+        exact: bool = False,
+        say: Callable[[str], object] | None = None,
+    ) -> None:
         super().__init__(Trial(), label, typical, exact=exact)
+        self._say = say_line if say is None else say
         self._started = self._said = time.monotonic()
 
     def enough(self) -> bool:
-        """Note that a step was made, and print a line where it is time; never ends the loop."""
+        """Note that a step was made, and say so where it is time; never ends the loop."""
         self.n += 1
         now = time.monotonic()
         gone = now - self._started
         if now - self._said >= max(self.interval, self.share * gone):
             self._said = now
-            print(f"{self.name}: {self._done()}, {gone:.0f} s", flush=True)
+            self._say(f"{self.name}: {self._done()}, {gone:.0f} s{self._left(gone)}")
         return False
+
+    def _left(self, gone):
+        """What is still expected; nothing beyond the usual."""
+        if self.n > self.typical:
+            return ""
+        left = duration(gone * (self.typical / self.n - 1.0))
+        return f", time left {'' if self.exact else 'about '}{left}"
 
     def _done(self):
         """Steps made, of how many; such a loop ends where it has converged, if not ``exact``."""
@@ -235,10 +252,18 @@ class Steps(Laps):
         return 0.0
 
 
+def say_line(text: str) -> None:
+    """Print a line at once."""
+    print(text, flush=True)
+
+
 @contextlib.contextmanager
-def telling(label: str | None) -> Iterator[None]:
-    """Context in which the loops of this thread tell how far they are; not where None."""
-    token = _LABEL.set(label)
+def telling(label: str | None, say: Callable[[str], object] = say_line) -> Iterator[None]:
+    """Context in which the loops of this thread tell how far they are; not where None.
+
+    ``say`` takes their lines, some seconds apart.
+    """
+    token = _LABEL.set(None if label is None else (label, say))
     try:
         yield
     finally:
@@ -250,7 +275,7 @@ def laps(name: str, typical: float, threads: int = 1, exact: bool = False) -> La
     trial, label = current(), _LABEL.get()
     if trial is not None:
         return Laps(trial, name, typical, threads, exact)
-    return None if label is None else Steps(f"{label}, {name}", typical, exact)
+    return None if label is None else Steps(f"{label[0]}, {name}", typical, exact, label[1])
 
 
 def note_memory(n_bytes: float, what: str) -> None:

@@ -26,7 +26,7 @@ from .at import VectorsAtMixin
 from .balance import balance_of
 from .checks import check_filter
 from .datatree import DataTreeMixin
-from .documents.asked import seconds_of_question
+from .documents.asked import seconds_of_question, sooner_question
 from .documents.possible import why_not
 from .documents.sampling import DriftSampling
 from .documents.source import source_of
@@ -170,7 +170,8 @@ class DynamicSGNS(
     verbose : int, default=0
         1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
         the time left for all of them. Whatever it is, a note on the standard error stream says
-        that numba is compiling, where it takes longer than two seconds.
+        that numba is compiling, where it takes longer than two seconds, and how far intervals by
+        units are, every half minute once they take longer than one.
 
     Attributes
     ----------
@@ -402,7 +403,15 @@ class DynamicSGNS(
         training = inputs.training_data(self, X, times, seeds["counts"], units, sample_weight)
         size = training.periods.n_periods * training.words.size**2
         work = size * float(self.n_components)
-        cost.announce(self, ROOM, training, seeds, asked=seconds_of_question, work=work)
+        cost.announce(
+            self,
+            ROOM,
+            training,
+            seeds,
+            asked=seconds_of_question,
+            advise=sooner_question,
+            work=work,
+        )
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
@@ -510,6 +519,7 @@ class DynamicSGNS(
                 e, X, times, seeds["counts"], units, sample_weight
             ),
             asked=seconds_of_question,
+            advise=sooner_question,
         )
 
     def fit_transform(

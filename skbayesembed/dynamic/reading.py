@@ -290,13 +290,14 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
             ``end`` less that at ``start``; ``pairs``, the positive pairs that the words were
             targets of in the two periods, those of the one with fewer; and ``prob_increase``, the
-            probability that the words drew closer.
+            probability that the words drew closer (NaN where the verdict is ``"no data"``).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
             ``verdict``, where there is an interval, sums up: ``"no data"`` where there are fewer
             than 10 of the ``pairs`` in one of the periods, so that this is what the prior makes of
             others; else ``"closer"`` where the whole interval is above zero, ``"apart"`` where it
-            is below, and ``"not decided"``. ``sentence`` says it in words, to be copied.
+            is below, and ``"not decided"``. ``sentence`` says it in words, to be copied; where
+            there are so few pairs, it says so instead, without a number.
 
             That nothing has changed is another claim than "not decided": `contrast` of two answers
             of `similarity` with ``low=`` and ``high=`` has the probability of a small change.
@@ -325,6 +326,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         found.prob_increase = found.pop("prob_positive")
         if found.source != "point":
             found.verdict = verdict_on_change(found)
+            if found.verdict == "no data":
+                # the prior alone would say it
+                found.prob_increase = np.nan
         found.sentence = sentence_on_change(found, similarity, (start, end))
         return found
 
@@ -373,7 +377,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
 
             ``typical``, a yardstick: the median over words that have 10 pairs and more in both
             periods of the distance of their mean vectors, which is smaller than a mean distance by
-            what is not known of them. ``sentence`` says all this in words, to be copied.
+            what is not known of them. ``sentence`` says all this in words, to be copied; where
+            one of the ``pairs`` is below 10, it says so instead, without a number.
 
         Notes
         -----

@@ -10,21 +10,19 @@ from ..posterior.sources import FEWEST_PAIRS
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
 # deviation.
 _LEAST_KNOWN = 0.1
-_TOO_FEW = "There are too few data in these periods to say whether"
-# What verdicts of `drift` are in a sentence, and what is asked where there are too few data.
+_TOO_FEW = "There are too few data"
+# What verdicts of `drift` are in a sentence; where there are no data it is another one.
 _OF_DRIFT = {
     "drifted": "It has drifted: the whole interval is above the threshold",
     "no drift": "It has not drifted: the whole interval is below the threshold",
     "not decided": "Whether it has drifted is not decided: the interval holds the threshold",
-    "not known": f"{_TOO_FEW} the word has changed",
-    "no data": f"{_TOO_FEW} the word has changed",
+    "not known": f"{_TOO_FEW} in these periods to say whether the word has changed",
 }
 # Those of `similarity_change`.
 _OF_CHANGE = {
     "closer": "They drew closer: the whole interval is above zero",
     "apart": "They drew apart: the whole interval is below zero",
     "not decided": "Whether they drew closer or apart is not decided: the interval holds zero",
-    "no data": f"{_TOO_FEW} it has changed",
 }
 
 
@@ -51,6 +49,8 @@ def verdict_on_change(found):
 
 def sentence_on_drift(found, kind, word, periods, learned):
     """What `drift` found, to be copied."""
+    if _has_no_data(found):
+        return _without_data(f"{word!r} has drifted", found, periods)
     start, end = periods
     text = f"The {kind} distance of {word!r} between {start} and {end} is "
     text += estimate(found, found.source, found.prob)
@@ -66,6 +66,8 @@ def sentence_on_drift(found, kind, word, periods, learned):
 
 def sentence_on_change(found, similarity, periods):
     """What `similarity_change` found, to be copied; ``similarity`` says of what."""
+    if _has_no_data(found):
+        return _without_data(f"the {similarity} has changed", found, periods)
     start, end = periods
     text = f"The {similarity} changed by {estimate(found, found.source, found.prob, '+')}"
     text += f" from {start} to {end}"
@@ -91,12 +93,22 @@ def _has_no_data(found):
     return min(found.pairs) < FEWEST_PAIRS
 
 
+def _without_data(asked, found, periods):
+    """The sentence where the prior alone would answer: no number, and why."""
+    return f"{_TOO_FEW} to say whether {asked}: {_pairs(found, periods)}."
+
+
+def _pairs(found, periods):
+    """How many pairs there are in either period."""
+    parts = zip(found.pairs, periods, strict=True)
+    (start, first), (end, last) = [(f"{n:,.0f}", label) for n, label in parts]
+    return f"{start} pairs in {first} and {end} in {last}"
+
+
 def _ended(text, found, said, periods):
     """A sentence and what its verdict says, with the pairs where they are few."""
     verdict = said.get(found.get("verdict", ""), "")
     if verdict.startswith(_TOO_FEW):
-        pairs = zip(found.pairs, periods, strict=True)
-        parts = [f"{n:,.0f} pairs in {label}" for n, label in pairs]
-        verdict += f" ({' and '.join(parts)})"
+        verdict += f" ({_pairs(found, periods)})"
     text = f"{text}{'. ' if verdict else ''}{verdict}"
     return ended(text, found.source, found.get("n_units", np.inf))

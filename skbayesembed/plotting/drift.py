@@ -192,12 +192,13 @@ class DriftDisplay(Display):
                     f"DynamicSGNS, got {type(answer).__name__}{about}."
                 )
         (axes,) = self._open(ax, _HEIGHT + _LINE * len(self.answers))
-        self.lines_, self.bands_, self.hollow_ = [], [], []
+        self.lines_, self.bands_, self.hollow_, marks = [], [], [], []
         for (label, found), (color, line) in zip(self.answers.items(), styles(), strict=False):
             few = np.asarray(found.get("pairs", np.inf)) < FEWEST_PAIRS
             few = np.broadcast_to(few, np.shape(found.mean))
             look = {"source": found.source, "color": color, "line": line, "label": label}
             made = band(axes, found.times, found.mean, found.interval, seen=~few, **look)
+            marks.append(made)
             self.lines_.append(made.points)
             self.bands_ += [] if made.intervals is None else [made.intervals]
             if np.any(few):
@@ -208,5 +209,5 @@ class DriftDisplay(Display):
             axes.plot([], [], "o:", ms=3.5, lw=1.0, color="0.3", mfc="white", label=label)
         axes.set_ylabel("cosine")
         label_times(axes, found.times)
-        legend_above(axes, interval_label(found.prob, found.source, "band"))
+        legend_above(axes, interval_label(found.prob, found.source, "band"), marks)
         return self._close()

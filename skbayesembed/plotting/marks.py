@@ -41,6 +41,22 @@ class Marks(NamedTuple):
     intervals: Any
 
 
+class Band(NamedTuple):
+    """Artists that show an answer over time.
+
+    Attributes
+    ----------
+    points, intervals
+        As of `Marks`.
+    key : matplotlib.lines.Line2D or None
+        What stands for the points in a legend; None where they do so themselves.
+    """
+
+    points: Any
+    intervals: Any
+    key: Any
+
+
 def wrapped(label):
     """A label in lines that are not too long."""
     return "\n".join(textwrap.wrap(str(label), _LABEL, break_long_words=False)) or str(label)
@@ -101,11 +117,11 @@ def column_width(head, texts):
 
 
 def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", label=None, seen=None):
-    """Posterior means over x as a line, and their intervals as a band; returns `Marks`.
+    """Posterior means over x as a line, and their intervals as a band; returns a `Band`.
 
     Between points one of which is not ``seen``, the line is dotted and the band pale.
     """
-    filled, x = None, np.asarray(x, dtype=float)
+    filled, key, x = None, None, np.asarray(x, dtype=float)
     seen = np.ones(x.size, bool) if seen is None else np.asarray(seen, bool)
     dotted = ~(seen[:-1] & seen[1:])
     if source != "point":
@@ -121,11 +137,11 @@ def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", lab
         # a line with gaps, and points
         breaks = np.flatnonzero(dotted) + 1
         gaps = (np.insert(values, breaks, np.nan) for values in (x, mean))
-        axes.plot(*gaps, line, **style)
+        (key,) = axes.plot(*gaps, line, **style)
         line = "none"
     (points,) = axes.plot(x, mean, ls=line, **style, label=label)
     axes.locator_params(axis="x", nbins=6)
-    return Marks(points, filled)
+    return Band(points, filled, key)
 
 
 def density(axes, row, draws, *, height=0.8, color=COLORS[0]):

@@ -208,9 +208,10 @@ class PrevalenceDisplay(Display):
         looks = list(zip(names, styles(), strict=False))
         height = _PANEL * len(chosen) + _LINE * len(shown) + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
-        self.lines_, self.bands_ = [], []
+        self.lines_, self.bands_, marks = [], [], []
         for axes, genre in zip(panels, chosen, strict=True):
             made = [self._line(axes, genre, k, *looks[k]) for k in shown]
+            marks += made
             self.lines_.append([m.points for m in made])
             self.bands_.append([m.intervals for m in made if m.intervals is not None])
             axes.set_ylim(0.0, 1.0)
@@ -220,7 +221,7 @@ class PrevalenceDisplay(Display):
             look = {"ms": 2.8, "lw": 1.0, "color": "0.3", "mfc": "white", "label": "no snippets"}
             panels[0].plot([], [], "o:", **look)
         label_times(panels[-1], found.times)
-        legend_above(panels[0], interval_label(found.prob, found.source, "band"))
+        legend_above(panels[0], interval_label(found.prob, found.source, "band"), marks)
         return self._close()
 
     def _line(self, axes, genre, sense, name, style):

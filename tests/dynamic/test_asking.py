@@ -272,10 +272,19 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert "gone" not in model.most_changed(10).words
     assert gone.verdict == "no data" and stays.verdict in ("no drift", "not decided")
     change = model.similarity_change("gone", "sun")
-    assert change.verdict == "no data" and "and 0 pairs in" in change.sentence
-    assert f"changed by {change.mean:+.2f} (90 % interval" in change.sentence
-    assert ("for these texts alone)" in change.sentence) == (change.source == "model")
-    assert "too few data" in gone.sentence and "too few data" not in stays.sentence
+    # nothing is said that the prior alone would say
+    assert change.verdict == "no data" and np.isnan(change.prob_increase)
+    assert "prob_increase" in repr(change) and "nan" not in repr(change)
+    ends = [model.periods_.labels[t] for t in (0, 2)]
+    for answer, asked in (
+        (change, "the similarity of 'gone' and 'sun' has changed"),
+        (gone, "'gone' has drifted"),
+        (model.drift("gone", distance="cosine"), "'gone' has drifted"),
+    ):
+        there = f"{answer.pairs[0]:,.0f} pairs in {ends[0]} and 0 in {ends[1]}"
+        assert answer.sentence == f"There are too few data to say whether {asked}: {there}."
+    assert "too few data" not in stays.sentence
+    assert ("for these texts alone)" in stays.sentence) == (stays.source == "model")
     assert f"is {stays.mean:.2f} (90 % interval" in stays.sentence
     assert "sentence" not in repr(stays) and stays.typical == gone.typical > 0
     if uncertainty == "documents":

@@ -47,8 +47,10 @@ def test_periods_with_little_data_are_hollow(dynamic):
     assert len(alphas) == 2 and display.bands_[0].get_alpha() == max(alphas)
     np.testing.assert_array_equal(display.hollow_[0].get_xdata(), answer.times[:1])
     np.testing.assert_array_equal(display.hollow_[0].get_ydata(), answer.mean[:1])
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts == ["x", "fewer than 10 pairs"]
+    legend = display.ax_.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["x", "fewer than 10 pairs"]
+    looks = [(line.get_linestyle(), line.get_marker()) for line in legend.legend_handles]
+    assert looks == [("-", "o"), (":", "o")]
 
 
 def test_answers_about_no_periods_are_refused(by_units):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...common.trial import duration
 from ...inference.threads import OneBlasThread
 from ...sgns.documents.asked import timed
 from ...sgns.documents.deviations import numbers_of
@@ -28,6 +29,9 @@ from .response import FEWEST_SPLITS
 _OF_A_SYSTEM, _OF_SEARCHES, _OF_A_HALF = 19.0, 1400.0, 90.0
 # Directions that are timed together, their size, and a diffusion where it is to be learned.
 _ROWS, _SIZE, _DIFFUSION = 4, 0.3, 1e-3
+# What a smaller setting is to take at most, in seconds, the fewest words of one, and the components
+# that a product would have time for in what it does of every pair of words besides.
+_SOON, _FEWEST, _BESIDE = 60.0, 100, 20
 
 
 def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float]) -> float | None:
@@ -76,9 +80,53 @@ def seconds_of_deviations(
         solver = RoughSolver(curvature, 0, turned)
         rows = rng.standard_normal((_ROWS, *density.shape))
         each = timed(lambda: [solver.precondition(solver.image(row)) for row in rows], clock)
-    each /= _ROWS
-    size = density.n_parameters // 2
+    return products_of(density.n_parameters // 2, n_units) * each / _ROWS
+
+
+def products_of(size: int, n_units: int) -> float:
+    """Products that all takes with so many entries of a side's vectors and so many units."""
     most, n_prior = numbers_of(size)
-    splits = len(half_weights(2, size, rng, FEWEST_SPLITS))
+    splits = len(half_weights(2, size, np.random.default_rng(0), FEWEST_SPLITS))
     systems = min(n_units, most) + n_prior + splits
-    return (systems * _OF_A_SYSTEM + _OF_SEARCHES + 2 * splits * _OF_A_HALF) * each
+    return systems * _OF_A_SYSTEM + _OF_SEARCHES + 2 * splits * _OF_A_HALF
+
+
+def sooner_question(estimator: Any, training: Any, seconds: float) -> str:
+    """As `sooner`, of a first question by units that takes so many seconds."""
+    shape = len(training.counts), 2, training.words.size, int(estimator.n_components)
+    return sooner(seconds, shape, training.units.n_units)
+
+
+def sooner(seconds: float, shape: tuple[int, ...], n_units: int) -> str:
+    """Advice of how many words and components to fit where an answer is not to take so long.
+
+    Parameters
+    ----------
+    seconds : float
+        What it takes.
+    shape : tuple of int
+        (n_periods, 2, n_words, n_components).
+    n_units : int
+    """
+    n_periods, _, n_words, k = shape
+    products = products_of(n_periods * n_words * k, n_units)
+
+    def taking(words, components):
+        # a product goes through every pair of words, whatever its time in components
+        more = products_of(n_periods * words * components, n_units) / products
+        return seconds * more * (words / n_words) ** 2 * (components + _BESIDE) / (k + _BESIDE)
+
+    words, components = n_words, k
+    while taking(words, components) > _SOON and words > _FEWEST:
+        words = max(_FEWEST, min(words - 1, int(0.9 * words)))
+        # as many components as words are still worth
+        components = max(min(k, 10), min(k, round(k * np.sqrt(words / n_words))))
+    step = 10 ** (len(str(words)) - 1)
+    words = max(words // step * step, min(_FEWEST, n_words))
+    least = taking(words, components)
+    if least > 0.5 * seconds:
+        return ""
+    return (
+        f"A fit with max_features={words} and n_components={components} answers in about "
+        f"{duration(least)}."
+    )

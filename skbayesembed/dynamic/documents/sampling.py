@@ -24,12 +24,9 @@ from joblib import effective_n_jobs
 
 from ...common.compiling import working_time
 from ...inference.chains import Workers
-from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
-from ...sgns.documents.awaited import Awaited
 from ...sgns.documents.deviations import (
     FEWEST_UNITS,
-    LARGEST,
     centred,
     numbers_of,
     sampling_weights,
@@ -37,12 +34,12 @@ from ...sgns.documents.deviations import (
 from ...sgns.documents.response import half_weights
 from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios
 from ..laplace.approximation import DynamicLaplace
-from ..laplace.solver import reach_mode
 from ..model import SIDES, Curvature, by_side
-from .asked import seconds_of_deviations
+from .asked import seconds_of_deviations, sooner
 from .density import density_of
 from .deviations import DriftDeviations, own_paths
 from .footprint import AT_ONCE, TOGETHER, check_room
+from .mode import mode_of
 from .response import FEWEST_SPLITS, SEARCH_TOL, drift_changes
 from .scores import resting_units
 
@@ -51,13 +48,6 @@ from .scores import resting_units
 # distances that 400 words moved are .99 in the median, .95 for one in twenty (.94 and .75 at a
 # residual of 1e-2), of what an exact solution has.
 _TOL, _RAW_TOL = 2e-3, 1e-3
-# The search for the mode from the solver's vectors, before Newton's method.
-_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-7
-# Squared distance to the mode, in posterior standard deviations a parameter, before the last step.
-_MODE_TOL = 1e-11
-# What is enough for the largest models, a six-hundredth of a standard deviation for each parameter,
-# and the share of the gradient that a step may leave.
-_LARGEST_MODE = {"tol": 3e-6, "residual": 0.1}
 # Blocks of the Hessian up to so many rows are factorised: beyond, solutions to the residual above
 # are had sooner through products.
 _FACTORISED = 2000
@@ -110,22 +100,17 @@ class DriftSampling(Sampling):
         counts, make_scores = self._build()
         arrays = {name: x.reshape(shape[0], *shape[2:]) for name, x in self._arrays.items()}
         density = density_of(counts, self._build.prior, arrays)
-        awaited = Awaited(self.verbose)
-        awaited.announce(density.n_parameters // 2, lambda: self._seconds(density, arrays))
+        self._waiting = None
+        awaited = self._awaited
+        awaited.announce(
+            density.n_parameters // 2,
+            lambda: self._seconds(density, arrays),
+            lambda seconds: sooner(seconds, density.shape, self._number),
+        )
         threads = Workers(effective_n_jobs(self.n_jobs))
         with awaited.search(1, "mode"), OneBlasThread(), threads as run:
-            theta, _ = find_mode(
-                density,
-                density.pack(arrays),
-                max_iter=_SEARCH_ITERATIONS,
-                tol=_SEARCH_TOL,
-                warn=False,
-                run=run,
-            )
+            theta = mode_of(density, density.pack(arrays), run)
             method = "blocks" if 2 * shape[2] * shape[3] <= _FACTORISED else "rough"
-            rough = density.n_parameters // 2 > LARGEST
-            options = _LARGEST_MODE if rough else {"tol": _MODE_TOL}
-            theta, _ = reach_mode(density, theta, rough=rough, **options)
             gaussian = DynamicLaplace(density, density.vectors(theta), method)
             scores = make_scores(gaussian.vectors, run)
         return gaussian, density, scores
@@ -190,12 +175,14 @@ class DriftSampling(Sampling):
     def _moved(self, gaussian, parts, total):
         """What ``parts`` of all ``total`` influences do to the mode, as of `solved`."""
         tol, shifts, done = _TOL if self._balance else _RAW_TOL, [], []
-        awaited = Awaited(self.verbose)
+        awaited = self._awaited
+        awaited.solving()
 
         def told(n):
             done.append(n)
             awaited.solved(sum(done), total)
 
+        gaussian.at_product(lambda: awaited.product(total))
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
             for rows in parts:
                 shifts.append(solved(gaussian, rows, run, tol, told))

@@ -133,6 +133,11 @@ class DynamicLaplace:
         self._project(out)
         out += self.vectors
 
+    def at_product(self, told):
+        """Call ``told()`` at every product that solutions of ``"rough"`` take."""
+        if self.method == "rough":
+            self._gaussian.told = told
+
     def solve(self, rows, tol=None):
         """``H^+`` times vectors (m, n_periods, 2, n_words, n_components), H minus the Hessian.
 

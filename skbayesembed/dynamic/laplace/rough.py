@@ -32,7 +32,14 @@ class RoughSolver:
         Not used.
     turned : pair of ndarray, optional
         In the place of those of `turned_information`: where only the time of products counts.
+
+    Attributes
+    ----------
+    told : callable or None
+        Called at every product that solutions take.
     """
+
+    told = None
 
     def __init__(self, curvature, null, turned=None):
         self._density = curvature.density
@@ -89,6 +96,8 @@ class RoughSolver:
         return self._product(rows.astype(np.float64)).astype(np.float32)
 
     def _product(self, rows):
+        if self.told is not None:
+            self.told()
         return self._pulled(self._images(self._vectors(rows)))
 
     def precondition(self, gradient):

@@ -15,6 +15,9 @@ from ..model import Curvature, DynamicDensity, named
 from .approximation import BATCH, KEEP, DynamicLaplace
 from .rough import RoughSolver
 
+# Newton steps, unless told otherwise.
+_MOST_STEPS = 100
+
 
 def solve(estimator, problem, settings, seed):
     """Approximate the posterior by the Gaussian at its mode; returns a `Result`.
@@ -49,17 +52,31 @@ def solve(estimator, problem, settings, seed):
     return result
 
 
-def reach_mode(density, theta, *, rough=False, max_iter=100, verbose=0, **options):
-    """Newton's method from parameters near the mode: parameters and the facts of the search.
-
-    ``rough`` makes products in single precision, which is quicker for large models, and
-    preconditions them by what `RoughSolver` knows. ``options`` are those of
-    `inference.laplace.newton_mode`.
+def reach_mode(density, theta, **options):
+    """As `newton_steps`, to the mode.
 
     Raises
     ------
     numpy.linalg.LinAlgError
         If the mode is not reached.
+    """
+    theta, facts = newton_steps(density, theta, **options)
+    if not facts["converged"]:
+        raise np.linalg.LinAlgError(
+            f"Newton's method did not reach the mode in {facts['newton_steps']} steps from where "
+            "L-BFGS ended, so there is no Gaussian around it. Raise prior_precision, with which it "
+            "is nearer, raise max_iter or lower tol so that L-BFGS gets nearer to it, or use "
+            "solver='gibbs' or solver='hmc'."
+        )
+    return theta, facts
+
+
+def newton_steps(density, theta, *, rough=False, max_iter=None, verbose=0, **options):
+    """Newton's method from parameters near the mode: parameters and the facts of the search.
+
+    ``rough`` makes products in single precision, which is quicker for large models, and
+    preconditions them by what `RoughSolver` knows. ``options`` are those of
+    `inference.laplace.newton_mode`.
     """
 
     def objective(z):
@@ -70,19 +87,10 @@ def reach_mode(density, theta, *, rough=False, max_iter=100, verbose=0, **option
         at = Curvature(density, density.vectors(z))
         return lambda d: at.product(d[None])[0], np.copy
 
-    options |= {"max_iter": max_iter, "verbose": verbose}
+    options |= {"max_iter": _MOST_STEPS if max_iter is None else max_iter, "verbose": verbose}
     if rough:
-        theta, facts = _rough_newton(density, theta, options)
-    else:
-        theta, facts = newton_mode(objective, curvature, theta, **options)
-    if not facts["converged"]:
-        raise np.linalg.LinAlgError(
-            f"Newton's method did not reach the mode in {facts['newton_steps']} steps from where "
-            "L-BFGS ended, so there is no Gaussian around it. Raise prior_precision, with which it "
-            "is nearer, raise max_iter or lower tol so that L-BFGS gets nearer to it, or use "
-            "solver='gibbs' or solver='hmc'."
-        )
-    return theta, facts
+        return _rough_newton(density, theta, options)
+    return newton_mode(objective, curvature, theta, **options)
 
 
 def _rough_newton(density, theta, options):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from ...common.trial import duration, telling
+from ...common.trial import duration, say_line, telling
 from ...common.warnings import note_user
 
 # What every line begins with, and the steps of the work: the mode, deviations, modes of halves.
@@ -17,8 +17,11 @@ _NAME = "intervals by units"
 _STEPS = 3
 # Reports that the rate is taken from.
 _RECENT = 8
-# Seconds from which on a wait is long, and between two lines about it where none were asked for.
-_LONG, _BETWEEN = 60.0, 30.0
+# Seconds from which on a wait is long, between two lines about it where none were asked for, and
+# between two lines about one part of the linear systems.
+_LONG, _BETWEEN, _OF_A_PART = 60.0, 30.0, 20.0
+# Seconds from which on a smaller fit is worth a word.
+_TOO_LONG = 120.0
 
 
 class Awaited:
@@ -28,7 +31,7 @@ class Awaited:
     ----------
     verbose : int
         1 prints how far they are. With 0 it is said once, on the standard error stream, that they
-        will take a while.
+        will take a while, and how far they are from a minute on.
     """
 
     # Entries of the vectors of a side from which on the time is estimated, and seconds from which
@@ -36,52 +39,80 @@ class Awaited:
     timed, patience = 5_000, 5.0
 
     def __init__(self, verbose: int) -> None:
-        self._verbose, self._begun = verbose, time.monotonic()
-        self._long, self._told = False, self._begun
+        self.verbose, self._begun = verbose, time.monotonic()
+        self._told, self._spent = self._begun, time.process_time()
+        self._expected, self._first = 0.0, 0.0
         self._reports: list[tuple[float, int]] = []
+        self._products = 0
 
-    def announce(self, n_entries: int, seconds: Callable[[], float]) -> None:
-        """Say how long an answer will take, ``seconds()`` that are worked out where it does."""
-        expected = seconds() if n_entries >= self.timed else 0.0
+    def announce(
+        self,
+        n_entries: int,
+        seconds: Callable[[], float],
+        sooner: Callable[[float], str] | None = None,
+    ) -> None:
+        """Say how long an answer will take, ``seconds()`` that are worked out where it does.
+
+        ``sooner`` makes of the seconds advice how to have an answer sooner.
+        """
+        expected = self._expected = seconds() if n_entries >= self.timed else 0.0
         some = "moments"
         if expected > 1:
             some = f"about {duration(expected)} of processor time, to a factor of 3"
-        # who waits so long is told how far it is in any case
-        self._long = expected >= _LONG
-        if self._verbose:
-            print(f"{_NAME}: {some}, once for all questions", flush=True)
+        advice = "" if sooner is None or expected < _TOO_LONG else f" {sooner(expected)}"
+        if self.verbose:
+            say_line(f"{_NAME}: {some}, once for all questions{advice and '.'}{advice}")
         elif expected >= self.patience:
             note_user(
                 f"{_NAME} are worked out, once for all questions: {some}, and longer where other "
                 "work keeps this machine busy; with verbose=1 they tell how far they are. Answers "
                 "without them are there at once after set_params(uncertainty='model'), and save "
-                "keeps them."
+                f"keeps them.{advice}"
             )
 
     def search(self, step: int, what: str) -> contextlib.AbstractContextManager[Any]:
         """Context of a search, part of a step of the work, which tells how far it is."""
-        text = f"{_NAME}, {step} of {_STEPS}: {what}"
-        if self._long and not self._verbose:
-            note_user(text)
-        return telling(text if self._verbose else None)
+        return telling(f"{_NAME}, {step} of {_STEPS}: {what}", self._say)
+
+    def solving(self) -> None:
+        """The linear systems begin."""
+        self._first = time.monotonic()
+
+    def product(self, total: int) -> None:
+        """A product that linear systems take; ``total`` of them are to be solved."""
+        self._products += 1
+        if time.monotonic() - max(self._told, self._first) >= _OF_A_PART:
+            done = self._reports[-1][1] if self._reports else 0
+            self._say(f"{self._of_systems(done, total)}, {self._products} products")
 
     def solved(self, done: int, total: int) -> None:
         """So many of the linear systems are done."""
-        now = time.monotonic()
-        if not self._verbose and (not self._long or now - self._told < _BETWEEN):
-            return
-        self._told = now
-        self._reports = [*self._reports[1 - _RECENT :], (now, done)]
-        text = f"{_NAME}, 2 of {_STEPS}: {done} of {total} deviations, {now - self._begun:.0f} s"
+        self._reports = [*self._reports[1 - _RECENT :], (time.monotonic(), done)]
+        text = self._of_systems(done, total)
         each = seconds_of_each(self._reports)
         if done < total:
             # the first ones take longest
             left = "not known yet" if each is None else f"{(total - done) * each:.0f} s"
             text += f", time left {left}"
-        if self._verbose:
-            print(text, flush=True)
+        self._say(text)
+
+    def _of_systems(self, done, total):
+        gone = time.monotonic() - (self._first or self._begun)
+        return f"{_NAME}, 2 of {_STEPS}: {done} of {total} deviations, {gone:.0f} s"
+
+    def _say(self, text):
+        """A line, and what all will take; where none were asked for, only of long waits."""
+        now = time.monotonic()
+        if self._expected > 1:
+            spent = time.process_time() - self._spent
+            text += f" ({duration(spent)} of about {duration(self._expected)} for all)"
+        if self.verbose:
+            say_line(text)
+        elif now - self._begun < _LONG or now - self._told < _BETWEEN:
+            return
         else:
             note_user(text)
+        self._told = now
 
 
 def seconds_of_each(reports: Sequence[tuple[float, int]]) -> float | None:

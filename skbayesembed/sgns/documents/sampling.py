@@ -134,15 +134,25 @@ class Sampling:
         By which deviations of first order are multiplied (`response`); there once they are.
     """
 
+    _waiting: Awaited | None = None
+
     def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs, verbose=0):
         self.verbose = verbose
         self._build, self._arrays, self._number = build, arrays, n_units
         self._balance, self._seed, self.n_jobs = balance, seed, n_jobs
 
     def __getstate__(self):
-        state = self.__dict__ | {"_at_mode": None}
-        del state["_at_mode"]
+        state = self.__dict__ | {"_at_mode": None, "_waiting": None}
+        del state["_at_mode"], state["_waiting"]
         return state
+
+    @property
+    def _awaited(self):
+        """Tells those who wait, all along the steps of the work."""
+        if self._waiting is None:
+            self._waiting = Awaited(self.verbose)
+        self._waiting.verbose = self.verbose
+        return self._waiting
 
     @cached_property
     def _at_mode(self):
@@ -150,7 +160,8 @@ class Sampling:
         n_words, k = self._arrays["rho"].shape
         check_room(n_words, k, self._number, self._build.n_entries, self._build.has_tables)
         model, make_scores = self._build()
-        awaited = Awaited(self.verbose)
+        self._waiting = None
+        awaited = self._awaited
         awaited.announce(n_words * k, lambda: self._seconds(model))
         threads = Workers(effective_n_jobs(self.n_jobs))
         with awaited.search(1, "mode"), OneBlasThread(), threads as run:
@@ -234,7 +245,7 @@ class Sampling:
                 mode.orbit,
                 shifts,
                 _tolerance(model, self._balance),
-                awaited=Awaited(self.verbose),
+                awaited=self._awaited,
             )
             own = _own(hessian, n_units)
         reference = [self._arrays[name] for name in NAMES]
@@ -247,7 +258,7 @@ class Sampling:
 
     def _responding(self, deviations, predicted, halves, rng):
         """The deviations of first order times the response, in place."""
-        awaited, numbers = Awaited(self.verbose), itertools.count(1)
+        awaited, numbers = self._awaited, itertools.count(1)
         of = f"of {2 * len(halves)}, of half of the units"
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
 
@@ -259,7 +270,7 @@ class Sampling:
 
             self.response = response_of(deviations, predicted, halves, mode_of, self._changes, rng)
         deviations.shifts[: deviations.n_sampling] *= self.response
-        self._build = None
+        self._build = self._waiting = None
         return deviations
 
     # What the modes of halves are searched with, and asked.
@@ -314,6 +325,8 @@ def solve_in_place(hessian, orbit, rows, tol=_TOL, *, awaited=None):
     gaussian = seen_through_products(hessian, tol, _SOFT, hessian.run).rough
     first = _LARGEST_FIRST if _largest(hessian.model) else TOGETHER
     ends = [*range(first, len(rows), TOGETHER), len(rows)]
+    if awaited is not None:
+        awaited.solving()
     for start, end in itertools.pairwise([0, *ends]):
         part = rows[start:end].astype(np.float64)
         orbit.project(part)

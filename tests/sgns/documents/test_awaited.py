@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from skbayesembed.common import trial
+from skbayesembed.sgns.documents import awaited as module
 from skbayesembed.sgns.documents.awaited import Awaited, seconds_of_each
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that is set by hand, for those who wait."""
+    at = [1000.0]
+    for place in (module, trial):
+        monkeypatch.setattr(place.time, "monotonic", lambda: at[0])
+    return at
 
 
 def test_the_rate_is_that_of_most_reports():
@@ -24,3 +35,68 @@ def test_the_first_part_tells_no_rate(capsys):
     assert first.endswith("16 of 48 deviations, 0 s, time left not known yet")
     assert second.endswith("32 of 48 deviations, 0 s, time left 0 s")
     assert last.endswith("48 of 48 deviations, 0 s")
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_all_three_steps_say_how_far_they_are(verbose, clock, capsys):
+    """With verbose=1 every few seconds, else every half minute once a minute has gone."""
+    awaited, begun = Awaited(verbose), clock[0]
+    awaited.announce(10**6, lambda: 300.0, lambda seconds: f"Less than {seconds:g} s with fewer.")
+    said = capsys.readouterr()
+    assert "about 5 min" in (said.out or said.err) and "Less than 300 s" in (said.out or said.err)
+    told = []
+
+    def heard():
+        out, err = capsys.readouterr()
+        assert not (err if verbose else out)
+        told.extend((clock[0] - begun, line) for line in (out + err).splitlines())
+
+    with awaited.search(1, "mode"):
+        steps = trial.laps("search for a mode", 30.0)
+        for _ in range(40):
+            clock[0] += 2.5
+            assert not steps.enough()
+            heard()
+    awaited.solving()
+    for done in (16, 32):
+        for _ in range(16):
+            clock[0] += 2.5
+            awaited.product(32)
+            heard()
+        awaited.solved(done, 32)
+        heard()
+    with awaited.search(3, "mode 1 of 2"):
+        steps = trial.laps("search for a mode", 30.0)
+        for _ in range(20):
+            clock[0] += 2.5
+            steps.enough()
+            heard()
+    times, lines = zip(*told, strict=True)
+    assert all(line.endswith("of about 5 min for all)") for line in lines)
+    # neither too many lines nor too long without one
+    first, between = (5.0, (0.0, 20.0)) if verbose else (60.0, (30.0, 40.0))
+    assert times[0] == first
+    gaps = [b - a for a, b in zip(times, times[1:], strict=False)]
+    assert between[0] <= min(gaps) and max(gaps) <= between[1]
+    for step in ("1 of 3: mode, search", "2 of 3: ", "3 of 3: mode 1 of 2, search"):
+        assert any(step in line for line in lines)
+    if verbose:
+        assert "2 steps, usually some 30, 5 s, time left about 70 s (" in lines[0]
+        assert "32 steps, past the usual 30, 80 s (" in next(x for x in lines if "32 steps" in x)
+        assert "0 of 32 deviations, 20 s, 8 products (" in next(x for x in lines if "0 of 32" in x)
+
+
+def test_short_waits_say_nothing(clock, capsys):
+    awaited = Awaited(0)
+    awaited.announce(10**6, lambda: 4.0, lambda seconds: "never said")
+    with awaited.search(1, "mode"):
+        steps = trial.laps("search for a mode", 30.0)
+        for _ in range(50):
+            clock[0] += 1.0
+            steps.enough()
+    awaited.solved(16, 32)
+    assert capsys.readouterr() == ("", "")
+    # whatever was expected
+    clock[0] += 10.0
+    awaited.solved(32, 32)
+    assert "32 of 32 deviations, 60 s" in capsys.readouterr().err
