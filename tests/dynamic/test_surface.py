@@ -92,6 +92,7 @@ def test_the_preconditioner_is_exact_for_words_of_one_component(dense):
             np.testing.assert_allclose(found[:, side, word, 0], expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_mode_is_the_same_in_threads_and_higher_than_without_it():
     density = density_of_text(20)
     theta = start_of(density)

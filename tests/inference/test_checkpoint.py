@@ -111,6 +111,7 @@ def test_hamiltonian_chains_go_on_while_they_learn(files, kind):
         files.remove()
 
 
+@pytest.mark.slow
 def test_processes(files):
     """Chains go on in other processes."""
     with pytest.raises(Broken), break_after(20):

@@ -165,6 +165,7 @@ def data():
     return make_sgns(25, 2, 5000, random_state=3)
 
 
+@pytest.mark.slow
 def test_fit_with_anchors(data):
     model = BayesianSGNS(2, prior_precision=2.0, anchors="pivot", **OPTIONS).fit(data.pairs)
     posterior = model.posterior_

@@ -219,6 +219,7 @@ def test_threads_change_nothing(covariance, dense):
         np.testing.assert_array_equal(one, three)
 
 
+@pytest.mark.slow
 def test_single_precision_tables():
     """Large models use float32 tables: the same approximation to their precision."""
     found = []

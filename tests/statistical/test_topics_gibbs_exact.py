@@ -25,7 +25,12 @@ def numbers(model, draws, warmup, seed):
     return np.array(out)
 
 
-CASES = [("reference", 0), ("alias", 0), ("alias", 30), ("sampled", 0)]
+CASES = [
+    pytest.param("reference", 0, marks=pytest.mark.slow),
+    ("alias", 0),
+    ("alias", 30),
+    ("sampled", 0),
+]
 PLACES = np.arange(6)[::-1]
 BITS = (np.arange(64)[:, None] >> PLACES) & 1
 TOGETHER = BITS[:, [0, 0, 1, 2, 4, 4]] == BITS[:, [1, 2, 3, 4, 5, 0]]

@@ -66,6 +66,7 @@ def test_words_of_a_pair_are_of_one_period():
     assert len(asked) == 2 and set(asked[0][0].tolist()) == {0, 3, 4, 13, 14}
 
 
+@pytest.mark.slow
 def test_it_multiplies_what_units_do(texts):
     """And not the prior's part."""
     model, plain = fitted(texts, 8), fitted(texts, 8)
