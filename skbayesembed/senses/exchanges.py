@@ -70,12 +70,12 @@ class Exchanging:
         self._rng, self._options = rng, options
         self._slack = _BEHIND * np.sqrt(0.5 * model.n_parameters)
 
-    def improved(self, found):
-        """The densest state that exchanges lead to from ``found``, which it may be itself.
+    def improved(self, found, tries):
+        """The densest state that some tries lead to from ``found``, which it may be itself.
 
         States are as `settled` returns them.
         """
-        todo, tries = self._exchanges(), TRIES
+        todo = self._exchanges()
         while todo and tries > 0:
             tries -= 1
             new = self._tried(found, todo.pop())

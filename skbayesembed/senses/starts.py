@@ -44,8 +44,8 @@ WORTH_NAMING, _CLEAR, _PAIRS = 0.01, 4.0, (1, 2, 2)
 # With n_starts="auto" so many starts at a time, and at most. Modes met once, as a share of all
 # starts, are about the probability that the next meets a new one (Good 1953, Biometrika 40).
 BATCH, _MOST, UNSEEN = 24, 96, 0.05
-# Starts of a batch from which senses are exchanged: the densest of each mode, within these numbers.
-_FEWEST_JOINTS, _MOST_JOINTS = 2, 6
+# Starts of a batch from which senses are exchanged, at most: the densest of each mode.
+_MOST_JOINTS = 6
 # From the heaviest mode so many modes beside it are explored, and weighed where they are not less
 # dense by more than this; as long as one is heavier, for so many rounds at most.
 _BESIDE, _FAR, _ROUNDS_BESIDE = 3, 30.0, 4
@@ -143,13 +143,13 @@ def annealed(data, n_senses, prior, rng):
     return Mode(arrays, weights, 1, log_density=density)
 
 
-def rejoined(mode, data, n_senses, prior, rng):
+def rejoined(mode, data, n_senses, prior, rng, tries=TRIES):
     """The mode that exchanges of senses lead to from another; None where they lead to none."""
     some = data.some(_ANNEALED, rng)
     found, model = (mode.arrays, mode.weights, mode.log_density), SenseModel(some, n_senses, prior)
     if some is not data:
         found = settled(Walker(model, rng, model.pack(mode.arrays), options=_HURRIED), _SETTLING)
-    new = Exchanging(model, some, n_senses, prior, rng, _HURRIED).improved(found)
+    new = Exchanging(model, some, n_senses, prior, rng, _HURRIED).improved(found, tries)
     if new is found or similarity(found[1], new[1], model.binding) > SAME:
         return None
     if some is not data:
@@ -288,7 +288,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         )
         binding = SenseModel(*given).binding
         joined = _joined(starts, given, seeds, side_by_side, 0)
-        while n_starts == "auto" and len(starts) < _MOST and not _met([*starts, *joined], binding):
+        while n_starts == "auto" and len(starts) < _MOST and not _met(starts, binding):
             n = len(starts)
             tasks = [(*given, rng) for rng in generators(seeds, BATCH)]
             starts += remembered(f"starts-{n}", partial(side_by_side, annealed, tasks))
@@ -320,12 +320,11 @@ def _joined(starts, given, seeds, side_by_side, n_before):
     if len(starts) < BATCH:
         return []
     groups = _grouped([replace(start) for start in starts], SenseModel(*given).binding)
-    groups.sort(key=lambda mode: -mode.log_density)
-    chosen = (groups + sorted(starts, key=lambda mode: -mode.log_density)[1:])[
-        : min(max(len(groups), _FEWEST_JOINTS), _MOST_JOINTS)
-    ]
+    chosen = sorted(groups, key=lambda mode: -mode.log_density)[:_MOST_JOINTS]
+    # where all starts agree, a look is enough
+    tries = TRIES if len(groups) > 1 else TRIES // 3
     rngs = generators(_own(seeds, 0, n_before), len(chosen))
-    tasks = [(mode, *given, rng) for mode, rng in zip(chosen, rngs, strict=True)]
+    tasks = [(mode, *given, rng, tries) for mode, rng in zip(chosen, rngs, strict=True)]
     found = remembered(f"joints-{n_before}", partial(side_by_side, rejoined, tasks))
     return [mode for mode in found if mode is not None]
 
@@ -363,7 +362,7 @@ def _met(starts, binding):
     """Whether starts have met what there is: few modes once, and the densest more than once."""
     modes = _grouped([replace(start) for start in starts], binding)
     densest = max(modes, key=lambda mode: mode.log_density)
-    return share_met_once(modes) < UNSEEN and densest.n_starts + densest.n_exchanges > 1
+    return share_met_once(modes) < UNSEEN and densest.n_starts > 1
 
 
 def share_met_once(modes):
@@ -396,8 +395,7 @@ def _try_search(trial, given, rngs, n_jobs):
     if n_starts >= BATCH:
         tries = min(TRIES, len(exchanges(data, n_senses, rngs[0])))
         moves = _POWERS.size * _MOVES + _SETTLING
-        each = tries * MOVES / moves * start
-        trial.add("exchanges", _TYPICAL_MODES * each, min(n_jobs, _TYPICAL_MODES))
+        trial.add("exchanges", tries * MOVES / moves * start)
     n_modes = min(n_starts, _TYPICAL_MODES)
     trial.add("modes", n_modes * within, min(n_jobs, n_modes))
     return [mode]
