@@ -34,7 +34,7 @@ _NOTES_BESIDES = {
     VECTORS: "(intervals know that the word vectors are uncertain)",
     WORKS: "(intervals know that other works differ from those seen)",
     INDEPENDENT: "(snippets taken as independent: give fit units= if works or speakers were "
-    "sampled, with any solver but 'gibbs')",
+    "sampled, with solver='hmc')",
 }
 
 
