@@ -15,7 +15,7 @@ The matrix of either is factorised (`CholeskyRoot`) or known by its products alo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,17 @@ _FLAT = 1e-14
 def not_a_mode(where: str = "") -> np.linalg.LinAlgError:
     """The error to raise for an indefinite Hessian; ``where`` is added to its message."""
     return np.linalg.LinAlgError(NOT_A_MODE.format(where=where))
+
+
+def check_reached(facts: Mapping[str, Any]) -> None:
+    """Raise a LinAlgError where Newton's method, whose facts these are, did not reach the mode."""
+    if not facts["converged"]:
+        raise np.linalg.LinAlgError(
+            f"Newton's method did not reach the mode in {facts['newton_steps']} steps from where "
+            "L-BFGS ended, so there is no Gaussian around it. Raise prior_precision, with which it "
+            "is nearer, raise max_iter or lower tol so that L-BFGS gets nearer to it, or use "
+            "solver='gibbs' or solver='hmc'."
+        )
 
 
 def newton_mode(

@@ -7,7 +7,7 @@ from joblib import effective_n_jobs
 
 from ...common.memory import check_memory
 from ...inference.chains import ChainRecord, Workers, gather
-from ...inference.laplace import newton_mode
+from ...inference.laplace import check_reached, newton_mode
 from ...inference.threads import OneBlasThread
 from ...sgns.laplace.curvature import FACTOR_BYTES
 from ..map import seek_mode
@@ -61,13 +61,7 @@ def reach_mode(density, theta, **options):
         If the mode is not reached.
     """
     theta, facts = newton_steps(density, theta, **options)
-    if not facts["converged"]:
-        raise np.linalg.LinAlgError(
-            f"Newton's method did not reach the mode in {facts['newton_steps']} steps from where "
-            "L-BFGS ended, so there is no Gaussian around it. Raise prior_precision, with which it "
-            "is nearer, raise max_iter or lower tol so that L-BFGS gets nearer to it, or use "
-            "solver='gibbs' or solver='hmc'."
-        )
+    check_reached(facts)
     return theta, facts
 
 

@@ -15,6 +15,7 @@ from ...inference.laplace import (
     MatrixCross,
     WholeGaussian,
     apply_blocks,
+    check_reached,
     newton_mode,
     whitening,
 )
@@ -77,13 +78,7 @@ def seek_mode(model, arrays, run=serial, **options):
         return lambda d: single.product(d.astype(np.float32)).astype(np.float64), precondition
 
     vectors, facts = newton_mode(objective, curvature, start, **options)
-    if not facts["converged"]:
-        raise np.linalg.LinAlgError(
-            f"Newton's method did not reach the mode in {facts['newton_steps']} steps from where "
-            "L-BFGS ended, so there is no Gaussian around it. Raise prior_precision, with which it "
-            "is nearer, raise max_iter or lower tol so that L-BFGS gets nearer to it, or use "
-            "solver='gibbs' or solver='hmc'."
-        )
+    check_reached(facts)
     return vectors, facts
 
 
