@@ -41,7 +41,10 @@ _TAKEN = {
     "classical": "classical, estimates about the truth; slopes are corrected for it",
     "berkson": "Berkson's, the truth about posterior means; slopes need no correction",
 }
-_FEW = "(fewer than 4 df or 2 documents a slope: neither intervals nor p-values are to be trusted)"
+_FEW = (
+    f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_DOCUMENTS} documents a slope: neither intervals "
+    "nor p-values are to be trusted)"
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -57,18 +57,25 @@ class Exchanging:
 
     Parameters
     ----------
-    model : SenseModel
     data, n_senses, prior
-        What it was made of.
+        What the model is made of.
     rng : numpy.random.Generator
     options : HamiltonianOptions
         Of all moves.
+
+    Attributes
+    ----------
+    model : SenseModel
     """
 
-    def __init__(self, model, data, n_senses, prior, rng, options):
-        self._model, self._given = model, (data, n_senses, prior)
+    def __init__(self, data, n_senses, prior, rng, options):
+        self.model, self._given = SenseModel(data, n_senses, prior), (data, n_senses, prior)
         self._rng, self._options = rng, options
-        self._slack = _BEHIND * np.sqrt(0.5 * model.n_parameters)
+        self._slack = _BEHIND * np.sqrt(0.5 * self.model.n_parameters)
+
+    def settled(self, arrays, n_moves, least=-np.inf):
+        """As `settled`, from a state of the model."""
+        return settled(self._walker(self.model, arrays), n_moves, least)
 
     def improved(self, found, tries):
         """The densest state that some tries lead to from ``found``, which it may be itself.
@@ -101,7 +108,7 @@ class Exchanging:
             return None
         of_held = SenseModel(replace(data, labels=held), n_senses, prior)
         begun, *_ = settled(self._walker(of_held, arrays), _HELD)
-        return settled(self._walker(self._model, begun), _FREE, least=density - self._slack)
+        return self.settled(begun, _FREE, least=density - self._slack)
 
     def _walker(self, model, arrays):
         return Walker(model, self._rng, model.pack(arrays), options=self._options)

@@ -146,35 +146,38 @@ def annealed(data, n_senses, prior, rng):
 def rejoined(mode, data, n_senses, prior, rng, tries=TRIES):
     """The mode that exchanges of senses lead to from another; None where they lead to none."""
     some = data.some(_ANNEALED, rng)
-    found, model = (mode.arrays, mode.weights, mode.log_density), SenseModel(some, n_senses, prior)
+    of_some = Exchanging(some, n_senses, prior, rng, _HURRIED)
+    found = mode.arrays, mode.weights, mode.log_density
     if some is not data:
-        found = settled(Walker(model, rng, model.pack(mode.arrays), options=_HURRIED), _SETTLING)
-    new = Exchanging(model, some, n_senses, prior, rng, _HURRIED).improved(found, tries)
-    if new is found or similarity(found[1], new[1], model.binding) > SAME:
+        found = of_some.settled(mode.arrays, _SETTLING)
+    new = of_some.improved(found, tries)
+    if new is found or similarity(found[1], new[1], of_some.model.binding) > SAME:
         return None
     if some is not data:
-        model = SenseModel(data, n_senses, prior)
-        new = settled(Walker(model, rng, model.pack(new[0]), options=_HURRIED), _SETTLING)
-    arrays, weights, density = new
-    return Mode(arrays, weights, 0, log_density=density, n_exchanges=1)
+        new = Exchanging(data, n_senses, prior, rng, _HURRIED).settled(new[0], _SETTLING)
+    return _led_to(new)
 
 
 def beside(mode, data, n_senses, prior, rng):
     """Explored modes that one exchange of senses leads to from an explored one: a list."""
     if data.n_snippets > _ANNEALED:
         return []
-    model = SenseModel(data, n_senses, prior)
-    found = mode.arrays, mode.weights, mode.log_density
-    states = Exchanging(model, data, n_senses, prior, rng, _HURRIED).around(found, _BESIDE)
-    made = [Mode(a, w, 0, log_density=density, n_exchanges=1) for a, w, density in states]
-    made = [explore(new, data, n_senses, prior, rng) for new in made]
+    exchanging = Exchanging(data, n_senses, prior, rng, _HURRIED)
+    states = exchanging.around((mode.arrays, mode.weights, mode.log_density), _BESIDE)
+    made = [explore(_led_to(state), data, n_senses, prior, rng) for state in states]
     # of others weighing would tell no more
     return [
         new
         for new in made
         if new.log_density > mode.log_density - _FAR
-        and similarity(mode.weights, new.weights, model.binding) < _IDENTICAL
+        and similarity(mode.weights, new.weights, exchanging.model.binding) < _IDENTICAL
     ]
+
+
+def _led_to(state):
+    """The mode of a state, as of `settled`, that exchanges led to."""
+    arrays, weights, density = state
+    return Mode(arrays, weights, 0, log_density=density, n_exchanges=1)
 
 
 def order_of_labels(data, n_senses, prior, arrays):
@@ -287,12 +290,12 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
             "starts", lambda: side_by_side(annealed, [(*given, rng) for rng in rngs])
         )
         binding = SenseModel(*given).binding
-        joined = _joined(starts, given, seeds, side_by_side, 0)
+        joined = _joined(starts, given, binding, seeds, side_by_side, 0)
         while n_starts == "auto" and len(starts) < _MOST and not _met(starts, binding):
             n = len(starts)
             tasks = [(*given, rng) for rng in generators(seeds, BATCH)]
             starts += remembered(f"starts-{n}", partial(side_by_side, annealed, tasks))
-            joined += _joined(starts[n:], given, seeds, side_by_side, n)
+            joined += _joined(starts[n:], given, binding, seeds, side_by_side, n)
         modes = _grouped([*starts, *joined], binding)
         # generators of its own for each phase: those of a process would come back unused
         rngs = generators(seeds, len(modes))
@@ -302,7 +305,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         if len(modes) > 1:
             _weigh_all(modes, given, seeds, side_by_side)
         if len(modes) > 1 and len(starts) >= BATCH:
-            modes = _with_those_beside(modes, given, seeds, side_by_side)
+            modes = _with_those_beside(modes, given, binding, seeds, side_by_side)
     modes.sort(key=lambda mode: -mode.share)
     for mode in modes:
         if not (data.labels >= 0).any():
@@ -315,11 +318,11 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     return modes
 
 
-def _joined(starts, given, seeds, side_by_side, n_before):
+def _joined(starts, given, binding, seeds, side_by_side, n_before):
     """Modes that exchanges of senses lead to from a batch of starts."""
     if len(starts) < BATCH:
         return []
-    groups = _grouped([replace(start) for start in starts], SenseModel(*given).binding)
+    groups = _grouped([replace(start) for start in starts], binding)
     chosen = sorted(groups, key=lambda mode: -mode.log_density)[:_MOST_JOINTS]
     # where all starts agree, a look is enough
     tries = TRIES if len(groups) > 1 else TRIES // 3
@@ -329,9 +332,8 @@ def _joined(starts, given, seeds, side_by_side, n_before):
     return [mode for mode in found if mode is not None]
 
 
-def _with_those_beside(modes, given, seeds, side_by_side):
+def _with_those_beside(modes, given, binding, seeds, side_by_side):
     """Modes and those beside the heaviest, all weighed, until none beside it is heavier."""
-    binding = SenseModel(*given).binding
     for n in range(_ROUNDS_BESIDE):
         first = max(modes, key=lambda mode: mode.share)
         rng = generators(_own(seeds, 1, n), 1)[0]
@@ -438,9 +440,6 @@ def _weigh_all(modes, given, seeds, side_by_side):
 
 def _share_out(modes):
     """Set shares by masses."""
-    if len(modes) == 1:
-        modes[0].share = 1.0
-        return
     values = np.array([mode.mass.value for mode in modes])
     shares = np.exp(values - values.max())
     for mode, share in zip(modes, shares / shares.sum(), strict=True):
