@@ -11,8 +11,6 @@ logits: what comes from the snippets runs over their words alone.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -27,6 +25,7 @@ from .coordinates.deviation_kernels import (
 )
 from .coordinates.effect_kernels import logits_of, pull_effects
 from .coordinates.embedded_kernels import embedded_logits, pull_embedded
+from .coordinates.path_kernels import phi_of, pull_phi
 from .coordinates.work_kernels import pull_works, rows_of
 from .kernels import (
     additive_gradient,
@@ -42,30 +41,12 @@ from .kernels import (
 
 
 @njit(inline="always")
-def phi_of(frame, theta, n_senses):
-    """Logits of prevalence (T, K, G) of their coordinates."""
-    center, inverse, below = frame[:3]
-    phi = np.empty(center.shape)
-    paths_from(center, inverse, below, theta.reshape(center.shape), phi)
-    return phi.reshape((center.shape[0], n_senses, center.shape[1] // n_senses))
-
-
-@njit(inline="always")
 def effects_of(frame, theta):
     """Main effects (K + T, V) of their coordinates."""
     shift, inverse, below, cross, lower = frame[:5]
     effects = np.empty(shift.shape)
     logits_of(shift, inverse, below, cross, lower, theta.reshape(shift.shape), effects)
     return effects
-
-
-@njit(inline="always")
-def pull_phi(frame, phi, gradient, out):
-    """`pull_paths` of logits of prevalence."""
-    n_periods, n_senses, n_genres = phi.shape
-    flat = (n_periods, n_senses * n_genres)
-    levels = (n_periods, 1, n_senses, n_genres)
-    return pull_paths(frame, phi.reshape(flat), gradient.reshape(flat), levels, out.reshape(flat))
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
@@ -145,7 +126,7 @@ def additive_posterior(theta, out, frames, data, totals, snippets, power):
     of_words, of_phi, of_works = frames
     shape = of_words[0].shape
     a, n_senses = of_words[0].size, shape[0] - snippets.shape[1]
-    b = a + of_phi[0].size
+    b = a + of_phi[0].size + of_phi[6][6]
     logits, by_words = effects_of(of_words, theta[:a]), np.empty(shape)
     phi = phi_of(of_phi, theta[a:b], n_senses)
     rows = rows_of(of_works, theta[b:], phi)
@@ -155,7 +136,7 @@ def additive_posterior(theta, out, frames, data, totals, snippets, power):
     )
     value += pull_effects(of_words, logits, by_words, out[:a].reshape(shape))
     added, by_phi = pull_works(of_works, theta[b:], phi, by_rows, out[b:])
-    return value + added + pull_phi(of_phi, phi, by_phi, out[a:b])
+    return value + added + pull_phi(of_phi, theta[a:b], phi, by_phi, out[a:b])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -164,7 +145,7 @@ def embedded_posterior(theta, out, frames, data, totals, snippets, power):
     of_words, of_phi, of_works = frames
     shape, n_words = of_words[0].shape, totals.shape[1]
     a, n_senses = of_words[0].size + n_words, shape[0] - snippets.shape[1]
-    b = a + of_phi[0].size
+    b = a + of_phi[0].size + of_phi[6][6]
     vectors, sigma = np.empty(shape), np.empty(n_words)
     logits, by_logits = np.empty((shape[0], n_words)), np.empty((shape[0], n_words))
     embedded_logits(of_words, theta[:a], vectors, sigma, logits)
@@ -179,19 +160,16 @@ def embedded_posterior(theta, out, frames, data, totals, snippets, power):
     sum_rows(by_logits[:n_senses], by_sigma)
     value += pull_embedded(of_words, vectors, sigma, by_logits, by_sigma, out[:a])
     added, by_phi = pull_works(of_works, theta[b:], phi, by_rows, out[b:])
-    return value + added + pull_phi(of_phi, phi, by_phi, out[a:b])
+    return value + added + pull_phi(of_phi, theta[a:b], phi, by_phi, out[a:b])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
-    """Of random walks: word logits ``psi[t, k]``, and log kappa_phi the last coordinate.
-
-    ``hyper`` holds the variance of phi in the first period, and shape and rate of kappa_phi.
-    """
+def full_posterior(theta, out, frames, data, n_senses, snippets, power):
+    """Of random walks: word logits ``psi[t, k]``."""
     of_psi, of_phi, of_works = frames
     center, inverse, below = of_psi[:3]
     n_periods, a = center.shape[0], center.size
-    b = a + of_phi[0].size
+    b = a + of_phi[0].size + of_phi[6][6]
     n_words = center.shape[1] // n_senses
     flat = (n_periods * n_senses, n_words)
     psi, by_psi = np.empty(center.shape), np.empty(center.shape)
@@ -204,76 +182,8 @@ def full_posterior(theta, out, frames, data, n_senses, hyper, snippets, power):
     )
     levels = (n_periods, n_senses, n_words, 1)
     value += pull_paths(of_psi, psi, by_psi, levels, out[:a].reshape(center.shape))
-    added, slope = kappa_prior(phi, theta[-1], hyper)
-    of_levels, slope_of_levels = narrowed_levels(of_phi[5], hyper[0], theta[-1] + math.log(2.0))
-    out[-1] = slope + slope_of_levels
-    frame = walk_frame(of_phi, hyper[0], 2 * math.exp(theta[-1]))
-    value += added + of_levels
     added, by_phi = pull_works(of_works, theta[b:], phi, by_rows, out[b:])
-    return value + added + pull_phi(frame, phi, by_phi, out[a:b])
-
-
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def walk_frame(frame, first, variance):
-    """``frame`` with the prior of a random walk with other steps (see `Tridiagonal.walk`)."""
-    center, inverse, below, diagonal, off, narrowing = frame
-    n = diagonal.size
-    diagonal, off = np.full(n, 2 / variance), np.full(n - 1, -1 / variance)
-    diagonal[-1] = 1 / variance
-    diagonal[0] = (1 / variance if n > 1 else 0.0) + 1 / first
-    return center, inverse, below, diagonal, off, narrowing
-
-
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def kappa_prior(phi, log_kappa, hyper):
-    """Terms of the log prior that depend on log kappa_phi, and their derivative.
-
-    The value leaves out -x'P x / 2 of the prior of ``phi``, which `pull_paths` adds.
-    """
-    _, shape, rate = hyper
-    squares = 0.0
-    for t in range(1, phi.shape[0]):
-        for k in range(phi.shape[1]):
-            for g in range(phi.shape[2]):
-                squares += (phi[t, k, g] - phi[t - 1, k, g]) ** 2
-    degrees = shape + 0.5 * phi[1:].size
-    value = -degrees * log_kappa - rate * math.exp(-log_kappa)
-    return value, (0.25 * squares + rate) * math.exp(-log_kappa) - degrees
-
-
-@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
-def narrowed_levels(narrowing, first, log_variance):
-    """Minus the log integral of what narrows the levels of walks; its derivative by log variance.
-
-    With P the precision of a walk whose steps have the variance v, and N = diag(narrowing), it is
-    (log det(P + N) - log det P) / 2, a term for each path of levels. Without it levels that were
-    narrowed would speak for small steps. Constants are left out. The Cholesky factor of P + N has
-    the squared diagonal e_t + 1 / v, the last e_t, where e_{t+1} = N_{t+1} + e_t / (1 + v e_t).
-    """
-    n_periods, _, n_inner = narrowing.shape
-    value, slope = 0.0, 0.0
-    for b in range(n_inner):
-        # where nothing is narrowed the integral is one, also of a flat first period
-        if narrowing[:, 0, b].sum() == 0.0:
-            continue
-        e, by_log = 1 / first, 0.0
-        for t in range(n_periods):
-            e += narrowing[t, 0, b]
-            relative = by_log / e if e > 0.0 else 0.0
-            if t == n_periods - 1:
-                value += 0.5 * math.log(e)
-                slope += 0.5 * relative
-                continue
-            # of log(v e), which may be anything
-            x = math.log(e) + log_variance if e > 0.0 else -np.inf
-            small = math.exp(-abs(x))
-            value += 0.5 * (max(x, 0.0) + math.log1p(small))
-            share = (1.0 if x > 0.0 else small) / (1.0 + small)
-            left = (small if x > 0.0 else 1.0) / (1.0 + small)
-            slope += 0.5 * share * (relative + 1.0)
-            by_log = left * (by_log - e * share * (relative + 1.0))
-            e *= left
-    return value, slope
+    return value + added + pull_phi(of_phi, theta[a:b], phi, by_phi, out[a:b])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -287,7 +197,7 @@ def deviating_posterior(theta, out, frames, data, snippets, power):
     rows = (n_periods * n_senses, n_words)
     a, b = inverse.size, inverse.size + 1 + n_words
     c = b + of_words[0].size
-    d = c + of_phi[0].size
+    d = c + of_phi[0].size + of_phi[6][6]
     logs = np.empty(1 + n_words)
     sizes, slopes, by_size = np.empty((3, n_words))
     log_sizes_of(of_sizes, theta[a:b], logs)
@@ -307,4 +217,4 @@ def deviating_posterior(theta, out, frames, data, snippets, power):
     value += pull_sizes(of_sizes, scale, logs, by_size * slopes, out[a:b])
     value += pull_effects(of_words, effects, by_effects, out[b:c].reshape(shape))
     added, by_phi = pull_works(of_works, theta[d:], phi, by_rows, out[d:])
-    return value + added + pull_phi(of_phi, phi, by_phi, out[c:d])
+    return value + added + pull_phi(of_phi, theta[c:d], phi, by_phi, out[c:d])

@@ -36,6 +36,7 @@ from . import kernels
 from .coordinates.deviations import Deviations
 from .coordinates.embedded import EmbeddedEffects
 from .coordinates.frame import Effects, Paths, periods_first
+from .coordinates.prevalence_paths import PrevalencePaths
 from .coordinates.works import WorkEffects, centred
 
 # Axes of the senses.
@@ -77,8 +78,7 @@ class SenseModel:
         self.binding = np.where(data.labels >= 0, 10.0 * data.n_snippets, 1.0)
         shape = (n_periods, n_senses, data.n_genres)
         proper = prior.proper()
-        of_phi = prior.phi_precision(n_periods), 1, proper.phi_precision(n_periods)
-        phi = Paths("phi", shape, *of_phi, learned=prior.walks)
+        phi = PrevalencePaths(shape, prior)
         if prior.walks:
             shape = (n_periods, n_senses, n_words)
             of_psi = prior.psi_precision(n_periods), 2, proper.psi_precision(n_periods)
@@ -94,8 +94,7 @@ class SenseModel:
         if data.works is not None:
             sizes = data.n_works, n_senses, data.n_genres
             self._works = WorkEffects(data.contexts, sizes, prior.work_scale)
-        # random walks learn kappa_phi, whose logarithm is the last coordinate
-        self.n_parameters = sum(c.size for c in self._all) + prior.walks
+        self.n_parameters = sum(c.size for c in self._all)
         self.scale = np.ones(self.n_parameters)
         self.inform()
 
@@ -181,8 +180,6 @@ class SenseModel:
         for c in self._all:
             c.coordinates(arrays, out[at : at + c.size])
             at += c.size
-        if self.prior.walks:
-            out[-1] = arrays["log_kappa_phi"]
         return out
 
     def unpack(self, theta):
@@ -193,8 +190,6 @@ class SenseModel:
             at += c.size
         if self._works is not None:
             arrays |= self._works.logits(theta[at : at + self._works.size], arrays["phi"])
-        if self.prior.walks:
-            arrays["log_kappa_phi"] = float(theta[-1])
         return arrays
 
     # density
@@ -208,11 +203,7 @@ class SenseModel:
             return of(theta, out, *given, self.totals, self.snippets, self.power)
         if self.prior.kind == "interaction":
             return density.deviating_posterior(theta, out, *given, self.snippets, self.power)
-        p = self.prior
-        hyper = float(p.first_phi), float(p.kappa_phi_shape), float(p.kappa_phi_rate)
-        return density.full_posterior(
-            theta, out, *given, self.n_senses, hyper, self.snippets, self.power
-        )
+        return density.full_posterior(theta, out, *given, self.n_senses, self.snippets, self.power)
 
     def word_logits(self, arrays):
         """Logits of words (n_senses, n_periods, n_words)."""
@@ -266,8 +257,6 @@ class SenseModel:
         arrays = {}
         for c in self._all:
             arrays |= c.draw(rng)
-        if self.prior.walks:
-            arrays["log_kappa_phi"] = math.log(self.prior.mean_kappa_phi)
         return arrays
 
     def observe(self, theta):
@@ -289,7 +278,7 @@ class SenseModel:
     def statistics(self, theta, log_likelihood):
         """As `trace`, where the log likelihood is known."""
         out, arrays = {"log_likelihood": log_likelihood}, self.unpack(theta)
-        if self.prior.walks:
+        if self.prior.learns:
             out["kappa_phi"] = math.exp(arrays["log_kappa_phi"])
         if self.prior.kind == "interaction":
             out["tau"] = math.exp(arrays["log_tau"])

@@ -23,10 +23,12 @@ _LARGEST = 1e100
 KINDS = ("disc", "gasc", "scan", "interaction", "edisc")
 # Parameters that must be above zero, and those that are autoregression coefficients.
 _POSITIVE = (
-    "kappa_phi", "kappa_theta", "kappa_chi", "kappa_psi", "kappa_phi_shape", "kappa_phi_rate",
+    "kappa_theta", "kappa_chi", "kappa_psi", "kappa_phi_shape", "kappa_phi_rate",
     "interaction_scale", "kappa_sigma", "work_scale",
 )  # fmt: skip
 _COEFFICIENTS = ("alpha_phi", "alpha_theta")
+# The published value of kappa_phi, and shape and rate of its prior where "auto" has it learned.
+_PUBLISHED, _OF_WORKS = 0.25, (1.0, 0.25)
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,18 @@ class SensePrior:
     sense in a period are the softmax of logits ``chi + theta`` or ``psi``. The parameters say how
     large these logits are a priori and how fast they change from one period to the next. The
     defaults are those of Zafar & Nicholls (2022, section 4.2 and Algorithms 1 and 2), except for
-    the first periods of random walks and for ``interaction_scale``, which the paper does not have.
+    the first periods of random walks, and for works and ``interaction_scale``, which the paper does
+    not have.
 
     Parameters
     ----------
-    kappa_phi : float, default=0.25
-        In ``"disc"`` and ``"interaction"``: variance of the innovations of prevalence logits, which
-        are a stationary autoregression over periods.
+    kappa_phi : float, (shape, rate) or "auto", default="auto"
+        In ``"disc"``, ``"interaction"`` and ``"edisc"``: variance of the innovations of prevalence
+        logits, which are a stationary autoregression over periods. A pair has it learned: shape and
+        rate of its inverse-Gamma prior. ``"auto"`` is the published 0.25 where ``fit`` is not told
+        of works, and ``(1.0, 0.25)`` where it is (``units``): works that differ would otherwise
+        explain what a narrow prior keeps prevalences from. The median of that prior is 0.36, and
+        nine tenths of it are from 0.08 to 4.9.
     alpha_phi : float, default=0.9
         Coefficient of that autoregression, between -1 and 1.
     kappa_theta, alpha_theta : float, default=0.25, 0.9
@@ -90,7 +97,7 @@ class SensePrior:
     >>> model = DiSCSenseModel(3, prior=SensePrior(kappa_chi=2.0))
     """
 
-    kappa_phi: float = 0.25
+    kappa_phi: float | tuple[float, float] | str = "auto"
     alpha_phi: float = 0.9
     kappa_theta: float = 0.25
     alpha_theta: float = 0.9
@@ -117,6 +124,7 @@ class SensePrior:
             check_real(f"prior.{name}", value, -1.0)
             if value >= 1:
                 raise ValueError(f"prior.{name} must be a number > -1 and < 1, got {value!r}.")
+        self._check_kappa_phi()
         for name in _POSITIVE:
             check_real(f"prior.{name}", getattr(self, name), 0.0, high=_LARGEST)
         for name in ("first_phi", "first_psi"):
@@ -124,15 +132,37 @@ class SensePrior:
             if not (isinstance(value, float) and value == np.inf):
                 check_real(f"prior.{name}", value, 0.0, high=_LARGEST)
 
+    def _check_kappa_phi(self):
+        kappa = self.kappa_phi
+        if isinstance(kappa, (tuple, list)) and len(kappa) == 2:
+            for i, value in enumerate(kappa):
+                check_real(f"prior.kappa_phi[{i}]", value, 0.0, high=_LARGEST)
+        elif not isinstance(kappa, str):
+            check_real("prior.kappa_phi", kappa, 0.0, high=_LARGEST)
+        elif kappa != "auto":
+            raise ValueError(
+                "prior.kappa_phi must be a number > 0, a pair (shape, rate) of numbers > 0 or "
+                f"'auto', got {kappa!r}."
+            )
 
-def prior_of(estimator: Any) -> ModelPrior:
-    """`ModelPrior` of an estimator, after a check of its model, prior and likelihood power."""
+
+def prior_of(estimator: Any, works: bool = False) -> ModelPrior:
+    """`ModelPrior` of an estimator, after a check of its model, prior and likelihood power.
+
+    Parameters
+    ----------
+    estimator : DiSCSenseModel
+    works : bool, default=False
+        Whether ``fit`` is told of works.
+    """
     check_choice("model", estimator.model, KINDS)
     prior = SensePrior() if estimator.prior is None else estimator.prior
     if not isinstance(prior, SensePrior):
         raise ValueError(f"prior must be None or a SensePrior, got {prior!r}.")
     prior.check()
     given = {f.name: getattr(prior, f.name) for f in fields(SensePrior)}
+    if isinstance(prior.kappa_phi, str):
+        given["kappa_phi"] = _OF_WORKS if works else _PUBLISHED
     power = estimator.likelihood_power
     check_power(power)
     # one that is to be chosen is put in its place
@@ -150,8 +180,11 @@ class ModelPrior(SensePrior):
         As ``model`` of `DiSCSenseModel`.
     likelihood_power : float
         Power of the likelihood.
+
+    ``kappa_phi`` is a number or a pair.
     """
 
+    kappa_phi: float | tuple[float, float] = _PUBLISHED
     kind: str = field(default="disc", kw_only=True)
     likelihood_power: float = field(default=1.0, kw_only=True)
 
@@ -160,12 +193,47 @@ class ModelPrior(SensePrior):
         """Whether words follow random walks of their own under each sense."""
         return self.kind in ("gasc", "scan")
 
+    @property
+    def of_kappa_phi(self):
+        """Shape and rate of the inverse-Gamma prior of ``kappa_phi``; None where it is known."""
+        if self.walks:
+            return self.kappa_phi_shape, self.kappa_phi_rate
+        pair = isinstance(self.kappa_phi, (tuple, list))
+        return tuple(map(float, self.kappa_phi)) if pair else None
+
+    @property
+    def learns(self):
+        """Whether ``kappa_phi`` is learned."""
+        return self.of_kappa_phi is not None
+
     @cached_property
     def mean_kappa_phi(self):
-        """``kappa_phi``, or where it is learned the mode of its hyperprior."""
+        """``kappa_phi``, or where it is learned one over the mean of its inverse a priori."""
+        if self.learns:
+            shape, rate = self.of_kappa_phi
+            return rate / shape
+        return float(self.kappa_phi)
+
+    @property
+    def phi_process(self):
+        """How prevalence logits follow each other: numbers, as `path_kernels` takes them.
+
+        Coefficient of the autoregression, 1 of a walk; variance of a walk's first period, infinite
+        where it is flat, or 0; variance of the steps over ``kappa_phi``.
+        """
         if self.walks:
-            return self.kappa_phi_rate / (self.kappa_phi_shape + 1)
-        return self.kappa_phi
+            return 1.0, float(self.first_phi), 2.0
+        return float(self.alpha_phi), 0.0, 1.0
+
+    def kappa_conditional(self, phi):
+        """Shape and rate of ``kappa_phi`` given logits (G, T, K): it is inverse-Gamma."""
+        alpha, first, times = self.phi_process
+        steps = phi[:, 1:] - alpha * phi[:, :-1]
+        n, squares = steps.size, float(np.vdot(steps, steps))
+        if not first:
+            n, squares = phi.size, squares + (1 - alpha**2) * float(np.sum(phi[:, 0] ** 2))
+        shape, rate = self.of_kappa_phi
+        return shape + 0.5 * n, rate + 0.5 * squares / times
 
     @property
     def flat(self):

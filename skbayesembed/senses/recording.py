@@ -130,7 +130,7 @@ def diagnose(estimator, training, posterior):
     if estimator.n_senses == 1:
         return
     if posterior.n_chains > 1:
-        given = estimator.n_senses, prior_of(estimator)
+        given = estimator.n_senses, prior_of(estimator, training.data.works is not None)
         _compare_chains(posterior, [SenseModel(d, *given) for d in training.drawn])
     mixing = rhat(posterior["prevalence"], posterior.n_runs)
     message = _of_unmixed(posterior, mixing)

@@ -65,7 +65,8 @@ class Problem:
 
 def pose(estimator, training, seeds):
     """State the `Problem`, after a search for the modes of its posterior."""
-    data, prior, seed = training.data, prior_of(estimator), seeds["starts"]
+    data, seed = training.data, seeds["starts"]
+    prior = prior_of(estimator, data.works is not None)
     if prior.flat:
         warn_user(
             "With a flat prior of the first period (first_phi or first_psi infinite) the posterior "

@@ -7,12 +7,19 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 from skbayesembed.numeric.tridiagonal import Tridiagonal
 from skbayesembed.senses.data import Snippets
-from skbayesembed.senses.density_kernels import narrowed_levels
+from skbayesembed.senses.coordinates.path_kernels import narrowed_levels
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 
 N_SENSES, N_GENRES, N_PERIODS, N_WORDS, N_DIMS = 3, 2, 4, 7, 2
-KINDS = ["disc", "gasc", "interaction", "edisc"]
+KINDS = ["disc", "gasc", "interaction", "edisc", "learned"]
+
+
+def prior_of(kind, **options):
+    """Of a model; "learned" is DiSC that learns the variance of the steps of prevalences."""
+    if kind == "learned":
+        return ModelPrior(kind="disc", kappa_phi=(1.5, 0.4), **options)
+    return ModelPrior(kind=kind, **options)
 
 
 def snippets(seed=0, n=40, labelled=False):
@@ -35,9 +42,7 @@ def snippets(seed=0, n=40, labelled=False):
 
 
 def model_of(kind, seed=0, labelled=False, power=1.0):
-    model = SenseModel(
-        snippets(seed, labelled=labelled), N_SENSES, ModelPrior(kind=kind), power=power
-    )
+    model = SenseModel(snippets(seed, labelled=labelled), N_SENSES, prior_of(kind), power=power)
     rng = np.random.default_rng(seed + 1)
     return model, model.pack(model.draw_prior(rng)) + 0.3 * rng.normal(size=model.n_parameters)
 
@@ -111,15 +116,16 @@ def slow_log_prior(model, arrays):
         x = arrays[name]
         # periods first, all else behind
         x = {"theta": x}.get(name, x[None]) if x.ndim < 3 else np.moveaxis(x, 1, 0)
-        kappa = np.exp(arrays["log_kappa_phi"]) if name == "phi" and prior.walks else None
+        kappa = np.exp(arrays["log_kappa_phi"]) if name == "phi" and prior.learns else None
         precision = precisions[name](x.shape[0], kappa)
         flat = x.reshape(x.shape[0], -1)
         total -= 0.5 * np.einsum("tm,ts,sm->", flat, precision.dense(), flat)
         if kappa is not None:
-            n = flat[1:].size
+            shape, rate = prior.of_kappa_phi
+            n = flat[1:].size if prior.walks else flat.size
             total -= 0.5 * n * np.log(kappa)
             # inverse Gamma, with the Jacobian of the logarithm
-            total -= prior.kappa_phi_shape * np.log(kappa) + prior.kappa_phi_rate / kappa
+            total -= shape * np.log(kappa) + rate / kappa
     if prior.kind == "interaction":
         tau, size = np.exp(arrays["log_tau"]), np.exp(arrays["log_lambda"])
         # half-Cauchy, with the Jacobian of the logarithm
@@ -140,19 +146,22 @@ def test_likelihood_and_probabilities_against_slow_sums(kind, labelled):
 
 def scalars(model):
     """Shapes of the parameters beside the logits."""
-    if model.prior.walks:
+    if model.prior.learns:
         return {"log_kappa_phi": ()}
     return {"log_tau": (), "log_lambda": N_WORDS} if model.prior.kind == "interaction" else {}
 
 
 def slow_log_levels(model, arrays):
-    """Minus the log integral of the narrowed levels of prevalence, where kappa_phi is learned."""
-    if not model.prior.walks:
+    """Where kappa_phi is learned: minus the log integral of the narrowed levels of prevalence, and
+    the log volume of coordinates that depend on it, from dense matrices.
+    """  # noqa: D205
+    if not model.prior.learns:
         return 0.0
     phi, kappa = model.coordinates[-1], np.exp(arrays["log_kappa_phi"])
-    walk = model.prior.phi_precision(N_PERIODS, kappa).dense()
-    narrowed = [walk + np.diag(n) for n in phi.narrowing[:, 0].T]
-    return 0.5 * sum(np.linalg.slogdet(p)[1] - np.linalg.slogdet(walk)[1] for p in narrowed)
+    path = model.prior.phi_precision(N_PERIODS, kappa).dense()
+    narrowed = [path + np.diag(n) for n in phi.narrowing[:, 0].T]
+    levels = 0.5 * sum(np.linalg.slogdet(p)[1] - np.linalg.slogdet(path)[1] for p in narrowed)
+    return levels - 0.5 * sum(np.linalg.slogdet(path + np.diag(n))[1] for n in phi._told.T)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -414,7 +423,7 @@ def test_smallest_sizes(sizes):
         vectors=np.random.default_rng(1).normal(size=(sizes["n_words"], N_DIMS)),
     )
     for kind in KINDS:
-        model = SenseModel(data, sizes["n_senses"], ModelPrior(kind=kind))
+        model = SenseModel(data, sizes["n_senses"], prior_of(kind))
         theta = model.init(np.random.default_rng(0))
         gradient = np.empty(model.n_parameters)
         assert np.isfinite(model.logp_and_grad(theta, gradient))
@@ -423,9 +432,12 @@ def test_smallest_sizes(sizes):
         np.testing.assert_allclose(model.prevalence(arrays).sum(axis=-1), 1)
 
 
-@pytest.mark.parametrize("first", [1.3, np.inf])
-def test_the_integral_of_narrowed_levels_at_all_sizes_of_steps(first):
+@pytest.mark.parametrize(
+    ("alpha", "first"), [(1.0, 1.3), (1.0, np.inf), (0.9, 0.0), (-0.4, 0.0), (0.0, 0.0)]
+)
+def test_the_integral_of_narrowed_levels_at_all_sizes_of_steps(alpha, first):
     """Against dense determinants; far out it is finite, and beyond no chain is drawn there."""
+    process, n_steps = (alpha, first, 1.0), N_PERIODS - (first > 0)
     rng = np.random.default_rng(6)
     narrowing = rng.gamma(2.0, 3.0, (N_PERIODS, 1, N_GENRES))
     narrowing[1] = 0.0
@@ -434,18 +446,21 @@ def test_the_integral_of_narrowed_levels_at_all_sizes_of_steps(first):
     log_variances = np.array([-3.0, 0.0, 2.5])
     values, slopes, expected = [], [], []
     for x in log_variances:
-        value, slope = narrowed_levels(narrowing, first, x)
-        walk = Tridiagonal.walk(N_PERIODS, np.exp(x), first).dense()
-        narrowed = sum(np.linalg.slogdet(walk + np.diag(n))[1] for n in narrowing[:, 0].T)
+        value, slope = narrowed_levels(narrowing, process, x)
+        if first:
+            path = Tridiagonal.walk(N_PERIODS, np.exp(x), first)
+        else:
+            path = Tridiagonal.autoregression(N_PERIODS, alpha, np.exp(x))
+        narrowed = sum(np.linalg.slogdet(path.dense() + np.diag(n))[1] for n in narrowing[:, 0].T)
         values.append(value)
         slopes.append(slope)
-        expected.append(0.5 * (narrowed + N_GENRES * (N_PERIODS - 1) * x))
+        expected.append(0.5 * (narrowed + N_GENRES * n_steps * x))
         step = 1e-5
-        far = [narrowed_levels(narrowing, first, x + s)[0] for s in (step, -step)]
+        far = [narrowed_levels(narrowing, process, x + s)[0] for s in (step, -step)]
         np.testing.assert_allclose(slope, (far[0] - far[1]) / (2 * step), rtol=1e-6)
     np.testing.assert_allclose(values, expected, rtol=1e-10)
     for x in (-600.0, 600.0):
-        assert np.isfinite(narrowed_levels(narrowing, first, x)).all()
+        assert np.isfinite(narrowed_levels(narrowing, process, x)).all()
     for x in (-2000.0, 2000.0):
-        assert narrowed_levels(narrowing, first, x)[0] < 1e4
-    assert narrowed_levels(0 * narrowing, first, 0.0) == (0.0, 0.0)
+        assert narrowed_levels(narrowing, process, x)[0] < 1e4
+    assert narrowed_levels(0 * narrowing, process, 0.0) == (0.0, 0.0)

@@ -16,6 +16,9 @@ from skbayesembed.senses.priors import prior_of
     ("change", "message"),
     [
         ({"kappa_phi": 0.0}, "prior.kappa_phi must be a number > 0"),
+        ({"kappa_phi": "wide"}, r"a pair \(shape, rate\) .* or 'auto', got 'wide'"),
+        ({"kappa_phi": (1.0, -1.0)}, r"prior.kappa_phi\[1\] must be a number > 0"),
+        ({"kappa_phi": (1.0, 2.0, 3.0)}, "prior.kappa_phi must be a number > 0"),
         ({"kappa_theta": "a"}, "prior.kappa_theta must be a number > 0"),
         ({"alpha_theta": 1.0}, "prior.alpha_theta must be a number > -1 and < 1, got 1.0"),
         ({"alpha_phi": -1.0}, "prior.alpha_phi must be a number > -1"),
@@ -30,7 +33,7 @@ def test_what_is_wrong_is_named(change, message):
 
 def test_print_and_equality():
     prior = SensePrior(kappa_chi=2.0)
-    assert repr(prior).startswith("SensePrior(kappa_phi=0.25, alpha_phi=0.9, ")
+    assert repr(prior).startswith("SensePrior(kappa_phi='auto', alpha_phi=0.9, ")
     assert "kappa_chi=2.0" in repr(prior)
     assert prior == copy.deepcopy(prior) != SensePrior()
 
@@ -43,10 +46,14 @@ def asked(model, prior):
 def test_the_estimator_says_which_model_it_is_for():
     given = prior_of(asked("gasc", SensePrior(first_psi=np.inf)))
     assert given.kind == "gasc" and given.walks and given.flat == ["first_psi"]
-    assert given.mean_kappa_phi == 3 / 8
+    assert given.mean_kappa_phi == 3 / 7
     assert np.isfinite(given.proper().first_psi)
     given = prior_of(asked("disc", SensePrior(first_psi=np.inf)))
-    assert not given.flat and given.mean_kappa_phi == 0.25
+    assert not given.flat and given.mean_kappa_phi == 0.25 and not given.learns
+    given = prior_of(asked("edisc", None), works=True)
+    assert given.learns and given.of_kappa_phi == (1.0, 0.25)
+    given = prior_of(asked("disc", SensePrior(kappa_phi=0.5)), works=True)
+    assert not given.learns and given.mean_kappa_phi == 0.5
     assert prior_of(asked("scan", None)).kappa_psi == 0.1
     with pytest.raises(ValueError, match="prior must be None or a SensePrior, got 'wide'"):
         prior_of(asked("disc", "wide"))

@@ -12,8 +12,15 @@ from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.senses.model import SenseModel
-from skbayesembed.senses.priors import ModelPrior
-from tests.senses.test_model import KINDS, N_SENSES, slow_log_prior, snippets, take_out_levels
+from tests.senses.test_model import (
+    KINDS,
+    N_SENSES,
+    prior_of,
+    slow_log_levels,
+    slow_log_prior,
+    snippets,
+    take_out_levels,
+)
 
 N_WORKS = 5
 DATA = make_senses(
@@ -29,7 +36,7 @@ def model_of(kind, framed, seed=0):
     data = snippets(seed, labelled=True)
     works = np.concatenate([np.arange(N_WORKS), rng.integers(N_WORKS, size=data.n_snippets)])
     data = replace(data, works=works[: data.n_snippets])
-    model = SenseModel(data, N_SENSES, ModelPrior(kind=kind, work_scale=0.7), power=0.6)
+    model = SenseModel(data, N_SENSES, prior_of(kind, work_scale=0.7), power=0.6)
     arrays = model.draw_prior(rng)
     if framed:
         model.inform(arrays, model.information_at(arrays))
@@ -51,7 +58,7 @@ def slow_log_likelihood(model, arrays):
 
 @pytest.mark.parametrize(
     "kind",
-    [k if k == "disc" else pytest.param(k, marks=pytest.mark.slow) for k in KINDS],
+    [k if k == "learned" else pytest.param(k, marks=pytest.mark.slow) for k in KINDS],
 )
 def test_gradient_against_finite_differences(kind):
     model, theta = model_of(kind, framed=True)
@@ -68,10 +75,10 @@ def test_gradient_against_finite_differences(kind):
     np.testing.assert_allclose(model.log_likelihood(theta), slow_log_likelihood(model, arrays))
 
 
-@pytest.mark.parametrize("framed", [False, True])
-def test_density_against_dense_jacobians(framed):
+@pytest.mark.parametrize(("kind", "framed"), [("disc", True), ("learned", False), ("learned", True)])
+def test_density_against_dense_jacobians(kind, framed):
     """With normal effects less their level, whose own density integrates to one."""
-    model, _ = model_of("disc", framed)
+    model, _ = model_of(kind, framed)
     rng, gaps = np.random.default_rng(1), []
     size = N_WORKS * N_SENSES
     for _ in range(4):
@@ -85,7 +92,8 @@ def test_density_against_dense_jacobians(framed):
         middle, s = effects(np.zeros(size)), np.exp(arrays["log_work_sd"])
         moved = np.array([(effects(row) - middle).ravel() for row in np.eye(size)])
         u = arrays["works"] - arrays["works"].mean(axis=1, keepdims=True)
-        expected = slow_log_prior(model, arrays) - 0.5 * np.sum(u**2) / s**2
+        expected = slow_log_prior(model, arrays) + slow_log_levels(model, arrays)
+        expected -= 0.5 * np.sum(u**2) / s**2
         expected -= N_WORKS * (N_SENSES - 1) * np.log(s)
         # half-normal, with the Jacobian of the logarithm
         expected += np.log(s) - 0.5 * (s / 0.7) ** 2

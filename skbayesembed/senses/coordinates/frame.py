@@ -8,8 +8,6 @@ prior, with much of it the logit in units of its posterior deviation.
 A softmax does not see the level of its logits, and where they are independent and alike a priori
 their mean is independent of all else, a posteriori too. Its prior may be any: it is made as narrow
 as the information says, or those directions alone would be far wider than the coordinates expect.
-Where the variance of the steps of paths is learned, the narrowed prior is divided by its integral,
-which depends on that variance (`density_kernels.narrowed_levels`).
 
 The kernels behind take arrays with periods first; `periods_first` and `in_order` turn them from the
 order of the room (see `model`) and back, and nothing else does.
@@ -52,13 +50,10 @@ class Paths:
         The axis of a softmax, where periods are first; None where there is none.
     proper : Tridiagonal, optional
         What coordinates are made with where the prior precision is singular.
-    learned : bool, default=False
-        Whether the variance of steps is learned: then the density divides what narrows the levels
-        by its integral.
     """
 
-    def __init__(self, name, shape, precision, axis, proper=None, learned=False):
-        self.names, self.name, self.learned = (name,), name, learned
+    def __init__(self, name, shape, precision, axis, proper=None):
+        self.names, self.name = (name,), name
         self.shape, self.precision, self.axis = shape, precision, axis
         self.proper = precision if proper is None else proper
         self.size = int(np.prod(shape))
@@ -113,7 +108,7 @@ class Paths:
         in others.
         """
         volume = float(np.sum(np.log(self.inverse)))
-        if self.axis is None or self.learned:
+        if self.axis is None:
             return volume
         p = self.proper
         levels = self.narrowing.reshape(self.shape[0], -1)

@@ -171,7 +171,7 @@ class SenseGibbs:
         """Log densities, a learned ``kappa_phi``, the share of Metropolis moves accepted."""
         value = state.log_likelihood
         seen = {"lp": value + self._log_prior(state), "log_likelihood": value}
-        if self.walks:
+        if self.prior.learns:
             seen["kappa_phi"] = state.kappa_phi
         if self.kernel == "metropolis":
             seen["acceptance"] = state.acceptance
@@ -183,21 +183,9 @@ class SenseGibbs:
         self._draw_paths(table, state.snippets, precision, rng)
         kernels.draw_levels(table.x, precision.diagonal, precision.off, rng)
         table.refresh()
-        if self.walks:
-            shape, rate = self._kappa_conditional(table.x)
+        if self.prior.learns:
+            shape, rate = self.prior.kappa_conditional(table.x)
             state.kappa_phi = rate / rng.standard_gamma(shape)
-
-    def _kappa_conditional(self, phi):
-        """Shape and rate of the inverse-Gamma conditional of kappa_phi.
-
-        It is half the variance of the steps of prevalence logits.
-        """
-        steps = np.diff(phi, axis=1)
-        prior = self.prior
-        return (
-            prior.kappa_phi_shape + 0.5 * steps.size,
-            prior.kappa_phi_rate + 0.25 * float(np.vdot(steps, steps)),
-        )
 
     def _draw_words(self, state, rng):
         """Word logits given the senses, then what the likelihood leaves free; the table follows."""
@@ -261,10 +249,11 @@ class SenseGibbs:
         prior = self.prior
         precision = prior.phi_precision(self.data.n_periods, state.kappa_phi)
         value = _log_density(state.prevalence.x, precision, precision.log_determinant())
+        if prior.learns:
+            (a, b), kappa = prior.of_kappa_phi, state.kappa_phi
+            value += a * math.log(b) - gammaln(a) - (a + 1) * math.log(kappa) - b / kappa
         if self.walks:
-            value += _log_density(state.words.x, self._word_prior, self._log_determinant)
-            a, b, kappa = prior.kappa_phi_shape, prior.kappa_phi_rate, state.kappa_phi
-            return value + a * math.log(b) - gammaln(a) - (a + 1) * math.log(kappa) - b / kappa
+            return value + _log_density(state.words.x, self._word_prior, self._log_determinant)
         value += _log_density(state.theta[None], self._word_prior, self._log_determinant)
         chi, kappa = state.chi, prior.kappa_chi
         constant = chi.size * math.log(2 * math.pi * kappa)

@@ -103,10 +103,8 @@ class SenseBlocks:
         rng = rngs[0]
         for block in self.blocks[:: -1 if state.n_sweeps % 2 else 1]:
             self._update(state, block, rng)
-        if self.prior.walks:
-            steps = np.diff(state.arrays["phi"], axis=1)
-            shape = self.prior.kappa_phi_shape + 0.5 * steps.size
-            rate = self.prior.kappa_phi_rate + 0.25 * np.sum(steps**2)
+        if self.prior.learns:
+            shape, rate = self.prior.kappa_conditional(state.arrays["phi"])
             state.arrays["log_kappa_phi"] = np.log(rate / rng.standard_gamma(shape))
         state.n_sweeps += 1
 
@@ -170,7 +168,7 @@ class SenseBlocks:
         if name == "chi":
             return 0.0, 1 / self.prior.kappa_chi
         if name == "phi":
-            kappa = np.exp(state.arrays["log_kappa_phi"]) if self.prior.walks else None
+            kappa = np.exp(state.arrays["log_kappa_phi"]) if self.prior.learns else None
             prior = self.prior.phi_precision(self.data.n_periods, kappa)
             x, t = state.arrays["phi"][place[1]], place[0]
         else:
