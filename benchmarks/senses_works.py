@@ -5,7 +5,9 @@
     python benchmarks/senses_works.py --out results/ --table
 
 *simulated*: data sets of `make_senses` whose works deviate by an s of their own, drawn from its
-prior. 95 % intervals of the prevalences of all cells, learned without labels by hmc with and
+prior, and whose prevalences have steps of the published variance (``--kappa 0.25``), of a larger
+one, or of one drawn from the prior that it has where works are known (``--kappa prior``). 95 %
+intervals of the prevalences of all cells, learned without labels by hmc with and
 without works, are held against the truth: the mean over all works (with works and without), the
 mean over works seen, and the prevalence in a work that was not drawn before. Cells of one work are
 counted apart. *held_out*: works of *kosmos* and *harmonia* are left out in five folds; bands
@@ -24,22 +26,25 @@ from scipy.special import softmax
 from senses import load
 from sklearn.model_selection import GroupKFold
 
-from skbayesembed import DiSCSenseModel
+from skbayesembed import DiSCSenseModel, SensePrior
 from skbayesembed.datasets import make_senses
 from skbayesembed.metrics import match_senses
 
 _SENSES, _PERIODS, _GENRES, _WORKS, _SNIPPETS = 3, 4, 2, 14, 480
 _LENGTHS = {"draws": 300, "warmup": 150, "thin": 2, "chains": 2}
 _FOLDS = 5
+_OF_KAPPA = (1.0, 0.25)
 
 
-def made(seed):
+def made(seed, kappa):
     """One data set, and the deviation of its works."""
+    kappa = _OF_KAPPA if kappa == "prior" else float(kappa)
     size = abs(np.random.default_rng(seed).normal())
     sizes = {"n_periods": _PERIODS, "n_genres": _GENRES, "n_works": _WORKS}
     return make_senses(
-        _SNIPPETS, 60, _SENSES, work_sd=size, kappa_chi=2.5, random_state=seed, **sizes
-    ), size
+        _SNIPPETS, 60, _SENSES, work_sd=size, kappa_chi=2.5, kappa_phi=kappa, random_state=seed,
+        **sizes,
+    ), size  # fmt: skip
 
 
 def fitted(X, covariates, seed, options, y=None, **parameters):
@@ -56,7 +61,7 @@ def fitted(X, covariates, seed, options, y=None, **parameters):
 def simulated(options, item):
     """Cells held by the intervals of one data set: a dict of counts by what is held."""
     seed = item["seed"]
-    truth, size = made(seed)
+    truth, size = made(seed, item["kappa"])
     covariates = {"times": truth.times, "genres": truth.genres}
     works = {"units": truth.units}
     out = {"work_sd": size}
@@ -69,8 +74,13 @@ def simulated(options, item):
             seen[g, t] = softmax(truth.phi[g, t] + truth.works[units], axis=1).mean(axis=0)
     new = np.random.default_rng([seed, 1]).normal(scale=size, size=truth.phi.shape)
     new = softmax(truth.phi + new, axis=2)
-    for name, given in (("works", covariates | works), ("plain", covariates)):
-        model, out[f"{name} cpu"] = fitted(truth.counts, given, seed, options, n_starts=4)
+    of_fits = {
+        "works": (covariates | works, "auto"), "fixed": (covariates | works, 0.25),
+        "plain": (covariates, "auto"),
+    }  # fmt: skip
+    for name, (given, kappa) in of_fits.items():
+        more = {"prior": SensePrior(kappa_phi=kappa), "n_starts": 4}
+        model, out[f"{name} cpu"] = fitted(truth.counts, given, seed, options, **more)
         proba = model.predict_proba(truth.counts, **given)
         order = np.asarray(match_senses(proba, truth.senses))
         out[f"{name} rhat"] = float(model.posterior_.rhat()["prevalence"].max())
@@ -79,6 +89,7 @@ def simulated(options, item):
         if name == "works":
             bands = model.posterior_.hdi(names="work_sd", prob=0.95)
             out["sd of works"] = bands["work_sd"].tolist()
+        if name != "plain":
             of |= {"seen": seen, "new": new}
         for which, expected in of.items():
             bands = model.prevalence_interval(prob=0.95, works=which)[order]
@@ -142,7 +153,7 @@ def summary(found, least):
 def items(part, options):
     """Data sets in the order of the work."""
     if part == "simulated":
-        return [{"seed": seed} for seed in range(options.sets)]
+        return [{"seed": seed, "kappa": options.kappa} for seed in range(options.sets)]
     sets = ("kosmos_edisc", "harmonia")
     return [{"set": name, "labels": labels, "seed": 0} for name in sets for labels in (True, False)]
 
@@ -155,8 +166,14 @@ def page(results):
 def _simulated_table(results):
     """Mean shares of cells held, with standard errors over data sets."""
     rows = [r for r in results if r["part"] == "simulated"]
-    if not rows:
-        return ""
+    kappas = sorted({r["item"]["kappa"] for r in rows})
+    tables = [_of_kappa([r for r in rows if r["item"]["kappa"] == k]) for k in kappas]
+    return "\n\n".join(
+        f"Steps of the variance {k}: {t}" for k, t in zip(kappas, tables, strict=True)
+    )
+
+
+def _of_kappa(rows):
     names = [name for name in rows[0] if name.split()[-1] in ("all", "seen", "new")]
 
     def mean(name):
@@ -195,6 +212,7 @@ def main():
     parts = {"simulated": simulated, "held_out": held_out}
     parser = parser_of(__doc__, parts)
     parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--kappa", default="0.25", help="variance of steps of prevalence")
     parser.add_argument("--least", type=int, default=10, help="snippets of a large cell")
     parser.add_argument("--n-jobs", type=int, default=1)
     run(parser.parse_args(), "senses_works.jsonl", parts, items, page)

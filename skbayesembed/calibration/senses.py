@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..senses.embedding import prepared
 from ..senses.estimator import DiSCSenseModel
 from ..senses.gibbs.conditionals import SenseGibbs
 from ..senses.model import SenseModel
-from ..senses.priors import ModelPrior, SensePrior
+from ..senses.priors import SensePrior, prior_of
 from ..senses.replication.blockwise import SenseBlocks
 from .models import Arrays, Lengths, Mover, estimated, flat, hamiltonian_move
 
@@ -98,7 +98,7 @@ class Senses:
             "spread of prevalence, first", "spread of prevalence, last", "change of prevalence",
             "P(first word)", "P(last word), last period", "distance of senses",
         )  # fmt: skip
-        names += ("log kappa_phi",) if self._walks else ()
+        names += ("log kappa_phi",) if self._model_prior.learns else ()
         names += ("log tau",) if self.kind == "interaction" else ()
         names += ("log work_sd", "spread of the first work") if self.n_works else ()
         return (*names, "log likelihood")
@@ -115,6 +115,11 @@ class Senses:
     def _prior(self):
         return SensePrior(**dict(self.prior_options))
 
+    @property
+    def _model_prior(self):
+        asked = SimpleNamespace(model=self.kind, prior=self._prior, likelihood_power=1.0)
+        return prior_of(asked, self.n_works > 0)
+
     def prior(self, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Logits of prevalence ``phi`` and of words ``psi``, and what these are made of."""
         out = self._prior_of_logits(n, rng)
@@ -126,19 +131,22 @@ class Senses:
 
     def _prior_of_logits(self, n, rng):
         p, k, t, v = self._prior, _SENSES, _PERIODS, self.n_words
-        shape = (n, self._genres, t, k)
+        shape, of_kappa = (n, self._genres, t, k), self._model_prior.of_kappa_phi
+        if of_kappa is not None:
+            kappa = of_kappa[1] / rng.gamma(of_kappa[0], size=n)
         if self._walks:
-            kappa = p.kappa_phi_rate / rng.gamma(p.kappa_phi_shape, size=n)
             phi = np.sqrt(2 * kappa)[:, None, None, None] * walk(rng, shape, 0.0, 1.0)
             phi += np.sqrt(p.first_phi) * rng.normal(size=(n, self._genres, 1, k))
             psi = walk(rng, (n, k, t, v), p.first_psi, 2 * p.kappa_psi)
             return {"phi": phi, "psi": psi, "kappa_phi": kappa}
-        phi = autoregression(rng, shape, p.alpha_phi, p.kappa_phi)
+        sizes = np.sqrt(self._model_prior.mean_kappa_phi if of_kappa is None else kappa)
+        phi = autoregression(rng, shape, p.alpha_phi, 1.0) * np.reshape(sizes, (-1, 1, 1, 1))
+        learned = {} if of_kappa is None else {"kappa_phi": kappa}
         if self.kind != "edisc":
             chi = np.sqrt(p.kappa_chi) * rng.normal(size=(n, k, v))
             theta = autoregression(rng, (n, t, v), p.alpha_theta, p.kappa_theta)
             psi = chi[:, :, None] + theta[:, None]
-            out = {"phi": phi, "chi": chi, "theta": theta, "psi": psi}
+            out = learned | {"phi": phi, "chi": chi, "theta": theta, "psi": psi}
             return out | (self._deviations(psi, rng) if self.kind == "interaction" else {})
         m = _VECTORS.shape[1]
         chi = np.sqrt(2 * p.kappa_chi) * rng.normal(size=(n, k, m))
@@ -146,7 +154,7 @@ class Senses:
         sigma = np.sqrt(p.kappa_sigma) * rng.normal(size=(n, v))
         rho = _VECTORS[:v] / median_distance(_VECTORS[:v])
         psi = (chi[:, :, None] + theta[:, None]) @ rho.T + sigma[:, None, None]
-        return {"phi": phi, "chi": chi, "theta": theta, "sigma": sigma, "psi": psi}
+        return learned | {"phi": phi, "chi": chi, "theta": theta, "sigma": sigma, "psi": psi}
 
     def _deviations(self, psi, rng):
         """Deviations of a regularised horseshoe, and ``psi`` with them."""
@@ -192,7 +200,7 @@ class Senses:
             mixed[:, 0, 0, 0], mixed[:, -1, -1, -1],
             ((words[:, 0] - words[:, 1]) ** 2).sum(axis=(1, 2)),
         ]  # fmt: skip
-        if self._walks:
+        if "kappa_phi" in arrays:
             seen.append(np.log(arrays["kappa_phi"].reshape(len(prevalence))))
         if self.kind == "interaction":
             seen.append(arrays["log_tau"].reshape(len(prevalence)))
@@ -239,7 +247,7 @@ class Senses:
         prevalence = out.pop("prevalence")
         if not self.n_works:
             out["phi"] = np.log(prevalence)
-        if self._walks:
+        if self._model_prior.learns:
             out["kappa_phi"] = flat(found.stats["kappa_phi"])
         if self.kind == "interaction":
             out["log_tau"] = np.log(flat(found.stats["tau"]))
@@ -247,7 +255,7 @@ class Senses:
 
     def mover(self, sampler: str, rng: np.random.Generator) -> Mover:
         """A trajectory of `SenseModel`, or a sweep of `SenseBlocks` or `SenseGibbs`."""
-        prior = ModelPrior(**dict(self.prior_options), kind=self.kind)
+        prior = self._model_prior
         seeds = seeds_from(rng)
         streams: list = []
         sweeps = itertools.count()
@@ -295,14 +303,16 @@ class Senses:
                 streams.extend(generators(seeds, model.n_streams))
             given = {name: np.array(values) for name, values in arrays.items()}
             state = model.state_of(given, streams)
-            if self._walks:
+            if prior.learns:
                 state.kappa_phi = float(arrays["kappa_phi"])
             # some sweeps of a Metropolis sampler are others
             state.n_sweeps = next(sweeps)
             model.sweep(state, streams, None)
             out = {"phi": state.prevalence.x, "psi": state.words.x}
+            if prior.learns:
+                out["kappa_phi"] = np.array(state.kappa_phi)
             if self._walks:
-                return out | {"kappa_phi": np.array(state.kappa_phi)}
+                return out
             return out | {"chi": state.chi, "theta": state.theta}
 
         if kernel == "blockwise":

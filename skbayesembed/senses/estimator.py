@@ -96,7 +96,8 @@ class DiSCSenseModel(
         year from the first to the last is a period.
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori and how fast they change over
-        periods. None is ``SensePrior()``, whose defaults are the paper's values.
+        periods. None is ``SensePrior()``, whose defaults are the paper's values;
+        with ``units`` the variance of the steps of prevalences is learned.
     likelihood_power : float in (0, 1] or "auto", default=1.0
         Power of the likelihood of the snippets in the posterior. Below 1 snippets count for less
         than so many independent ones, as they may where words of a snippet depend on each other or

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests.fuzz.outcomes import complaint
 
 # Calls of each kind in the default run, and in the long one: 17,500 in all.
-FEW, MANY = 12, 2500
+FEW, MANY = 6, 2500
 
 
 def try_calls(strategy, n_calls, offset):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from skbayesembed import SensePrior
 from skbayesembed.senses.priors import prior_of
@@ -59,3 +60,20 @@ def test_the_estimator_says_which_model_it_is_for():
         prior_of(asked("disc", "wide"))
     with pytest.raises(ValueError, match="model must be one of 'disc', 'gasc'"):
         prior_of(asked("lda", None))
+
+
+@pytest.mark.parametrize("kind", ["disc", "gasc"])
+def test_kappa_given_prevalences(kind):
+    """The conditional is the prior times the density of the paths, up to a constant."""
+    given = prior_of(asked(kind, SensePrior(kappa_phi=(1.5, 0.4), alpha_phi=-0.6)))
+    phi = np.random.default_rng(0).normal(size=(2, 4, 3))
+    shape, rate = given.kappa_conditional(phi)
+    a, b = given.of_kappa_phi
+    gaps = []
+    for kappa in (0.1, 0.7, 3.0):
+        precision = given.phi_precision(4, kappa)
+        form = np.einsum("gtk,ts,gsk->", phi, precision.dense(), phi)
+        density = stats.invgamma(a, scale=b).logpdf(kappa) - 0.5 * form
+        density += 0.5 * 6 * precision.log_determinant()
+        gaps.append(stats.invgamma(shape, scale=rate).logpdf(kappa) - density)
+    np.testing.assert_allclose(gaps, gaps[0], atol=1e-10)

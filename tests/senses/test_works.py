@@ -75,7 +75,9 @@ def test_gradient_against_finite_differences(kind):
     np.testing.assert_allclose(model.log_likelihood(theta), slow_log_likelihood(model, arrays))
 
 
-@pytest.mark.parametrize(("kind", "framed"), [("disc", True), ("learned", False), ("learned", True)])
+@pytest.mark.parametrize(
+    ("kind", "framed"), [("disc", True), ("learned", False), ("learned", True)]
+)
 def test_density_against_dense_jacobians(kind, framed):
     """With normal effects less their level, whose own density integrates to one."""
     model, _ = model_of(kind, framed)

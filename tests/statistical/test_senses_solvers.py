@@ -24,6 +24,7 @@ NUTS = HamiltonianOptions()
 GIVEN = HamiltonianOptions(metric="given", target_accept=0.95)
 PRIOR = {
     "disc": ModelPrior(),
+    "learned": ModelPrior(kappa_phi=(1.0, 0.25)),
     "gasc": ModelPrior(kind="gasc"),
     "interaction": ModelPrior(kind="interaction"),
     "edisc": ModelPrior(kind="edisc"),
@@ -90,11 +91,13 @@ def sample(kind, data, options, draws, seed=1):
     ("kind", "labelled"),
     [
         ("disc", False),
-        pytest.param("gasc", True, marks=pytest.mark.slow),
-        pytest.param("disc", True, marks=pytest.mark.slow),
-        pytest.param("gasc", False, marks=pytest.mark.slow),
+        ("disc", True),
+        ("gasc", False),
+        ("gasc", True),
+        ("learned", True),
     ],
 )
+@pytest.mark.slow
 def test_hmc_agrees_with_gibbs(kind, labelled):
     data = snippets(labelled=labelled)
     hmc = sample(kind, data, OPTIONS, 600)
