@@ -6,8 +6,8 @@ from scipy import sparse
 from scipy.special import log_softmax, logsumexp, softmax
 
 from skbayesembed.numeric.tridiagonal import Tridiagonal
-from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.coordinates.path_kernels import narrowed_levels
+from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 
