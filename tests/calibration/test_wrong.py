@@ -31,14 +31,17 @@ V, K = 4, 2
 
 
 @pytest.mark.slow
-def test_kappa_of_hmc_is_that_of_gibbs():
+@pytest.mark.parametrize(
+    "prior", [ModelPrior(kind="scan"), ModelPrior(kappa_phi=(7.0, 3.0))], ids=["walk", "stationary"]
+)
+def test_kappa_of_hmc_is_that_of_gibbs(prior):
     """Levels of prevalence that are narrowed for the frame say nothing of the size of steps.
 
     Over eight periods the mistake would shift log kappa_phi by more than half a standard deviation.
     """
-    truth = make_senses(160, 6, 2, n_periods=8, model="scan", kappa_phi=(7.0, 3.0), random_state=1)
+    sizes = {"n_periods": 8, "model": prior.kind}
+    truth = make_senses(160, 6, 2, kappa_phi=(7.0, 3.0), random_state=1, **sizes)
     data = Snippets.of(truth.counts, truth.times, n_periods=8, n_genres=1)
-    prior = ModelPrior(kind="scan")
     options = HamiltonianOptions(method="hmc", path_length=4.0, integrator="gaussian")
     runs = (
         sample_hmc(
