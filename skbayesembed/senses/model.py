@@ -37,7 +37,7 @@ from .coordinates.deviations import Deviations
 from .coordinates.embedded import EmbeddedEffects
 from .coordinates.frame import Effects, Paths, periods_first
 from .coordinates.prevalence_paths import PrevalencePaths
-from .coordinates.works import WorkEffects, centred
+from .coordinates.works import NO_WORKS, WorkEffects, centred
 
 # Axes of the senses.
 _AXES = {
@@ -135,7 +135,7 @@ class SenseModel:
             information = information | {"phi": works.about_phi(*given)}
         for c in self._all:
             c.inform(information, self.power, arrays)
-        of_works = None if works is None else works.arrays
+        of_works = NO_WORKS if works is None else works.arrays
         self._frames = (*(c.arrays for c in self.coordinates), of_works)
 
     def _information_of_counts(self):

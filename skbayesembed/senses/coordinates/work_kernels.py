@@ -55,10 +55,10 @@ def effects_of(works, y, phi):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def rows_of(works, y, phi):
-    """Logits of prevalence by context (T, K, places); ``phi`` (T, K, G) where works are None."""
-    if works is None:
-        return phi
+    """Logits of prevalence by context (T, K, places); ``phi`` (T, K, G) where there are none."""
     periods, genres, of_context, places = works[:4]
+    if periods.size == 0:
+        return phi
     effects = effects_of(works, y, phi)[1]
     n_periods, n_senses, _ = phi.shape
     out = np.zeros((n_periods, n_senses, places.max() + 1))
@@ -75,9 +75,9 @@ def pull_works(works, y, phi, by_rows, out):
 
     That by y goes into ``out``, of which the last is that by log s.
     """
-    if works is None:
-        return 0.0, by_rows
     periods, genres, of_context, places, told, _, center, _ = works
+    if periods.size == 0:
+        return 0.0, by_rows
     n_senses = center.shape[1]
     middle, effects, widths = effects_of(works, y, phi)
     by_phi, by_effects = np.zeros_like(phi), np.zeros_like(center)

@@ -9,6 +9,10 @@ from .frame import periods_first
 
 # Size of effects where nothing is known of it yet, as a share of the scale of its prior.
 _FIRST_SIZE = 0.5
+# What kernels take where works are not known: of one type with what they are, or all densities
+# would be compiled twice.
+_INDEX, _TABLE = np.empty(0, dtype=np.int64), np.empty((0, 0))
+NO_WORKS = *(_INDEX,) * 4, *(_TABLE,) * 3, (0.0, 1.0, 1.0)
 
 
 class WorkEffects:
@@ -77,7 +81,7 @@ class WorkEffects:
         c = self.contexts
         return (
             c.periods, c.genres, c.works, c.places, self._told, self._sums, self._center,
-            (self._place, self._width, self.scale),
+            (float(self._place), float(self._width), self.scale),
         )  # fmt: skip
 
     def logits(self, y, phi):
