@@ -193,8 +193,8 @@ class ComparisonMixin:
             ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
             ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, and whether chains have
             ``converged``, which the table says where they have not. Snippets of known sense count
-            with their sense. Where ``fit`` was told of works, a snippet is left out and the rest of
-            its work is not: how well works are predicted that are left out whole, `score` tells on
+            with their sense. Where ``fit`` was told of units, a snippet is left out and the rest of
+            its unit is not: how well units are predicted that are left out whole, `score` tells on
             them.
 
         Raises

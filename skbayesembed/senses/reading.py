@@ -18,10 +18,16 @@ from .checks import sense_index, word_index
 from .embedding import asides_of
 from .info import SenseTable, sense_info
 from .inputs import genre_index
-from .prevalences import Prevalences, draws_of, interval_of, prevalence_info
+from .prevalences import Prevalences, draws_of, interval_of, mean_seen, prevalence_info
 from .shares import SenseShares, predict_shares
 from .snippets import Choice, representative_snippets
-from .verdicts import seen_in, sentence_on_change, verdict_on_change
+from .verdicts import (
+    change_seen,
+    on_change_seen,
+    seen_in,
+    sentence_on_change,
+    verdict_on_change,
+)
 from .words import SenseWords, probability_draws, sense_words
 
 # Below the table of `emergence`, where the first period has a probability that is worth a word.
@@ -86,18 +92,20 @@ class SenseReadingMixin:
         prob : float, default=0.9
             Probability of the highest density intervals.
         works : {"all", "seen", "new"}, default="all"
-            Where ``fit`` was told of works, whose prevalences they are. ``"all"``: the mean over
-            all works that there might be, of which those seen are some. ``"seen"``: the mean over
-            the works that ``fit`` was given in the cell, by their snippets (in a cell without any:
-            over all). ``"new"``: of one work that ``fit`` has not seen; its intervals are
-            predictive and hold how much works differ, too.
+            Where ``fit`` was told of units (works, authors, speakers), whose prevalences they are.
+            ``"all"``: the mean over all units that there might be, of which those seen are some.
+            ``"seen"``: the mean over the units that ``fit`` was given in the cell, by their
+            snippets (in a cell without any: over all). ``"new"``: of one unit that ``fit`` has not
+            seen; its intervals are predictive and hold how much units differ, too.
 
         Returns
         -------
         Prevalences
             ``mean`` (n_senses, n_genres, n_periods), ``interval`` (n_senses, n_genres, n_periods,
-            2), ``n_snippets`` and, where ``fit`` was told of works, ``n_works`` (n_genres,
-            n_periods); prints as a table.
+            2), ``n_snippets`` and, where ``fit`` was told of units, ``n_units`` (n_genres,
+            n_periods); of ``works="all"`` also ``seen`` (n_senses, n_genres, n_periods), the means
+            of ``works="seen"``, and a line below the table where these are outside the interval.
+            Prints as a table.
 
         Examples
         --------
@@ -127,7 +135,7 @@ class SenseReadingMixin:
         """Predictive intervals of the shares of senses among snippets, their words unseen.
 
         What somebody would count who labelled the snippets, if the senses are those of the model:
-        a draw of it is a draw of the posterior, of what new works add to prevalences, and of the
+        a draw of it is a draw of the posterior, of what new units add to prevalences, and of the
         senses of all snippets.
 
         Parameters
@@ -135,11 +143,11 @@ class SenseReadingMixin:
         times, genres : array-like of shape (n_snippets,), optional
             Of every snippet, where ``fit`` was given them.
         units : array-like of shape (n_snippets,), optional
-            Works of the snippets. One that ``fit`` has not seen adds something of its own to the
-            prevalences of all its snippets, if ``fit`` was told of works. Without units each
-            snippet counts as a new work.
+            Of the snippets. One that ``fit`` has not seen adds something of its own to the
+            prevalences of all its snippets, if ``fit`` was told of units. Without units each
+            snippet counts as a new one.
         by : array-like of shape (n_snippets,), optional
-            Labels of the groups that shares are counted in. By default works, where units are
+            Labels of the groups that shares are counted in. By default units, where they are
             given, and otherwise genres and periods.
         prob : float, default=0.9
             Probability of the highest density intervals.
@@ -423,8 +431,10 @@ class SenseReadingMixin:
         Result
             ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``end`` less that at
             ``start``, ``prob_increase``, the probability that this is above zero, and all
-            ``draws``; ``snippets``, the training snippets of the two periods (of the genre), and
-            ``works`` those that they are of, where ``fit`` was told of works.
+            ``draws``; ``snippets``, the training snippets of the two periods (of the genre). Where
+            ``fit`` was told of units, also ``units``, the number of them in the two periods, and
+            ``seen``, the mean of the change in the units seen, NaN where a period (in a genre) has
+            none.
 
             ``verdict``, where there is an interval, sums up: ``"no data"`` where one of the periods
             has no snippets, so that this is what the prior makes of others; else ``"rose"`` where
@@ -454,6 +464,8 @@ class SenseReadingMixin:
         change = draws[:, at[1]] - draws[:, at[0]]
         place = None if genre is None else genre_index(self, genre)
         entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
+        if self.units_ is not None:
+            entries["seen"] = change_seen(self, mean_seen(self), sense, at, place)
         before, after = (self.periods_.labels[t] for t in at)
         title = f"change of the prevalence of sense {sense} from {before} to {after}"
         of_works = self.units_ is not None
@@ -461,6 +473,7 @@ class SenseReadingMixin:
         if found.source != "point":
             found.verdict = verdict_on_change(found)
         found.sentence = sentence_on_change(found, sense, genre, (before, after))
+        found.sentence += on_change_seen(self, found)
         return found
 
     def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Result:
