@@ -13,7 +13,7 @@ from ..posterior.sources import note_on_periods, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
 from .embedding import asides_of
-from .verdicts import ENOUGH_UNITS, units_of_cells
+from .verdicts import ENOUGH_UNITS, advice_on_seen, units_of_cells
 
 # What the only genre is called where fit got none.
 _ALL = "all"
@@ -85,7 +85,7 @@ class Prevalences(Table):
     @property
     def seen_outside(self) -> np.ndarray:
         """Where means of five units or more that were seen are outside the interval."""
-        if self.seen is None or self.n_draws == 1:
+        if self.seen is None or self.n_units is None or self.n_draws == 1:
             return np.zeros(self.mean.shape, bool)
         low, high = np.moveaxis(self.interval, -1, 0)
         # comparisons with NaN are False
