@@ -27,7 +27,7 @@ def advice_on_seen(estimator):
     steps = "kappa_phi_rate" if walks else "kappa_phi"
     return (
         "either the prior takes prevalences as steadier than they are, or the units with most "
-        "snippets differ from the others; fit again with a larger "
+        f"snippets differ from the others; fit again with a larger {steps}, "
         f"prior=SensePrior({steps}=...), and report both prevalences under both priors"
     )
 
