@@ -1,6 +1,6 @@
 """Which number of components, window and precision do held-out presidents prefer?
 
-Inaugural addresses are dealt out by president (by surname) to five folds; the mode is fitted to
+Inaugural addresses are dealt out by president to five folds; the mode is fitted to
 four, and every president of the fifth is scored. Settings are compared by the differences of these
 scores, president by president. The page "Choosing settings" of the guide has the tables.
 
@@ -9,13 +9,12 @@ scores, president by president. The page "Choosing settings" of the guide has th
 
 from __future__ import annotations
 
-import csv
-import gzip
 import os
 import time
 from pathlib import Path
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.datasets import fetch_inaugural
 from skbayesembed.metrics import compare_models, score_units
 
 DATA = Path(os.environ.get("SKBAYESEMBED_DATA", "."))
@@ -23,9 +22,8 @@ DATA = Path(os.environ.get("SKBAYESEMBED_DATA", "."))
 
 def addresses():
     """Texts of the inaugural addresses, and their presidents."""
-    with gzip.open(DATA / "inaugural" / "inaugural.csv.gz", "rt", encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
-    return [row["text"] for row in rows], [row["president"] for row in rows]
+    found = fetch_inaugural()
+    return found.data, found.president
 
 
 def compared(name, settings, texts, presidents):

@@ -62,6 +62,17 @@ def check_list(name: str, values: Any, of: str) -> list[Any]:
     raise ValueError(f"{name} must be a list of {of}, got {values!r}.")
 
 
+def check_forms(name: str, value: Any, others: str = "") -> list[str]:
+    """List of the forms of a word; a ValueError unless ``value`` is a str or several of them.
+
+    ``others`` names what else is allowed, in front of the words "a word".
+    """
+    forms = [value] if isinstance(value, str) else listed(value)
+    if not forms or not all(isinstance(form, str) and form for form in forms):
+        raise ValueError(f"{name} must be {others}a word or a list of its forms, got {value!r}.")
+    return forms
+
+
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raise a ValueError unless ``value`` is one of the strings ``choices``."""
     if not isinstance(value, str) or value not in choices:

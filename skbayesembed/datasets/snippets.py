@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import Bunch
 
-from ..common.checks import check_bool, check_integer
+from ..common.checks import check_bool, check_forms, check_integer
 from ..corpus.text import (
     Analyzer,
     Corpus,
@@ -154,7 +154,7 @@ def extract_snippets(
     documents = materialise(documents)
     texts = input_kind(documents) == "text"
     lower = texts and lowercase and not callable(analyzer)
-    forms = _forms(target, lower)
+    forms = [f.lower() if lower else f for f in check_forms("target", target)]
     stops = _stop_words(stop_words, lower)
     analyze = (
         make_analyzer(analyzer, lowercase=lowercase, token_pattern=token_pattern) if texts else None
@@ -194,17 +194,6 @@ def extract_snippets(
 
 
 # ---------------------------------------------------------------------------------------------
-
-
-def _forms(target, lower):
-    """Forms of the target word, a list."""
-    try:
-        forms = [target] if isinstance(target, str) else list(target)
-    except TypeError as error:
-        raise ValueError(f"target must be a word or a list of its forms: {error}") from error
-    if not forms or not all(isinstance(form, str) and form for form in forms):
-        raise ValueError(f"target must be a word or a list of its forms, got {target!r}.")
-    return [form.lower() for form in forms] if lower else forms
 
 
 def _stop_words(stop_words, lower):

@@ -302,6 +302,7 @@ ATTRS = {
     "n_on": "components that are switched on",
     "diffusion": "the diffusion, given or learned",
     "n_modes": "modes of the posterior that were found",
+    "modes_that_matter": "those of them that hold a share worth naming, or may be the heaviest",
     "mode_share": "share of the posterior that the heaviest of them holds",
     "mode_starts": "starts that led to it",
     "starts_by_mode": "starts that led to each of them, the heaviest first, of how many",

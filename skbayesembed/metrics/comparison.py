@@ -39,6 +39,10 @@ class Comparison(Table):
     converged : ndarray of object of shape (n_models,)
         Whether chains have mixed, as their ``fit`` noted; None where that is not known. The table
         marks models whose chains have not: drop them before all else.
+    modes_that_matter : ndarray of object of shape (n_models,)
+        Modes of the posterior that hold a share worth naming, of which draws are from one (of
+        several folds the most); None where none were looked for. The table marks models with more
+        than one.
     n : int
         Number of observations, or of units.
     of_units : bool
@@ -66,6 +70,7 @@ class Comparison(Table):
     se_difference: np.ndarray
     bad_share: np.ndarray
     converged: np.ndarray
+    modes_that_matter: np.ndarray
     n: int
     of_units: bool
 
@@ -92,9 +97,12 @@ class Comparison(Table):
         ]
         if not np.isnan(self.bad_share).all():
             columns.append(Column("bad k", self.bad_share, (), ".2f"))
-        if self._unmixed().any():
-            marks = ["not mixed" if unmixed else "" for unmixed in self._unmixed()]
-            columns.append(Column("chains", marks, (), left=True))
+        marks = [
+            ", ".join(["not mixed"] * int(unmixed) + [f"1 of {n} modes"] * int(n > 1))
+            for unmixed, n in zip(self._unmixed(), self._n_modes(), strict=True)
+        ]
+        if any(marks):
+            columns.append(Column("fit", marks, (), left=True))
         return columns
 
     def _digits(self):
@@ -108,12 +116,20 @@ class Comparison(Table):
     def _unmixed(self):
         return np.array([found is False for found in self.converged])
 
+    def _n_modes(self):
+        return np.array([n or 1 for n in self.modes_that_matter], dtype=int)
+
     def _notes(self):
         notes = [self._scale(), self._verdict_line(), *super()._notes()]
         if self._unmixed().any():
             notes.append(
                 "(not mixed: elpd is that of the part of the posterior that chains are in; leave "
                 "such models out before comparing the others)"
+            )
+        if (self._n_modes() > 1).any():
+            notes.append(
+                "(1 of 2 modes and the like: more than one mode of the posterior matters, and elpd "
+                "is that of the one found heaviest; others may rank models otherwise. See modes_)"
             )
         return notes
 
@@ -142,8 +158,8 @@ class Comparison(Table):
         return f"verdict: {'; '.join(parts)}"
 
     def _series(self):
-        more = {"verdict": self.verdict, "bad_share": self.bad_share, "converged": self.converged}
-        return super()._series() | more
+        names = ("verdict", "bad_share", "converged", "modes_that_matter")
+        return super()._series() | {name: getattr(self, name) for name in names}
 
 
 def compare_models(found: Mapping[str, Any]) -> Comparison:
@@ -203,6 +219,7 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
         np.array([_error(one, best) for one in ordered]),
         np.array([one.get("bad_share", np.nan) for one in ordered], dtype=float),
         np.array([one.get("converged") for one in ordered], dtype=object),
+        np.array([one.get("modes_that_matter") for one in ordered], dtype=object),
         round(float(np.sum(best.get("weight", np.ones(len(best.pointwise)))))),
         _of_units(best),
     )

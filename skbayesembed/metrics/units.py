@@ -52,8 +52,9 @@ def score_units(
         ``scores`` (n_units,), the mean log predictive probability of each; ``labels`` of the units;
         ``elpd``, the mean over units, every one of which has the same say; ``se``, its standard
         error; ``pointwise``, each unit's part of the mean: what `compare_models` takes;
-        ``converged``, of estimators with chains: whether they have mixed in every fold. Results for
-        the same X, units and ``cv`` are of the same folds.
+        ``converged``, of estimators with chains: whether they have mixed in every fold;
+        ``modes_that_matter``, of those that look for modes: how many matter, the most of all folds.
+        Results for the same X, units and ``cv`` are of the same folds.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def score_units(
         for train, test in folds
     )
     scores = np.empty(labels.size)
-    verdicts = [verdict for _, verdict in parts]
+    facts = [fact for _, fact in parts]
     for part, _ in parts:
         for unit, score in part.items():
             scores[unit] = score
@@ -111,8 +112,15 @@ def score_units(
         elpd=float(scores.mean()),
         se=float(scores.std(ddof=1) / np.sqrt(scores.size)),
         pointwise=scores / scores.size,
-        **({"converged": all(verdicts)} if None not in verdicts else {}),
+        **_of_all(facts, "converged", all),
+        **_of_all(facts, "modes_that_matter", max),
     )
+
+
+def _of_all(facts, name, combine):
+    """An entry of all folds, a dict of it; empty where a fold has none."""
+    values = [fact.get(name) for fact in facts]
+    return {} if None in values else {name: combine(values)}
 
 
 def _one_each(name, values, n, labels=False):
@@ -125,10 +133,7 @@ def _one_each(name, values, n, labels=False):
 
 
 def _score_fold(estimator, X, index, given, train, test):
-    """Scores of the units of a fold, dict by their numbers; and whether chains have mixed.
-
-    The latter is None where the estimator has no chains.
-    """
+    """Scores of the units of a fold, dict by their numbers; and what `mixed` says of the fit."""
     covariates = {name: values[train] for name, values in given.items()}
     if has_fit_parameter(estimator, "units"):
         covariates["units"] = index[train]
@@ -139,4 +144,4 @@ def _score_fold(estimator, X, index, given, train, test):
         here = {name: values[rows] for name, values in given.items()}
         found[unit] = estimator.score(take_documents(X, rows), **here)
     posterior = getattr(estimator, "posterior_", None)
-    return found, None if posterior is None else mixed(posterior).get("converged")
+    return found, {} if posterior is None else mixed(posterior)

@@ -16,6 +16,8 @@ from .marks import band
 
 # Height of a panel, of what is around them, and of a line of the legend, in inches.
 _PANEL, _ABOVE, _LINE = 1.25, 0.62, 0.13
+# Means in the units seen.
+_CROSS = {"marker": "x", "ls": "none", "ms": 3.5, "mew": 0.9, "zorder": 4}
 # Most words that a sense is called by, and letters of them.
 _WORDS, _LETTERS = 4, 34
 
@@ -24,7 +26,8 @@ class PrevalenceDisplay(Display):
     """Prevalences of senses over time, a panel for each genre: means as lines, with bands.
 
     In periods without a snippet of the genre means are hollow, their lines dotted and their bands
-    pale: they are what the prior makes of the periods around.
+    pale: they are what the prior makes of the periods around. Where ``fit`` was told of units,
+    crosses are the means in the units seen (``seen`` of ``prevalence_info``).
 
     Prevalences add up to one: of two senses the second line mirrors the first, and ``senses=[0]``
     of ``from_estimator``, ``from_result`` or ``plot`` shows the first alone.
@@ -42,6 +45,8 @@ class PrevalenceDisplay(Display):
         Posterior means over time, for each genre and sense.
     bands_ : list of list of matplotlib.collections.FillBetweenPolyCollection
         Intervals; empty lists for a point estimate.
+    crosses_ : list of list of matplotlib.lines.Line2D
+        Means in the units seen; empty lists where they are not known.
     axes_ : ndarray of Axes of shape (n_genres,)
     ax_ : matplotlib.axes.Axes
         The first of them.
@@ -208,18 +213,22 @@ class PrevalenceDisplay(Display):
         looks = list(zip(names, styles(), strict=False))
         height = _PANEL * len(chosen) + _LINE * len(shown) + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
-        self.lines_, self.bands_, marks = [], [], []
+        self.lines_, self.bands_, self.crosses_, marks = [], [], [], []
         for axes, genre in zip(panels, chosen, strict=True):
             made = [self._line(axes, genre, k, *looks[k]) for k in shown]
             marks += made
             self.lines_.append([m.points for m in made])
             self.bands_.append([m.intervals for m in made if m.intervals is not None])
+            self.crosses_.append(self._crosses(axes, genre, shown, looks))
             axes.set_ylim(0.0, 1.0)
             several = len(found.genres) > 1
             axes.set_ylabel(f"prevalence,\n{found.genres[genre]}" if several else "prevalence")
         if np.any(found.n_snippets[chosen] == 0):
             look = {"ms": 2.8, "lw": 1.0, "color": "0.3", "mfc": "white", "label": "no snippets"}
             panels[0].plot([], [], "o:", **look)
+        if found.seen is not None:
+            look = _CROSS | {"color": "0.3", "label": "units seen"}
+            panels[0].plot([], [], **look)
         label_times(panels[-1], found.times)
         legend_above(panels[0], interval_label(found.prob, found.source, "band"), marks)
         return self._close()
@@ -232,6 +241,17 @@ class PrevalenceDisplay(Display):
         hollow = {"ms": 2.8, "color": color, "mfc": "white", "zorder": 3}
         axes.plot(found.times[~seen], mean[~seen], "o", **hollow)
         return made
+
+    def _crosses(self, axes, genre, shown, looks):
+        """Means in the units seen, a line of each sense that is shown."""
+        found = self.result
+        if found.seen is None:
+            return []
+        lines = []
+        for k in shown:
+            look = _CROSS | {"color": looks[k][1][0]}
+            lines += axes.plot(found.times, found.seen[k, genre], **look)
+        return lines
 
     def _chosen(self, genres):
         known = self.result.genres

@@ -50,6 +50,13 @@ class Representatives(Table):
         Forms of the word of snippets, around which texts are cut where they are printed.
     width : int
         Characters that are printed of the text of a snippet.
+    periods : ndarray of object of shape (n_rows,) or None
+        Labels of the periods of snippets, where there are several and times were given.
+    units : ndarray of shape (n_rows,) or None
+        Units of the snippets (authors, speakers, works), where they were given.
+    per_period : dict of int to int or None
+        For each sense, how many snippets a period has at most while others have some; None where
+        snippets are not spread over periods.
 
     Examples
     --------
@@ -76,6 +83,9 @@ class Representatives(Table):
     drawn: bool = False
     target: tuple[str, ...] = ()
     width: int = SNIPPET_WIDTH
+    periods: np.ndarray | None = None
+    units: np.ndarray | None = None
+    per_period: dict[int, int] | None = None
 
     def _title(self):
         what = "most probable snippets" if self.of == "sense" else "documents with the most"
@@ -90,8 +100,12 @@ class Representatives(Table):
     def _columns(self):
         what, head = ("snippet", "P") if self.of == "sense" else ("document", "share")
         columns = [Column(what, self.index, (what,), "d")]
-        if self.times is not None:
-            columns.append(Column("time", self.times, ("time",), lambda v: list(map(str, v))))
+        known = {"time": self.times, "period": self.periods, "unit": self.units}
+        columns += [
+            Column(name, values, (name,), _texts, left=name == "unit")
+            for name, values in known.items()
+            if values is not None
+        ]
         columns += [
             Column(head, self.mean, ("mean",), ".3f"),
             Column("interval", self.interval, ("low", "high"), ".3f"),
@@ -106,6 +120,8 @@ class Representatives(Table):
         notes = super()._notes()
         if self.of == "topic":
             notes.insert(0, "(share: of the tokens of a document)")
+        if self.per_period:
+            notes.append(_spread(self.per_period.values()))
         if self.copies is not None and np.any(self.copies > 1):
             notes.append("(copies: snippets with this text, time and genre; one row for all)")
         if self.of == "sense" and self.texts is not None and not self.target:
@@ -117,6 +133,20 @@ class Representatives(Table):
         if self.of == "topic":
             return [s if len(s) <= _PRINTED else f"{s[: _PRINTED - 3]}..." for s in _lines(texts)]
         return [_around(line, self.target, self.width) for line in _lines(texts)]
+
+
+def _texts(values):
+    return [str(value) for value in values]
+
+
+def _spread(parts):
+    """Line below a table of snippets that are spread over periods."""
+    least, most = min(parts), max(parts)
+    parts = f"{most}" if least == most else f"{least} to {most} (by sense)"
+    return (
+        f"(spread over periods: at most {parts} of each period while others have some; period= "
+        "asks for one)"
+    )
 
 
 def _lines(texts):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Rows that are printed of a longer table.
 _MAX_ROWS = 20
 # How entries are printed; others as many digits as they need.
-_SHOWS = {"mean": ".3f", "sd": ".3f", "p_value": p_values, "known": ".2f",
+_SHOWS = {"mean": ".3f", "sd": ".3f", "seen": dashed(".3f"), "p_value": p_values, "known": ".2f",
           "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
 TWO_QUESTIONS = (
@@ -29,10 +29,12 @@ TWO_QUESTIONS = (
 )
 # Of scores of models, below their tables.
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
+SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
 # Of answers that hold periods against one of them.
 _OF_PAIRS = "(pairs: those of the period or of the reference, the fewer)"
 # Parts of others, in the data frame only.
-_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged")
+_NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
+                "modes_that_matter")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +90,9 @@ class Result(Bunch):
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
         ``"point"`` (one draw, no interval); behind it
-        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are, or
-        ``", independent"`` where ``fit`` was told of none and snippets count as independent.
+        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where units that
+        were not seen are, or ``", independent"`` where ``fit`` was told of none and snippets count
+        as independent.
 
     Examples
     --------
@@ -294,6 +297,8 @@ class ResultTable(Table):
             notes.append(TWO_QUESTIONS)
         if self._result.get("converged") is False:
             notes.append(UNMIXED_SCORE)
+        if self._result.get("modes_that_matter", 1) > 1:
+            notes.append(SCORE_OF_ONE.format(self._result["modes_that_matter"]))
         return [*notes, *notes_on(self._about.source), *self._about.asides]
 
 
@@ -354,8 +359,15 @@ def titled(title: str, **entries: Any) -> Result:
     return Result(entries, About(title))
 
 
-def mixed(posterior: Any) -> dict[str, bool]:
-    """The entry ``converged`` of a score: whether chains have mixed; none of what is no chains."""
+def mixed(posterior: Any) -> dict[str, Any]:
+    """Entries of a score that say whether its draws are those of the whole posterior.
+
+    ``converged``, whether chains have mixed, none of what is no chains; ``modes_that_matter``, of
+    which the draws are from one, where modes were looked for.
+    """
     source = source_of_posterior(posterior).split(", ")[0]
     known = source in ("posterior", "unmixed") and "converged" in posterior.attrs
-    return {"converged": source == "posterior"} if known else {}
+    found: dict[str, Any] = {"converged": source == "posterior"} if known else {}
+    if "modes_that_matter" in posterior.attrs:
+        found["modes_that_matter"] = int(posterior.attrs["modes_that_matter"])
+    return found

@@ -17,7 +17,7 @@ _DIGITS, _MOST_DIGITS = (2, 4), 5
 _RESTS_ON = {
     "units": ", for another sample of units of the same kind",
     "model": ", for these texts alone",
-    WORKS: ", for other works of the same kind",
+    WORKS: ", for other units of the same kind",
     INDEPENDENT: ", with snippets taken as independent",
 }
 _CAVEATS = {

@@ -27,14 +27,16 @@ _SUFFIXES = {
     "unmixed": "chains have not mixed",
     "known topics": "topics taken as known",
 }
-# What intervals know of besides: word vectors that were drawn, works that were not seen. What they
-# do not know of: works where ``fit`` was told of none.
+# What intervals know of besides: word vectors that were drawn, units that were not seen. What they
+# do not know of: units where ``fit`` was told of none.
 VECTORS, WORKS, INDEPENDENT = "vectors", "works", "independent"
+# In a figure.
+_CALLED = {WORKS: "units"}
 _NOTES_BESIDES = {
     VECTORS: "(intervals know that the word vectors are uncertain)",
-    WORKS: "(intervals know that other works differ from those seen)",
-    INDEPENDENT: "(snippets taken as independent: give fit units= if works or speakers were "
-    "sampled, with solver='hmc')",
+    WORKS: "(intervals know that other units differ from those seen)",
+    INDEPENDENT: "(snippets taken as independent: give fit units= if works, authors or "
+    "speakers were sampled, with solver='hmc')",
 }
 
 
@@ -47,8 +49,8 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = No
     by_units : bool
         Whether the answer knows of the sampling of units.
     of_works : bool or None
-        Whether the answer is about works of which those that were seen are some; False where it
-        might be, and ``fit`` was told of no works.
+        Whether the answer is about units of which those that were seen are some; False where it
+        might be, and ``fit`` was told of none.
 
     Returns
     -------
@@ -105,7 +107,7 @@ def interval_label(prob: float, source: str | None, what: str = "interval") -> s
     if source == "point":
         return f"point estimate, no {what}"
     base, *besides = (source or "").split(", ")
-    besides = [what for what in besides if what != INDEPENDENT]
+    besides = [_CALLED.get(what, what) for what in besides if what != INDEPENDENT]
     suffix = _SUFFIXES.get(base, "")
     if besides:
         suffix += f"{' and' if base == 'posterior' else ', with'} {' and '.join(besides)}"

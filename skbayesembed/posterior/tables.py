@@ -168,8 +168,9 @@ class Table:
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
         them), ``"vi"`` and ``"laplace"`` (approximations),
         ``"point"`` (one draw, no interval); None if it is not known; behind it
-        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where works are, or
-        ``", independent"`` where ``fit`` was told of none and snippets count as independent.
+        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where units that
+        were not seen are, or ``", independent"`` where ``fit`` was told of none and snippets count
+        as independent.
 
     Examples
     --------

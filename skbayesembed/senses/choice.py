@@ -59,7 +59,7 @@ class PowerChoice:
 def choose(estimator, training, prior, seeds):
     """`PowerChoice` of a sense model, by a chain for each power on the snippets not held out.
 
-    Of the works, or of the snippets where no works are known, a fifth is held out. The check is
+    Of the units, or of the snippets where no units are known, a fifth is held out. The check is
     that of the log likelihood of the snippets fitted: the p-value is the probability that it is at
     least that of snippets drawn anew given the same parameters (Zafar & Nicholls 2024). A power so
     low that the posterior does not know the snippets makes it small.
@@ -79,7 +79,7 @@ def choose(estimator, training, prior, seeds):
     Raises
     ------
     ValueError
-        If there are too few works or snippets to hold some out.
+        If there are too few units or snippets to hold some out.
     """
     of_split, *of_powers = seeds.spawn(1 + len(POWER_GRID))
     there, held = _split(training.data, np.random.default_rng(of_split))
@@ -115,7 +115,7 @@ def _split(data, rng):
     groups = np.arange(data.n_snippets) if data.works is None else data.works
     n = int(groups.max(initial=-1)) + 1
     if n < _FEWEST:
-        what = "snippets" if data.works is None else "works"
+        what = "snippets" if data.works is None else "units"
         raise ValueError(
             f"likelihood_power='auto' needs {_FEWEST} {what} to hold some out, got {n}: give a "
             "number."

@@ -101,10 +101,10 @@ class DiSCSenseModel(
     likelihood_power : float in (0, 1] or "auto", default=1.0
         Power of the likelihood of the snippets in the posterior. Below 1 snippets count for less
         than so many independent ones, as they may where words of a snippet depend on each other or
-        snippets come from few works: intervals widen (Zafar & Nicholls 2024). Probabilities of
+        snippets come from few units: intervals widen (Zafar & Nicholls 2024). Probabilities of
         senses and of words given parameters are those of the model whatever it is. Not below 1 with
         ``solver="gibbs"`` and ``kernel="blockwise"``. ``"auto"`` takes that of 0.02, 0.05, 0.1,
-        0.2, 0.5 and 1 under which a fifth of the works (``units``), or of the snippets where works
+        0.2, 0.5 and 1 under which a fifth of the ``units``, or of the snippets where units
         are not known, is most probable given the others, by a chain for each from the heaviest of
         the modes that four starts find.
     n_starts : int or "auto", default="auto"
@@ -175,11 +175,11 @@ class DiSCSenseModel(
         words: ``chi`` (..., n_senses, n_words) and ``theta`` (..., n_periods, n_words), or ``psi``
         (..., n_senses, n_periods, n_words). Of ``model="edisc"``: ``chi`` (..., n_senses, n_dims),
         ``theta`` (..., n_periods, n_dims) and ``sigma`` (..., n_words). Senses are aligned across
-        draws and chains. Where ``fit`` was told of works: ``phi`` (..., n_genres, n_periods,
-        n_senses) and ``works`` (..., n_units, n_senses), logits of prevalence and what works add to
+        draws and chains. Where ``fit`` was told of units: ``phi`` (..., n_genres, n_periods,
+        n_senses) and ``works`` (..., n_units, n_senses), logits of prevalence and what units add to
         them, and ``work_sd`` (...), the deviation of the latter.
     prevalence_ : ndarray of shape (n_senses, n_genres, n_periods)
-        Posterior means of prevalences; where ``fit`` was told of works, of means over all works
+        Posterior means of prevalences; where ``fit`` was told of units, of means over all units
         that there might be.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
@@ -190,7 +190,7 @@ class DiSCSenseModel(
     genres_ : ndarray of shape (n_genres,) or None
         Labels of the genres; None where ``fit`` got none, or merged them.
     units_ : ndarray of shape (n_units,) or None
-        Labels of the works; None where ``fit`` got none.
+        Labels of the units; None where ``fit`` got none.
     likelihood_power_ : float
         Power of the likelihood in the posterior.
     likelihood_power_scores_, likelihood_power_checks_ : dict
@@ -240,11 +240,12 @@ class DiSCSenseModel(
 
     Words of new snippets that are not in the vocabulary are left out.
 
-    Where ``fit`` is told the works w that snippets are from (``units``), prevalences are
-    ``softmax_k(phi[g, t] + u[w])``, with independent normal ``u`` whose deviation s is learned; its
-    prior is half-normal, with the scale ``work_scale`` of the prior. A work may have snippets in
-    several periods and genres. ``prevalence`` is the mean over works, E softmax(phi + u), seen or
-    not; `prevalence_interval` and `prevalence_info` also tell of the works seen, or of a new one.
+    Where ``fit`` is told the ``units`` w that snippets are from (works, authors, speakers),
+    prevalences are ``softmax_k(phi[g, t] + u[w])``, with independent normal ``u`` whose deviation s
+    is learned; its prior is half-normal, with the scale ``work_scale`` of the prior. A unit may
+    have snippets in several periods and genres. ``prevalence`` is the mean over units, seen or not,
+    E softmax(phi + u); `prevalence_interval` and `prevalence_info` also tell of the units seen, or
+    of a new one.
 
     In ``model="edisc"`` (Zafar & Nicholls 2023) logits of words are ``psi[k, t] = rho (chi[k] +
     theta[t]) + sigma``, with given vectors rho (n_words, n_dims): senses and periods weight their
@@ -383,8 +384,8 @@ class DiSCSenseModel(
         genres : array-like of shape (n_snippets,), optional
             Labels. ``model="scan"`` takes them all as one genre.
         units : array-like of shape (n_snippets,), optional
-            Labels of the works, or authors, or whatever snippets were sampled by. Prevalences then
-            differ from work to work, and intervals know that snippets of one work are not
+            Labels of the works, authors, or whatever snippets were sampled by. Prevalences then
+            differ from unit to unit, and intervals know that snippets of one unit are not
             independent (see Notes). Not with ``solver="gibbs"`` and ``kernel="blockwise"``.
 
         Returns
@@ -519,8 +520,8 @@ class DiSCSenseModel(
         times, genres : array-like of shape (n_snippets,), optional
             Averaged over where not given, with shares of the training snippets as weights.
         units : array-like of shape (n_snippets,), optional
-            Works of the snippets, where ``fit`` was told of works: those that it saw have
-            prevalences of their own. Other works, and all where not given, are averaged over all
+            Units of the snippets, where ``fit`` was told of units: those that it saw have
+            prevalences of their own. Other units, and all where not given, are averaged over all
             that there might be, each snippet by itself.
 
         Returns
@@ -704,7 +705,7 @@ class DiSCSenseModel(
         times, genres : array-like of shape (n_samples,) or one for all, optional
             Drawn by the shares of training snippets where not given.
         units : array-like of shape (n_samples,) or one for all, optional
-            As in ``predict_proba``; a snippet of no work that ``fit`` saw comes from one of its
+            As in ``predict_proba``; a snippet of no unit that ``fit`` saw comes from one of its
             own.
         random_state : int, RandomState instance or None, default=None
             None takes the estimator's.

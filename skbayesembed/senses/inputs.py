@@ -36,7 +36,7 @@ class Training:
     merged : bool
         Whether genres, given or not, are taken as one.
     units : ndarray of shape (n_works,) or None
-        Labels of the works; None where ``fit`` got none.
+        Labels of the units; None where ``fit`` got none.
     vector_draws : ndarray of shape (n_draws, n_words, n_dims) or None
         Of the word vectors; None where their uncertainty is left out.
     """
@@ -135,7 +135,7 @@ def placed(estimator, counts, times, genres, units=None):
     if works is not None and (periods is None or genre is None):
         missing = "times" if periods is None else "genres"
         raise ValueError(
-            f"units need {missing} of the snippets, too: what a work adds to the prevalences of "
+            f"units need {missing} of the snippets, too: what a unit adds to the prevalences of "
             "senses is known for a period and genre. Pass them, or leave units out."
         )
     return Places(counts, periods, genre, works)
@@ -148,7 +148,7 @@ def training_again(estimator, X, y, times, genres, units=None):
     ------
     ValueError
         If they are other snippets, as far as their number in each genre and period tells, and in
-        each work where ``fit`` was told of works.
+        each unit where ``fit`` was told of units.
     """
     there = places(estimator, X, times, genres, units)
     cells = estimator._cells
@@ -330,8 +330,8 @@ def _learn_units(estimator, units, n):
     labels, index = np.unique(found, return_inverse=True)
     if labels.size < 2:
         raise ValueError(
-            f"units must be of two works or more, got {labels.size} ({labels.tolist()!r}) for {n} "
-            "snippets: how works differ cannot be seen in one. Leave units out."
+            f"units must be two or more, got {labels.size} ({labels.tolist()!r}) for {n} "
+            "snippets: how units differ cannot be seen in one. Leave units out."
         )
     return labels, index.astype(np.int64)
 

@@ -191,11 +191,12 @@ class ComparisonMixin:
         -------
         Result
             ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
-            ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, and whether chains have
-            ``converged``, which the table says where they have not. Snippets of known sense count
-            with their sense. Where ``fit`` was told of works, a snippet is left out and the rest of
-            its work is not: how well works are predicted that are left out whole, `score` tells on
-            them.
+            ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, whether chains have
+            ``converged``, and how many modes of the posterior matter (``modes_that_matter``): the
+            table says so where they have not, and where there are several. Snippets of known sense
+            count with their sense. Where ``fit`` was told of units, a snippet is left out and the
+            rest of its unit is not: how well units are predicted that are left out whole, `score`
+            tells on them.
 
         Raises
         ------
@@ -314,7 +315,8 @@ class ComparisonMixin:
         -------
         Result
             ``elpd`` (a sum over snippets; -2 times it is WAIC on the deviance scale), its ``se``,
-            ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``, ``converged`` as of `loo`.
+            ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``, ``converged`` and
+            ``modes_that_matter`` as of `loo`.
 
         Raises
         ------

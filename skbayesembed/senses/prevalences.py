@@ -11,17 +11,17 @@ from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
 from ..posterior.sources import note_on_periods, source_of
 from ..posterior.summary import hdi_interval
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, dashed
 from .embedding import asides_of
-from .verdicts import works_of_cells
+from .verdicts import ENOUGH_UNITS, advice_on_seen, units_of_cells
 
 # What the only genre is called where fit got none.
 _ALL = "all"
 # What a prevalence may be of, and how a title says it.
 _OF_WORKS = {
-    "all": "mean over works", "seen": "in the works seen", "new": "in one new work",
+    "all": "mean over units", "seen": "in the units seen", "new": "in one new unit",
 }  # fmt: skip
-# New works drawn for each draw, and for all together at least.
+# New units drawn for each draw, and for all together at least.
 _NEW_WORKS, _FEWEST = 4, 1000
 
 
@@ -48,9 +48,13 @@ class Prevalences(Table):
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
     works : {"all", "seen", "new"} or None
-        What works the prevalences are those of; None where ``fit`` was told of none.
-    n_works : ndarray of int of shape (n_genres, n_periods) or None
-        Works that the training snippets are of; None where ``fit`` was told of none.
+        What units the prevalences are those of; None where ``fit`` was told of none.
+    n_units : ndarray of int of shape (n_genres, n_periods) or None
+        Units that the training snippets are of; None where ``fit`` was told of none.
+    seen : ndarray of shape (n_senses, n_genres, n_periods) or None
+        Of ``works="all"``: posterior means in the units seen, NaN where there are none.
+    seen_outside : ndarray of bool of shape (n_senses, n_genres, n_periods)
+        Where these are of five units or more, and outside the interval.
 
     Examples
     --------
@@ -73,9 +77,19 @@ class Prevalences(Table):
     prob: float
     n_draws: int
     works: str | None = None
-    n_works: np.ndarray | None = None
+    n_units: np.ndarray | None = None
+    seen: np.ndarray | None = None
 
     _max_rows = 40
+
+    @property
+    def seen_outside(self) -> np.ndarray:
+        """Where means of five units or more that were seen are outside the interval."""
+        if self.seen is None or self.n_units is None or self.n_draws == 1:
+            return np.zeros(self.mean.shape, bool)
+        low, high = np.moveaxis(self.interval, -1, 0)
+        # comparisons with NaN are False
+        return (self.n_units >= ENOUGH_UNITS) & ((self.seen < low) | (self.seen > high))
 
     def _title(self):
         of = "" if self.works is None else f", {_OF_WORKS[self.works]}"
@@ -88,16 +102,21 @@ class Prevalences(Table):
             Column("period", [str(self.periods[t]) for t in period], (), left=True),
             Column("prevalence", self.mean.ravel(), ("mean",)),
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
-            Column("snippets", self.n_snippets[genre, period], ("n_snippets",), "g"),
         ]
-        if self.n_works is not None:
-            columns.append(Column("works", self.n_works[genre, period], ("n_works",), "d"))
+        if self.seen is not None:
+            columns.append(Column("seen", self.seen.ravel(), ("seen",), dashed(".3f")))
+        columns.append(Column("snippets", self.n_snippets[genre, period], ("n_snippets",), "g"))
+        if self.n_units is not None:
+            columns.append(Column("units", self.n_units[genre, period], ("n_units",), "d"))
         return (genres if len(self.genres) > 1 else []) + columns
 
     def _notes(self):
+        notes = super()._notes()
+        if self.seen is not None:
+            notes.insert(0, "(seen: posterior means in the units that fit was given)")
         empty = np.count_nonzero(self.n_snippets == 0)
         what = "no snippets" + (" of a genre" if len(self.genres) > 1 else "")
-        return super()._notes() + ([note_on_periods(empty, what)] if empty else [])
+        return notes + ([note_on_periods(empty, what)] if empty else [])
 
     def _groups(self):
         n_senses, n_genres, n_periods = self.mean.shape
@@ -118,6 +137,8 @@ def prevalence_info(estimator, prob, works):
     """`Prevalences` of a fitted `DiSCSenseModel`."""
     check_prob(prob)
     draws = draws_of(estimator, works)
+    n_units = units_of_cells(estimator)
+    of_all = works == "all" and n_units is not None
     genres, periods = estimator.genres_, estimator.periods_
     table = Prevalences(
         estimator.prevalence_ if works == "all" else draws.mean(axis=0).transpose(2, 0, 1),
@@ -129,12 +150,33 @@ def prevalence_info(estimator, prob, works):
         prob,
         len(estimator.posterior_.flat("prevalence")),
         None if estimator.units_ is None else works,
-        works_of_cells(estimator),
+        n_units,
+        mean_seen(estimator) if of_all else None,
     )
     of_works = None if works == "seen" else estimator.units_ is not None
     return table._resting_on(
-        source_of(estimator, of_works=of_works), asides_of(estimator.posterior_)
+        source_of(estimator, of_works=of_works),
+        [*asides_of(estimator.posterior_), *on_prevalences_seen(estimator, table)],
     )
+
+
+def on_prevalences_seen(estimator, table):
+    """A line on means in the units seen that are outside their intervals, or none."""
+    n = np.count_nonzero(table.seen_outside)
+    if n == 0:
+        return []
+    where = "1 row" if n == 1 else f"{n} rows"
+    return [
+        f"(seen is outside the interval in {where} of {ENOUGH_UNITS} units or more: "
+        f"{advice_on_seen(estimator)})"
+    ]
+
+
+def mean_seen(estimator):
+    """Posterior means in the units seen, (K, G, T); NaN in cells that have none."""
+    out = _in_works_seen(estimator).mean(axis=0)
+    out[estimator._cells == 0] = np.nan
+    return out.transpose(2, 0, 1)
 
 
 def interval_of(draws, prob):
@@ -143,9 +185,9 @@ def interval_of(draws, prob):
 
 
 def draws_of(estimator, works):
-    """Draws of prevalences in ``works``, ndarray of shape (n_draws, n_genres, n_periods, n_senses).
+    """Draws of prevalences by ``works``, ndarray of shape (n_draws, n_genres, n_periods, n_senses).
 
-    There are more draws in new works than of the posterior.
+    There are more draws in new units than of the posterior.
     """
     check_choice("works", works, tuple(_OF_WORKS))
     posterior = estimator.posterior_
@@ -153,14 +195,14 @@ def draws_of(estimator, works):
         return posterior.flat("prevalence")
     if estimator.units_ is None:
         raise ValueError(
-            f"works={works!r} needs a fit that was told of works, and this one was not: pass "
+            f"works={works!r} needs a fit that was told of units, and this one was not: pass "
             "units= to fit, or use works='all'."
         )
     return _in_works_seen(estimator) if works == "seen" else _in_new_works(posterior)
 
 
 def _in_works_seen(estimator):
-    """Means over the works of each cell, by their snippets; over all works where it has none."""
+    """Means over the units of each cell, by their snippets; over all units where it has none."""
     posterior = estimator.posterior_
     genre, period, work, counts = estimator._works.T
     phi, effects = posterior.flat("phi"), posterior.flat("works")
@@ -173,7 +215,7 @@ def _in_works_seen(estimator):
 
 
 def _in_new_works(posterior):
-    """Some new works for each draw."""
+    """Some new units for each draw."""
     phi, size = posterior.flat("phi"), posterior.flat("work_sd")
     n, n_senses = len(phi), phi.shape[-1]
     times = max(_NEW_WORKS, -(-_FEWEST // n))

@@ -9,28 +9,30 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.checks import check_choice, check_integer, check_prob, check_real, listed
-from ..corpus.text import input_kind, materialise
-from ..numeric.relevance import RANKS, first_words
-from ..posterior.representatives import SNIPPET_WIDTH, Representatives, largest, texts_of
+from ..common.checks import check_prob, check_real
+from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import About, Result
 from ..posterior.sources import source_of
-from ..posterior.summary import hdi_interval, summarise
-from ..posterior.tables import Column, Table
+from ..posterior.summary import summarise
 from .checks import sense_index, word_index
 from .embedding import asides_of
 from .info import SenseTable, sense_info
-from .inputs import genre_index, places
-from .predict import SnippetReader, word_draws
-from .prevalences import Prevalences, draws_of, interval_of, prevalence_info
+from .inputs import genre_index
+from .prevalences import Prevalences, draws_of, interval_of, mean_seen, prevalence_info
 from .shares import SenseShares, predict_shares
-from .verdicts import seen_in, sentence_on_change, verdict_on_change
+from .snippets import Choice, representative_snippets
+from .verdicts import (
+    change_seen,
+    on_change_seen,
+    seen_in,
+    sentence_on_change,
+    verdict_on_change,
+)
+from .words import SenseWords, probability_draws, sense_words
 
 # Below the table of `emergence`, where the first period has a probability that is worth a word.
 _ALREADY = "({}: already above in the first period of the data; since when is not known)"
 _TELLING = 0.01
-# Characters of a text that have room for a word, and for dots on both sides.
-_NARROWEST = 20
 
 
 def prevalence_draws(estimator, sense, genre):
@@ -44,191 +46,6 @@ def prevalence_draws(estimator, sense, genre):
         return draws[:, genre_index(estimator, genre)]
     weights = estimator._cells.sum(axis=1)
     return np.einsum("g,sgt->st", weights / weights.sum(), draws)
-
-
-def sense_shares(estimator):
-    """Mean prevalences over the training snippets, (n_senses,)."""
-    return np.einsum("gt,kgt->k", estimator._cells, estimator.prevalence_) / estimator._cells.sum()
-
-
-class SenseWords(Table):
-    """The first words under each sense, with what is known of each.
-
-    Attributes
-    ----------
-    words : ndarray of str of shape (n_senses, n)
-        By ``rank``, the first first.
-    mean : ndarray of shape (n_senses, n)
-        Posterior mean of their probabilities.
-    interval : ndarray of shape (n_senses, n, 2)
-        Highest density intervals.
-    period : int, str or None
-        Label of the period; None where probabilities are averaged over periods.
-    prob : float
-        Probability of the intervals.
-    n_draws : int
-        Draws behind the figures; 1 for a point estimate.
-    rank : {"probable", "relevant"}
-
-    Examples
-    --------
-    >>> from skbayesembed import DiSCSenseModel
-    >>> from skbayesembed.datasets import make_senses
-    >>> made = make_senses(60, 20, n_senses=2, n_periods=3, random_state=0)
-    >>> model = DiSCSenseModel(2, solver="map", n_starts=2, random_state=0)
-    >>> model = model.fit(made.counts, times=made.times)
-    >>> model.sense_words(3).words.shape
-    (2, 3)
-    """
-
-    def __init__(
-        self,
-        words: np.ndarray,
-        mean: np.ndarray,
-        interval: np.ndarray,
-        period: Any,
-        prob: float,
-        n_draws: int,
-        rank: str = "probable",
-    ) -> None:
-        self.words = words
-        self.mean = mean
-        self.interval = interval
-        self.period = period
-        self.prob = prob
-        self.n_draws = n_draws
-        self.rank = rank
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def _columns(self):
-        return [
-            Column("", self.words.ravel(), ("word",), left=True),
-            Column("", self.mean.ravel(), ("mean",), ".4f"),
-            Column("", self.interval.reshape(-1, 2), ("low", "high"), ".4f"),
-        ]
-
-    def _groups(self):
-        n_senses, n = self.words.shape
-        return "sense", np.repeat(np.arange(n_senses), n)
-
-    def _title(self):
-        when = "all periods" if self.period is None else f"period {self.period}"
-        return f"{self.rank} words under each sense, {when}, {100 * self.prob:g} % intervals"
-
-
-def sense_words(estimator, n, period, prob, rank="probable"):
-    """The ``n`` first words under each sense, in a period or averaged over all."""
-    check_prob(prob)
-    check_choice("rank", rank, RANKS)
-    check_integer("n", n, 1)
-    draws = word_draws(estimator)
-    n_senses, n_periods, n_words = draws.shape
-    chosen, label = range(n_periods), None
-    if period is not None:
-        chosen = [estimator.periods_.find(period, "period")]
-        label = estimator.periods_.labels[chosen[0]]
-    mean = draws.mean()[:, chosen].mean(axis=1)
-    order = first_words(mean, sense_shares(estimator), min(n, n_words), rank)
-    log_sums = draws.log_sums()
-    interval = np.empty((*order.shape, 2))
-    for k in range(n_senses):
-        total = sum(draws.probabilities(k, t, order[k], log_sums) for t in chosen)
-        interval[k] = hdi_interval(total / len(chosen), prob=prob, axis=0)
-    words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
-    found = SenseWords(words, mean, interval, label, prob, len(draws), rank)
-    return found._resting_on(source_of(estimator), asides_of(estimator.posterior_))
-
-
-def probability_draws(estimator, word):
-    """Draws of a word's probability, ndarray of shape (n_draws, n_senses, n_periods)."""
-    index = [word_index(estimator, word)]
-    draws = word_draws(estimator)
-    log_sums = draws.log_sums()
-    out = np.empty(log_sums.shape)
-    for k in range(out.shape[1]):
-        for t in range(out.shape[2]):
-            out[:, k, t] = draws.probabilities(k, t, index, log_sums)[:, 0]
-    return out
-
-
-def representative_snippets(
-    estimator, X, sense, n, times, genres, units, texts, random, prob, **shown
-):
-    """`Representatives` of one sense, or of all; or of snippets drawn at random.
-
-    ``shown`` are ``target`` and ``width``, how texts are printed.
-    """
-    check_prob(prob)
-    check_integer("width", shown["width"], _NARROWEST)
-    target = _words_of(shown["target"])
-    check_integer("n", n, 1)
-    if random is not None:
-        check_integer("random", random, 0, "None or ")
-    n_senses = estimator.posterior_["prevalence"].shape[-1]
-    senses = range(n_senses) if sense is None else [sense_index(estimator, sense)]
-    X = materialise(X)
-    there = places(estimator, X, times, genres, units)
-    texts = texts_of(X, input_kind(X), texts, there.n_snippets, "snippets")
-    usable = there.lengths > 0
-    if not usable.any():
-        raise ValueError("X has no snippet with a word of the vocabulary.")
-    mean = SnippetReader(estimator, there).sense_proba()
-    copies = None
-    if texts is not None:
-        known = [x for x in (there.periods, there.genres) if x is not None]
-        first, copies = _alike(texts, zip(*known, strict=True) if known else [()] * len(texts))
-        usable &= first
-    if random is None:
-        rows = largest(mean, senses, usable, n)
-        flat, groups = rows.ravel(), np.repeat(np.asarray(senses), rows.shape[1])
-    else:
-        flat, groups = _drawn(mean, senses, usable, n, random)
-    reader = SnippetReader(estimator, there.take(flat))
-    draws = reader.sense_proba_draws(np.arange(len(reader)))
-    draws = draws[:, np.arange(flat.size), groups]
-    return Representatives(
-        "sense", groups, flat, mean[flat, groups], hdi_interval(draws, prob=prob),
-        None if texts is None else texts[flat], prob, len(draws),
-        None if times is None else np.asarray(times)[flat],
-        None if copies is None else copies[flat], random is not None, target, shown["width"],
-    )._resting_on(source_of(estimator))  # fmt: skip
-
-
-def _words_of(target):
-    """Forms of a target word, as `datasets.extract_snippets` takes them, a tuple."""
-    forms = () if target is None else listed((target,) if isinstance(target, str) else target)
-    none = target is not None and not forms
-    if forms is None or none or not all(isinstance(form, str) and form for form in forms):
-        raise ValueError(f"target must be a word, a list of its forms or None, got {target!r}.")
-    return tuple(forms)
-
-
-def _alike(texts, places):
-    """Which snippets are the first of those of one text and place, and how many these are."""
-    keys = {}
-    numbers = [
-        keys.setdefault((" ".join(str(text).split()), place), len(keys))
-        for text, place in zip(texts, places, strict=True)
-    ]
-    _, at, index, counts = np.unique(
-        numbers, return_index=True, return_inverse=True, return_counts=True
-    )
-    first = np.zeros(len(texts), bool)
-    first[at] = True
-    return first, counts[index]
-
-
-def _drawn(mean, senses, usable, n, seed):
-    """Snippets at random of those whose most probable sense is among some, and that sense."""
-    best = mean.argmax(axis=1)
-    rows = np.flatnonzero(usable & np.isin(best, list(senses)))
-    if rows.size == 0:
-        raise ValueError(f"no snippet of X has the most probable sense {list(senses)}.")
-    rows = np.random.default_rng(seed).permutation(rows)[:n]
-    rows = rows[np.argsort(best[rows], kind="stable")]
-    return rows, best[rows]
 
 
 class SenseReadingMixin:
@@ -275,18 +92,20 @@ class SenseReadingMixin:
         prob : float, default=0.9
             Probability of the highest density intervals.
         works : {"all", "seen", "new"}, default="all"
-            Where ``fit`` was told of works, whose prevalences they are. ``"all"``: the mean over
-            all works that there might be, of which those seen are some. ``"seen"``: the mean over
-            the works that ``fit`` was given in the cell, by their snippets (in a cell without any:
-            over all). ``"new"``: of one work that ``fit`` has not seen; its intervals are
-            predictive and hold how much works differ, too.
+            Where ``fit`` was told of units (works, authors, speakers), whose prevalences they are.
+            ``"all"``: the mean over all units that there might be, of which those seen are some.
+            ``"seen"``: the mean over the units that ``fit`` was given in the cell, by their
+            snippets (in a cell without any: over all). ``"new"``: of one unit that ``fit`` has not
+            seen; its intervals are predictive and hold how much units differ, too.
 
         Returns
         -------
         Prevalences
             ``mean`` (n_senses, n_genres, n_periods), ``interval`` (n_senses, n_genres, n_periods,
-            2), ``n_snippets`` and, where ``fit`` was told of works, ``n_works`` (n_genres,
-            n_periods); prints as a table.
+            2), ``n_snippets`` and, where ``fit`` was told of units, ``n_units`` (n_genres,
+            n_periods); of ``works="all"`` also ``seen`` (n_senses, n_genres, n_periods), the means
+            of ``works="seen"``, and a line below the table where these are outside the interval.
+            Prints as a table.
 
         Examples
         --------
@@ -316,7 +135,7 @@ class SenseReadingMixin:
         """Predictive intervals of the shares of senses among snippets, their words unseen.
 
         What somebody would count who labelled the snippets, if the senses are those of the model:
-        a draw of it is a draw of the posterior, of what new works add to prevalences, and of the
+        a draw of it is a draw of the posterior, of what new units add to prevalences, and of the
         senses of all snippets.
 
         Parameters
@@ -324,11 +143,11 @@ class SenseReadingMixin:
         times, genres : array-like of shape (n_snippets,), optional
             Of every snippet, where ``fit`` was given them.
         units : array-like of shape (n_snippets,), optional
-            Works of the snippets. One that ``fit`` has not seen adds something of its own to the
-            prevalences of all its snippets, if ``fit`` was told of works. Without units each
-            snippet counts as a new work.
+            Of the snippets. One that ``fit`` has not seen adds something of its own to the
+            prevalences of all its snippets, if ``fit`` was told of units. Without units each
+            snippet counts as a new one.
         by : array-like of shape (n_snippets,), optional
-            Labels of the groups that shares are counted in. By default works, where units are
+            Labels of the groups that shares are counted in. By default units, where they are
             given, and otherwise genres and periods.
         prob : float, default=0.9
             Probability of the highest density intervals.
@@ -445,10 +264,16 @@ class SenseReadingMixin:
         texts: Sequence[str] | None = None,
         target: str | Sequence[str] | None = None,
         width: int = SNIPPET_WIDTH,
+        period: Any = None,
         random: int | None = None,
         prob: float = 0.9,
     ) -> Representatives:
         """The snippets that most probably have a sense, with intervals, to be read.
+
+        Where times are given and there are several periods, they are spread over periods: of each
+        period at most n over the number of periods with the sense, rounded up, the most probable
+        first. A period has the sense if it is the most probable one of a snippet there. Where
+        periods have too few such snippets, the most probable of all others fill up the rest.
 
         Parameters
         ----------
@@ -471,6 +296,8 @@ class SenseReadingMixin:
             document.
         width : int, default=120
             Characters that are printed of a text, at least 20. ``texts`` and data frames have all.
+        period : number, date or str, optional
+            A time in a period, or its label: shows snippets of this period alone. Needs times.
         random : int, optional
             A seed: shows n snippets in all, drawn at random from those whose most probable sense is
             among those asked for. They tell how good labels are, the most probable ones do not.
@@ -481,13 +308,14 @@ class SenseReadingMixin:
         -------
         Representatives
             A table: ``index`` in X, ``mean`` and ``interval`` of the probability of the sense given
-            the snippet, over draws, ``texts``, and the ``times``, where they are given.
+            the snippet, over draws, ``texts``, and the ``times``, ``periods`` and ``units`` where
+            they are given.
 
         Raises
         ------
         ValueError
-            If there is no such sense, texts are not one for each snippet, or no snippet has a known
-            word.
+            If there is no such sense or period, texts are not one for each snippet, or no snippet
+            (of the period) has a known word.
 
         Examples
         --------
@@ -499,8 +327,8 @@ class SenseReadingMixin:
         (1, True)
         """
         check_is_fitted(self, "posterior_")
-        given = (times, genres, units, texts, random, prob)
-        return representative_snippets(self, X, sense, n, *given, target=target, width=width)
+        choice = Choice(sense, n, period, random, target, width, prob)
+        return representative_snippets(self, X, (times, genres, units), texts, choice)
 
     def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Result:
         """Probability of a word under each sense over time (the paper's Figure 2).
@@ -603,8 +431,10 @@ class SenseReadingMixin:
         Result
             ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``end`` less that at
             ``start``, ``prob_increase``, the probability that this is above zero, and all
-            ``draws``; ``snippets``, the training snippets of the two periods (of the genre), and
-            ``works`` those that they are of, where ``fit`` was told of works.
+            ``draws``; ``snippets``, the training snippets of the two periods (of the genre). Where
+            ``fit`` was told of units, also ``units``, the number of them in the two periods, and
+            ``seen``, the mean of the change in the units seen, NaN where a period (in a genre) has
+            none.
 
             ``verdict``, where there is an interval, sums up: ``"no data"`` where one of the periods
             has no snippets, so that this is what the prior makes of others; else ``"rose"`` where
@@ -634,6 +464,8 @@ class SenseReadingMixin:
         change = draws[:, at[1]] - draws[:, at[0]]
         place = None if genre is None else genre_index(self, genre)
         entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
+        if self.units_ is not None:
+            entries["seen"] = change_seen(self, mean_seen(self), sense, at, place)
         before, after = (self.periods_.labels[t] for t in at)
         title = f"change of the prevalence of sense {sense} from {before} to {after}"
         of_works = self.units_ is not None
@@ -641,6 +473,7 @@ class SenseReadingMixin:
         if found.source != "point":
             found.verdict = verdict_on_change(found)
         found.sentence = sentence_on_change(found, sense, genre, (before, after))
+        found.sentence += on_change_seen(self, found)
         return found
 
     def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Result:

@@ -17,7 +17,7 @@ from ..spine import APPROXIMATE, CHAINS, Footprint
 from .model import SenseModel
 from .modes import Modes
 from .priors import prior_of
-from .starts import SAME, first_starts
+from .starts import SAME, first_starts, that_matter
 
 _DIMS = {
     "prevalence": ("genre", "period", "sense"),
@@ -101,7 +101,8 @@ def with_modes(result, modes):
     first = modes[0]
     starts = [mode.n_starts for mode in modes]
     result.facts |= {
-        "n_modes": len(modes), "mode_share": first.share, "mode_starts": first.n_starts,
+        "n_modes": len(modes), "modes_that_matter": len(that_matter(modes)[0]),
+        "mode_share": first.share, "mode_starts": first.n_starts,
         "starts_by_mode": f"{', '.join(map(str, starts))} of {sum(starts)}",
     }  # fmt: skip
     result.learned["modes_"] = Modes(modes)

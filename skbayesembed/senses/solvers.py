@@ -22,11 +22,10 @@ from .recording import with_modes
 from .starts import (
     BATCH,
     UNSEEN,
-    WORTH_NAMING,
     explore_again,
     find_modes,
-    may_matter,
     share_met_once,
+    that_matter,
 )
 
 # Of as many starts and more, one that met the heaviest mode alone is reported.
@@ -95,9 +94,7 @@ def warn_of_modes(modes):
     senses, has met the heaviest.
     """
     first, n_starts = modes[0], sum(mode.n_starts for mode in modes)
-    others = range(1, len(modes))
-    unsure = [i for i in others if may_matter(modes[i], first, 1.0)]
-    matter = [0, *(i for i in others if i in unsure or modes[i].share > WORTH_NAMING)]
+    matter, unsure = that_matter(modes)
     if len(matter) > 1:
         described = "; ".join(_describe(i, modes[i]) for i in matter[:_DESCRIBED])
         rest = f"; and {len(matter) - _DESCRIBED} more" if len(matter) > _DESCRIBED else ""

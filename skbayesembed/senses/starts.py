@@ -446,6 +446,17 @@ def _share_out(modes):
         mode.share = float(share)
 
 
+def that_matter(modes):
+    """Places of the modes that matter, and of those of them that may be the heaviest.
+
+    The first matters, and others that hold more than ``WORTH_NAMING`` of the posterior, or that may
+    be the heaviest within the errors of log masses.
+    """
+    first, others = modes[0], range(1, len(modes))
+    unsure = [i for i in others if may_matter(modes[i], first, 1.0)]
+    return [0, *(i for i in others if i in unsure or modes[i].share > WORTH_NAMING)], unsure
+
+
 def may_matter(mode, best, least=WORTH_NAMING):
     """Whether a mode may have ``least`` times the mass of the ``best``, within their errors.
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..posterior.sentences import chance, ended, estimate, side_of_zero
+from ..posterior.sentences import chance, ended, estimate, rounded, side_of_zero
 
+# Units seen that are enough to hold their mean against the interval of all.
+ENOUGH_UNITS = 5
 _CHANCES = {"rose": "rise", "fell": "fall", "not decided": "rise"}
 
 
-def works_of_cells(estimator):
-    """Number of works with training snippets in each cell, (G, T); None where none are known."""
+def units_of_cells(estimator):
+    """Number of units with training snippets in each cell, (G, T); None where none are known."""
     if estimator._works is None:
         return None
     cells = np.unique(estimator._works[:, :3], axis=0)
@@ -19,8 +21,19 @@ def works_of_cells(estimator):
     return out
 
 
+def advice_on_seen(estimator):
+    """What it means that units seen lie outside the interval of all, and what to do."""
+    walks = estimator.model in ("gasc", "scan")
+    steps = "kappa_phi_rate" if walks else "kappa_phi"
+    return (
+        "either the prior takes prevalences as steadier than they are, or the units with most "
+        f"snippets differ from the others; fit again with a larger {steps}, "
+        f"prior=SensePrior({steps}=...), and report both prevalences under both priors"
+    )
+
+
 def seen_in(estimator, at, genre):
-    """Training snippets in some periods, and works of them where they are known.
+    """Training snippets in some periods, and units of them where they are known.
 
     Parameters
     ----------
@@ -34,7 +47,7 @@ def seen_in(estimator, at, genre):
     Returns
     -------
     dict of str to tuple
-        ``snippets``, and where ``fit`` was told of works ``works``, in each of the periods.
+        ``snippets``, and where ``fit`` was told of units ``units``, in each of the periods.
     """
     cells = estimator._cells if genre is None else estimator._cells[[genre]]
     found = {"snippets": tuple(int(cells[:, t].sum()) for t in at)}
@@ -42,7 +55,7 @@ def seen_in(estimator, at, genre):
     if works is None:
         return found
     here = np.ones(len(works), bool) if genre is None else works[:, 0] == genre
-    found["works"] = tuple(int(np.unique(works[here & (works[:, 1] == t), 2]).size) for t in at)
+    found["units"] = tuple(int(np.unique(works[here & (works[:, 1] == t), 2]).size) for t in at)
     return found
 
 
@@ -51,6 +64,31 @@ def verdict_on_change(found):
     if min(found.snippets) == 0:
         return "no data"
     return str(side_of_zero(found.interval, "rose", "fell"))
+
+
+def change_seen(estimator, mean, sense, at, genre):
+    """Change of the mean prevalence in the units seen; NaN where a cell of it has none.
+
+    ``mean`` (K, G, T) are prevalences in the units seen, ``at`` two periods; ``genre`` is its
+    place, or None for an average over genres as of `prevalence_draws`.
+    """
+    change = mean[sense, :, at[1]] - mean[sense, :, at[0]]
+    if genre is not None:
+        return float(change[genre])
+    weights = estimator._cells.sum(axis=1)
+    return float(np.sum(change * weights) / weights.sum())
+
+
+def on_change_seen(estimator, found):
+    """A sentence on a change in the units seen that lies outside the interval, or an empty text."""
+    seen = found.get("seen", np.nan)
+    low, high = found.interval
+    enough = min(found.get("units", (0,))) >= ENOUGH_UNITS
+    if found.source == "point" or not enough or not (seen < low or seen > high):
+        return ""
+    (shown,) = rounded([seen], "+", 2, 4)
+    advice = advice_on_seen(estimator)
+    return f" In the units seen the change is {shown}, outside this interval: {advice}."
 
 
 def sentence_on_change(found, sense, genre, periods):
@@ -77,11 +115,11 @@ def sentence_on_change(found, sense, genre, periods):
 
 
 def _seen(found, periods):
-    """Snippets, and works, of both periods."""
+    """Snippets, and units, of both periods."""
     parts = [f"{n:,} snippet{'' if n == 1 else 's'}" for n in found.snippets]
-    if "works" in found:
-        ns = found.works
+    if "units" in found:
+        ns = found.units
         parts = [
-            f"{p} of {n:,} work{'' if n == 1 else 's'}" for p, n in zip(parts, ns, strict=True)
+            f"{p} of {n:,} unit{'' if n == 1 else 's'}" for p, n in zip(parts, ns, strict=True)
         ]
     return " and ".join(f"{part} in {t}" for part, t in zip(parts, periods, strict=True))

@@ -7,7 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from skbayesembed.common.checks import all_finite, as_floats, check_list, check_prob, check_real
+from skbayesembed.common.checks import (
+    all_finite,
+    as_floats,
+    check_forms,
+    check_list,
+    check_prob,
+    check_real,
+)
 
 
 @pytest.mark.parametrize("value", [0.5, 3, np.float32(2), np.int8(1), 2**63 - 1, 2.3e-308])
@@ -56,3 +63,13 @@ def test_all_finite():
 @pytest.mark.skipif(np.finfo(np.longdouble).max == np.finfo(float).max, reason="no longer numbers")
 def test_longer_numbers_are_infinite_without_a_warning():
     assert np.isinf(as_floats(np.longdouble("1e4000")))
+
+
+def test_forms_of_a_word():
+    assert check_forms("target", "bank") == ["bank"]
+    assert check_forms("target", np.array(["bank", "banks"])) == ["bank", "banks"]
+    for value in (None, 3, "", [], [3], ["bank", ""], {"bank": 1}):
+        with pytest.raises(ValueError, match="target must be a word or a list of its forms, got"):
+            check_forms("target", value)
+    with pytest.raises(ValueError, match="target must be None, a word or a list"):
+        check_forms("target", 3, "None, ")

@@ -67,6 +67,21 @@ def test_chains_that_have_not_mixed_are_marked():
     assert table.to_frame()["converged"].tolist() == [None, False]
 
 
+def test_models_with_second_modes_are_marked():
+    more = {"converged": False, "modes_that_matter": 3}
+    found = {
+        "a": result([1.0, 2.0]), "b": result([0, 0.5], modes_that_matter=2),
+        "c": result([0, 0.25], **more), "d": result([0, 0.1], modes_that_matter=1),
+    }  # fmt: skip
+    table = compare_models(found)
+    assert table.modes_that_matter.tolist() == [None, 2, 3, 1]
+    rows = repr(table).splitlines()[1:5]
+    ends = [re.split(r"  +", row)[-1] for row in rows]
+    assert ends[1:3] == ["1 of 2 modes", "not mixed, 1 of 3 modes"] and "mode" not in rows[3]
+    assert "more than one mode of the posterior matters" in repr(table)
+    assert "mode of" not in repr(compare_models({name: found[name] for name in "ad"}))
+
+
 def test_standard_errors_are_not_rounded_away():
     a = np.linspace(-0.7, -0.6, 40) / 40
     noise = 1e-7 * np.sin(np.arange(40))
@@ -130,6 +145,8 @@ def test_snippets():
         assert "pointwise" not in model.loo(data.counts, times=data.times, pointwise=False)
         converged = model.posterior_.attrs["converged"]
         assert found[f"{k} senses"].converged == converged
+        n_modes = model.posterior_.attrs["modes_that_matter"]
+        assert found[f"{k} senses"].modes_that_matter == n_modes
         assert ("not mixed" in repr(found[f"{k} senses"])) == (not converged)
     table = compare_models(found)
     assert table.se_difference[0] == 0 < table.se_difference[1]

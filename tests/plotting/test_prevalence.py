@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,21 @@ def test_senses_can_be_chosen(senses):
     assert again.lines_[0][0].get_label() == "b"
     with pytest.raises(ValueError, match="senses must be a list of numbers from 0 to 1"):
         display.plot(senses=[2])
+
+
+def test_units_seen_are_crosses(senses):
+    table = senses.prevalence_info()
+    assert PrevalenceDisplay.from_result(table).crosses_ == [[], []]
+    seen = np.where(table.n_snippets > 0, table.mean + 0.05, np.nan)
+    found = replace(table, seen=seen, works="all", n_units=np.ones(table.n_snippets.shape, int))
+    display = PrevalenceDisplay.from_result(found, senses=[1])
+    for g in range(2):
+        (cross,) = display.crosses_[g]
+        np.testing.assert_array_equal(cross.get_ydata(), seen[1, g])
+        assert cross.get_marker() == "x" and cross.get_ls() == "None"
+        assert cross.get_color() == display.lines_[g][0].get_color()
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert labels.count("units seen") == 1
 
 
 def test_axes_can_be_given(senses):

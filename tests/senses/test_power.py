@@ -108,7 +108,7 @@ def test_what_is_held_out_chooses(made, copies, monkeypatch):
 
 def test_few_are_not_held_out(made):
     model = DiSCSenseModel(2, likelihood_power="auto", solver="map", n_starts=2)
-    with pytest.raises(ValueError, match="needs 5 works to hold some out, got 4: give a number"):
+    with pytest.raises(ValueError, match="needs 5 units to hold some out, got 4: give a number"):
         model.fit(made.counts, units=np.arange(200) % 4)
 
 

@@ -378,11 +378,13 @@ def test_representative_snippets(fitted, snippets):
     given = {"times": snippets.years, "genres": snippets.styles}
     proba = fitted.predict_proba(snippets.counts, **given)
     texts = [f"snippet {i}" for i in range(N)]
-    found = fitted.representative_snippets(snippets.counts, n=3, texts=texts, **given)
+    found = fitted.representative_snippets(snippets.counts, n=3, texts=texts, period=1820, **given)
+    in_period = np.where(snippets.years[:, None] == 1820, proba, -1.0)
+    assert set(found.times) == {1820} and "spread" not in repr(found)
     assert list(found.groups) == [k for k in range(K) for _ in range(3)]
     for k in range(K):
         rows = found.index[found.groups == k]
-        np.testing.assert_array_equal(rows, np.argsort(-proba[:, k], kind="stable")[:3])
+        np.testing.assert_array_equal(rows, np.argsort(-in_period[:, k], kind="stable")[:3])
         np.testing.assert_allclose(found.mean[found.groups == k], proba[rows, k])
         draws = fitted.sample_transform(
             snippets.counts, fitted.posterior_.n_draws * fitted.posterior_.n_chains, **given
@@ -390,12 +392,37 @@ def test_representative_snippets(fitted, snippets):
         wanted = hdi_interval(draws[:, rows, k], prob=0.9)
         np.testing.assert_allclose(found.interval[found.groups == k], wanted)
     assert list(found.texts) == [texts[i] for i in found.index]
-    columns = ["sense", "snippet", "time", "mean", "low", "high", "text"]
+    columns = ["sense", "snippet", "time", "period", "mean", "low", "high", "text"]
     assert found.to_frame().columns.tolist() == columns
     np.testing.assert_array_equal(found.times, np.asarray(snippets.years)[found.index])
     assert f"snippet {found.index[0]}" in repr(found)
     one = fitted.representative_snippets(snippets.counts, 1, n=2, **given)
     assert len(one) == 2 and set(one.groups) == {1} and one.texts is None
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 40])
+def test_snippets_are_spread_over_periods(fitted, snippets, n):
+    given = {"times": snippets.years, "genres": snippets.styles}
+    proba = fitted.predict_proba(snippets.counts, **given)
+    has_words = np.asarray(snippets.counts.sum(axis=1)).ravel() > 0
+    found = fitted.representative_snippets(snippets.counts, n=n, **given)
+    for k in range(K):
+        with_sense = has_words & (proba.argmax(axis=1) == k)
+        part = -(-n // np.unique(snippets.times[with_sense]).size)
+        # one after the other, without those of periods that have had their part
+        order = [int(i) for i in np.argsort(-proba[:, k], kind="stable") if has_words[i]]
+        taken, n_in = [], dict.fromkeys(range(T), 0)
+        for i in order:
+            if with_sense[i] and n_in[snippets.times[i]] < part and len(taken) < n:
+                taken.append(i)
+                n_in[snippets.times[i]] += 1
+        taken += [i for i in order if i not in taken][: n - len(taken)]
+        rows = found.groups == k
+        expected = sorted(taken, key=order.index)
+        np.testing.assert_array_equal(found.index[rows], expected)
+        labels = [fitted.periods_.labels[snippets.times[i]] for i in expected]
+        assert found.periods[rows].tolist() == labels and found.per_period[k] == part
+    assert "(spread over periods: at most" in repr(found)
 
 
 def test_snippets_that_say_the_same_have_one_row(fitted, snippets):
@@ -452,3 +479,9 @@ def test_representative_snippets_refuse(fitted, snippets):
         fitted.representative_snippets(snippets.counts, K)
     with pytest.raises(ValueError, match="no snippet with a word"):
         fitted.representative_snippets(snippets.counts * 0)
+    with pytest.raises(ValueError, match="period=1820 needs times= of the snippets, got None"):
+        fitted.representative_snippets(snippets.counts, period=1820)
+    with pytest.raises(ValueError, match="period=1900 is in no period"):
+        fitted.representative_snippets(snippets.counts, period=1900, times=snippets.years)
+    with pytest.raises(ValueError, match="got 1820, which has none"):
+        fitted.representative_snippets(snippets.counts, period=1820, times=np.full(N, 1810))

@@ -12,6 +12,8 @@ from skbayesembed import DiSCSenseModel, load
 from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.senses.model import SenseModel
+from skbayesembed.senses.prevalences import on_prevalences_seen
+from skbayesembed.senses.verdicts import on_change_seen
 from tests.senses.test_model import (
     KINDS,
     N_SENSES,
@@ -208,7 +210,7 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     expected = softmax(phi[:, None, 1, 0] + works[:, index], axis=2).mean(axis=(0, 1))
     np.testing.assert_allclose(seen.mean[:, 1, 0], expected, rtol=1e-10)
     new, mean = fitted.prevalence_info(works="new"), fitted.prevalence_info()
-    assert mean.source == f"{seen.source}, works" and "other works differ" in repr(mean)
+    assert mean.source == f"{seen.source}, works" and "other units differ" in repr(mean)
     assert "independent" not in repr(mean)
     z = np.random.default_rng(0).normal(size=(200, *phi[:, 0, 0].shape))
     draws = softmax(phi[:, 1, 1] + sd[:, None] * z, axis=2)[..., 0]
@@ -217,16 +219,49 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     assert abs(inside - 0.9) < 0.03
     np.testing.assert_allclose(new.mean, mean.mean, atol=0.02)
     assert (np.diff(new.interval)[..., 0] > np.diff(mean.interval)[..., 0]).all()
-    assert "in one new work" in repr(new)
+    assert "in one new unit" in repr(new)
     works = [[np.unique(GIVEN["units"][(DATA.genres == g) & (DATA.times == t)]).size
               for t in range(2)] for g in range(2)]  # fmt: skip
-    assert new.n_works.tolist() == mean.n_works.tolist() == works and " works\n" in repr(new)
+    assert new.n_units.tolist() == mean.n_units.tolist() == works and " units\n" in repr(new)
     change = fitted.prevalence_change(0, 0, 1, genre=fitted.genres_[1])
-    assert change.works == tuple(works[1]) and f"of {works[1][0]} work" in change.sentence
+    assert change.units == tuple(works[1]) and f"of {works[1][0]} unit" in change.sentence
     both = [np.unique(GIVEN["units"][DATA.times == t]).size for t in range(2)]
-    assert fitted.prevalence_change(0, 0, 1).works == tuple(both)
-    assert "mean over works" in repr(mean)
+    assert fitted.prevalence_change(0, 0, 1).units == tuple(both)
+    assert "mean over units" in repr(mean)
     np.testing.assert_array_equal(fitted.prevalence_interval(works="new"), new.interval)
+    np.testing.assert_allclose(mean.seen, seen.mean, rtol=1e-12)
+    assert seen.seen is None and not new.seen_outside.any() and "(seen: " not in repr(new)
+    np.testing.assert_allclose(mean["seen"], seen.mean.ravel())
+    np.testing.assert_allclose(change.seen, seen.mean[0, 1, 1] - seen.mean[0, 1, 0])
+    weights = np.bincount(DATA.genres) / len(DATA.genres)
+    np.testing.assert_allclose(
+        fitted.prevalence_change(0, 0, 1).seen, weights @ (seen.mean[0, :, 1] - seen.mean[0, :, 0])
+    )
+
+
+def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
+    """Of five units and more, in the table and in the sentence."""
+    table = fitted.prevalence_info()
+    inside = replace(table, seen=table.mean, n_units=np.full((2, 2), 9))
+    assert not inside.seen_outside.any()
+    seen, n_units = table.mean.copy(), np.array([[9, 9], [4, 5]])
+    seen[0] = table.interval[0, ..., 1] + 0.1
+    seen[1, 0, 0] = np.nan
+    told = replace(table, seen=seen, n_units=n_units)
+    expected = np.zeros((2, 2, 2), bool)
+    expected[0] = n_units >= 5
+    np.testing.assert_array_equal(told.seen_outside, expected)
+    assert not replace(told, n_draws=1).seen_outside.any()
+    (line,) = on_prevalences_seen(fitted, told)
+    assert "outside the interval in 3 rows of 5 units or more" in line and "kappa_phi=" in line
+    assert on_prevalences_seen(fitted, inside) == []
+    assert "  -  " in repr(told)
+    change = fitted.prevalence_change(0, 0, 1)
+    assert "In the units seen" not in change.sentence
+    for n, seen, said in ((5, 2.0, True), (4, 2.0, False), (5, np.nan, False), (5, 0.0, False)):
+        change.update(seen=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
+        text = on_change_seen(fitted, change)
+        assert ("In the units seen the change is +2.00, outside" in text) == said == bool(text)
 
 
 def test_shares_of_works_are_predicted(fitted):
@@ -295,7 +330,7 @@ def test_other_solvers_agree(fitted, solver):
     [
         ({"solver": "gibbs"}, {}, "solver='gibbs' is not available with units"),
         ({"kernel": "blockwise"}, {}, "kernel='blockwise' is not available with units"),
-        ({}, {"units": ["one"] * 90}, "units must be of two works or more, got 1"),
+        ({}, {"units": ["one"] * 90}, "units must be two or more, got 1"),
         ({}, {"units": ["one"] * 3}, "units must have one label for each of the 90 snippets"),
     ],
 )
@@ -306,7 +341,7 @@ def test_what_fit_refuses(options, given, match):
 
 def test_what_is_refused(fitted):
     plain = DiSCSenseModel(2, solver="map", n_starts=1, random_state=0).fit(DATA.counts, **PLACES)
-    with pytest.raises(ValueError, match="works='new' needs a fit that was told of works"):
+    with pytest.raises(ValueError, match="works='new' needs a fit that was told of units"):
         plain.prevalence_info(works="new")
     with pytest.raises(ValueError, match="units must be None, as the estimator was fitted without"):
         plain.predict(DATA.counts, **GIVEN)
