@@ -23,12 +23,15 @@ def units_of_cells(estimator):
 
 def advice_on_seen(estimator):
     """What it means that units seen lie outside the interval of all, and what to do."""
-    walks = estimator.model in ("gasc", "scan")
-    steps = "kappa_phi_rate" if walks else "kappa_phi"
+    differ = (
+        "the units with most snippets differ from the others, or units differ less here than "
+        "elsewhere"
+    )
+    if "kappa_phi" in estimator.posterior_.stats:
+        return f"{differ}; all counts units alike, seen by their snippets: report both"
     return (
-        "either the prior takes prevalences as steadier than they are, or the units with most "
-        f"snippets differ from the others; fit again with a larger {steps}, "
-        f"prior=SensePrior({steps}=...), and report both prevalences under both priors"
+        f"the prior takes prevalences as steadier than they are, or {differ}; leave "
+        "prior.kappa_phi to be learned ('auto'), and report both"
     )
 
 

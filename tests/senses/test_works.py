@@ -253,7 +253,7 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     np.testing.assert_array_equal(told.seen_outside, expected)
     assert not replace(told, n_draws=1).seen_outside.any()
     (line,) = on_prevalences_seen(fitted, told)
-    assert "outside the interval in 3 rows of 5 units or more" in line and "kappa_phi=" in line
+    assert "outside the interval in 3 rows of 5 units or more" in line and "report both" in line
     assert on_prevalences_seen(fitted, inside) == []
     assert "  -  " in repr(told)
     change = fitted.prevalence_change(0, 0, 1)
