@@ -33,8 +33,11 @@ from .change import (
 )
 from .vectors import places_of
 from .verdicts import (
+    note_on_settings,
+    notes_on_verdict,
     sentence_on_change,
     sentence_on_drift,
+    settings_of,
     verdict_on_change,
     verdict_on_drift,
     without_data,
@@ -291,13 +294,18 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``end`` less that at ``start``; ``pairs``, the positive pairs that the words were
             targets of in the two periods, those of the one with fewer; and ``prob_increase``, the
             probability that the words drew closer (NaN where the verdict is ``"no data"``).
+            ``settings``, what all this rests on besides the text: the ``diffusion``, whether it was
+            learned (``diffusion_learned``), and ``n_components``.
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
             ``verdict``, where there is an interval, sums up: ``"no data"`` where there are fewer
             than 10 of the ``pairs`` in one of the periods, so that this is what the prior makes of
             others; else ``"closer"`` where the whole interval is above zero, ``"apart"`` where it
             is below, and ``"not decided"``. ``sentence`` says it in words, to be copied; where
-            there are so few pairs, it says so instead, without a number.
+            there are so few pairs, it says so instead, without a number. The interval decides, not
+            ``prob_increase``: by units the two agree, but for Monte Carlo error (the verdict goes
+            with a probability above 0.95 or below 0.05 where ``prob=0.9``); those of the model are
+            of the highest density and need not leave as much on either side.
 
             That nothing has changed is another claim than "not decided": `contrast` of two answers
             of `similarity` with ``low=`` and ``high=`` has the probability of a small change.
@@ -321,6 +329,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         similarity = similarity_title(a, b)
         title = f"change of the {similarity} from {start} to {end}"
         found = difference(self, later, former, prob, title=title)
+        _note_settings(self, found)
         found.pairs = tuple(fewest_pairs(self, [before, after], a, b).tolist())
         without_data(found, min(found.pairs) < FEWEST_PAIRS)
         found.prob_increase = found.pop("prob_positive")
@@ -329,6 +338,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
             if found.verdict == "no data":
                 # the prior alone would say it
                 found.prob_increase = np.nan
+            found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
         found.sentence = sentence_on_change(found, similarity, (start, end))
         return found
 
@@ -369,11 +379,14 @@ class DynamicReadingMixin(DynamicAskingMixin):
             period in which the word has fewer than 10 ``pairs``, where they would be those of other
             periods, from which it drifts there; and so is ``n_units``, the fewer.
 
+            ``settings`` are as of `similarity_change`.
+
             ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
             one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``
             where the whole interval is above the threshold, ``"no drift"`` where it is below; else
             ``"not decided"``, or ``"not known"`` where ``known`` is below 0.1 for want of data (95
-            % of the prior's standard deviation are left), and not because units differ.
+            % of the prior's standard deviation are left), and not because units differ. The
+            interval decides, not ``prob_exceeds``: see `similarity_change`.
 
             ``typical``, a yardstick: the median over words that have 10 pairs and more in both
             periods of the distance of their mean vectors, which is smaller than a mean distance by
@@ -404,6 +417,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         start, end = (self.periods_.labels[t] for t in at)
         title = f"{distance} distance of {str(self.words_[index])!r}, {start} to {end}"
         found, known = moves(self, at, np.array([index]), distance, prob, (), title=title)
+        _note_settings(self, found)
         found.pairs = tuple(float(self.observed_[t, index]) for t in at)
         if "n_units" in found:
             units = self._deviations().n_units
@@ -424,6 +438,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
                 if found.verdict == "no data":
                     # the prior alone would say it
                     found.prob_exceeds = np.nan
+                found._noting(*notes_on_verdict(found, found.prob_exceeds, threshold))
         word = str(self.words_[index])
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)
         return found
@@ -566,6 +581,12 @@ class DynamicReadingMixin(DynamicAskingMixin):
         title = "probability that a pair is positive"
         axes = _over(where) | pair_axis(self, targets, contexts)
         return ask(self, question, prob, rows.shape, title=title, axes=axes, **where)
+
+
+def _note_settings(estimator, found):
+    """Say, in place, what an answer about change rests on besides the text."""
+    found.settings = settings_of(estimator)
+    found._noting(note_on_settings(found.settings))
 
 
 def _over(where):
