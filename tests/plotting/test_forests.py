@@ -106,7 +106,7 @@ def test_changes_have_a_line_at_the_threshold(dynamic):
 def test_labels_of_ticks_keep_apart_in_narrow_axes(dynamic):
     """Where long words and columns of numbers leave the axes little room."""
     table = dynamic.most_changed(2, min_pairs=0)
-    words = np.array(["w" * 10, "v" * 10])
+    words = np.array(["w" * 14, "v" * 14])
     many = {"count_start": 1e4 + table.count_start, "count_end": 1e5 + table.count_end}
     display = plotting.ChangesDisplay.from_result(replace(table, words=words, **many))
     display.figure_.draw_without_rendering()
