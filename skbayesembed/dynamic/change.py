@@ -18,7 +18,7 @@ from ..sgns.questions.kinds import CosineDistances, Distances
 from ..sgns.questions.operands import of_places, together
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
 from .vectors import places_of
-from .verdicts import LEAST_KNOWN, note_on_settings, settings_of
+from .verdicts import LEAST_KNOWN, note_on_settings, notes_on_uses, settings_of
 
 # A probability from which on a change is sure, whatever is known of the move.
 _SURE = 0.9
@@ -157,7 +157,8 @@ class Changes(Table):
         where intervals are the model's.
     settings : dict
         What this rests on besides the text: ``diffusion``, whether it was learned
-        (``diffusion_learned``), and ``n_components``.
+        (``diffusion_learned``), and ``n_components``; and how many pairs a use of a word makes at
+        most (``pairs_of_use``; None where that is not known).
 
     Examples
     --------
@@ -296,7 +297,8 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
         settings=settings,
     )  # fmt: skip
     source = source_of(estimator, deviations is not None)
-    return found._resting_on(source, [note_on_settings(settings)])
+    uses = notes_on_uses(settings["pairs_of_use"])
+    return found._resting_on(source, [*uses, note_on_settings(settings)])
 
 
 def _surest(above, low):

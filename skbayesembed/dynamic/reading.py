@@ -34,6 +34,7 @@ from .change import (
 from .vectors import places_of
 from .verdicts import (
     note_on_settings,
+    notes_on_uses,
     notes_on_verdict,
     sentence_on_change,
     sentence_on_drift,
@@ -295,7 +296,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             targets of in the two periods, those of the one with fewer; and ``prob_increase``, the
             probability that the words drew closer (NaN where the verdict is ``"no data"``).
             ``settings``, what all this rests on besides the text: the ``diffusion``, whether it was
-            learned (``diffusion_learned``), and ``n_components``.
+            learned (``diffusion_learned``), and ``n_components``; and the most pairs that a use of
+            a word makes (``pairs_of_use``, None where that is not known).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
             ``verdict``, where there is an interval, sums up: ``"no data"`` where there are fewer
@@ -525,7 +527,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
         -------
         Neighbours
             Ordered by posterior mean cosine, with the probability of each of being among the
-            ``n`` nearest; prints as a table.
+            ``n`` nearest, and the ``pairs`` that it was the target of in the period, as of
+            ``observed_``; prints as a table. Where these, or ``word_pairs``, those of the word itself, are below
+            10, ``n_units`` is NaN, a dash in print, and a line below the table says so: such a
+            vector is what the prior makes of other periods, and its neighbours are theirs.
 
         Examples
         --------
@@ -540,8 +545,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         check_prob(prob)
         check_integer("n", n, 1)
         shift = self._shift(period)
-        label = self.periods_.labels[shift // self.words_.size]
-        return most_similar(self, word, n, prob, shift, label)
+        at = shift // self.words_.size
+        found = most_similar(self, word, n, prob, shift, self.periods_.labels[at])
+        pairs = self.observed_[at, [self.vocabulary_[w] for w in found.words.tolist()]]
+        own = float(fewest_pairs(self, [at], phrase_of(self, word, "word"))[0])
+        return found._seen_in_period(pairs, own, notes_on_uses(self._pairs_of_use))
 
     def cooccurrence_proba(
         self, pairs: Sequence, *, periods: ArrayLike | None = None, prob: float = 0.9

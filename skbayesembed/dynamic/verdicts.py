@@ -30,19 +30,30 @@ _OF_CHANGE = {
 def settings_of(estimator):
     """What answers about change rest on besides the text, a dict.
 
-    ``diffusion``, given or learned (``diffusion_learned``; the mean of its draws), and
-    ``n_components``.
+    ``diffusion``, given or learned (``diffusion_learned``; the mean of its draws),
+    ``n_components``, and the most pairs that a use of a word makes, None where that is not known
+    (``pairs_of_use``).
     """
     return {
         "diffusion": float(np.mean(diffusion_draws(estimator))),
         "diffusion_learned": estimator._prior.learned,
         "n_components": estimator.rho_.shape[-1],
+        "pairs_of_use": estimator._pairs_of_use,
     }
 
 
 def note_on_settings(settings):
     """Line below a table of changes: what it rests on besides the text."""
     return f"(rests on {_settings(settings)}: over_settings asks with others)"
+
+
+def notes_on_uses(most):
+    """Line below a table with pairs: how many a use of a word makes at most; none of unknown."""
+    return [] if most is None else [f"(pairs: {_use(most)})"]
+
+
+def _use(most):
+    return f"a use of a word makes up to {most:g}"
 
 
 def _settings(settings):
@@ -161,7 +172,9 @@ def _pairs(found, periods):
     """How many pairs there are in either period."""
     parts = zip(found.pairs, periods, strict=True)
     (start, first), (end, last) = [(f"{n:,.0f}", label) for n, label in parts]
-    return f"{start} pairs in {first} and {end} in {last}"
+    text = f"{start} pairs in {first} and {end} in {last}"
+    most = found.settings["pairs_of_use"]
+    return text if most is None else f"{text} ({_use(most)})"
 
 
 def _ended(text, found, said, periods):
@@ -171,7 +184,7 @@ def _ended(text, found, said, periods):
     """
     verdict = said.get(found.get("verdict", ""), "")
     if verdict.startswith(_TOO_FEW):
-        verdict += f" ({_pairs(found, periods)})"
+        verdict += f": {_pairs(found, periods)}"
     text = f"{text}{'. ' if verdict else ''}{verdict}"
     text = ended(text, found.source, found.get("n_units", np.inf))
     return f"{text} This rests on {_settings(found.settings)}."

@@ -188,7 +188,8 @@ def rows_of(result: Any) -> Rows:
         quantity, title, more, zero = kind(result)
         words = [str(word) for word in result.words]
         note = order_note(result) if hasattr(result, "prob_top") else None
-        return Rows(words, result.mean, result.interval, quantity, title, more, zero, note)
+        few = getattr(result, "few", None)
+        return Rows(words, result.mean, result.interval, quantity, title, more, zero, note, few=few)
     kind = _OTHERS.get(type(result).__name__)
     if kind is not None:
         return kind(result)

@@ -92,7 +92,9 @@ def test_similarity_change(model, rho, monkeypatch):
     assert found.verdict != "no data" and "changed by" in found.sentence
     rests = f"rests on diffusion=0.01, given, and n_components={K}"
     assert f"({rests}: over_settings" in repr(found) and f"This {rests}." in found.sentence
-    assert found.settings == {"diffusion": 0.01, "diffusion_learned": False, "n_components": K}
+    expected = {"diffusion": 0.01, "diffusion_learned": False, "n_components": K}
+    # a use makes as many pairs as PairCounts say
+    assert found.settings == expected | {"pairs_of_use": None}
     assert_summary(model.similarity_change(0, 4), draws[:, 3] - draws[:, 0])
     np.testing.assert_allclose(
         model.similarity_change(0, 4, 1890, 1850).mean, -model.similarity_change(0, 4).mean
