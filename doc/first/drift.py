@@ -26,12 +26,30 @@ print(model.most_changed(8, start=1800, end=2000))
 for word in ("peace", "economic"):
     print(model.drift(word, 1800, 2000))
     print()
-# %% solvers
-from sklearn.utils import Bunch
-
+# %% settings
 from skbayesembed import over_settings
 
+grid = [{"diffusion": [1e-4, 1e-2]}, {"n_components": [5, 20]}]
+print(over_settings(
+    model, addresses.data, lambda fitted: fitted.similarity_change("peace", "freedom", 1800, 2000),
+    grid, times=addresses.year,
+))
+# %% threshold
+from sklearn.utils import Bunch
 
+
+def moved(fitted):
+    """Whether some words have drifted."""
+    words = ["peace", "high", "energy"]
+    found = [fitted.drift(word, 1800, 2000) for word in words]
+    names = ("mean", "interval", "prob_exceeds", "verdict")
+    return Bunch(terms=words, prob=0.9, **{name: [one[name] for one in found] for name in names})
+
+
+print(over_settings(
+    model, addresses.data, moved, {"diffusion": [1e-4, 1e-2]}, times=addresses.year
+))
+# %% solvers
 def both(fitted):
     """The same question, by documents and by the model alone."""
     found = {

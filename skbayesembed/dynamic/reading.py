@@ -528,9 +528,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Neighbours
             Ordered by posterior mean cosine, with the probability of each of being among the
             ``n`` nearest, and the ``pairs`` that it was the target of in the period, as of
-            ``observed_``; prints as a table. Where these, or ``word_pairs``, those of the word itself, are below
-            10, ``n_units`` is NaN, a dash in print, and a line below the table says so: such a
-            vector is what the prior makes of other periods, and its neighbours are theirs.
+            ``observed_``; prints as a table. Where these, or ``word_pairs``, those of the word
+            itself, are below 10, ``n_units`` is NaN, a dash in print, and a line below the table
+            says so: such a vector is what the prior makes of other periods, and its neighbours are
+            theirs.
 
         Examples
         --------

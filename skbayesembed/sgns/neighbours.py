@@ -184,7 +184,7 @@ class Neighbours(Table):
             Column(f"{top:>9}", self.prob_top, ("prob_top",), self._chances),
         ]
         if self.pairs is not None:
-            columns.append(Column(f"{'pairs':>7}", self.pairs, ("pairs",), ".4g"))
+            columns.append(Column(f"{'pairs':>7}", self.pairs, ("pairs",), ".0f"))
         return columns + units_columns(self, ("n_units",))
 
     def _series(self):
