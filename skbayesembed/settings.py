@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +14,15 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.parallel import Parallel, delayed
 
 from .common.checks import check_jobs
+from .common.trial import duration
+from .common.warnings import muted, note_user
 from .corpus.text import materialise
 from .posterior.tables import Column, Table, dashed
 
 # Letters of a note that are printed.
 _NOTE = 60
+# Seconds from which on each setting that begins is told of.
+_PATIENCE = 20.0
 # Behind the estimator's own setting.
 _OWN = " (own)"
 # Probabilities that answers may have, and what of; those of differences have a sign.
@@ -237,9 +242,10 @@ def over_settings(
         clone(estimator).set_params(**params)
     settings, of_own = _with_own(estimator, settings, own)
     X = materialise(X)
+    begun, n = time.monotonic(), len(settings)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_ask)(clone(estimator).set_params(**params), X, question, fit_params)
-        for params in settings
+        delayed(_ask)(clone(estimator).set_params(**params), X, question, fit_params, (i, n, begun))
+        for i, params in enumerate(settings)
     )
     rows = [
         (params, mine, note, *row)
@@ -284,13 +290,18 @@ def _common(values):
     return found.pop() if len(found) == 1 else None
 
 
-def _ask(estimator, X, question, fit_params):
+def _ask(estimator, X, question, fit_params, turn):
     """Rows of an answer, a note, its title, probability and source, and what ``proba`` is.
 
-    A row is (entry, mean, interval, proba, verdict).
+    A row is (entry, mean, interval, proba, verdict). A ``turn`` is the number of the setting, how
+    many there are, and when the first of them began: what the first fit notes is not told again.
     """
+    i, n, begun = turn
+    gone = time.monotonic() - begun
+    if gone > _PATIENCE:
+        note_user(f"over_settings: {i} of {n} settings, {duration(gone)}")
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, muted(i > 0):
             warnings.simplefilter("always")
             answer = question(estimator.fit(X, **fit_params))
         rows = _rows_of(answer)

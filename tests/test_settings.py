@@ -5,6 +5,7 @@ import pytest
 from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, over_settings
+from skbayesembed.common.warnings import note_user
 
 TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
 MODEL = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
@@ -101,6 +102,23 @@ def test_signs_and_verdicts_are_held_against_the_own_setting(grid, own, lines, m
     np.testing.assert_array_equal(table.proba > 0.5, table.mean > 0)
     for line in lines:
         assert line in repr(table)
+
+
+def test_notes_are_told_once(monkeypatch, capsys):
+    """And how far all settings are, where they take long."""
+    monkeypatch.setattr("skbayesembed.settings._PATIENCE", -1.0)
+
+    def fit(self, X):
+        note_user("a note")
+        return self
+
+    monkeypatch.setattr(BayesianSGNS, "fit", fit)
+    over_settings(MODEL, TEXTS, lambda model: model.window, {"window": [2, 3]})
+    told = capsys.readouterr().err.splitlines()
+    assert told[1] == "skbayesembed: a note"
+    assert [text.split(": ")[-1][:17] for text in (told[0], *told[2:])] == [
+        f"{i} of 3 settings, " for i in range(3)
+    ]
 
 
 @pytest.mark.parametrize(
