@@ -115,8 +115,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
     posterior_: Any
     periods_: Any
     words_: Any
+    vocabulary_: Any
     rho_: Any
     observed_: Any
+    _pairs_of_use: float | None
 
     def trajectory(self, word: str | int, *, which: str = "target", prob: float = 0.9) -> Answer:
         """Posterior of a word's vector in every period.

@@ -142,7 +142,7 @@ class Neighbours(Table):
     @property
     def few(self) -> np.ndarray | None:
         """Where the word or a neighbour has next to no pairs in the period, (n,); None without."""
-        if self.pairs is None:
+        if self.pairs is None or self.word_pairs is None:
             return None
         return np.minimum(self.pairs, self.word_pairs) < FEWEST_PAIRS
 
