@@ -295,3 +295,20 @@ def test_a_word_named_twice_has_one_vector(data):
     np.testing.assert_allclose(draws[..., 1].mean(axis=0), alone[..., 0].mean(axis=0), atol=0.03)
     a, b = model.similarity("x5", "x2"), model.similarity("x2", "x5")
     np.testing.assert_allclose(a.draws, b.draws)
+
+
+@pytest.mark.parametrize(
+    "options, most", [({}, 5.0), ({"window": 2, "window_weights": "uniform"}, 4.0)]
+)
+def test_pairs_of_a_use(options, most):
+    """Of a word in the middle of a text, and of a token of a count matrix."""
+    text = "a b c d e f x f e d c b a".split()
+    make = {"solver": "map", "uncertainty": "model", "min_count": 1, "random_state": 0, **options}
+    model = DynamicSGNS(1, **make).fit([text, text], times=[1, 2])
+    assert model.observed_[0, model.vocabulary_["x"]] == most
+    assert model.drift("x").settings["pairs_of_use"] == most
+    assert f"(pairs: a use of a word makes up to {most:g})" in repr(
+        model.most_similar("x", period=1)
+    )
+    counts = DynamicSGNS(1, **make).fit(np.array([[1, 4], [1, 3]]), times=[1, 2])
+    assert counts.drift(0).settings["pairs_of_use"] == counts.observed_[0, 0] == 1.0
