@@ -188,7 +188,7 @@ def rows_of(result: Any) -> Rows:
         quantity, title, more, zero = kind(result)
         words = [str(word) for word in result.words]
         note = order_note(result) if hasattr(result, "prob_top") else None
-        few = getattr(result, "few", None)
+        few = getattr(result, "few_pairs", None)
         return Rows(words, result.mean, result.interval, quantity, title, more, zero, note, few=few)
     kind = _OTHERS.get(type(result).__name__)
     if kind is not None:

@@ -140,7 +140,7 @@ class Neighbours(Table):
     word_pairs: float | None = None
 
     @property
-    def few(self) -> np.ndarray | None:
+    def few_pairs(self) -> np.ndarray | None:
         """Where the word or a neighbour has next to no pairs in the period, (n,); None without."""
         if self.pairs is None or self.word_pairs is None:
             return None
@@ -150,7 +150,7 @@ class Neighbours(Table):
         """These with the pairs of the period; units of other periods are none of its own."""
         found = replace(self, pairs=pairs, word_pairs=word_pairs)
         if found.n_units is not None:
-            found = replace(found, n_units=np.where(found.few, np.nan, found.n_units))
+            found = replace(found, n_units=np.where(found.few_pairs, np.nan, found.n_units))
         return found._resting_on(self.source, asides)
 
     def _notes_on_pairs(self):
