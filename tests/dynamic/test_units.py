@@ -402,7 +402,8 @@ def test_a_word_of_one_document_is_not_certain():
     without = cosine_change(known, *places).shared[: known.n_sampling, 0]
     assert found.sd_sampling[1] > 1.05 * np.linalg.norm(without)
     table = model.most_similar("rare", 3, period=1901)
-    assert "fewer than 3 effective units, so that intervals are rough" in repr(table)
+    assert "fewer than 10 pairs in 1901 of 'rare' itself, 2.5: " in repr(table)
+    assert np.isnan(table.n_units).all()
     changed = model.most_changed(len(model.words_), min_pairs=0)
     assert "intervals are rough: rare" in repr(changed)
     assert np.isfinite(answers(model)["proba"].interval).all()
