@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +14,24 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.parallel import Parallel, delayed
 
 from .common.checks import check_jobs
+from .common.trial import duration
+from .common.warnings import muted, note_user
 from .corpus.text import materialise
-from .posterior.tables import Column, Table
+from .posterior.tables import Column, Table, dashed
 
 # Letters of a note that are printed.
 _NOTE = 60
+# Seconds from which on each setting that begins is told of.
+_PATIENCE = 20.0
+# Behind the estimator's own setting.
+_OWN = " (own)"
+# Probabilities that answers may have, and what of; those of differences have a sign.
+_SIGNED = ("prob_increase", "prob_positive")
+_PROBABILITIES = {
+    **dict.fromkeys(_SIGNED, "P(> 0)"),
+    "prob_exceeds": "P(> threshold)",
+    "prob_nearest": "P(nearest)",
+}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -36,26 +50,40 @@ class OverSettings(Table):
         NaN where a setting failed.
     interval : ndarray of shape (n_rows, 2)
         NaN where a setting failed or its answer has no interval.
+    own : ndarray of bool of shape (n_rows,)
+        Which rows are of the estimator's own setting, ``(own)`` in print.
+    proba : ndarray of shape (n_rows,)
+        The probability that an answer has beside its interval: that a change or difference is above
+        zero, a distance above its threshold, a word the nearest. NaN where it has none.
+    verdicts : list of str of length n_rows
+        What each answer comes to; empty where it does not say.
     notes : list of str of length n_rows
         Why a setting failed, or the first warning of its fit.
     title : str or None
         Of the question.
     prob : float or None
         Probability of the intervals, where the answers have one.
+    proba_of : str or None
+        Which of its entries ``proba`` is, as ``"prob_increase"``; None without.
     """
 
     params: list[dict[str, Any]]
     entries: list[str]
     mean: np.ndarray
     interval: np.ndarray
+    own: np.ndarray
+    proba: np.ndarray
+    verdicts: list[str]
     notes: list[str]
     title: str | None
     prob: float | None
+    proba_of: str | None
 
     @property
     def settings(self) -> list[str]:
         """Parameters of each row as text, a list of str."""
-        return [", ".join(f"{k}={_brief(v)}" for k, v in one.items()) for one in self.params]
+        texts = [", ".join(f"{k}={_brief(v)}" for k, v in one.items()) for one in self.params]
+        return [text + _OWN * own for text, own in zip(texts, self.own.tolist(), strict=True)]
 
     def _columns(self):
         entries = (
@@ -63,19 +91,28 @@ class OverSettings(Table):
         )
         notes = [note if len(note) <= _NOTE else note[:_NOTE] + " ..." for note in self.notes]
         head = "interval" if self.prob is None else f"{100 * self.prob:g} % interval"
-        shown = [Column("note", notes, (), left=True)] if any(notes) else []
+        more = []
+        if self.proba_of is not None:
+            head_of = _PROBABILITIES[self.proba_of]
+            more = [Column(head_of, self.proba, (self.proba_of,), self._chances)]
+        if any(self.verdicts):
+            shown = [verdict or "-" for verdict in self.verdicts]
+            more.append(Column("verdict", shown, ("verdict",), left=True))
+        if any(notes):
+            more.append(Column("note", notes, (), left=True))
         return [
             Column("setting", self.settings, ("setting",), left=True),
             *entries,
-            Column("mean", self.mean, ("mean",)),
+            Column("mean", self.mean, ("mean",), dashed(".3f")),
             Column(head, self.interval, ("low", "high"), left=True),
-            *shown,
+            *more,
         ]
 
     def _series(self):
         names = list(dict.fromkeys(name for one in self.params for name in one))
         values = {name: np.array([str(one.get(name)) for one in self.params]) for name in names}
-        return {**super()._series(), **values, "note": np.array(self.notes, dtype=object)}
+        notes = np.array(self.notes, dtype=object)
+        return {**super()._series(), **values, "own": self.own, "note": notes}
 
     def _title(self):
         return self.title
@@ -85,16 +122,43 @@ class OverSettings(Table):
         failed = len({str(p) for p, k in zip(self.params, known, strict=True) if not k})
         lines = []
         for entry in dict.fromkeys(self.entries):
-            here = known & (np.array(self.entries) == entry)
-            if np.count_nonzero(here) > 1:
+            here = np.flatnonzero(known & (np.array(self.entries) == entry))
+            if here.size > 1:
                 name = f"{entry}: " if entry else ""
-                low, high = self.mean[here].min(), self.mean[here].max()
-                shared = self.interval[here, 0].max() <= self.interval[here, 1].min()
-                overlap = "share a value" if shared else "share no value"
-                of = f"; all {np.count_nonzero(here)} intervals {overlap}"
-                of = of if np.isfinite(self.interval[here]).all() else ""
-                lines.append(f"({name}estimates from {low:.3f} to {high:.3f}{of})")
+                lines += [f"({name}{line})" for line in self._over(here)]
         return lines + ([f"({failed} failed: see the notes)"] if failed else [])
+
+    def _over(self, rows):
+        """What an answer is over the rows of several settings, a list of texts."""
+        lines, n = [], rows.size
+        mean, interval = self.mean[rows], self.interval[rows]
+        # distances are held against a threshold each, on a scale of its own
+        if self.proba_of != "prob_exceeds":
+            shared = interval[:, 0].max() <= interval[:, 1].min()
+            of = f"; all {n} intervals share {'a' if shared else 'no'} value"
+            of = of if np.isfinite(interval).all() else ""
+            lines.append(f"estimates from {mean.min():.3f} to {mean.max():.3f}{of}")
+        sign = np.sign(mean)
+        if self.proba_of in _SIGNED or np.unique(sign).size > 1:
+            lines.append(self._kept(rows, sign, "the sign"))
+        verdicts = np.array([self.verdicts[row] for row in rows])
+        if np.all(verdicts != ""):
+            lines.append(self._kept(rows, verdicts, "the verdict {!r}"))
+        return lines
+
+    def _kept(self, rows, values, called):
+        """In how many of some rows a value is another than with the estimator's own setting.
+
+        Or than it is most often, where the own setting has no answer.
+        """
+        own = values[self.own[rows]]
+        found, counts = np.unique(values, return_counts=True)
+        held = own[0] if own.size else found[np.argmax(counts)]
+        called = called.format(str(held))
+        if found.size == 1:
+            return f"{called} is the same in all {rows.size} settings"
+        of = f"the {rows.size - own.size} other" if own.size else f"{rows.size}"
+        return f"{called} changes in {np.count_nonzero(values != held)} of {of} settings"
 
 
 def _brief(value):
@@ -107,10 +171,11 @@ def over_settings(
     question: Callable[[Any], Any],
     grid: Any,
     *,
+    own: bool = True,
     n_jobs: int | None = None,
     **fit_params: Any,
 ) -> OverSettings:
-    """Ask one question of fits with several settings.
+    """Ask one question of fits with several settings, to see whether its answer depends on them.
 
     Parameters
     ----------
@@ -121,10 +186,15 @@ def over_settings(
     question : callable
         ``question(fitted estimator)``: an answer with ``mean`` and ``interval``, numbers or one
         number for each of several entries (as of ``similarity``, ``drift``, ``project``,
-        `regress`), or a number.
+        `regress`), or a number. What it says of ``prob_increase``, ``prob_positive``,
+        ``prob_exceeds`` or ``prob_nearest``, and its ``verdict``, are in the table.
     grid : dict of str to list, or list of dict
         Values of parameters, as of scikit-learn's ``ParameterGrid``; ``random_state`` among them
         tells how far the seed decides.
+    own : bool, default=True
+        Whether the estimator is fitted as it is, too, where its own setting is not in the grid.
+        That is the first row, or the row of the grid, and marked as ``(own)``: the lines below the
+        table hold signs and verdicts against it.
     n_jobs : int or None, default=None
         Fits at a time, in processes.
     **fit_params : object
@@ -133,7 +203,9 @@ def over_settings(
     Returns
     -------
     OverSettings
-        A table. A setting whose fit or answer fails has a row with the reason.
+        A table. A setting whose fit or answer fails has a row with the reason. Below it, how far
+        apart answers are, and in how many settings the sign of an answer (of one that may be of
+        either sign) and its verdict are others than with the own setting.
 
     Raises
     ------
@@ -154,8 +226,8 @@ def over_settings(
     >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
     >>> ask = lambda fitted: fitted.similarity("cat", "dog")
     >>> table = over_settings(model, texts, ask, {"n_components": [2, 3], "window": [2, 5]})
-    >>> len(table), table.params[0]
-    (4, {'n_components': 2, 'window': 2})
+    >>> len(table), table.params[0], table.settings[1]
+    (4, {'n_components': 2, 'window': 2}, 'n_components=2, window=5 (own)')
     """
     if not callable(question):
         raise TypeError(
@@ -168,47 +240,83 @@ def over_settings(
         raise ValueError(f"grid must have a value for one parameter or more, got {grid!r}.")
     for params in settings:
         clone(estimator).set_params(**params)
+    settings, of_own = _with_own(estimator, settings, own)
     X = materialise(X)
+    begun, n = time.monotonic(), len(settings)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_ask)(clone(estimator).set_params(**params), X, question, fit_params)
-        for params in settings
+        delayed(_ask)(clone(estimator).set_params(**params), X, question, fit_params, (i, n, begun))
+        for i, params in enumerate(settings)
     )
     rows = [
-        (params, *row, note)
-        for params, (answers, note, *_) in zip(settings, found, strict=True)
+        (params, mine, note, *row)
+        for params, mine, (answers, note, *_) in zip(settings, of_own, found, strict=True)
         for row in answers
     ]
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    titles, probs, sources = ({one[i] for one in found if one[i] is not None} for i in (2, 3, 4))
+    params, mine, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
+    interval, proba, verdicts = more
+    titles, probs, sources, names = (_common(one[i] for one in found) for i in (2, 3, 4, 5))
+    proba = np.array(proba, dtype=float) if names is not None else np.full(len(rows), np.nan)
+    interval = np.array(interval, dtype=float).reshape(-1, 2)
     table = OverSettings(
-        columns[0],
-        columns[1],
-        np.array(columns[2], dtype=float),
-        np.array(columns[3], dtype=float).reshape(-1, 2),
-        columns[4],
-        titles.pop() if len(titles) == 1 else None,
-        probs.pop() if len(probs) == 1 else None,
-    )
-    return table._resting_on(sources.pop()) if len(sources) == 1 else table
+        params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
+        notes, titles, probs, names,
+    )  # fmt: skip
+    return table if sources is None else table._resting_on(sources)
 
 
-def _ask(estimator, X, question, fit_params):
-    """Rows (entry, mean, interval) of an answer, a note, its title, probability and source."""
+def _with_own(estimator, settings, wanted):
+    """Settings with the estimator's own, first if it is none of them; which of them is its own."""
+    found = estimator.get_params()
+    mine = {name: found[name] for one in settings for name in one}
+    of_own = [all(_same(value, mine[k]) for k, value in one.items()) for one in settings]
+    if any(of_own) or not wanted:
+        return settings, of_own
+    return [mine, *settings], [True, *of_own]
+
+
+def _same(a, b):
+    """Whether two values of a parameter are the same, as far as can be told."""
+    if a is b:
+        return True
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        return type(a) is type(b) and bool(np.all(np.equal(a, b)))
+    except (TypeError, ValueError):
+        return False
+
+
+def _common(values):
+    """What all values are that are not None; None where they are several, or there is none."""
+    found = {value for value in values if value is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _ask(estimator, X, question, fit_params, turn):
+    """Rows of an answer, a note, its title, probability and source, and what ``proba`` is.
+
+    A row is (entry, mean, interval, proba, verdict). A ``turn`` is the number of the setting, how
+    many there are, and when the first of them began: what the first fit notes is not told again.
+    """
+    i, n, begun = turn
+    gone = time.monotonic() - begun
+    if gone > _PATIENCE:
+        note_user(f"over_settings: {i} of {n} settings, {duration(gone)}")
+    try:
+        with warnings.catch_warnings(record=True) as caught, muted(i > 0):
             warnings.simplefilter("always")
             answer = question(estimator.fit(X, **fit_params))
         rows = _rows_of(answer)
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
-        return [("", np.nan, (np.nan, np.nan))], f"{type(error).__name__}: {text}", *[None] * 3
+        row = "", np.nan, (np.nan, np.nan), np.nan, ""
+        return [row], f"{type(error).__name__}: {text}", *[None] * 4
     note = str(caught[0].message) if caught else ""
-    return rows, note, *(getattr(answer, name, None) for name in ("title", "prob", "source"))
+    about = (getattr(answer, name, None) for name in ("title", "prob", "source"))
+    return rows, note, *about, _name_of_probability(answer)
 
 
 def _rows_of(answer):
-    """Entries of an answer: their names, means and intervals."""
+    """Entries of an answer: names, means, intervals, probabilities and verdicts."""
     mean = np.asarray(getattr(answer, "mean", answer), dtype=float)
     if mean.ndim > 1:
         raise TypeError(
@@ -219,7 +327,21 @@ def _rows_of(answer):
         interval = np.full((*mean.shape, 2), np.nan)
     names = [""] if mean.ndim == 0 else _names_of(answer, mean.size)
     ends = np.asarray(interval, dtype=float).reshape(-1, 2).tolist()
-    return list(zip(names, mean.reshape(-1).tolist(), ends, strict=True))
+    proba = _each(getattr(answer, _name_of_probability(answer) or "", np.nan), mean)
+    verdicts = map(str, _each(getattr(answer, "verdict", None) or "", mean))
+    return list(zip(names, mean.reshape(-1).tolist(), ends, proba, verdicts, strict=True))
+
+
+def _name_of_probability(answer):
+    """Which of its probabilities an answer has for each of its entries; None where it has none."""
+    shape = np.shape(getattr(answer, "mean", answer))
+    names = (name for name in _PROBABILITIES if np.shape(getattr(answer, name, None)) == shape)
+    return next((name for name in names if getattr(answer, name, None) is not None), None)
+
+
+def _each(value, mean):
+    """A value for each entry of an answer, a list; one for all where it is one."""
+    return np.broadcast_to(value, mean.shape).reshape(-1).tolist()
 
 
 def _names_of(answer, n):

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, over_settings
+from skbayesembed.common.warnings import note_user
 
 TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
 MODEL = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
@@ -23,9 +25,15 @@ def test_rows_are_those_of_fits_by_hand(table):
     model = MODEL.set_params(window=3).fit(TEXTS, units=np.arange(18))
     answer = ask(model)
     MODEL.set_params(window=5)
-    assert table.params[1] == {"window": 3}
-    assert table.mean[1] == answer.mean
-    np.testing.assert_array_equal(table.interval[1], answer.interval)
+    assert table.params[2] == {"window": 3}
+    assert table.mean[2] == answer.mean
+    np.testing.assert_array_equal(table.interval[2], answer.interval)
+    # the estimator as it is comes first
+    assert table.own.tolist() == [True] + [False] * 4
+    assert table.params[0] == {"window": 5, "max_features": None, "n_components": 2}
+    assert table.settings[0].endswith("n_components=2 (own)")
+    own = ask(MODEL.fit(TEXTS, units=np.arange(18)))
+    np.testing.assert_array_equal(table.interval[0], own.interval)
     assert table.prob == 0.9 and table.source == "units" and table.title == answer.title
 
 
@@ -44,7 +52,8 @@ def test_figure(table):
     from skbayesembed.plotting import ForestDisplay
 
     display = ForestDisplay.from_result(table)
-    shown = [label.get_text() for label in display.ax_.get_yticklabels()]
+    own, *shown = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert own.endswith("(own)")
     assert shown == ["window=1", "window=3", "n_components=3,\nwindow=3"]
     assert "90 % interval" in display.ax_.get_xlabel()
 
@@ -53,10 +62,63 @@ def test_answers_of_several_entries_and_numbers():
     def nearer(model):
         return model.nearer("cat", ["dog", "mat", "bone"])
 
-    table = over_settings(MODEL, TEXTS, nearer, {"window": [2]})
+    table = over_settings(MODEL, TEXTS, nearer, {"window": [2]}, own=False)
     assert sorted(table.entries) == ["bone", "dog", "mat"]
+    assert "P(nearest)" in repr(table) and abs(table.proba.sum() - 1) < 1e-9
     number = over_settings(MODEL, TEXTS, lambda m: float(m.n_iter_), {"window": [2]}, n_jobs=1)
     assert np.isnan(number.interval).all() and number.mean[0] >= 1
+
+
+@pytest.mark.parametrize(
+    "grid, own, lines",
+    [
+        (
+            [2, 3, 7, 9],
+            True,
+            ["the sign changes in 3 of the 4 other settings",
+             "the verdict 'larger' changes in 3 of the 4 other settings"],
+        ),
+        ([2, 3, 5, 7], True, ["changes in 2 of the 3 other", "'larger' changes in 3 of the 3"]),
+        ([2, 3, 7], False, ["the sign changes in 1 of 3 settings", "verdict 'smaller' changes in"]),
+        ([4], True, ["the sign is the same in all 2", "verdict 'larger' is the same in all 2"]),
+    ],
+)  # fmt: skip
+def test_signs_and_verdicts_are_held_against_the_own_setting(grid, own, lines, monkeypatch):
+    """Of an answer that depends on the window by a rule."""
+    monkeypatch.setattr(BayesianSGNS, "fit", lambda self, X: self)
+    verdicts = {2: "smaller", 3: "smaller", 4: "larger", 5: "larger", 7: "not decided", 9: "larger"}
+
+    def question(model):
+        value = model.window - 3.5 if model.window < 9 else -1.0
+        chance = 1 / (1 + np.exp(-value))
+        ends = (value - 1, value + 1)
+        return Bunch(
+            mean=value, interval=ends, prob_positive=chance, verdict=verdicts[model.window]
+        )
+
+    table = over_settings(MODEL, TEXTS, question, {"window": grid}, own=own)
+    assert table.own.sum() == own and len(table) == len({*grid, 5}) - (not own)
+    assert table.proba_of == "prob_positive" and "P(> 0)" in repr(table)
+    np.testing.assert_array_equal(table.proba > 0.5, table.mean > 0)
+    for line in lines:
+        assert line in repr(table)
+
+
+def test_notes_are_told_once(monkeypatch, capsys):
+    """And how far all settings are, where they take long."""
+    monkeypatch.setattr("skbayesembed.settings._PATIENCE", -1.0)
+
+    def fit(self, X):
+        note_user("a note")
+        return self
+
+    monkeypatch.setattr(BayesianSGNS, "fit", fit)
+    over_settings(MODEL, TEXTS, lambda model: model.window, {"window": [2, 3]})
+    told = capsys.readouterr().err.splitlines()
+    assert told[1] == "skbayesembed: a note"
+    assert [text.split(": ")[-1][:17] for text in (told[0], *told[2:])] == [
+        f"{i} of 3 settings, " for i in range(3)
+    ]
 
 
 @pytest.mark.parametrize(

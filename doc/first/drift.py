@@ -26,12 +26,40 @@ print(model.most_changed(8, start=1800, end=2000))
 for word in ("peace", "economic"):
     print(model.drift(word, 1800, 2000))
     print()
-# %% solvers
-from sklearn.utils import Bunch
-
+# %% settings
 from skbayesembed import over_settings
 
+grid = [{"diffusion": [1e-4, 1e-2]}, {"n_components": [20]}]
+print(over_settings(
+    model, addresses.data, lambda fitted: fitted.similarity_change("peace", "freedom", 1800, 2000),
+    grid, times=addresses.year,
+))
+# %% threshold
+from sklearn.utils import Bunch
 
+
+def moved(fitted):
+    """Whether some words have drifted."""
+    words = ["peace", "high", "energy"]
+    found = [fitted.drift(word, 1800, 2000) for word in words]
+    names = ("mean", "interval", "prob_exceeds", "verdict")
+    return Bunch(terms=words, prob=0.9, **{name: [one[name] for one in found] for name in names})
+
+
+print(over_settings(
+    model, addresses.data, moved, {"diffusion": [1e-4, 1e-2]}, times=addresses.year
+))
+# %% scores
+import numpy as np
+from sklearn.base import clone
+
+texts, years = np.array(addresses.data, dtype=object), np.asarray(addresses.year)
+held_out = np.arange(len(texts)) % 5 == 0
+for diffusion in (1e-4, 1e-3, 1e-2):
+    other = clone(model).set_params(diffusion=diffusion)
+    other.fit(texts[~held_out], times=years[~held_out])
+    print(diffusion, round(other.score(texts[held_out], times=years[held_out]), 5))
+# %% solvers
 def both(fitted):
     """The same question, by documents and by the model alone."""
     found = {

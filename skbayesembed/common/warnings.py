@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 
 from .searches import Searched
@@ -18,8 +21,24 @@ _SEARCHES, _JOBLIB = "sklearn.model_selection", f"{os.sep}joblib{os.sep}"
 _WORKER = "<search>"
 
 
+# Whether notes of this thread are left out.
+_MUTED: ContextVar[bool] = ContextVar("muted", default=False)
+
+
+@contextlib.contextmanager
+def muted(on: bool = True) -> Iterator[None]:
+    """Context whose notes were told before, and are left out; not where ``on`` is False."""
+    token = _MUTED.set(on or _MUTED.get())
+    try:
+        yield
+    finally:
+        _MUTED.reset(token)
+
+
 def note_user(text: str) -> None:
     """Tell the user something on the standard error stream that is no warning."""
+    if _MUTED.get():
+        return
     print(f"skbayesembed: {text}", file=sys.stderr, flush=True)
 
 

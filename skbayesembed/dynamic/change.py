@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,10 @@ from ..sgns.questions.kinds import CosineDistances, Distances
 from ..sgns.questions.operands import of_places, together
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
 from .vectors import places_of
+from .verdicts import LEAST_KNOWN, note_on_settings, notes_on_uses, settings_of
 
+# A probability from which on a change is sure, whatever is known of the move.
+_SURE = 0.9
 # Words whose deviations, or draws, are worked on at a time.
 _WORDS, _DRAWN_WORDS = 512, 50
 
@@ -135,7 +139,9 @@ class Changes(Table):
         ``threshold``: of false discoveries, where the table is cut below it.
     known : ndarray of shape (n,)
         Share of the prior's variance of the word's move that was taken away by what was seen: near
-        0 where nothing is known of it, whatever the probability.
+        0 where the move is as uncertain as before any data. It is about the width of what is
+        known and not about where it lies: a move that is beyond the threshold by more than this
+        width is sure all the same, and a line below the table says so.
     count_start, count_end : ndarray of shape (n,)
         Positive pairs that the word was the target of in the two periods.
     periods : tuple
@@ -149,6 +155,10 @@ class Changes(Table):
     n_units : ndarray of shape (n,) or None
         Effective units of sampling that the vector rests on in the period that has fewer; None
         where intervals are the model's.
+    settings : dict
+        What this rests on besides the text: ``diffusion``, whether it was learned
+        (``diffusion_learned``), and ``n_components``; and how many pairs a use of a word makes at
+        most (``pairs_of_use``; None where that is not known).
 
     Examples
     --------
@@ -176,9 +186,21 @@ class Changes(Table):
     prob: float
     n_draws: int
     n_units: np.ndarray | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def _notes(self):
-        return super()._notes() + units_notes(self)
+        return super()._notes() + units_notes(self) + self._notes_on_known()
+
+    def _notes_on_known(self):
+        """A note on words that have surely changed although next to nothing is ``known``."""
+        which = self.words[(self.known < LEAST_KNOWN) & (self.prob_exceeds > _SURE)]
+        if which.size == 0:
+            return []
+        words = ", ".join(which.tolist())
+        return [
+            f"(known below {LEAST_KNOWN:g} for {words}: how far is as uncertain as before any "
+            "data, that it is beyond the threshold is not)"
+        ]
 
     # what is printed; a data frame has counts and standard deviations besides
     def _columns(self):
@@ -267,12 +289,16 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     columns = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
     order = _surest(columns["above"], columns["interval"][:, 0])
     mean, sd, interval, above, known, *n_units = (column[order] for column in columns.values())
-    words, labels = words[order], estimator.periods_.labels
-    return Changes(
+    words, labels, settings = words[order], estimator.periods_.labels, settings_of(estimator)
+    found = Changes(
         estimator.words_[words], mean, sd, interval, above, false_shares(above), known,
         *(estimator.observed_[t, words] for t in at),
         tuple(labels[t] for t in at), distance, threshold, prob, n_draws, *n_units,
-    )._resting_on(source_of(estimator, deviations is not None))  # fmt: skip
+        settings=settings,
+    )  # fmt: skip
+    source = source_of(estimator, deviations is not None)
+    uses = notes_on_uses(settings["pairs_of_use"])
+    return found._resting_on(source, [*uses, note_on_settings(settings)])
 
 
 def _surest(above, low):

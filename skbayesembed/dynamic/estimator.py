@@ -197,7 +197,11 @@ class DynamicSGNS(
         Word to place in ``words_``.
     periods_ : Periods
     observed_ : ndarray of shape (n_periods, n_words)
-        Positive pairs that each word was the target of in each period.
+        Positive pairs that each word was the target of in each period. Of texts, one use of a word
+        makes as many as its window holds, with their weights: up to 5 with the default ``window=4``
+        and ``window_weights``, ``window + 1``, fewer at the ends of documents; ``2 * window`` with
+        ``"uniform"``. So 10 pairs are about two uses. Of count matrices a use makes one pair with
+        ``pair_weights="token"``.
     n_iter_ : int
         Iterations of ``"vi"`` or of the search for the mode; 1 of samplers.
     approximation_ : object
@@ -258,6 +262,8 @@ class DynamicSGNS(
     __metadata_request__score = _TIMES
 
     _units_need = "a list of several PairCounts a period"
+    # that a use of a word makes, at most
+    _pairs_of_use: float | None = None
 
     rho_ = Learned()
     alpha_ = Learned()
@@ -415,6 +421,7 @@ class DynamicSGNS(
         found = spine.fit(self, ROOM, training, seeds)
         self._stream = None
         self._note(training, seeds["reading"])
+        self._pairs_of_use = inputs.pairs_of_use(self, training)
         self._count_seed = seeds["counts"]
         self._no_units, self._sampling = why_not(self, training), None
         self._set_fitted(found)
@@ -473,6 +480,7 @@ class DynamicSGNS(
         self._learn_stream(lambda: Stream(self), X, times)
         self._no_units, self._sampling = "partial_fit", None
         self._note(self._stream.known, self._stream.reading_seed)
+        self._pairs_of_use = None
         return self
 
     @told_of_compiling

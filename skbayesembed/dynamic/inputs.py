@@ -89,6 +89,16 @@ class Windows(NamedTuple):
     subsample: None = None
 
 
+def pairs_of_use(estimator, training):
+    """The most pairs that one use of a word as a target makes; None where that is not known."""
+    if training.given:
+        return None
+    if training.columns is not None:
+        return 1.0 if estimator.pair_weights == "token" else None
+    uniform = estimator.window_weights == "uniform"
+    return float(2 * estimator.window if uniform else estimator.window + 1)
+
+
 def places_of(words):
     """Place of each word, a dict."""
     return {word: i for i, word in enumerate(words.tolist())}

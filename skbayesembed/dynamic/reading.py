@@ -33,8 +33,12 @@ from .change import (
 )
 from .vectors import places_of
 from .verdicts import (
+    note_on_settings,
+    notes_on_uses,
+    notes_on_verdict,
     sentence_on_change,
     sentence_on_drift,
+    settings_of,
     verdict_on_change,
     verdict_on_drift,
     without_data,
@@ -111,8 +115,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
     posterior_: Any
     periods_: Any
     words_: Any
+    vocabulary_: Any
     rho_: Any
     observed_: Any
+    _pairs_of_use: float | None
 
     def trajectory(self, word: str | int, *, which: str = "target", prob: float = 0.9) -> Answer:
         """Posterior of a word's vector in every period.
@@ -291,13 +297,19 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``end`` less that at ``start``; ``pairs``, the positive pairs that the words were
             targets of in the two periods, those of the one with fewer; and ``prob_increase``, the
             probability that the words drew closer (NaN where the verdict is ``"no data"``).
+            ``settings``, what all this rests on besides the text: the ``diffusion``, whether it was
+            learned (``diffusion_learned``), and ``n_components``; and the most pairs that a use of
+            a word makes (``pairs_of_use``, None where that is not known).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
             ``verdict``, where there is an interval, sums up: ``"no data"`` where there are fewer
             than 10 of the ``pairs`` in one of the periods, so that this is what the prior makes of
             others; else ``"closer"`` where the whole interval is above zero, ``"apart"`` where it
             is below, and ``"not decided"``. ``sentence`` says it in words, to be copied; where
-            there are so few pairs, it says so instead, without a number.
+            there are so few pairs, it says so instead, without a number. The interval decides, not
+            ``prob_increase``: by units the two agree, but for Monte Carlo error (the verdict goes
+            with a probability above 0.95 or below 0.05 where ``prob=0.9``); those of the model are
+            of the highest density and need not leave as much on either side.
 
             That nothing has changed is another claim than "not decided": `contrast` of two answers
             of `similarity` with ``low=`` and ``high=`` has the probability of a small change.
@@ -321,6 +333,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         similarity = similarity_title(a, b)
         title = f"change of the {similarity} from {start} to {end}"
         found = difference(self, later, former, prob, title=title)
+        _note_settings(self, found)
         found.pairs = tuple(fewest_pairs(self, [before, after], a, b).tolist())
         without_data(found, min(found.pairs) < FEWEST_PAIRS)
         found.prob_increase = found.pop("prob_positive")
@@ -329,6 +342,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
             if found.verdict == "no data":
                 # the prior alone would say it
                 found.prob_increase = np.nan
+            found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
         found.sentence = sentence_on_change(found, similarity, (start, end))
         return found
 
@@ -369,11 +383,14 @@ class DynamicReadingMixin(DynamicAskingMixin):
             period in which the word has fewer than 10 ``pairs``, where they would be those of other
             periods, from which it drifts there; and so is ``n_units``, the fewer.
 
+            ``settings`` are as of `similarity_change`.
+
             ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
             one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``
             where the whole interval is above the threshold, ``"no drift"`` where it is below; else
             ``"not decided"``, or ``"not known"`` where ``known`` is below 0.1 for want of data (95
-            % of the prior's standard deviation are left), and not because units differ.
+            % of the prior's standard deviation are left), and not because units differ. The
+            interval decides, not ``prob_exceeds``: see `similarity_change`.
 
             ``typical``, a yardstick: the median over words that have 10 pairs and more in both
             periods of the distance of their mean vectors, which is smaller than a mean distance by
@@ -404,6 +421,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         start, end = (self.periods_.labels[t] for t in at)
         title = f"{distance} distance of {str(self.words_[index])!r}, {start} to {end}"
         found, known = moves(self, at, np.array([index]), distance, prob, (), title=title)
+        _note_settings(self, found)
         found.pairs = tuple(float(self.observed_[t, index]) for t in at)
         if "n_units" in found:
             units = self._deviations().n_units
@@ -424,6 +442,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
                 if found.verdict == "no data":
                     # the prior alone would say it
                     found.prob_exceeds = np.nan
+                found._noting(*notes_on_verdict(found, found.prob_exceeds, threshold))
         word = str(self.words_[index])
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)
         return found
@@ -510,7 +529,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         -------
         Neighbours
             Ordered by posterior mean cosine, with the probability of each of being among the
-            ``n`` nearest; prints as a table.
+            ``n`` nearest, and the ``pairs`` that it was the target of in the period, as of
+            ``observed_``; prints as a table. Where these, or ``word_pairs``, those of the word
+            itself, are below 10, ``n_units`` is NaN, a dash in print, and a line below the table
+            says so: such a vector is what the prior makes of other periods, and its neighbours are
+            theirs.
 
         Examples
         --------
@@ -525,8 +548,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         check_prob(prob)
         check_integer("n", n, 1)
         shift = self._shift(period)
-        label = self.periods_.labels[shift // self.words_.size]
-        return most_similar(self, word, n, prob, shift, label)
+        at = shift // self.words_.size
+        found = most_similar(self, word, n, prob, shift, self.periods_.labels[at])
+        pairs = self.observed_[at, [self.vocabulary_[w] for w in found.words.tolist()]]
+        own = float(fewest_pairs(self, [at], phrase_of(self, word, "word"))[0])
+        return found._seen_in_period(pairs, own, notes_on_uses(self._pairs_of_use))
 
     def cooccurrence_proba(
         self, pairs: Sequence, *, periods: ArrayLike | None = None, prob: float = 0.9
@@ -566,6 +592,12 @@ class DynamicReadingMixin(DynamicAskingMixin):
         title = "probability that a pair is positive"
         axes = _over(where) | pair_axis(self, targets, contexts)
         return ask(self, question, prob, rows.shape, title=title, axes=axes, **where)
+
+
+def _note_settings(estimator, found):
+    """Say, in place, what an answer about change rests on besides the text."""
+    found.settings = settings_of(estimator)
+    found._noting(note_on_settings(found.settings))
 
 
 def _over(where):

@@ -6,10 +6,11 @@ import numpy as np
 
 from ..posterior.sentences import ended, estimate, side_of_zero
 from ..posterior.sources import FEWEST_PAIRS
+from .predict import diffusion_draws
 
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
 # deviation.
-_LEAST_KNOWN = 0.1
+LEAST_KNOWN = 0.1
 _TOO_FEW = "There are too few data"
 # What verdicts of `drift` are in a sentence; where there are no data it is another one.
 _OF_DRIFT = {
@@ -26,6 +27,43 @@ _OF_CHANGE = {
 }
 
 
+def settings_of(estimator):
+    """What answers about change rest on besides the text, a dict.
+
+    ``diffusion``, given or learned (``diffusion_learned``; the mean of its draws),
+    ``n_components``, and the most pairs that a use of a word makes, None where that is not known
+    (``pairs_of_use``).
+    """
+    return {
+        "diffusion": float(np.mean(diffusion_draws(estimator))),
+        "diffusion_learned": estimator._prior.learned,
+        "n_components": estimator.rho_.shape[-1],
+        "pairs_of_use": estimator._pairs_of_use,
+    }
+
+
+def note_on_settings(settings):
+    """Line below a table of changes: what it rests on besides the text."""
+    return f"(rests on {_settings(settings)}: over_settings asks with others)"
+
+
+def notes_on_uses(most):
+    """Line below a table with pairs: how many a use of a word makes at most; none of unknown."""
+    return [] if most is None else [f"(pairs: {_use(most)})"]
+
+
+def _use(most):
+    return f"a use of a word makes up to {most:g}"
+
+
+def _settings(settings):
+    known = "learned" if settings["diffusion_learned"] else "given"
+    return (
+        f"diffusion={settings['diffusion']:.3g}, {known}, and "
+        f"n_components={settings['n_components']}"
+    )
+
+
 def verdict_on_drift(found):
     """What `drift` found with a threshold, one of five short texts."""
     if _has_no_data(found):
@@ -37,7 +75,7 @@ def verdict_on_drift(found):
         return "no drift"
     # the sampling of units may vary more than the prior, and then it is no want of data
     of_prior = found.get("sd_prior", 1.0) > found.get("sd_sampling", 0.0)
-    return "not known" if found.known < _LEAST_KNOWN and of_prior else "not decided"
+    return "not known" if found.known < LEAST_KNOWN and of_prior else "not decided"
 
 
 def verdict_on_change(found):
@@ -45,6 +83,38 @@ def verdict_on_change(found):
     return (
         "no data" if _has_no_data(found) else str(side_of_zero(found.interval, "closer", "apart"))
     )
+
+
+def notes_on_verdict(found, proba, value):
+    """Line below a table whose one-sided probability would decide otherwise than its interval.
+
+    Intervals by units leave as much on either side, and agree with it up to Monte Carlo error;
+    highest density intervals of a skewed posterior need not.
+
+    Parameters
+    ----------
+    found : Answer
+        With a verdict.
+    proba : float
+        Probability of more than ``value``.
+    value : float
+        What the interval is held against.
+
+    Returns
+    -------
+    list of str
+    """
+    low, high = found.interval
+    tail = 0.5 * (1.0 - found.prob)
+    decided = low > value, high < value
+    if found.source == "units" or found.verdict == "no data":
+        return []
+    if decided == (proba > 1.0 - tail, proba < tail):
+        return []
+    return [
+        "(the interval decides the verdict; of the highest density, it need not leave as much on "
+        "either side, as P does)"
+    ]
 
 
 def sentence_on_drift(found, kind, word, periods, learned):
@@ -102,13 +172,19 @@ def _pairs(found, periods):
     """How many pairs there are in either period."""
     parts = zip(found.pairs, periods, strict=True)
     (start, first), (end, last) = [(f"{n:,.0f}", label) for n, label in parts]
-    return f"{start} pairs in {first} and {end} in {last}"
+    text = f"{start} pairs in {first} and {end} in {last}"
+    most = found.settings["pairs_of_use"]
+    return text if most is None else f"{text} ({_use(most)})"
 
 
 def _ended(text, found, said, periods):
-    """A sentence and what its verdict says, with the pairs where they are few."""
+    """A sentence and what its verdict says, with the pairs where they are few.
+
+    And what the answer rests on besides the text.
+    """
     verdict = said.get(found.get("verdict", ""), "")
     if verdict.startswith(_TOO_FEW):
-        verdict += f" ({_pairs(found, periods)})"
+        verdict += f": {_pairs(found, periods)}"
     text = f"{text}{'. ' if verdict else ''}{verdict}"
-    return ended(text, found.source, found.get("n_units", np.inf))
+    text = ended(text, found.source, found.get("n_units", np.inf))
+    return f"{text} This rests on {_settings(found.settings)}."

@@ -14,7 +14,7 @@ from ..posterior.sources import FEWEST_PAIRS, interval_label
 from ..posterior.tables import bounded, p_values
 from ..sgns.neighbours import order_note
 from .canvas import Display, can
-from .marks import beside, column_width, forest, forest_height, reference
+from .marks import beside, column_width, forest, forest_height, keep_ticks_apart, reference
 
 
 class Rows(NamedTuple):
@@ -188,7 +188,8 @@ def rows_of(result: Any) -> Rows:
         quantity, title, more, zero = kind(result)
         words = [str(word) for word in result.words]
         note = order_note(result) if hasattr(result, "prob_top") else None
-        return Rows(words, result.mean, result.interval, quantity, title, more, zero, note)
+        few = getattr(result, "few_pairs", None)
+        return Rows(words, result.mean, result.interval, quantity, title, more, zero, note, few=few)
     kind = _OTHERS.get(type(result).__name__)
     if kind is not None:
         return kind(result)
@@ -321,13 +322,14 @@ class ForestDisplay(Display):
             notes.append(f"hollow: fewer than {FEWEST_PAIRS} pairs, what the prior makes of others")
         note = "".join("\n" + textwrap.fill(note, _NOTE) for note in notes)
         axes.set_xlabel(f"{rows.quantity}{below}{note}")
+        # heads of columns leave a title no room beside them
+        crowded = len(rows.beside) > 1 and source != "point"
         if rows.title is not None:
-            # above the heads of columns, which leave it no room beside them
-            crowded = len(rows.beside) > 1 and source != "point"
             axes.set_title(rows.title, loc="left", pad=_ABOVE_HEADS if crowded else None)
-            if crowded:
-                axes.locator_params(axis="x", nbins=3)
-        return self._close()
+        self._close()
+        if crowded:
+            keep_ticks_apart(axes)
+        return self
 
 
 class NeighborsDisplay(ForestDisplay):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ _LINE = 0.15
 _LABEL = 22
 # Width of a letter, relative to the size of the text, and of a gap between columns, in points.
 _LETTER, _GAP = 0.58, 10.0
+# Points that labels of ticks are apart.
+_APART = 4.0
 # How strongly bands are filled, with data and without.
 _BAND, _PALE = 0.2, 0.07
 # How strongly lines of intervals without data are drawn.
@@ -142,6 +145,31 @@ def band(axes, x, mean, interval, *, source=None, color=COLORS[0], line="-", lab
     (points,) = axes.plot(x, mean, ls=line, **style, label=label)
     axes.locator_params(axis="x", nbins=6)
     return Band(points, filled, key)
+
+
+def keep_ticks_apart(axes):
+    """Have fewer ticks on the horizontal axis where their labels touch: first and last, or one.
+
+    The axes must have their final content.
+    """
+    axes.locator_params(axis="x", nbins=3)
+    ticks, touch = _labelled_ticks(axes)
+    for fewer in ((ticks[0], ticks[-1]), (ticks[len(ticks) // 2],)) if ticks else ():
+        if not touch:
+            return
+        axes.set_xticks(fewer)
+        _, touch = _labelled_ticks(axes)
+
+
+def _labelled_ticks(axes):
+    """Where ticks of the horizontal axis are, and whether labels of some touch each other."""
+    axes.figure.draw_without_rendering()
+    low, high = sorted(axes.get_xlim())
+    ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+    shown = [(at, text.get_window_extent()) for at, text in ticks if low <= at <= high]
+    gap = _APART * axes.figure.dpi / 72.0
+    touch = any(b.x0 - a.x1 < gap for (_, a), (_, b) in itertools.pairwise(shown))
+    return [at for at, _ in shown], touch
 
 
 def density(axes, row, draws, *, height=0.8, color=COLORS[0]):

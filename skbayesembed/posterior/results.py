@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
@@ -173,6 +173,12 @@ class Result(Bunch):
 
     def _repr_html_(self):
         return ResultTable(self)._repr_html_()
+
+    def _noting(self, *lines: str) -> Self:
+        """Add lines below the table; returns the result."""
+        about = replace(self._about, asides=(*self._about.asides, *lines))
+        object.__setattr__(self, "_about", about)
+        return self
 
     def copy(self) -> Self:
         """Return a shallow copy.

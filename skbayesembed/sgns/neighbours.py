@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
-from ..posterior.sources import FEW_UNITS, source_of
+from ..posterior.sources import FEW_UNITS, FEWEST_PAIRS, source_of
 from ..posterior.summary import summarise
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, dashed
 from .documents import answers
 from .questions.asking import errors_of
 from .questions.kinds import Cosines
@@ -65,7 +65,7 @@ def units_columns(table, names):
     """The column of effective units of a table, of those names in a data frame; none without."""
     if table.n_units is None:
         return []
-    return [Column(f"{'units':>7}", table.n_units, names, ".1f")]
+    return [Column(f"{'units':>7}", table.n_units, names, dashed(".1f"))]
 
 
 def with_errors(table, series):
@@ -109,6 +109,10 @@ class Neighbours(Table):
         ``high_mcse``; None where intervals are by units, and for a point estimate.
     period : object
         Label of the period; None where there is none.
+    pairs : ndarray of shape (n,) or None
+        Positive pairs that each neighbour was the target of in the period; None without periods.
+    word_pairs : float or None
+        Those of the word; of a list or an axis, of the word that has fewest.
 
     Examples
     --------
@@ -132,13 +136,43 @@ class Neighbours(Table):
     n_units: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
     period: Any = None
+    pairs: np.ndarray | None = None
+    word_pairs: float | None = None
+
+    @property
+    def few_pairs(self) -> np.ndarray | None:
+        """Where the word or a neighbour has next to no pairs in the period, (n,); None without."""
+        if self.pairs is None or self.word_pairs is None:
+            return None
+        return np.minimum(self.pairs, self.word_pairs) < FEWEST_PAIRS
+
+    def _seen_in_period(self, pairs, word_pairs, asides):
+        """These with the pairs of the period; units of other periods are none of its own."""
+        found = replace(self, pairs=pairs, word_pairs=word_pairs)
+        if found.n_units is not None:
+            found = replace(found, n_units=np.where(found.few_pairs, np.nan, found.n_units))
+        return found._resting_on(self.source, asides)
+
+    def _notes_on_pairs(self):
+        """Lines on what has next to no data in the period."""
+        if self.pairs is None:
+            return []
+        lines, of_others = [], "what the prior makes of other periods"
+        below = f"fewer than {FEWEST_PAIRS} pairs in {self.period}"
+        if self.word_pairs < FEWEST_PAIRS:
+            itself = f"{self.word!r} itself, {self.word_pairs:.3g}"
+            lines.append(f"({below} of {itself}: its neighbours there are {of_others})")
+        few = self.words[self.pairs < FEWEST_PAIRS]
+        if few.size:
+            lines.append(f"({below} of {', '.join(few.tolist())}: there they are {of_others})")
+        return lines
 
     def _title(self):
         where = "" if self.period is None else f", {self.period}"
         return f"nearest to {self.word!r}{where}"
 
     def _notes(self):
-        return super()._notes() + order_notes(self) + units_notes(self)
+        return super()._notes() + self._notes_on_pairs() + order_notes(self) + units_notes(self)
 
     def _columns(self):
         # of the same widths whatever the numbers
@@ -149,6 +183,8 @@ class Neighbours(Table):
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
             Column(f"{top:>9}", self.prob_top, ("prob_top",), self._chances),
         ]
+        if self.pairs is not None:
+            columns.append(Column(f"{'pairs':>7}", self.pairs, ("pairs",), ".0f"))
         return columns + units_columns(self, ("n_units",))
 
     def _series(self):

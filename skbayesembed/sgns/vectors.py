@@ -74,6 +74,7 @@ def deviations_of(estimator):
         return None
     # as they are set now, which may be after the fit
     sampling.verbose, sampling.n_jobs = estimator.verbose, estimator.n_jobs
+    sampling.of_model = False
     try:
         if sampling.problem is None:
             return sampling.deviations
@@ -147,6 +148,7 @@ class UnitsMixin:
                 f"{name} needs documents, or {self._units_need}, and was fitted with "
                 f"{self._no_units}."
             )
+        self._sampling.of_model = self.uncertainty == "model"
         return self._sampling
 
     def _note_uncertainty(self, posterior):

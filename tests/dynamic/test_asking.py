@@ -271,6 +271,14 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert stays.pairs == tuple(model.observed_[[0, 2], model.vocabulary_["sun"]])
     assert "gone" not in model.most_changed(10).words
     assert gone.verdict == "no data" and stays.verdict in ("no drift", "not decided")
+    near = [model.most_similar(word, 4, period=labels[2]) for word in ("gone", "sun")]
+    assert near[0].few_pairs.all() and f"{labels[2]} of 'gone' itself, 0: " in repr(near[0])
+    np.testing.assert_array_equal(near[1].few_pairs, near[1].words == "gone")
+    assert f"pairs in {labels[2]} of gone: there" in repr(near[1])
+    seen = model.observed_[2, [model.vocabulary_[w] for w in near[1].words]]
+    np.testing.assert_array_equal(near[1]["pairs"], seen)
+    if uncertainty == "documents":
+        np.testing.assert_array_equal(np.isnan(near[1].n_units), near[1].few_pairs)
     change = model.similarity_change("gone", "sun")
     # nothing is said that the prior alone would say
     assert change.verdict == "no data" and np.isnan(change.prob_increase)
@@ -282,6 +290,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         (model.drift("gone", distance="cosine"), "'gone' has drifted"),
     ):
         there = f"{answer.pairs[0]:,.0f} pairs in {ends[0]} and 0 in {ends[1]}"
+        there += " (a use of a word makes up to 5)"
         assert answer.sentence == f"There are too few data to say whether {asked}: {there}."
     assert "too few data" not in stays.sentence
     assert ("for these texts alone)" in stays.sentence) == (stays.source == "model")

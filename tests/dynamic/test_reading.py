@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.utils import Bunch
 
 from skbayesembed import DynamicSGNS
 from skbayesembed.datasets import make_dynamic_sgns
 from skbayesembed.dynamic import predict
 from skbayesembed.dynamic.reading import prior_distance
+from skbayesembed.dynamic.verdicts import notes_on_verdict
 from skbayesembed.posterior.posterior import hdi_interval
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chains have not mixed")
@@ -86,6 +90,11 @@ def test_similarity_change(model, rho, monkeypatch):
     assert found.prob_increase == np.mean(draws[:, 3] > draws[:, 1])
     assert found.pairs == tuple(model.observed_[[1, 3]][:, [0, 4]].min(axis=1))
     assert found.verdict != "no data" and "changed by" in found.sentence
+    rests = f"rests on diffusion=0.01, given, and n_components={K}"
+    assert f"({rests}: over_settings" in repr(found) and f"This {rests}." in found.sentence
+    expected = {"diffusion": 0.01, "diffusion_learned": False, "n_components": K}
+    # a use makes as many pairs as PairCounts say
+    assert found.settings == expected | {"pairs_of_use": None}
     assert_summary(model.similarity_change(0, 4), draws[:, 3] - draws[:, 0])
     np.testing.assert_allclose(
         model.similarity_change(0, 4, 1890, 1850).mean, -model.similarity_change(0, 4).mean
@@ -103,6 +112,18 @@ def test_drift(model, rho):
     assert_summary(found, distance)
     assert found.threshold == prior_distance(model, (0, 3))
     assert found.prob_exceeds == np.mean(distance > found.threshold)
+
+
+def test_the_interval_decides_and_says_so_where_the_probability_would_not():
+    """Of a skewed posterior whose highest density leaves all of the rest on one side."""
+    made = {"prob": 0.9, "source": "model", "verdict": "closer"}
+    skewed = Bunch(interval=np.array([0.1, 2.0]), **made)
+    assert notes_on_verdict(skewed, 0.97, 0.0) == []
+    (line,) = notes_on_verdict(skewed, 0.93, 0.0)
+    assert "the interval decides the verdict" in line
+    (line,) = notes_on_verdict(Bunch(**{**skewed, "interval": np.array([-0.1, 2.0])}), 0.96, 0.0)
+    for other in ({"source": "units"}, {"verdict": "no data"}):
+        assert notes_on_verdict(Bunch(**{**skewed, **other}), 0.93, 0.0) == []
 
 
 def test_the_default_threshold_is_the_distance_of_the_prior(model):
@@ -153,6 +174,10 @@ def test_most_changed_prints_and_converts(model):
     found = model.most_changed(3)
     assert found.periods == (1850, 1890)
     lines = repr(found).splitlines()
+    rests = (
+        f"(rests on diffusion=0.01, given, and n_components={K}: over_settings asks with others)"
+    )
+    assert lines.pop() == rests and found.settings["diffusion"] == 0.01
     if found.source == "unmixed":
         assert "have not mixed" in lines.pop()
     assert lines[0] == "most changed from 1850 to 1890, by euclidean distance" and len(lines) == 5
@@ -165,6 +190,10 @@ def test_most_changed_prints_and_converts(model):
     ]  # fmt: skip
     assert frame["word"].tolist() == found.words.tolist()
     assert len(model.most_changed(100)) == V
+    assert "known below" not in repr(found)
+    known, sure = np.array([0.5, 0.05, 0.02]), np.array([0.99, 0.95, 0.5])
+    some = dataclasses.replace(found, known=known, prob_exceeds=sure)
+    assert f"(known below 0.1 for {found.words[1]}: " in repr(some)
 
 
 def test_ties_go_by_the_lower_end(model):
@@ -176,7 +205,7 @@ def test_ties_go_by_the_lower_end(model):
 def test_a_point_estimate_says_so(data):
     model = DynamicSGNS(K, solver="map", diffusion=0.01, random_state=0)
     found = model.fit(data.pairs, times=CENTRES).most_changed(2)
-    assert repr(found).endswith("(a point estimate: one draw, intervals without width)")
+    assert "\n(a point estimate: one draw, intervals without width)\n" in repr(found)
     assert found.n_draws == 1 and not found.sd.any()
     assert set(found.prob_exceeds) <= {0.0, 1.0}
 
@@ -266,3 +295,20 @@ def test_a_word_named_twice_has_one_vector(data):
     np.testing.assert_allclose(draws[..., 1].mean(axis=0), alone[..., 0].mean(axis=0), atol=0.03)
     a, b = model.similarity("x5", "x2"), model.similarity("x2", "x5")
     np.testing.assert_allclose(a.draws, b.draws)
+
+
+@pytest.mark.parametrize(
+    "options, most", [({}, 5.0), ({"window": 2, "window_weights": "uniform"}, 4.0)]
+)
+def test_pairs_of_a_use(options, most):
+    """Of a word in the middle of a text, and of a token of a count matrix."""
+    text = "a b c d e f x f e d c b a".split()
+    make = {"solver": "map", "uncertainty": "model", "min_count": 1, "random_state": 0, **options}
+    model = DynamicSGNS(1, **make).fit([text, text], times=[1, 2])
+    assert model.observed_[0, model.vocabulary_["x"]] == most
+    assert model.drift("x").settings["pairs_of_use"] == most
+    assert f"(pairs: a use of a word makes up to {most:g})" in repr(
+        model.most_similar("x", period=1)
+    )
+    counts = DynamicSGNS(1, **make).fit(np.array([[1, 4], [1, 3]]), times=[1, 2])
+    assert counts.drift(0).settings["pairs_of_use"] == counts.observed_[0, 0] == 1.0

@@ -27,6 +27,7 @@ from skbayesembed.numeric.tridiagonal import Tridiagonal
 from skbayesembed.posterior.sources import FEWEST_PAIRS
 from skbayesembed.sgns.counting import expected_negatives
 from skbayesembed.sgns.documents.answers import cosine_change, logit_change
+from skbayesembed.sgns.documents.awaited import Awaited
 from skbayesembed.sgns.documents.deviations import spread_of
 from skbayesembed.sgns.documents.sampling import as_read
 
@@ -262,13 +263,17 @@ def test_bursty_documents_are_less_certain_than_the_model_thinks(fitted):
     np.testing.assert_allclose(speakers.similarity(0, 1).mean, fitted.similarity(0, 1).mean)
 
 
-def test_the_model_warns_of_dispersion(capsys):
+def test_the_model_warns_of_dispersion(capsys, monkeypatch):
     """Where each document says everything twice; and the deviations tell how far they are."""
     twice = [text + text for text in TEXTS]
     wide = {"window": 20, "window_weights": "uniform"}
+    for name, value in (("timed", 0), ("patience", 0.0)):
+        monkeypatch.setattr(Awaited, name, value)
     with pytest.warns(UserWarning, match=r"of 12 words vary more than 2 times .* uncertainty='doc"):
         model = make(uncertainty="model", **wide).fit(twice, times=TIMES)
     assert np.nanmax(model.dispersion_) > 2
+    # nobody waits for intervals there
+    assert "intervals by units" not in "".join(capsys.readouterr())
     model.set_params(uncertainty="documents", verbose=1)
     assert model.similarity(0, 1).sd_sampling.min() > 0
     make(verbose=1).fit(TEXTS, times=TIMES).similarity(0, 1)
@@ -397,7 +402,8 @@ def test_a_word_of_one_document_is_not_certain():
     without = cosine_change(known, *places).shared[: known.n_sampling, 0]
     assert found.sd_sampling[1] > 1.05 * np.linalg.norm(without)
     table = model.most_similar("rare", 3, period=1901)
-    assert "fewer than 3 effective units, so that intervals are rough" in repr(table)
+    assert "fewer than 10 pairs in 1901 of 'rare' itself, 2.5: " in repr(table)
+    assert np.isnan(table.n_units).all()
     changed = model.most_changed(len(model.words_), min_pairs=0)
     assert "intervals are rough: rare" in repr(changed)
     assert np.isfinite(answers(model)["proba"].interval).all()

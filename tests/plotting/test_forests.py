@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -100,6 +101,20 @@ def test_changes_have_a_line_at_the_threshold(dynamic):
     table = dynamic.most_changed(3, min_pairs=1, threshold=0.25)
     check(display, table.words, table.mean, table.interval)
     assert [0.25, 0.25] in [list(line.get_xdata()) for line in display.ax_.lines]
+
+
+def test_labels_of_ticks_keep_apart_in_narrow_axes(dynamic):
+    """Where long words and columns of numbers leave the axes little room."""
+    table = dynamic.most_changed(2, min_pairs=0)
+    words = np.array(["w" * 14, "v" * 14])
+    many = {"count_start": 1e4 + table.count_start, "count_end": 1e5 + table.count_end}
+    display = plotting.ChangesDisplay.from_result(replace(table, words=words, **many))
+    display.figure_.draw_without_rendering()
+    low, high = display.ax_.get_xlim()
+    ticks = zip(display.ax_.get_xticks(), display.ax_.get_xticklabels(), strict=True)
+    boxes = [text.get_window_extent() for at, text in ticks if low <= at <= high]
+    assert len(boxes) > 1
+    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
 
 
 def test_neighbors_in_a_period(dynamic):

@@ -16,6 +16,7 @@ another, and halves of either text ask for about the same factor in both.
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property
 from itertools import chain
 
@@ -175,12 +176,13 @@ class DriftSampling(Sampling):
     def _moved(self, gaussian, parts, total):
         """What ``parts`` of all ``total`` influences do to the mode, as of `solved`."""
         tol, shifts, done = _TOL if self._balance else _RAW_TOL, [], []
-        awaited = self._awaited
+        awaited, one_by_one = self._awaited, threading.Lock()
         awaited.solving()
 
         def told(n):
-            done.append(n)
-            awaited.solved(sum(done), total)
+            with one_by_one:
+                done.append(n)
+                awaited.solved(sum(done), total)
 
         gaussian.at_product(lambda: awaited.product(total))
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:

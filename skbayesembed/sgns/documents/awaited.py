@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import threading
 import time
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -14,6 +15,7 @@ from ...common.warnings import note_user
 
 # What every line begins with, and the steps of the work: the mode, deviations, modes of halves.
 _NAME = "intervals by units"
+_LOOKED_AT = "whether words vary more by document than the model takes them to"
 _STEPS = 3
 # Reports that the rate is taken from.
 _RECENT = 8
@@ -32,6 +34,12 @@ class Awaited:
     verbose : int
         1 prints how far they are. With 0 it is said once, on the standard error stream, that they
         will take a while, and how far they are from a minute on.
+
+    Attributes
+    ----------
+    of_model : bool
+        Whether a fit whose intervals are the model's looks at the units' mode only to see whether
+        these are too narrow: lines then say so, and no intervals are announced.
     """
 
     # Entries of the vectors of a side from which on the time is estimated, and seconds from which
@@ -39,6 +47,9 @@ class Awaited:
     timed, patience = 5_000, 5.0
 
     def __init__(self, verbose: int) -> None:
+        self.of_model = False
+        # threads report together, and one of them is to say it
+        self._lock = threading.Lock()
         self.verbose, self._begun = verbose, time.monotonic()
         self._told, self._spent = self._begun, time.process_time()
         self._expected, self._first = 0.0, 0.0
@@ -55,6 +66,8 @@ class Awaited:
 
         ``sooner`` makes of the seconds advice how to have an answer sooner.
         """
+        if self.of_model:
+            return
         expected = self._expected = seconds() if n_entries >= self.timed else 0.0
         some = "moments"
         if expected > 1:
@@ -72,7 +85,8 @@ class Awaited:
 
     def search(self, step: int, what: str) -> contextlib.AbstractContextManager[Any]:
         """Context of a search, part of a step of the work, which tells how far it is."""
-        return telling(f"{_NAME}, {step} of {_STEPS}: {what}", self._say)
+        label = _LOOKED_AT if self.of_model else f"{_NAME}, {step} of {_STEPS}"
+        return telling(f"{label}: {what}", self._say)
 
     def solving(self) -> None:
         """The linear systems begin."""
@@ -80,21 +94,23 @@ class Awaited:
 
     def product(self, total: int) -> None:
         """A product that linear systems take; ``total`` of them are to be solved."""
-        self._products += 1
-        if time.monotonic() - max(self._told, self._first) >= _OF_A_PART:
-            done = self._reports[-1][1] if self._reports else 0
-            self._say(f"{self._of_systems(done, total)}, {self._products} products")
+        with self._lock:
+            self._products += 1
+            if time.monotonic() - max(self._told, self._first) >= _OF_A_PART:
+                done = self._reports[-1][1] if self._reports else 0
+                self._say(f"{self._of_systems(done, total)}, {self._products} products")
 
     def solved(self, done: int, total: int) -> None:
         """So many of the linear systems are done."""
-        self._reports = [*self._reports[1 - _RECENT :], (time.monotonic(), done)]
-        text = self._of_systems(done, total)
-        each = seconds_of_each(self._reports)
-        if done < total:
-            # the first ones take longest
-            left = "not known yet" if each is None else f"{(total - done) * each:.0f} s"
-            text += f", time left {left}"
-        self._say(text)
+        with self._lock:
+            self._reports = [*self._reports[1 - _RECENT :], (time.monotonic(), done)]
+            text = self._of_systems(done, total)
+            each = seconds_of_each(self._reports)
+            if done < total:
+                # the first ones take longest
+                left = "not known yet" if each is None else f"{(total - done) * each:.0f} s"
+                text += f", time left {left}"
+            self._say(text)
 
     def _of_systems(self, done, total):
         gone = time.monotonic() - (self._first or self._begun)

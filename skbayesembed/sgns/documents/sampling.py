@@ -132,9 +132,13 @@ class Sampling:
         Why there are no deviations.
     response : float
         By which deviations of first order are multiplied (`response`); there once they are.
+    of_model : bool
+        Whether intervals are the model's, and all that is worked out is whether these are too
+        narrow.
     """
 
     _waiting: Awaited | None = None
+    of_model = False
 
     def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs, verbose=0):
         self.verbose = verbose
@@ -151,7 +155,7 @@ class Sampling:
         """Tells those who wait, all along the steps of the work."""
         if self._waiting is None:
             self._waiting = Awaited(self.verbose)
-        self._waiting.verbose = self.verbose
+        self._waiting.verbose, self._waiting.of_model = self.verbose, self.of_model
         return self._waiting
 
     @cached_property

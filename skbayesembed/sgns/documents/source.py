@@ -123,6 +123,7 @@ _DISPERSED = 2.0
 def warn_of_dispersion(estimator):
     """Warn where the model's intervals are far too narrow for how the text was sampled."""
     sampling = estimator._sampling
+    sampling.of_model = True
     try:
         if sampling.problem is not None:
             return

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 from skbayesembed.common import trial
@@ -84,6 +87,31 @@ def test_all_three_steps_say_how_far_they_are(verbose, clock, capsys):
         assert "2 steps, usually some 30, 5 s, time left about 70 s (" in lines[0]
         assert "32 steps, past the usual 30, 80 s (" in next(x for x in lines if "32 steps" in x)
         assert "0 of 32 deviations, 20 s, 8 products (" in next(x for x in lines if "0 of 32" in x)
+
+
+def test_threads_that_report_together_say_it_once(clock, monkeypatch):
+    """Also where printing takes a while."""
+    said, together = [], threading.Barrier(3)
+
+    def say(text):
+        time.sleep(0.02)
+        said.append(text)
+
+    monkeypatch.setattr(module, "say_line", say)
+    awaited = Awaited(1)
+    awaited.solving()
+    clock[0] += 100.0
+
+    def product():
+        together.wait()
+        awaited.product(32)
+
+    threads = [threading.Thread(target=product) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(said) == 1 and "0 of 32 deviations" in said[0]
 
 
 def test_short_waits_say_nothing(clock, capsys):
