@@ -19,7 +19,7 @@ from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, design_of
 from .corpus.units import check_units, units_of
 from .numeric.regression import ClusteredLeastSquares
-from .posterior.sentences import rounded
+from .posterior.sentences import p_value, rounded
 from .posterior.tables import Column, Table, p_values
 
 ERRORS = ("auto", "classical", "berkson")
@@ -114,14 +114,13 @@ class Regression(Table):
         scaled = self.standardized and self.scale[j] != 1.0
         more = f"one standard deviation ({self.scale[j]:.3g})" if scaled else "one"
         mean, low, high = rounded([self.mean[j], *self.interval[j]], "+")
-        p = p_values(self.p_value[j : j + 1])[0]
-        p = f"p {p[0]} {p[1:]}" if p.startswith("<") else f"p = {p}"
         beside = "" if self.terms.size == 1 else ", the other terms held"
         of = f"{self.n_documents} documents of {self.n_units} units"
         of += "; slope corrected for error in the features" if self.error == "classical" else ""
         return (
             f"With {more} more of {str(self.terms[j])!r}, {self.outcome} differs by {mean}{beside} "
-            f"({100 * self.prob:g} % interval {low} to {high}, {p}; {of})."
+            f"({100 * self.prob:g} % interval {low} to {high}, {p_value(self.p_value[j])}; "
+            f"{of})."
         )
 
     def _columns(self):

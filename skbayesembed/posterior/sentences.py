@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .sources import FEW_UNITS, INDEPENDENT, WORKS
-from .tables import bounded
+from .tables import bounded, p_values
 
 # Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
 # other numbers have an exponent.
@@ -93,6 +93,19 @@ def chance(proba: float, of: str = "") -> str:
     text = bounded([proba])[0]
     of = f"P({of})" if of else "P"
     return f"{of} {text[0]} {text[1:]}" if text[0] in "<>" else f"{of} = {text}"
+
+
+def p_value(p: float) -> str:
+    """A p-value, as ``"p = 0.025"``.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import p_value
+    >>> p_value(0.025), p_value(1e-9)
+    ('p = 0.025', 'p < 0.001')
+    """
+    (text,) = p_values([p])
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def ended(text: str, source: str | None, n_units: float = np.inf) -> str:

@@ -9,10 +9,11 @@ from scipy.special import stdtr, stdtrit
 
 from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
-from ..corpus.design import design_of
+from ..corpus.design import INTERCEPT, design_of
 from ..corpus.known import known_counts
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
+from ..posterior.sentences import ended, p_value, rounded
 from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
@@ -66,6 +67,8 @@ class TopicEffects(Table):
     >>> effects = model.effects(counts, np.arange(40.0)[:, None])
     >>> effects.mean.shape, effects.interval.shape
     ((2, 2), (2, 2, 2))
+    >>> effects.sentence(0).split(" differs")[0].partition(" (")[0]
+    "With one more of 'x0', the share of topic 0"
     """
 
     terms: np.ndarray
@@ -82,6 +85,49 @@ class TopicEffects(Table):
     n_documents: int
     prob: float
     unmixed: np.ndarray | None = None
+
+    def sentence(self, topic: int, term: str | None = None) -> str:
+        """What the effect on the share of a topic is, to be copied.
+
+        Parameters
+        ----------
+        topic : int
+        term : str, optional
+            One of ``terms``; where there is one beside the constant, that one.
+
+        Raises
+        ------
+        ValueError
+            If there is no such topic or term, or no ``term`` is given and there are several.
+        """
+        n_topics = self.mean.shape[1]
+        check_integer("topic", topic, 0)
+        if topic >= n_topics:
+            raise ValueError(f"topic must be below the number of topics, {n_topics}, got {topic}.")
+        j = self._place(term)
+        mean, low, high = rounded([self.mean[j, topic], *self.interval[j, topic]], "+", 2)
+        beside = ", the other terms held" if self.terms.size > 2 else ""
+        none = self.unmixed is not None and topic in self.unmixed
+        return ended(
+            f"With one more of {str(self.terms[j])!r}, the share of topic {topic} "
+            f"({self.words[topic]}) differs by {mean}{beside} ({100 * self.prob:g} % interval "
+            f"{low} to {high}, {p_value(self.p_value[j, topic])}; {self.n_documents} documents of "
+            f"{self.n_units} units; {self._vectors()})",
+            "unmixed" if none else None,
+        )
+
+    def _place(self, term):
+        """Row of a term; of none, of the only one beside the constant."""
+        terms = [str(t) for t in self.terms]
+        others = [t for t in terms if t != INTERCEPT]
+        if term is None and len(others) == 1:
+            term = others[0]
+        if term not in terms:
+            raise ValueError(f"term must be one of {', '.join(map(repr, terms))}, got {term!r}.")
+        return terms.index(term)
+
+    def _vectors(self):
+        return "draws of vectors" if VECTORS in (self.source or "") else "vectors taken as known"
 
     def _columns(self):
         n_terms, n_topics = self.mean.shape
@@ -104,9 +150,7 @@ class TopicEffects(Table):
         return "term", np.repeat(self.terms, self.mean.shape[1])
 
     def _notes(self):
-        drawn = VECTORS in (self.source or "")
-        of = "draws of vectors" if drawn else "vectors taken as known"
-        notes = [f"({self.n_documents} documents of {self.n_units} units; {of})"]
+        notes = [f"({self.n_documents} documents of {self.n_units} units; {self._vectors()})"]
         return notes + notes_on_unmixed(self.unmixed)
 
 

@@ -58,6 +58,15 @@ def test_table(model, data):
     )
     np.testing.assert_allclose(table.draws.std(axis=0), table.sd, rtol=5 / np.sqrt(2000))
     assert "vectors taken as known" in repr(table) and "not mixed" not in repr(table)
+    said = table.sentence(1, "woman")
+    low, high = table.interval[1, 1]
+    assert said.startswith("With one more of 'woman', the share of topic 1 (")
+    assert f"interval {low:+.2f} to {high:+.2f}, p " in said
+    assert said.endswith("; 59 documents of 20 units; vectors taken as known).")
+    assert "not mixed" in replace(table, unmixed=np.array([1])).sentence(1, "woman")
+    for given, wrong in (((K, "woman"), "topic must be"), ((0,), "term must be one of")):
+        with pytest.raises(ValueError, match=wrong):
+            table.sentence(*given)
     some = repr(replace(table, unmixed=np.array([0, 2])))
     assert "topics 0, 2 as points" in some and some.count("  0* ") == some.count("  2* ") == 3
     np.testing.assert_array_equal(table.to_frame()["df"], table.freedom.ravel())
