@@ -11,8 +11,7 @@ from skbayesembed.datasets import make_senses
 from skbayesembed.senses import choice
 from skbayesembed.senses.loo import _psis
 from skbayesembed.senses.model import SenseModel
-from skbayesembed.senses.priors import ModelPrior
-from tests.senses.test_model import KINDS, N_SENSES, snippets
+from tests.senses.test_model import KINDS, N_SENSES, prior_of, snippets
 
 SHORT = {"chains": 2, "draws": 60, "warmup": 60, "thin": 2, "n_starts": 3, "random_state": 0}
 
@@ -25,7 +24,7 @@ def made():
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_density_has_the_likelihood_in_part(kind):
     whole, part = (
-        SenseModel(snippets(), N_SENSES, ModelPrior(kind=kind, likelihood_power=power))
+        SenseModel(snippets(), N_SENSES, prior_of(kind, likelihood_power=power))
         for power in (1.0, 0.4)
     )
     rng, gaps, expected = np.random.default_rng(0), [], []
