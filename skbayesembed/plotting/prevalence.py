@@ -25,8 +25,9 @@ _WORDS, _LETTERS = 4, 34
 class PrevalenceDisplay(Display):
     """Prevalences of senses over time, a panel for each genre: means as lines, with bands.
 
-    In periods without a snippet of the genre means are hollow, their lines dotted and their bands
-    pale: they are what the prior makes of the periods around. Where ``fit`` was told of units,
+    In periods with next to no data of the genre (``few`` of ``prevalence_info``) means are hollow,
+    their lines dotted and their bands pale: they are what the prior makes of the periods around.
+    Where ``fit`` was told of units,
     crosses are the means in the units seen (``seen`` of ``prevalence_info``).
 
     Prevalences add up to one: of two senses the second line mirrors the first, and ``senses=[0]``
@@ -78,6 +79,7 @@ class PrevalenceDisplay(Display):
         senses: Sequence[int] | None = None,
         names: Sequence[str] | None = None,
         prob: float = 0.9,
+        works: str = "all",
         ax: Any = None,
     ) -> Self:
         """Show the prevalences of senses.
@@ -94,6 +96,8 @@ class PrevalenceDisplay(Display):
             What senses are called; otherwise by words that tell them from each other.
         prob : float, default=0.9
             Probability of the bands, in each period.
+        works : {"all", "seen", "new"}, default="all"
+            As of ``prevalence_info``.
         ax : matplotlib.axes.Axes or list of Axes, optional
             As many as genres; new ones by default.
 
@@ -120,7 +124,7 @@ class PrevalenceDisplay(Display):
         ['shore', 'bank']
         """
         can(estimator, "prevalence_info", cls.__name__)
-        table = estimator.prevalence_info(prob=prob)
+        table = estimator.prevalence_info(prob=prob, works=works)
         if names is None:
             words = estimator.sense_words(_WORDS, rank="relevant").words
             names = [f"{k}: {_called(row)}" for k, row in enumerate(words)]
@@ -223,8 +227,8 @@ class PrevalenceDisplay(Display):
             axes.set_ylim(0.0, 1.0)
             several = len(found.genres) > 1
             axes.set_ylabel(f"prevalence,\n{found.genres[genre]}" if several else "prevalence")
-        if np.any(found.n_snippets[chosen] == 0):
-            look = {"ms": 2.8, "lw": 1.0, "color": "0.3", "mfc": "white", "label": "no snippets"}
+        if np.any(found.few[chosen]):
+            look = {"ms": 2.8, "lw": 1.0, "color": "0.3", "mfc": "white", "label": "too few data"}
             panels[0].plot([], [], "o:", **look)
         if found.seen is not None:
             look = _CROSS | {"color": "0.3", "label": "units seen"}
@@ -236,7 +240,7 @@ class PrevalenceDisplay(Display):
     def _line(self, axes, genre, sense, name, style):
         found, (color, line) = self.result, style
         look = {"source": found.source, "color": color, "line": line, "label": name}
-        mean, seen = found.mean[sense, genre], found.n_snippets[genre] > 0
+        mean, seen = found.mean[sense, genre], ~found.few[genre]
         made = band(axes, found.times, mean, found.interval[sense, genre], seen=seen, **look)
         hollow = {"ms": 2.8, "color": color, "mfc": "white", "zorder": 3}
         axes.plot(found.times[~seen], mean[~seen], "o", **hollow)

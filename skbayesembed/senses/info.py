@@ -14,6 +14,12 @@ from ..posterior.tables import Column, Table, first_printed
 from .embedding import asides_of
 from .predict import word_draws
 
+_CHANGED = (
+    "(words of sense {} have less in common in the first and last period than two senses have: it "
+    "may hold another sense at each time; read its snippets of both, representative_snippets("
+    "period=))"
+)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SenseTable(Table):
@@ -32,6 +38,10 @@ class SenseTable(Table):
     overlaps : ndarray of shape (n_senses, n_senses)
         What two senses have in common: the sum over words of the smaller of their posterior mean
         probabilities, averaged over periods; 0 for senses without a common word, 1 for equal ones.
+    lasting : ndarray of shape (n_senses,)
+        What the words of a sense in the first and the last period with snippets have in common, in
+        the same way; 1 where there is one period. Where it is below ``overlap``, one sense may hold
+        what were different ones at different times.
     words : ndarray of str of shape (n_senses, n)
         Words that tell the sense from the others, by relevance (Sievert & Shirley 2014).
     prob : float
@@ -54,6 +64,7 @@ class SenseTable(Table):
     nearest: np.ndarray
     overlap: np.ndarray
     overlaps: np.ndarray
+    lasting: np.ndarray
     words: np.ndarray
     prob: float
     n_draws: int
@@ -66,13 +77,17 @@ class SenseTable(Table):
             Column("interval", self.interval, ("low", "high"), left=True),
             Column("nearest", self.nearest, ("nearest",), "d"),
             Column("overlap", self.overlap, ("overlap",), ".2f"),
+            Column("lasting", self.lasting, ("lasting",), ".2f"),
             Column("relevant words", words, ("words",), first_printed, left=True),
         ]
 
     def _notes(self):
+        # of one sense there is no overlap: comparisons with NaN are False
+        changed = np.flatnonzero(self.lasting < self.overlap)
         return [
             f"({100 * self.prob:g} % intervals of the share; overlap: of the words with those of "
-            "the nearest sense)",
+            "the nearest sense; lasting: of those of the first period with those of the last)",
+            *([_CHANGED.format(", ".join(map(str, changed)))] if changed.size else []),
             *super()._notes(),
         ]
 
@@ -80,6 +95,12 @@ class SenseTable(Table):
 def overlaps_of(mean):
     """Overlaps (K, K) of probabilities of words (K, T, V), averaged over periods."""
     return np.array([[np.minimum(a, b).sum(axis=-1).mean() for b in mean] for a in mean])
+
+
+def lasting_of(mean, seen):
+    """Overlaps (K,) of probabilities of words (K, T, V) in the first and last period ``seen``."""
+    first, last = np.flatnonzero(seen)[[0, -1]]
+    return np.minimum(mean[:, first], mean[:, last]).sum(axis=-1)
 
 
 def sense_info(estimator, n, prob):
@@ -102,6 +123,7 @@ def sense_info(estimator, n, prob):
         nearest,
         overlap,
         overlaps,
+        lasting_of(mean, estimator._cells.sum(axis=0) > 0),
         estimator.words_[words],
         prob,
         len(shares),

@@ -9,11 +9,17 @@ from scipy.special import softmax
 
 from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
-from ..posterior.sources import note_on_periods, source_of
+from ..posterior.sources import FEW_UNITS, note_on_periods, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
 from .embedding import asides_of
-from .verdicts import ENOUGH_UNITS, advice_on_seen, units_of_cells
+from .verdicts import (
+    ENOUGH_UNITS,
+    FEWEST_SNIPPETS,
+    advice_on_seen,
+    few_data,
+    units_of_cells,
+)
 
 # What the only genre is called where fit got none.
 _ALL = "all"
@@ -36,8 +42,8 @@ class Prevalences(Table):
     interval : ndarray of shape (n_senses, n_genres, n_periods, 2)
         Highest density intervals.
     n_snippets : ndarray of shape (n_genres, n_periods)
-        Training snippets. Where there are none, the intervals are what the prior makes of the
-        periods around.
+        Training snippets. Where there are few or none, the intervals are largely what the prior
+        makes of the periods around.
     genres : list of str
     periods : list
         Labels of the periods.
@@ -55,6 +61,9 @@ class Prevalences(Table):
         Of ``works="all"``: posterior means in the units seen, NaN where there are none.
     seen_outside : ndarray of bool of shape (n_senses, n_genres, n_periods)
         Where these are of five units or more, and outside the interval.
+    few : ndarray of bool of shape (n_genres, n_periods)
+        Where there are fewer than 10 snippets, or fewer than 3 units of which others are to be
+        known: figures show what is said there as the prior's.
 
     Examples
     --------
@@ -91,6 +100,12 @@ class Prevalences(Table):
         # comparisons with NaN are False
         return (self.n_units >= ENOUGH_UNITS) & ((self.seen < low) | (self.seen > high))
 
+    @property
+    def few(self) -> np.ndarray:
+        """Where there are next to no data."""
+        n_units = np.inf if self.works == "seen" or self.n_units is None else self.n_units
+        return few_data(self.n_snippets, n_units)
+
     def _title(self):
         of = "" if self.works is None else f", {_OF_WORKS[self.works]}"
         return f"prevalence of senses{of}, {100 * self.prob:g} % intervals"
@@ -114,9 +129,11 @@ class Prevalences(Table):
         notes = super()._notes()
         if self.seen is not None:
             notes.insert(0, "(seen: posterior means in the units that fit was given)")
-        empty = np.count_nonzero(self.n_snippets == 0)
-        what = "no snippets" + (" of a genre" if len(self.genres) > 1 else "")
-        return notes + ([note_on_periods(empty, what)] if empty else [])
+        few = np.count_nonzero(self.few)
+        of_units = "" if self.n_units is None or self.works == "seen" else f" or {FEW_UNITS} units"
+        what = f"fewer than {FEWEST_SNIPPETS} snippets{of_units}"
+        what += " of a genre" if len(self.genres) > 1 else ""
+        return notes + ([note_on_periods(few, what)] if few else [])
 
     def _groups(self):
         n_senses, n_genres, n_periods = self.mean.shape
@@ -182,6 +199,11 @@ def mean_seen(estimator):
 def interval_of(draws, prob):
     """Highest density intervals (K, G, T, 2) of draws (n_draws, G, T, K)."""
     return np.moveaxis(hdi_interval(draws, prob=prob), 2, 0)
+
+
+def of_units(estimator, works):
+    """What units a prevalence is of, where it is not the mean over all: behind a name."""
+    return "" if works == "all" or estimator.units_ is None else f" {_OF_WORKS[works]}"
 
 
 def draws_of(estimator, works):

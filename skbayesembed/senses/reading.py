@@ -18,7 +18,14 @@ from .checks import sense_index, word_index
 from .embedding import asides_of
 from .info import SenseTable, sense_info
 from .inputs import genre_index
-from .prevalences import Prevalences, draws_of, interval_of, mean_seen, prevalence_info
+from .prevalences import (
+    Prevalences,
+    draws_of,
+    interval_of,
+    mean_seen,
+    of_units,
+    prevalence_info,
+)
 from .shares import SenseShares, predict_shares
 from .snippets import Choice, representative_snippets
 from .verdicts import (
@@ -35,13 +42,14 @@ _ALREADY = "({}: already above in the first period of the data; since when is no
 _TELLING = 0.01
 
 
-def prevalence_draws(estimator, sense, genre):
+def prevalence_draws(estimator, sense, genre, works="all"):
     """Draws of a sense's prevalence over periods, ndarray of shape (n_draws, n_periods).
 
-    Without a genre they are averaged over genres, whose weights are their shares of the training
-    snippets of all periods: the same in every period, so that a change is none of the mixture.
+    ``works`` as of `prevalence_info`. Without a genre they are averaged over genres, whose weights
+    are their shares of the training snippets of all periods: the same in every period, so that a
+    change is none of the mixture.
     """
-    draws = estimator.posterior_.flat("prevalence")[..., sense]
+    draws = draws_of(estimator, works)[..., sense]
     if genre is not None:
         return draws[:, genre_index(estimator, genre)]
     weights = estimator._cells.sum(axis=1)
@@ -411,7 +419,14 @@ class SenseReadingMixin:
         return self._result(found, title, axes, prob)
 
     def prevalence_change(
-        self, sense: int, start: Any, end: Any, *, genre: Any = None, prob: float = 0.9
+        self,
+        sense: int,
+        start: Any,
+        end: Any,
+        *,
+        genre: Any = None,
+        prob: float = 0.9,
+        works: str = "all",
     ) -> Result:
         """How much the prevalence of a sense differs between two periods.
 
@@ -425,6 +440,8 @@ class SenseReadingMixin:
             of all training snippets as weights, the same in both periods.
         prob : float, default=0.9
             Probability of the highest density interval.
+        works : {"all", "seen", "new"}, default="all"
+            As of `prevalence_info`.
 
         Returns
         -------
@@ -432,19 +449,21 @@ class SenseReadingMixin:
             ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``end`` less that at
             ``start``, ``prob_increase``, the probability that this is above zero, and all
             ``draws``; ``snippets``, the training snippets of the two periods (of the genre). Where
-            ``fit`` was told of units, also ``units``, the number of them in the two periods, and
-            ``seen``, the mean of the change in the units seen, NaN where a period (in a genre) has
-            none.
+            ``fit`` was told of units, also ``units``, the number of them in the two periods, and,
+            of all units, ``seen``, the mean of the change in the units seen, NaN where a period (in
+            a genre) has none.
 
-            ``verdict``, where there is an interval, sums up: ``"no data"`` where one of the periods
-            has no snippets, so that this is what the prior makes of others; else ``"rose"`` where
-            the whole interval is above zero, ``"fell"`` where it is below, and ``"not decided"``.
-            ``sentence`` says it in words, to be copied.
+            ``verdict``, where there is an interval, sums up: ``"not mixed"`` where chains have not;
+            ``"no data"`` where one of the periods has fewer than 10 snippets, or fewer than 3 units
+            of which others are to be known, so that this is largely what the prior makes of other
+            periods; else ``"rose"`` where the whole interval is above zero, ``"fell"`` where it is
+            below, and ``"not decided"``. ``sentence`` says it in words, to be copied.
 
         Raises
         ------
         ValueError
-            If there is no such sense, period or genre.
+            If there is no such sense, period or genre, or ``works`` are asked for that ``fit`` was
+            not told of.
 
         Examples
         --------
@@ -460,23 +479,25 @@ class SenseReadingMixin:
         check_prob(prob)
         sense = sense_index(self, sense)
         at = [self.periods_.find(t, name) for t, name in ((start, "start"), (end, "end"))]
-        draws = prevalence_draws(self, sense, genre)
+        draws = prevalence_draws(self, sense, genre, works)
         change = draws[:, at[1]] - draws[:, at[0]]
         place = None if genre is None else genre_index(self, genre)
         entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
-        if self.units_ is not None:
+        if self.units_ is not None and works == "all":
             entries["seen"] = change_seen(self, mean_seen(self), sense, at, place)
         before, after = (self.periods_.labels[t] for t in at)
-        title = f"change of the prevalence of sense {sense} from {before} to {after}"
-        of_works = self.units_ is not None
-        found = self._result(summarise(change, prob, **entries), title, {}, prob, of_works)
+        of = of_units(self, works)
+        title = f"change of the prevalence of sense {sense}{of} from {before} to {after}"
+        found = self._result(summarise(change, prob, **entries), title, {}, prob, works)
         if found.source != "point":
-            found.verdict = verdict_on_change(found)
-        found.sentence = sentence_on_change(found, sense, genre, (before, after))
+            found.verdict = verdict_on_change(found, works)
+        found.sentence = sentence_on_change(found, f"sense {sense}{of}", genre, (before, after))
         found.sentence += on_change_seen(self, found)
         return found
 
-    def emergence(self, sense: int, threshold: float, *, genre: Any = None) -> Result:
+    def emergence(
+        self, sense: int, threshold: float, *, genre: Any = None, works: str = "all"
+    ) -> Result:
         """Posterior of the period in which the prevalence of a sense first exceeds a threshold.
 
         Parameters
@@ -486,6 +507,8 @@ class SenseReadingMixin:
             At least 0, less than 1.
         genre : label, optional
             One of ``genres_``; as in `prevalence_change`, an average by default.
+        works : {"all", "seen", "new"}, default="all"
+            As of `prevalence_info`.
 
         Returns
         -------
@@ -515,18 +538,19 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         sense = sense_index(self, sense)
         check_real("threshold", threshold, 0, strict=False, high=1)
-        above = prevalence_draws(self, sense, genre) > threshold
+        above = prevalence_draws(self, sense, genre, works) > threshold
         first = np.where(above.any(axis=1), above.argmax(axis=1), -1)
         proba = np.bincount(first + 1, minlength=above.shape[1] + 1) / len(first)
         periods = list(self.periods_.labels)
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
-        title = f"first period in which the prevalence of sense {sense} is above {threshold:g}"
+        of = of_units(self, works)
+        title = f"first period in which the prevalence of sense {sense}{of} is above {threshold:g}"
         entries["draws"] = first
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
-        axes, of_works = {"period": periods}, self.units_ is not None
-        return self._result(entries, title, axes, None, of_works, early)
+        return self._result(entries, title, {"period": periods}, None, works, early)
 
-    def _result(self, entries, title, axes, prob=None, of_works=None, asides=()):
+    def _result(self, entries, title, axes, prob=None, works="seen", asides=()):
+        of_works = None if works == "seen" else self.units_ is not None
         source, asides = source_of(self, of_works=of_works), [*asides_of(self.posterior_), *asides]
         return Result(entries, About(title, axes, prob, source, asides=asides))
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..posterior.sentences import chance, ended, estimate, rounded, side_of_zero
+from ..posterior.sources import FEW_UNITS
 
 # Units seen that are enough to hold their mean against the interval of all.
 ENOUGH_UNITS = 5
+# With fewer snippets of a period, or fewer units of which others are to be known, what is said
+# there is largely what the prior makes of other periods.
+FEWEST_SNIPPETS = 10
 _CHANCES = {"rose": "rise", "fell": "fall", "not decided": "rise"}
 
 
@@ -62,9 +66,17 @@ def seen_in(estimator, at, genre):
     return found
 
 
-def verdict_on_change(found):
-    """What `prevalence_change` found, one of four short texts."""
-    if min(found.snippets) == 0:
+def few_data(n_snippets, n_units=np.inf):
+    """Where there are next to no data of prevalences, of cells with so many snippets and units."""
+    return (np.asarray(n_snippets) < FEWEST_SNIPPETS) | (np.asarray(n_units) < FEW_UNITS)
+
+
+def verdict_on_change(found, works):
+    """What `prevalence_change` found, one of five short texts; ``works`` as there."""
+    if found.source.split(", ")[0] == "unmixed":
+        return "not mixed"
+    n_units = np.inf if works == "seen" else found.get("units", np.inf)
+    if np.any(few_data(found.snippets, n_units)):
         return "no data"
     return str(side_of_zero(found.interval, "rose", "fell"))
 
@@ -95,9 +107,9 @@ def on_change_seen(estimator, found):
 
 
 def sentence_on_change(found, sense, genre, periods):
-    """What `prevalence_change` found, to be copied; ``genre`` is its label, or None."""
+    """What `prevalence_change` found of a ``sense``, to be copied; ``genre`` is its label."""
     start, end = periods
-    what = f"the prevalence of sense {sense}" + ("" if genre is None else f" in {genre}")
+    what = f"the prevalence of {sense}" + ("" if genre is None else f" in {genre}")
     change = estimate(found, found.source, found.prob, "+")
     verdict = found.get("verdict")
     if verdict in ("rose", "fell"):
@@ -106,9 +118,8 @@ def sentence_on_change(found, sense, genre, periods):
         text = f"Whether {what} rose or fell from {start} to {end} is not decided: the change is "
         text += change
     elif verdict == "no data":
-        none = [str(t) for t, n in zip(periods, found.snippets, strict=True) if n == 0]
-        text = f"There are no snippets in {' and '.join(none)} to say whether {what} rose or fell "
-        text += f"from {start} to {end}: the prior makes the change {change}"
+        text = f"There are too few data to say whether {what} rose or fell from {start} to {end}: "
+        text += f"the prior makes the change {change}"
     else:
         text = f"T{what[1:]} changed by {change} from {start} to {end}"
     if verdict in _CHANCES:

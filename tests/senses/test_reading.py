@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import make_senses
 from skbayesembed.posterior.posterior import Posterior, hdi_interval
 from skbayesembed.posterior.psis import smoothed_weights
-from skbayesembed.senses.info import overlaps_of
+from skbayesembed.senses.info import lasting_of, overlaps_of
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -371,6 +372,11 @@ def test_sense_info(fitted):
     # of words that no two senses share, and of one sense given twice
     mean = np.eye(2)[:, None]
     np.testing.assert_array_equal(overlaps_of(mean), np.eye(2))
+    paths = np.array([[[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [0.2, 0.5, 0.3]]])
+    assert lasting_of(paths, np.array([True, False, True])).tolist() == [0.7]
+    assert lasting_of(paths, np.array([True, False, False])).tolist() == [1.0]
+    table = replace(fitted.sense_info(3), lasting=np.array([0.0, 1.0]))
+    assert "(words of sense 0 have less in common in the first" in repr(table)
     np.testing.assert_array_equal(overlaps_of(mean[[0, 0]]), np.ones((2, 2)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
-from skbayesembed.senses.verdicts import on_change_seen
+from skbayesembed.senses.verdicts import on_change_seen, verdict_on_change
 from tests.senses.test_model import (
     KINDS,
     N_SENSES,
@@ -361,3 +362,31 @@ def test_what_is_refused(fitted):
         fitted.predict_shares(times=DATA.times)
     # labels of works group snippets also where the model knows of none
     assert plain.predict_shares(**GIVEN).groups.tolist() == fitted.units_.tolist()
+
+
+def test_changes_of_the_units_seen(fitted):
+    """Of prevalences in the units that were given, whatever their number."""
+    info = fitted.prevalence_info(works="seen")
+    change = fitted.prevalence_change(0, 0, 1, genre=0, works="seen")
+    np.testing.assert_allclose(change.mean, info.mean[0, 0, 1] - info.mean[0, 0, 0])
+    assert "sense 0 in the units seen" in change.sentence and "seen" not in change
+    assert "other units" not in repr(change)
+    assert "in the units seen" in repr(fitted.emergence(0, 0.5, works="seen"))
+    with pytest.raises(ValueError, match="works must be one of 'all'"):
+        fitted.prevalence_change(0, 0, 1, works="some")
+
+
+def test_few_snippets_and_few_units_are_no_data(fitted):
+    change = fitted.prevalence_change(0, 0, 1)
+    for n, n_units, works, few in (
+        (30, 3, "all", False), (9, 3, "all", True), (30, 2, "all", True), (30, 2, "seen", False),
+        (9, 2, "seen", True),
+    ):  # fmt: skip
+        change.update(snippets=(30, n), units=(5, n_units))
+        assert (verdict_on_change(change, works) == "no data") == few, (n, n_units, works)
+    assert verdict_on_change(SimpleNamespace(source="unmixed, works"), "all") == "not mixed"
+    table = fitted.prevalence_info()
+    some = replace(table, n_snippets=np.array([[9, 30], [30, 30]]), n_units=np.full((2, 2), 3))
+    np.testing.assert_array_equal(some.few, [[True, False], [False, False]])
+    assert replace(some, n_units=np.full((2, 2), 2)).few.all()
+    assert "fewer than 10 snippets or 3 units of a genre in 1 period" in repr(some)
