@@ -325,9 +325,9 @@ def _seen_enough(estimator, at, min_pairs):
     seen = np.flatnonzero(~few)
     if seen.size == 0 and min_pairs is None:
         raise ValueError(
-            f"no word has {FEWEST_USES} uses, in {FEW_UNITS} units, in both periods: the most "
-            f"pairs that a word has in both are {fewest.max():g}. Give min_pairs, or choose other "
-            "periods."
+            f"min_pairs=None leaves no word: none has {FEWEST_USES} uses, in {FEW_UNITS} units, in "
+            f"both periods, and the most pairs that one has are {fewest.max():g}. Give a number, "
+            "or choose other periods."
         )
     if seen.size == 0:
         raise ValueError(
