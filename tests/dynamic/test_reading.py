@@ -190,7 +190,7 @@ def test_most_changed_prints_and_converts(model):
         "count_start", "count_end",
     ]  # fmt: skip
     assert frame["word"].tolist() == found.words.tolist()
-    assert len(model.most_changed(100)) == V
+    assert len(model.most_changed(100, min_pairs=0)) == V
     assert "known below" not in repr(found)
     known, sure = np.array([0.5, 0.05, 0.02]), np.array([0.99, 0.95, 0.5])
     some = dataclasses.replace(found, known=known, prob_exceeds=sure)
