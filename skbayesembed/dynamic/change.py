@@ -154,8 +154,8 @@ class Changes(Table):
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
-        Effective units of sampling that the vector rests on in the period that has fewer; None
-        where intervals are the model's.
+        Effective units of sampling, of all periods, that the vector rests on in the period where
+        they are fewer; None where intervals are the model's.
     settings : dict
         What this rests on besides the text: ``diffusion``, whether it was learned
         (``diffusion_learned``), and ``n_components``; and how many pairs a use of a word makes at
