@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Callable
@@ -9,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from .common.checks import check_jobs
 from .common.trial import duration
@@ -23,6 +26,8 @@ from .posterior.tables import Column, Table, dashed
 _NOTE = 60
 # Seconds from which on each setting that begins is told of.
 _PATIENCE = 20.0
+# Seconds from which on the first fit says how long the others take.
+_BRIEF = 5.0
 # Behind the estimator's own setting.
 _OWN = " (own)"
 # Probabilities that answers may have, and what of; those of differences have a sign.
@@ -171,7 +176,7 @@ def over_settings(
     question: Callable[[Any], Any],
     grid: Any,
     *,
-    own: bool = True,
+    own: bool | str = True,
     n_jobs: int | None = None,
     **fit_params: Any,
 ) -> OverSettings:
@@ -180,7 +185,7 @@ def over_settings(
     Parameters
     ----------
     estimator : estimator
-        Any of this package, or a pipeline with one. Not fitted and not changed.
+        Any of this package, or a pipeline with one. It is not fitted, and not changed.
     X : documents or counts
         As ``fit`` takes them.
     question : callable
@@ -191,10 +196,11 @@ def over_settings(
     grid : dict of str to list, or list of dict
         Values of parameters, as of scikit-learn's ``ParameterGrid``; ``random_state`` among them
         tells how far the seed decides.
-    own : bool, default=True
+    own : bool or "fitted", default=True
         Whether the estimator is fitted as it is, too, where its own setting is not in the grid.
         That is the first row, or the row of the grid, and marked as ``(own)``: the lines below the
-        table hold signs and verdicts against it.
+        table hold signs and verdicts against it. ``"fitted"`` asks the estimator itself, which has
+        been fitted to the same data with the parameters that it has now, and saves that fit.
     n_jobs : int or None, default=None
         Fits at a time, in processes.
     **fit_params : object
@@ -212,12 +218,18 @@ def over_settings(
     TypeError
         If ``question`` cannot be called.
     ValueError
-        If ``grid`` is empty or names a parameter that the estimator has not.
+        If ``grid`` is empty or names a parameter that the estimator has not, or ``own`` is none of
+        these.
+    NotFittedError
+        If ``own="fitted"`` and the estimator is not.
 
     Notes
     -----
     Settings are choices, not a sample: the spread of answers over them is no standard error, and
     none of it is in an interval. What holds over all reasonable ones is worth reporting.
+
+    How many fits there will be is told before the first, and after it about how long the others
+    take.
 
     Examples
     --------
@@ -235,18 +247,18 @@ def over_settings(
             "for example lambda model: model.similarity('war', 'peace')."
         )
     check_jobs(n_jobs)
+    if not isinstance(own, bool | np.bool_) and not (isinstance(own, str) and own == "fitted"):
+        raise ValueError(f"own must be True, False or 'fitted', got {own!r}.")
+    if isinstance(own, str):
+        check_is_fitted(estimator)
     settings = list(ParameterGrid(grid))
     if not settings or not any(settings):
         raise ValueError(f"grid must have a value for one parameter or more, got {grid!r}.")
     for params in settings:
         clone(estimator).set_params(**params)
-    settings, of_own = _with_own(estimator, settings, own)
+    settings, of_own = _with_own(estimator, settings, bool(own))
     X = materialise(X)
-    begun, n = time.monotonic(), len(settings)
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_ask)(clone(estimator).set_params(**params), X, question, fit_params, (i, n, begun))
-        for i, params in enumerate(settings)
-    )
+    found = _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params)
     rows = [
         (params, mine, note, *row)
         for params, mine, (answers, note, *_) in zip(settings, of_own, found, strict=True)
@@ -262,6 +274,29 @@ def over_settings(
         notes, titles, probs, names,
     )  # fmt: skip
     return table if sources is None else table._resting_on(sources)
+
+
+def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):
+    """What `_ask` finds of each setting, a list; the first fit tells how long others take."""
+    fitted = of_own.index(True) if isinstance(own, str) else None
+    rest = [i for i in range(len(settings)) if i != fitted]
+    n, workers = len(rest), effective_n_jobs(n_jobs)
+    note_user(f"over_settings: {_number(n, 'fit')}")
+    begun = time.monotonic()
+
+    def job(place):
+        one = clone(estimator).set_params(**settings[rest[place]])
+        return delayed(_ask)(one, X, question, fit_params, (place, n, begun, workers))
+
+    found = dict(zip(rest, Parallel(n_jobs=n_jobs)(map(job, range(n))), strict=True))
+    if fitted is not None:
+        # a shallow copy: a question may set parameters
+        found[fitted] = _ask(copy.copy(estimator), None, question, None, None)
+    return [found[i] for i in range(len(settings))]
+
+
+def _number(n, what):
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def _with_own(estimator, settings, wanted):
@@ -293,23 +328,29 @@ def _common(values):
 def _ask(estimator, X, question, fit_params, turn):
     """Rows of an answer, a note, its title, probability and source, and what ``proba`` is.
 
-    A row is (entry, mean, interval, proba, verdict). A ``turn`` is the number of the setting, how
-    many there are, and when the first of them began: what the first fit notes is not told again.
+    A row is (entry, mean, interval, proba, verdict). A ``turn`` is the number of the fit, how many
+    there are, when the first of them began and how many there are at a time: what the first fit
+    notes is not told again. None where the estimator is fitted.
     """
-    i, n, begun = turn
+    i, n, begun, workers = turn or (0, 0, time.monotonic(), 1)
     gone = time.monotonic() - begun
     if gone > _PATIENCE:
-        note_user(f"over_settings: {i} of {n} settings, {duration(gone)}")
+        note_user(f"over_settings: {i} of {n} fits, {duration(gone)}")
     try:
         with warnings.catch_warnings(record=True) as caught, muted(i > 0):
             warnings.simplefilter("always")
-            answer = question(estimator.fit(X, **fit_params))
+            answer = question(estimator.fit(X, **fit_params) if turn else estimator)
         rows = _rows_of(answer)
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
         row = "", np.nan, (np.nan, np.nan), np.nan, ""
         return [row], f"{type(error).__name__}: {text}", *[None] * 4
+    took = time.monotonic() - begun
+    if i == 0 and n > 1 and took > _BRIEF:
+        others = took * -(-(n - 1) // workers)
+        note_user(f"over_settings: the first took {duration(took)}, the others about "
+                  f"{duration(others)} if they are like it")  # fmt: skip
     note = str(caught[0].message) if caught else ""
     about = (getattr(answer, name, None) for name in ("title", "prob", "source"))
     return rows, note, *about, _name_of_probability(answer)

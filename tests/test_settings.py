@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, over_settings
@@ -34,6 +36,13 @@ def test_rows_are_those_of_fits_by_hand(table):
     assert table.settings[0].endswith("n_components=2 (own)")
     own = ask(MODEL.fit(TEXTS, units=np.arange(18)))
     np.testing.assert_array_equal(table.interval[0], own.interval)
+    # a fit that is there already is asked, and no other is made in its place
+    grid = {"window": [3]}
+    again = over_settings(MODEL, TEXTS, ask, grid, own="fitted", units=np.arange(18))
+    np.testing.assert_array_equal(again.interval, table.interval[[0, 2]])
+    assert again.own.tolist() == [True, False]
+    with pytest.raises(NotFittedError):
+        over_settings(clone(MODEL), TEXTS, ask, grid, own="fitted")
     assert table.prob == 0.9 and table.source == "units" and table.title == answer.title
 
 
@@ -107,6 +116,7 @@ def test_signs_and_verdicts_are_held_against_the_own_setting(grid, own, lines, m
 def test_notes_are_told_once(monkeypatch, capsys):
     """And how far all settings are, where they take long."""
     monkeypatch.setattr("skbayesembed.settings._PATIENCE", -1.0)
+    monkeypatch.setattr("skbayesembed.settings._BRIEF", -1.0)
 
     def fit(self, X):
         note_user("a note")
@@ -114,10 +124,11 @@ def test_notes_are_told_once(monkeypatch, capsys):
 
     monkeypatch.setattr(BayesianSGNS, "fit", fit)
     over_settings(MODEL, TEXTS, lambda model: model.window, {"window": [2, 3]})
-    told = capsys.readouterr().err.splitlines()
-    assert told[1] == "skbayesembed: a note"
-    assert [text.split(": ")[-1][:17] for text in (told[0], *told[2:])] == [
-        f"{i} of 3 settings, " for i in range(3)
+    told = [line.removeprefix("skbayesembed: ") for line in capsys.readouterr().err.splitlines()]
+    assert told[0] == "over_settings: 3 fits" and told[2] == "a note"
+    assert told[3].startswith("over_settings: the first took") and "the others about" in told[3]
+    assert [text.split(": ")[-1][:13] for text in (told[1], *told[4:])] == [
+        f"{i} of 3 fits, " for i in range(3)
     ]
 
 
@@ -132,3 +143,5 @@ def test_notes_are_told_once(monkeypatch, capsys):
 def test_errors(question, grid, error, message):
     with pytest.raises(error, match=message):
         over_settings(MODEL, TEXTS, question, grid)
+    with pytest.raises(ValueError, match="own must be True, False or 'fitted', got 'other'"):
+        over_settings(MODEL, TEXTS, ask, {"window": [2]}, own="other")

@@ -21,13 +21,8 @@ from ..sgns.similar_documents import document_similarity, word_operands
 from ..sgns.weat import AssociationTests, weat, weats
 from . import inputs
 from .predict import as_read, period_draws
+from .seen import text_of
 from .vectors import n_drawn, vectors_of
-
-
-def fewest_pairs(estimator, periods, *phrases):
-    """Positive pairs that the words of each phrase were targets of, the fewest, (n_periods,)."""
-    seen = [estimator.observed_[np.ix_(periods, phrase.index)].sum(axis=1) for phrase in phrases]
-    return np.min(seen, axis=0)
 
 
 class DynamicAskingMixin(AskingMixin):
@@ -66,10 +61,10 @@ class DynamicAskingMixin(AskingMixin):
         shift = self._shift(period)
         at = [shift // self.words_.size]
 
-        def fewest(phrases):
-            return min(fewest_pairs(self, at, phrase)[0] for phrase in phrases)
+        def few(phrases):
+            return bool(text_of(self, at, *phrases).few[0])
 
-        return nearer(self, word, others, prob, shift, fewest)
+        return nearer(self, word, others, prob, shift, few)._of_periods()
 
     def project(
         self, words: Sequence, axis: Axis, *, period: Any, prob: float = 0.9
@@ -100,7 +95,7 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        return project(self, axis, words, prob, self._shift(period))
+        return project(self, axis, words, prob, self._shift(period))._of_periods()
 
     def analogy(
         self, a: Any, b: Any, c: Any, n: int = 10, *, period: Any, prob: float = 0.9
@@ -129,7 +124,7 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        return analogy(self, a, b, c, n, prob, self._shift(period))
+        return analogy(self, a, b, c, n, prob, self._shift(period))._of_periods()
 
     def weat(
         self,
@@ -200,7 +195,7 @@ class DynamicAskingMixin(AskingMixin):
         (1,)
         """
         check_is_fitted(self, "posterior_")
-        return weats(self, tests, prob, self._shift(period))
+        return weats(self, tests, prob, self._shift(period))._of_periods()
 
     def document_similarity(
         self,

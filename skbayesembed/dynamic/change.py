@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics.words import unit_vectors
-from ..posterior.sources import FEWEST_PAIRS, source_of
+from ..posterior.sources import FEW_UNITS, FEWEST_USES, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, false_shares
 from ..sgns.documents import answers
@@ -17,6 +17,7 @@ from ..sgns.questions.asking import ask
 from ..sgns.questions.kinds import CosineDistances, Distances
 from ..sgns.questions.operands import of_places, together
 from .predict import diffusion_draws, squares_as_read, sweep_chunk, sweep_draws
+from .seen import words_too_few
 from .vectors import places_of
 from .verdicts import LEAST_KNOWN, note_on_settings, notes_on_uses, settings_of
 
@@ -84,7 +85,7 @@ def known_share(estimator, at, index, draws):
 
 def typical_distance(estimator, kind, at):
     """Median distance of the words that were seen in both periods, between their mean vectors."""
-    seen = np.flatnonzero(estimator.observed_[list(at)].min(axis=0) >= FEWEST_PAIRS)
+    seen = np.flatnonzero(~words_too_few(estimator, list(at)).any(axis=0))
     if seen.size == 0:
         return np.nan
     start, end = (estimator.rho_[t][seen] for t in at)
@@ -153,8 +154,8 @@ class Changes(Table):
     n_draws : int
         Draws behind the figures; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
-        Effective units of sampling that the vector rests on in the period that has fewer; None
-        where intervals are the model's.
+        Effective units of sampling, of all periods, that the vector rests on in the period where
+        they are fewer; None where intervals are the model's.
     settings : dict
         What this rests on besides the text: ``diffusion``, whether it was learned
         (``diffusion_learned``), and ``n_components``; and how many pairs a use of a word makes at
@@ -298,7 +299,7 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     )  # fmt: skip
     source = source_of(estimator, deviations is not None)
     uses = notes_on_uses(settings["pairs_of_use"])
-    return found._resting_on(source, [*uses, note_on_settings(settings)])
+    return found._resting_on(source, [*uses, note_on_settings(settings)])._of_periods()
 
 
 def _surest(above, low):
@@ -315,9 +316,19 @@ def _row_of(found, known, threshold):
 
 
 def _seen_enough(estimator, at, min_pairs):
-    """Words that were the target of ``min_pairs`` pairs in both periods, ndarray of int."""
+    """Words with text enough in both periods, or with ``min_pairs`` pairs, ndarray of int."""
     fewest = estimator.observed_[list(at)].min(axis=0)
-    seen = np.flatnonzero(fewest >= min_pairs)
+    if min_pairs is None:
+        few = words_too_few(estimator, list(at)).any(axis=0)
+    else:
+        few = fewest < min_pairs
+    seen = np.flatnonzero(~few)
+    if seen.size == 0 and min_pairs is None:
+        raise ValueError(
+            f"min_pairs=None leaves no word: none has {FEWEST_USES} uses, in {FEW_UNITS} units, in "
+            f"both periods, and the most pairs that one has are {fewest.max():g}. Give a number, "
+            "or choose other periods."
+        )
     if seen.size == 0:
         raise ValueError(
             f"min_pairs={min_pairs!r} leaves no word: the largest number of pairs that a word has "

@@ -33,6 +33,7 @@ from .documents.source import source_of
 from .features import sampled_features
 from .priors import drift_prior
 from .reading import DynamicReadingMixin
+from .seen import Seen
 from .solvers import ROOM
 from .streaming import Stream
 
@@ -264,6 +265,7 @@ class DynamicSGNS(
     _units_need = "a list of several PairCounts a period"
     # that a use of a word makes, at most
     _pairs_of_use: float | None = None
+    _seen: Seen | None = None
 
     rho_ = Learned()
     alpha_ = Learned()
@@ -422,6 +424,7 @@ class DynamicSGNS(
         self._stream = None
         self._note(training, seeds["reading"])
         self._pairs_of_use = inputs.pairs_of_use(self, training)
+        self._seen = Seen.of(training)
         self._count_seed = seeds["counts"]
         self._no_units, self._sampling = why_not(self, training), None
         self._set_fitted(found)
@@ -480,7 +483,7 @@ class DynamicSGNS(
         self._learn_stream(lambda: Stream(self), X, times)
         self._no_units, self._sampling = "partial_fit", None
         self._note(self._stream.known, self._stream.reading_seed)
-        self._pairs_of_use = None
+        self._pairs_of_use = self._seen = None
         return self
 
     @told_of_compiling

@@ -16,14 +16,13 @@ from ..common.checks import (
     check_real,
     listed,
 )
-from ..posterior.sources import FEWEST_PAIRS
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
 from ..sgns.questions.kinds import Cosines, Entries, SelfCosines
 from ..sgns.questions.operands import of_places, together
 from ..sgns.questions.phrases import operands_of, phrase_of, word_index
 from ..sgns.reading import pair_axis, pair_places, pairs_at, similarity_title
-from .asking import DynamicAskingMixin, fewest_pairs
+from .asking import DynamicAskingMixin
 from .change import (
     Changes,
     most_changed,
@@ -31,6 +30,7 @@ from .change import (
     prior_distance,
     typical_distance,
 )
+from .seen import text_of, words_too_few
 from .vectors import places_of
 from .verdicts import (
     note_on_settings,
@@ -98,8 +98,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
     With ``uncertainty="documents"`` a result lies about the posterior mean, with a width by the
     units that were sampled and by the prior. It also has ``sd_sampling`` and ``sd_prior``, the two
     parts of ``sd``, and ``n_units``: the fewest effective units that its vectors rest on, which are
-    those of the period and, by as much as the prior takes from neighbouring periods, of these. The
-    interval has as much probability on either side.
+    those of the period and, by as much as the prior takes from other periods, of these: there may
+    be more of them than the period has (printed as "units, all periods"). The interval has as much
+    probability on either side.
 
     Where a word is taken there may stand a list of words, for the mean of their unit vectors in
     every draw, or what `axis` returns; but not in `trajectory`, `drift` and `cooccurrence_proba`.
@@ -119,6 +120,12 @@ class DynamicReadingMixin(DynamicAskingMixin):
     rho_: Any
     observed_: Any
     _pairs_of_use: float | None
+    _seen: Any
+
+    def _with_little(self, found):
+        """An answer for each period, with a line on pairs where there is too little text."""
+        notes = notes_on_uses(self._pairs_of_use) if found.few_pairs.any() else []
+        return without_data(found, found.few_pairs)._noting(*notes)
 
     def trajectory(self, word: str | int, *, which: str = "target", prob: float = 0.9) -> Answer:
         """Posterior of a word's vector in every period.
@@ -191,10 +198,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Answer
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen,), ``interval`` (n_chosen, 2),
             ``draws`` (n_draws, n_chosen); ``pairs`` (n_chosen,), the positive pairs that the words
-            were targets of in the period, of the word that has fewer: where there are next to none
-            the answer is what the prior makes of other periods.
+            were targets of in the period, of the word that has fewer; ``few_pairs`` (n_chosen,),
+            whether there is too little text of one of them in the period, as `similarity_change`
+            has it: there the answer is what the prior makes of other periods.
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, NaN
-            in periods of fewer than 10 ``pairs``.
+            where there is too little text.
 
         Raises
         ------
@@ -217,10 +225,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         chosen, where = _chosen_periods(self, periods)
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         question = cosines_at(self, *([(x, t) for t in chosen] for x in (a, b)))
-        where["pairs"] = fewest_pairs(self, chosen, a, b)
+        text = text_of(self, chosen, a, b)
+        where |= {"pairs": text.pairs, "few_pairs": text.few}
         title = similarity_title(a, b)
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
-        return without_data(found, where["pairs"] < FEWEST_PAIRS)
+        return self._with_little(found)
 
     def self_similarity(
         self,
@@ -272,10 +281,11 @@ class DynamicReadingMixin(DynamicAskingMixin):
         title = f"similarity of {phrase.label!r} to itself in {where['reference']}"
         question = cosines_at(self, now, then, SelfCosines)
         # a cosine with a period without data says nothing, whatever the other has
-        of_reference = fewest_pairs(self, [at], phrase)
-        where["pairs"] = np.minimum(fewest_pairs(self, chosen, phrase), of_reference)
+        mine, of_reference = (text_of(self, periods, phrase) for periods in (chosen, [at]))
+        where["pairs"] = np.minimum(mine.pairs, of_reference.pairs)
+        where["few_pairs"] = mine.few | of_reference.few
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
-        return without_data(found, where["pairs"] < FEWEST_PAIRS)
+        return self._with_little(found)
 
     def similarity_change(
         self, a: str | int, b: str | int, start: Any = None, end: Any = None, *, prob: float = 0.9
@@ -297,19 +307,26 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``end`` less that at ``start``; ``pairs``, the positive pairs that the words were
             targets of in the two periods, those of the one with fewer; and ``prob_increase``, the
             probability that the words drew closer (NaN where the verdict is ``"no data"``).
+            ``uses`` and ``units_seen``, how often they are used in the two periods and in how many
+            units of these, also of the one with fewer (of a list, the units of its word that has
+            most; None where that is not known).
             ``settings``, what all this rests on besides the text: the ``diffusion``, whether it was
             learned (``diffusion_learned``), and ``n_components``; and the most pairs that a use of
             a word makes (``pairs_of_use``, None where that is not known).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
-            ``verdict``, where there is an interval, sums up: ``"no data"`` where there are fewer
-            than 10 of the ``pairs`` in one of the periods, so that this is what the prior makes of
-            others; else ``"closer"`` where the whole interval is above zero, ``"apart"`` where it
-            is below, and ``"not decided"``. ``sentence`` says it in words, to be copied; where
-            there are so few pairs, it says so instead, without a number. The interval decides, not
-            ``prob_increase``: by units the two agree, but for Monte Carlo error (the verdict goes
-            with a probability above 0.95 or below 0.05 where ``prob=0.9``); those of the model are
-            of the highest density and need not leave as much on either side.
+            ``verdict``, where there is an interval, sums up: ``"no data"`` where there is too
+            little text in one of the periods, so that this is what the prior makes of others; else
+            ``"closer"`` where the whole interval is above zero, ``"apart"`` where it is below, and
+            ``"not decided"``. Too little are fewer than 10 uses of a word (where uses are not
+            known, 10 times the pairs that one makes, or 50 pairs), or fewer than 3 units of the
+            period that have it (than all of its units, where the period has one or two):
+            ``few_pairs`` says in which of the two periods. ``sentence`` says it in words, to be
+            copied; where there is too little text, it says so instead, without a number. The
+            interval decides, not ``prob_increase``: by units the two agree, but for Monte Carlo
+            error (the verdict goes with a probability above 0.95 or below 0.05 where
+            ``prob=0.9``); those of the model are of the highest density and need not leave as much
+            on either side.
 
             That nothing has changed is another claim than "not decided": `contrast` of two answers
             of `similarity` with ``low=`` and ``high=`` has the probability of a small change.
@@ -334,8 +351,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         title = f"change of the {similarity} from {start} to {end}"
         found = difference(self, later, former, prob, title=title)
         _note_settings(self, found)
-        found.pairs = tuple(fewest_pairs(self, [before, after], a, b).tolist())
-        without_data(found, min(found.pairs) < FEWEST_PAIRS)
+        _note_seen(self, found, [before, after], a, b)
+        without_data(found, any(found.few_pairs))
         found.prob_increase = found.pop("prob_positive")
         if found.source != "point":
             found.verdict = verdict_on_change(found)
@@ -375,27 +392,29 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the distance;
             where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more
             (NaN where the verdict is ``"no data"``);
-            ``pairs``, the positive pairs that the word was the target of in the two periods;
+            ``pairs``, the positive pairs that the word was the target of in the two periods,
+            ``uses`` and ``units_seen``, as of `similarity_change`;
             ``known``, the share of the prior's variance of its move that was taken away by what was
             seen, from 0, nothing, to 1, all (NaN for point estimates without units).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, and
-            ``units``, the effective units that the vector rests on in the two periods: NaN in a
-            period in which the word has fewer than 10 ``pairs``, where they would be those of other
-            periods, from which it drifts there; and so is ``n_units``, the fewer.
+            ``units``, the effective units, of all periods, that the vector rests on in the two:
+            NaN in a period with too little text of the word, where they would be those of other
+            periods alone, from which it drifts there; and so is ``n_units``, the fewer.
 
-            ``settings`` are as of `similarity_change`.
+            ``settings`` and ``few_pairs`` are as of `similarity_change`.
 
             ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
-            one of the ``pairs`` is below 10, the default of `most_changed`; else ``"drifted"``
+            there is too little text in one of the periods; else ``"drifted"``
             where the whole interval is above the threshold, ``"no drift"`` where it is below; else
             ``"not decided"``, or ``"not known"`` where ``known`` is below 0.1 for want of data (95
             % of the prior's standard deviation are left), and not because units differ. The
             interval decides, not ``prob_exceeds``: see `similarity_change`.
 
-            ``typical``, a yardstick: the median over words that have 10 pairs and more in both
-            periods of the distance of their mean vectors, which is smaller than a mean distance by
-            what is not known of them. ``sentence`` says all this in words, to be copied; where
-            one of the ``pairs`` is below 10, it says so instead, without a number.
+            ``typical``, a yardstick: the median over words with text enough in both periods of the
+            distance of their mean vectors, which is smaller than a mean distance by what is not
+            known of them. ``sentence`` says all this in words, to be copied; where there is too
+            little text, it says so instead, without a number. Where the verdict hangs on the
+            threshold, it names `self_similarity` and `similarity_change`, which need none.
 
         Notes
         -----
@@ -422,13 +441,12 @@ class DynamicReadingMixin(DynamicAskingMixin):
         title = f"{distance} distance of {str(self.words_[index])!r}, {start} to {end}"
         found, known = moves(self, at, np.array([index]), distance, prob, (), title=title)
         _note_settings(self, found)
-        found.pairs = tuple(float(self.observed_[t, index]) for t in at)
+        _note_seen(self, found, at, phrase_of(self, index, "word"))
         if "n_units" in found:
             units = self._deviations().n_units
             units = [float(units[places_of(self, t, index)]) for t in at]
-            few = [n < FEWEST_PAIRS for n in found.pairs]
-            found.units = tuple(np.where(few, np.nan, units).tolist())
-            without_data(found, any(few))
+            found.units = tuple(np.where(found.few_pairs, np.nan, units).tolist())
+            without_data(found, any(found.few_pairs))
         found.known = float(known[0])
         found.typical = typical_distance(self, distance, at)
         default = threshold is None
@@ -455,7 +473,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         end: Any = None,
         distance: str = "euclidean",
         threshold: float | None = None,
-        min_pairs: float = FEWEST_PAIRS,
+        min_pairs: float | None = None,
         prob: float = 0.9,
     ) -> Changes:
         """Words that have most surely changed between two periods.
@@ -470,10 +488,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
         threshold : float, optional
             By default the root mean square of the Euclidean distance under the prior; of cosine
             distances the median over these words of the posterior mean.
-        min_pairs : float, default=10
+        min_pairs : float, optional
             Words that were the target of fewer positive pairs (``observed_``) in either period are
-            left out: what is said of them is what the prior makes of other periods. 0 leaves none
-            out.
+            left out. By default those with too little text in either, as `similarity_change` has
+            it: what is said of them is what the prior makes of other periods. 0 leaves none out.
         prob : float, default=0.9
 
         Returns
@@ -486,7 +504,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Raises
         ------
         ValueError
-            If no word has as many as ``min_pairs``.
+            If no word has as many as ``min_pairs``, or text enough.
 
         Notes
         -----
@@ -508,7 +526,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         check_prob(prob)
         check_integer("n", n, 1)
         _check_distance(distance, threshold)
-        check_real("min_pairs", min_pairs, 0, strict=False)
+        if min_pairs is not None:
+            check_real("min_pairs", min_pairs, 0, strict=False)
         at = _two_periods(self, start, end)
         return most_changed(self, n, at, distance, threshold, min_pairs, prob)
 
@@ -530,8 +549,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Neighbours
             Ordered by posterior mean cosine, with the probability of each of being among the
             ``n`` nearest, and the ``pairs`` that it was the target of in the period, as of
-            ``observed_``; prints as a table. Where these, or ``word_pairs``, those of the word
-            itself, are below 10, ``n_units`` is NaN, a dash in print, and a line below the table
+            ``observed_``, and ``word_pairs``, those of the word itself; prints as a table. Where
+            there is too little text of it in the period, or of the word, as `similarity_change`
+            has it (``few_pairs``), ``n_units`` is NaN, a dash in print, and a line below the table
             says so: such a vector is what the prior makes of other periods, and its neighbours are
             theirs.
 
@@ -550,9 +570,15 @@ class DynamicReadingMixin(DynamicAskingMixin):
         shift = self._shift(period)
         at = shift // self.words_.size
         found = most_similar(self, word, n, prob, shift, self.periods_.labels[at])
-        pairs = self.observed_[at, [self.vocabulary_[w] for w in found.words.tolist()]]
-        own = float(fewest_pairs(self, [at], phrase_of(self, word, "word"))[0])
-        return found._seen_in_period(pairs, own, notes_on_uses(self._pairs_of_use))
+        index = [self.vocabulary_[w] for w in found.words.tolist()]
+        own = text_of(self, [at], phrase_of(self, word, "word"))
+        return found._seen_in_period(
+            notes_on_uses(self._pairs_of_use),
+            pairs=self.observed_[at, index],
+            few=words_too_few(self, [at], index)[0],
+            word_pairs=float(own.pairs[0]),
+            word_few=bool(own.few[0]),
+        )
 
     def cooccurrence_proba(
         self, pairs: Sequence, *, periods: ArrayLike | None = None, prob: float = 0.9
@@ -592,6 +618,13 @@ class DynamicReadingMixin(DynamicAskingMixin):
         title = "probability that a pair is positive"
         axes = _over(where) | pair_axis(self, targets, contexts)
         return ask(self, question, prob, rows.shape, title=title, axes=axes, **where)
+
+
+def _note_seen(estimator, found, at, *phrases):
+    """Say, in place, what an answer about two periods has of each."""
+    names = "pairs", "uses", "units_seen", "few_pairs"
+    for name, ends in zip(names, text_of(estimator, at, *phrases), strict=True):
+        found[name] = None if ends is None else tuple(ends.tolist())
 
 
 def _note_settings(estimator, found):

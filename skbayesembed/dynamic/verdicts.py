@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..posterior.sentences import ended, estimate, side_of_zero
-from ..posterior.sources import FEWEST_PAIRS
 from .predict import diffusion_draws
 
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
@@ -19,6 +18,10 @@ _OF_DRIFT = {
     "not decided": "Whether it has drifted is not decided: the interval holds the threshold",
     "not known": f"{_TOO_FEW} in these periods to say whether the word has changed",
 }
+_NEED_NONE = (
+    "The verdict hangs on the threshold; self_similarity, and similarity_change with another word, "
+    "need none."
+)
 # Those of `similarity_change`.
 _OF_CHANGE = {
     "closer": "They drew closer: the whole interval is above zero",
@@ -160,7 +163,7 @@ def without_data(found, few):
 
 
 def _has_no_data(found):
-    return min(found.pairs) < FEWEST_PAIRS
+    return any(found.few_pairs)
 
 
 def _without_data(asked, found, periods):
@@ -169,12 +172,21 @@ def _without_data(asked, found, periods):
 
 
 def _pairs(found, periods):
-    """How many pairs there are in either period."""
-    parts = zip(found.pairs, periods, strict=True)
-    (start, first), (end, last) = [(f"{n:,.0f}", label) for n, label in parts]
-    text = f"{start} pairs in {first} and {end} in {last}"
-    most = found.settings["pairs_of_use"]
-    return text if most is None else f"{text} ({_use(most)})"
+    """How much text there is in either period, and in how many units."""
+    unknown = (None, None)
+    parts = zip(found.pairs, found.uses or unknown, found.units_seen or unknown, strict=True)
+    start, end = (_amount(*part, at) for part, at in zip(parts, periods, strict=True))
+    return f"{start} and {end}"
+
+
+def _amount(pairs, uses, units, period):
+    amount = _counted(pairs, "pair")
+    amount = amount if uses is None else f"{_counted(uses, 'use')} ({amount})"
+    return f"{amount} in {'' if units is None else _counted(units, 'unit') + ' of '}{period}"
+
+
+def _counted(n, what):
+    return f"{n:,.0f} {what}{'' if n == 1 else 's'}"
 
 
 def _ended(text, found, said, periods):
@@ -185,6 +197,10 @@ def _ended(text, found, said, periods):
     verdict = said.get(found.get("verdict", ""), "")
     if verdict.startswith(_TOO_FEW):
         verdict += f": {_pairs(found, periods)}"
+    else:
+        text += f"; of {'the word' if 'known' in found else 'the word with fewer'} there are "
+        text += _pairs(found, periods)
     text = f"{text}{'. ' if verdict else ''}{verdict}"
     text = ended(text, found.source, found.get("n_units", np.inf))
-    return f"{text} This rests on {_settings(found.settings)}."
+    text += f" This rests on {_settings(found.settings)}."
+    return f"{text} {_NEED_NONE}" if verdict and "threshold" in found else text

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..posterior.sources import FEWEST_PAIRS, interval_label
+from ..posterior.sources import TOO_LITTLE, interval_label
 from .canvas import Display, can, labelled, legend_above, styles
 from .labels import called, label_times
 from .marks import band
@@ -19,8 +19,9 @@ _HEIGHT, _LINE = 2.1, 0.1
 class DriftDisplay(Display):
     """Similarities of words over the periods of a `DynamicSGNS`: means as lines, with bands.
 
-    A point is hollow where a word has fewer than 10 positive pairs in the period, its line dotted
-    and its band pale: what is shown there is what the prior makes of other periods.
+    A point is hollow where a word has fewer than 10 uses in the period, or is in fewer than 3 units
+    of it, its line dotted and its band pale: what is shown there is what the prior makes of other
+    periods.
 
     Parameters
     ----------
@@ -194,8 +195,7 @@ class DriftDisplay(Display):
         (axes,) = self._open(ax, _HEIGHT + _LINE * len(self.answers))
         self.lines_, self.bands_, self.hollow_, marks = [], [], [], []
         for (label, found), (color, line) in zip(self.answers.items(), styles(), strict=False):
-            few = np.asarray(found.get("pairs", np.inf)) < FEWEST_PAIRS
-            few = np.broadcast_to(few, np.shape(found.mean))
+            few = np.broadcast_to(found.get("few_pairs", False), np.shape(found.mean))
             look = {"source": found.source, "color": color, "line": line, "label": label}
             made = band(axes, found.times, found.mean, found.interval, seen=~few, **look)
             marks.append(made)
@@ -205,8 +205,8 @@ class DriftDisplay(Display):
                 times, mean = np.asarray(found.times)[few], found.mean[few]
                 self.hollow_ += axes.plot(times, mean, "o", ms=3.5, color=color, mfc="white")
         if self.hollow_:
-            label = f"fewer than {FEWEST_PAIRS} pairs"
-            axes.plot([], [], "o:", ms=3.5, lw=1.0, color="0.3", mfc="white", label=label)
+            look = {"ms": 3.5, "lw": 1.0, "color": "0.3", "mfc": "white"}
+            axes.plot([], [], "o:", label=TOO_LITTLE, **look)
         axes.set_ylabel("cosine")
         label_times(axes, found.times)
         legend_above(axes, interval_label(found.prob, found.source, "band"), marks)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..corpus.design import INTERCEPT
 from ..posterior.results import Result
-from ..posterior.sources import FEWEST_PAIRS, interval_label
+from ..posterior.sources import TOO_LITTLE, interval_label
 from ..posterior.tables import bounded, p_values
 from ..sgns.neighbours import order_note
 from .canvas import Display, can
@@ -199,7 +199,7 @@ def rows_of(result: Any) -> Rows:
         if len(mean) == len(labels):
             interval = np.reshape(result["interval"], (-1, 2))
             names, title = [str(label) for label in labels], result.title or ""
-            few = np.ravel(result.get("pairs", np.inf)) < FEWEST_PAIRS
+            few = np.ravel(result.get("few_pairs", False))
             # of a change, those of both periods
             few = few if few.size == mean.size else np.full(mean.shape, few.any())
             return Rows(names, mean, interval, title, None, few=few)
@@ -213,8 +213,8 @@ def rows_of(result: Any) -> Rows:
 class ForestDisplay(Display):
     """Answers in rows: posterior means with their intervals.
 
-    Where a word has fewer than 10 positive pairs in a period, the point is hollow and the interval
-    pale: what is shown there is what the prior makes of other periods.
+    Where a word has fewer than 10 uses in a period, or is in fewer than 3 units of it, the point is
+    hollow and the interval pale: what is shown there is what the prior makes of other periods.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ class ForestDisplay(Display):
         below = "" if prob is None else f"\n{interval_label(prob, source)}"
         notes = [] if rows.note is None else [rows.note]
         if rows.few is not None and rows.few.any():
-            notes.append(f"hollow: fewer than {FEWEST_PAIRS} pairs, what the prior makes of others")
+            notes.append(f"hollow: {TOO_LITTLE}, what the prior makes of others")
         note = "".join("\n" + textwrap.fill(note, _NOTE) for note in notes)
         axes.set_xlabel(f"{rows.quantity}{below}{note}")
         # heads of columns leave a title no room beside them

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from .sources import FEWEST_PAIRS, note_on_periods, notes_on, source_of_posterior
+from .sources import (
+    NOTE_ON_UNITS,
+    TOO_LITTLE,
+    UNITS_OF_ALL,
+    note_on_periods,
+    notes_on,
+    source_of_posterior,
+)
 from .tables import Column, Table, dashed, frame_of, p_values, readable_numbers
 
 if TYPE_CHECKING:
@@ -30,11 +37,13 @@ TWO_QUESTIONS = (
 # Of scores of models, below their tables.
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
+# Of effective units.
+_UNITS = ("n_units", "units")
 # Of answers that hold periods against one of them.
 _OF_PAIRS = "(pairs: those of the period or of the reference, the fewer)"
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
-                "modes_that_matter")  # fmt: skip
+                "modes_that_matter", "few_pairs", "uses", "units_seen")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +65,8 @@ class About:
         Entries that are intervals, with (low, high) on an axis of their own.
     asides : sequence of str
         Lines below the table that are about the fit.
+    lent : bool
+        Whether effective units are those of all periods together.
     """
 
     title: str | None = None
@@ -64,6 +75,7 @@ class About:
     source: str | None = None
     ends: tuple[str, ...] = ("interval",)
     asides: Sequence[str] = ()
+    lent: bool = False
 
 
 class Result(Bunch):
@@ -262,6 +274,8 @@ class ResultTable(Table):
         return (*_NOT_PRINTED, *(["n_units"] if "units" in self._result else []))
 
     def _head(self, name):
+        if name in _UNITS and self._about.lent:
+            return UNITS_OF_ALL
         if name != "interval" or self._about.prob is None:
             return name
         return f"{100 * self._about.prob:g} % interval"
@@ -292,11 +306,10 @@ class ResultTable(Table):
     def _notes(self):
         once = [(name, values[0]) for name, values, varies in self._values() if not varies]
         notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
-        few = np.ravel(self._result.get("pairs", np.inf)) < FEWEST_PAIRS
+        few = np.count_nonzero(self._result.get("few_pairs", False))
         # a verdict says so in a sentence of its own
-        if few.any() and "verdict" not in self._result:
-            what = f"fewer than {FEWEST_PAIRS} pairs"
-            notes.append(note_on_periods(np.count_nonzero(few), what))
+        if few and "verdict" not in self._result:
+            notes.append(note_on_periods(few, TOO_LITTLE))
         if {"pairs", "reference"} <= set(self._result):
             notes.append(_OF_PAIRS)
         if "n_splits" in self._result:
@@ -305,6 +318,8 @@ class ResultTable(Table):
             notes.append(UNMIXED_SCORE)
         if self._result.get("modes_that_matter", 1) > 1:
             notes.append(SCORE_OF_ONE.format(self._result["modes_that_matter"]))
+        if self._about.lent and any(name in self._result for name in _UNITS):
+            notes.append(NOTE_ON_UNITS)
         return [*notes, *notes_on(self._about.source), *self._about.asides]
 
 

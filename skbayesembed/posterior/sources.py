@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-# With fewer positive pairs of a word in a period, what is said of it there is what the prior makes
-# of other periods.
-FEWEST_PAIRS = 10
 # With fewer effective units intervals are rough: 90 % ones hold the truth some 80 times of 100.
 FEW_UNITS = 3
+# With fewer uses of a word in a period, or in fewer units of it, what is said of the word there is
+# what the prior makes of other periods.
+FEWEST_USES = 10
+TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
+# Below tables, of what other periods lend; the head of the column.
+UNITS_OF_ALL = "units, all periods"
+NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many it rests on in effect; other periods lend theirs)"
 # Of a table, below it.
 _NOTES = {
     "point": "(a point estimate: one draw, intervals without width)",

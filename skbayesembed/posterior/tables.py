@@ -188,6 +188,8 @@ class Table:
     n_draws: int | None = None
     source: str | None = None
     _asides: tuple[str, ...] = ()
+    # Whether effective units are those of all periods together.
+    _lent: bool = False
     # Tables with more rows are cut when they are printed; None cuts none.
     _max_rows: int | None = None
 
@@ -224,6 +226,11 @@ class Table:
         """
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "_asides", tuple(asides))
+        return self
+
+    def _of_periods(self) -> Self:
+        """Note that effective units are those of all periods together; returns the table."""
+        object.__setattr__(self, "_lent", True)
         return self
 
     def _index(self):

@@ -11,7 +11,6 @@ from ..common.checks import (
     check_prob,
 )
 from ..posterior.results import About
-from ..posterior.sources import FEWEST_PAIRS
 from ..posterior.tables import Column, Table
 from .neighbours import units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
@@ -49,13 +48,14 @@ class Nearer(Table):
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
         ``high_mcse``; None where intervals are by units, and for a point estimate.
     few : bool
-        Whether one of the words has fewer than 10 pairs in the period.
+        Whether one of the words has fewer than 10 uses in the period, or is in fewer than 3 units
+        of it.
     answer : Answer
         All cosines, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
     verdict : str or None
         ``"nearest"``, of the first row, where intervals of all differences are above zero and its
         ``prob_nearest`` is ``prob`` or more; else ``"not decided"``; ``"no data"`` where one of the
-        words has fewer than 10 pairs in the period. None of a point estimate, and of one row.
+        words has too little text in the period (``few``). None of a point estimate, and of one row.
     sentence : str or None
         What the first row says, to be copied; None of one row.
 
@@ -237,21 +237,22 @@ def _cosines_with(estimator, phrase, others, prob, shift):
         name: value[:, order] if name == "draws" else value[order] for name, value in found.items()
     }
     labels = np.array([others[i].label for i in order])
-    about = About("cosines", {"word": labels}, prob, found.source)
+    about = About("cosines", {"word": labels}, prob, found.source, lent=found._about.lent)
     found = Answer(entries, question(order), estimator.posterior_, about)
     return labels, found, lambda rows: question(order[rows])
 
 
-def nearer(estimator, word, others, prob, shift=0, fewest=None):
+def nearer(estimator, word, others, prob, shift=0, too_few=None):
     """`Nearer` of a word, or of whatever stands for one.
 
-    ``fewest(phrases)``, where it is about a period, is the pairs of the one with the fewest there.
+    ``too_few(phrases)``, where it is about a period, says whether one of them has too little text
+    there.
     """
     check_prob(prob)
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
     labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
-    few = fewest is not None and fewest([phrase, *others]) < FEWEST_PAIRS
+    few = too_few is not None and too_few([phrase, *others])
     rows = np.arange(len(others))
     apart = ask(estimator, Differences(question(rows[:1]), question(rows)), prob)
     # joint draws of how much each is below the first; the first by nothing at all

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
-from ..posterior.sources import FEW_UNITS, FEWEST_PAIRS, source_of
+from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, dashed
 from .documents import answers
@@ -54,18 +54,22 @@ def order_notes(table):
 
 
 def units_notes(table):
-    """Notes on the words of a table that few units tell of, with ``words`` and ``n_units``."""
-    if table.n_units is None or not np.any(table.n_units < FEW_UNITS):
+    """Notes on the units of a table's words, and on those that few of them tell of."""
+    if table.n_units is None:
         return []
+    notes = [NOTE_ON_UNITS] if table._lent else []
     few = ", ".join(table.words[table.n_units < FEW_UNITS].tolist())
-    return [f"fewer than {FEW_UNITS} effective units, so that intervals are rough: {few}"]
+    if not few:
+        return notes
+    return [*notes, f"fewer than {FEW_UNITS} effective units, so that intervals are rough: {few}"]
 
 
 def units_columns(table, names):
     """The column of effective units of a table, of those names in a data frame; none without."""
     if table.n_units is None:
         return []
-    return [Column(f"{'units':>7}", table.n_units, names, dashed(".1f"))]
+    head = UNITS_OF_ALL if table._lent else "units"
+    return [Column(f"{head:>7}", table.n_units, names, dashed(".1f"))]
 
 
 def with_errors(table, series):
@@ -112,7 +116,12 @@ class Neighbours(Table):
     pairs : ndarray of shape (n,) or None
         Positive pairs that each neighbour was the target of in the period; None without periods.
     word_pairs : float or None
-        Those of the word; of a list or an axis, of the word that has fewest.
+        Those of the word; of a list or an axis, of the words together.
+    few : ndarray of bool of shape (n,) or None
+        Which neighbours have fewer than 10 uses in the period, or are in fewer than 3 units of it;
+        None without periods.
+    word_few : bool
+        Whether the word has.
 
     Examples
     --------
@@ -138,31 +147,31 @@ class Neighbours(Table):
     period: Any = None
     pairs: np.ndarray | None = None
     word_pairs: float | None = None
+    few: np.ndarray | None = None
+    word_few: bool = False
 
     @property
     def few_pairs(self) -> np.ndarray | None:
-        """Where the word or a neighbour has next to no pairs in the period, (n,); None without."""
-        if self.pairs is None or self.word_pairs is None:
-            return None
-        return np.minimum(self.pairs, self.word_pairs) < FEWEST_PAIRS
+        """Where the word or a neighbour has next to no text in the period, (n,); None without."""
+        return None if self.few is None else self.few | self.word_few
 
-    def _seen_in_period(self, pairs, word_pairs, asides):
-        """These with the pairs of the period; units of other periods are none of its own."""
-        found = replace(self, pairs=pairs, word_pairs=word_pairs)
+    def _seen_in_period(self, asides, **seen):
+        """These with what was seen in the period; units of other periods are none of its own."""
+        found = replace(self, **seen)
         if found.n_units is not None:
             found = replace(found, n_units=np.where(found.few_pairs, np.nan, found.n_units))
-        return found._resting_on(self.source, asides)
+        return found._resting_on(self.source, asides)._of_periods()
 
     def _notes_on_pairs(self):
         """Lines on what has next to no data in the period."""
         if self.pairs is None:
             return []
         lines, of_others = [], "what the prior makes of other periods"
-        below = f"fewer than {FEWEST_PAIRS} pairs in {self.period}"
-        if self.word_pairs < FEWEST_PAIRS:
-            itself = f"{self.word!r} itself, {self.word_pairs:.3g}"
+        below = f"{TOO_LITTLE} in {self.period}"
+        if self.word_few:
+            itself = f"{self.word!r} itself, {self.word_pairs:.3g} pairs"
             lines.append(f"({below} of {itself}: its neighbours there are {of_others})")
-        few = self.words[self.pairs < FEWEST_PAIRS]
+        few = self.words[self.few]
         if few.size:
             lines.append(f"({below} of {', '.join(few.tolist())}: there they are {of_others})")
         return lines

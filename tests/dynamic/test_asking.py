@@ -261,8 +261,8 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert "too few data to say whether 'sea' is nearer to" in nearer[2].sentence
     first, second = (model.similarity("sea", word) for word in alone)
     apart = model.contrast(first, second)
-    assert (apart.verdict == "no data").tolist() == (model.observed_[:, [
-        model.vocabulary_[w] for w in ("sea", "gone")]].min(axis=1) < 10).tolist()  # fmt: skip
+    # "gone" is used 30 times in the first period, and in no other
+    assert (apart.verdict == "no data").tolist() == [False, True, True]
     assert model.contrast(stays, gone).verdict == "no data"
     # the prior alone would say it
     assert np.isnan(gone.prob_exceeds) and 0 <= stays.prob_exceeds <= 1
@@ -272,9 +272,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     assert "gone" not in model.most_changed(10).words
     assert gone.verdict == "no data" and stays.verdict in ("no drift", "not decided")
     near = [model.most_similar(word, 4, period=labels[2]) for word in ("gone", "sun")]
-    assert near[0].few_pairs.all() and f"{labels[2]} of 'gone' itself, 0: " in repr(near[0])
+    assert near[0].few_pairs.all() and f"{labels[2]} of 'gone' itself, 0 pairs: " in repr(near[0])
     np.testing.assert_array_equal(near[1].few_pairs, near[1].words == "gone")
-    assert f"pairs in {labels[2]} of gone: there" in repr(near[1])
+    assert f"fewer than 10 uses or 3 units in {labels[2]} of gone: there" in repr(near[1])
     seen = model.observed_[2, [model.vocabulary_[w] for w in near[1].words]]
     np.testing.assert_array_equal(near[1]["pairs"], seen)
     if uncertainty == "documents":
@@ -289,10 +289,13 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         (gone, "'gone' has drifted"),
         (model.drift("gone", distance="cosine"), "'gone' has drifted"),
     ):
-        there = f"{answer.pairs[0]:,.0f} pairs in {ends[0]} and 0 in {ends[1]}"
-        there += " (a use of a word makes up to 5)"
+        there = f"30 uses ({answer.pairs[0]:,.0f} pairs) in 30 units of {ends[0]}"
+        there += f" and 0 uses (0 pairs) in 0 units of {ends[1]}"
+        assert answer.uses == answer.units_seen == (30, 0) and answer.few_pairs == (False, True)
         assert answer.sentence == f"There are too few data to say whether {asked}: {there}."
-    assert "too few data" not in stays.sentence
+    assert "too few data" not in stays.sentence and "similarity_change" not in gone.sentence
+    assert stays.sentence.endswith("and similarity_change with another word, need none.")
+    assert f"there are {stays.uses[0]:,.0f} uses ({stays.pairs[0]:,.0f} pairs) in" in stays.sentence
     assert ("for these texts alone)" in stays.sentence) == (stays.source == "model")
     assert f"is {stays.mean:.2f} (90 % interval" in stays.sentence
     assert "sentence" not in repr(stays) and stays.typical == gone.typical > 0
@@ -308,7 +311,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         assert np.isnan(unseen.n_units[0]) and unseen.pairs[0] == 0
         assert "nan" not in repr(unseen) and "the reference, the fewer" in repr(unseen)
         assert unseen.sd[0] > 0.01 and unseen.interval[0, 0] < unseen.mean[0] < 1
-        assert "units" in repr(gone) and "n_units" not in repr(gone)
+        assert "units, all periods: how many" in repr(gone) and "n_units" not in repr(gone)
     assert f"{stays.pairs[0]:.4g}, {stays.pairs[1]:.4g}" in repr(stays)
     # the table answers with the same draws
     table = model.most_changed(10, min_pairs=0)
@@ -331,27 +334,27 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         ([0.1, 0.9], {}, "no drift"),
         ([0.1, 2.0], {}, "not decided"),
         ([0.1, 2.0], {"known": 0.05}, "not known"),
-        ([1.1, 2.0], {"pairs": (0.0, 90.0)}, "no data"),
+        ([1.1, 2.0], {"few_pairs": (True, False)}, "no data"),
         # units differ from each other: that is not for want of data
         ([0.1, 2.0], {"known": 0.0, "sd_prior": 0.1, "sd_sampling": 0.3}, "not decided"),
     ],
 )
 def test_verdicts(interval, more, verdict):
-    found = {"interval": interval, "threshold": 1.0, "known": 0.5, "pairs": (50.0, 60.0), **more}
-    assert verdict_on_drift(Bunch(**found)) == verdict
+    found = {"interval": interval, "threshold": 1.0, "known": 0.5, "few_pairs": (False, False)}
+    assert verdict_on_drift(Bunch(**(found | more))) == verdict
 
 
 @pytest.mark.parametrize(
-    ("interval", "pairs", "verdict"),
+    ("interval", "few", "verdict"),
     [
-        ([0.1, 0.4], 10, "closer"),
-        ([-0.4, -0.1], 10, "apart"),
-        ([-0.1, 0.2], 10, "not decided"),
-        ([0.1, 0.4], 9, "no data"),
+        ([0.1, 0.4], False, "closer"),
+        ([-0.4, -0.1], False, "apart"),
+        ([-0.1, 0.2], False, "not decided"),
+        ([0.1, 0.4], True, "no data"),
     ],
 )
-def test_verdicts_on_changes(interval, pairs, verdict):
-    found = Bunch(interval=interval, pairs=(pairs, 100))
+def test_verdicts_on_changes(interval, few, verdict):
+    found = Bunch(interval=interval, few_pairs=(few, False))
     assert verdict_on_change(found) == verdict
 
 

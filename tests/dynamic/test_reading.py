@@ -83,7 +83,7 @@ def test_similarity(model, rho):
 
 
 def test_similarity_change(model, rho, monkeypatch):
-    monkeypatch.setattr(model, "observed_", model.observed_ + 10.0)
+    monkeypatch.setattr(model, "observed_", model.observed_ + 50.0)
     draws = cosine(rho[:, :, 0], rho[:, :, 4])
     found = model.similarity_change("x0", "x4", 1860, 1890, prob=0.95)
     assert_summary(found, draws[:, 3] - draws[:, 1], 0.95)
@@ -101,7 +101,8 @@ def test_similarity_change(model, rho, monkeypatch):
     )
 
 
-def test_drift(model, rho):
+def test_drift(model, rho, monkeypatch):
+    monkeypatch.setattr(model, "observed_", model.observed_ + 50.0)
     distance = 1 - cosine(rho[:, 0, 2], rho[:, 2, 2])
     found = model.drift("x2", 1850, 1880, distance="cosine", threshold=0.2)
     assert_summary(found, distance)
@@ -171,7 +172,7 @@ def test_most_changed(model, data, rho, monkeypatch, block, threshold, kind):
 
 
 def test_most_changed_prints_and_converts(model):
-    found = model.most_changed(3)
+    found = model.most_changed(3, min_pairs=10)
     assert found.periods == (1850, 1890)
     lines = repr(found).splitlines()
     rests = (
@@ -189,7 +190,7 @@ def test_most_changed_prints_and_converts(model):
         "count_start", "count_end",
     ]  # fmt: skip
     assert frame["word"].tolist() == found.words.tolist()
-    assert len(model.most_changed(100)) == V
+    assert len(model.most_changed(100, min_pairs=0)) == V
     assert "known below" not in repr(found)
     known, sure = np.array([0.5, 0.05, 0.02]), np.array([0.99, 0.95, 0.5])
     some = dataclasses.replace(found, known=known, prob_exceeds=sure)
@@ -270,7 +271,12 @@ def test_periods_are_named_by_time_or_label(data):
         (lambda m: m.drift(0, distance="angle"), ValueError, "distance must be one of"),
         (lambda m: m.most_changed(0), ValueError, "n must be an integer >= 1"),
         (lambda m: m.most_changed(min_pairs=-1), ValueError, "min_pairs must be a number >= 0"),
-        (lambda m: m.most_changed(end=1860), ValueError, "min_pairs=10 leaves no word: the large"),
+        (lambda m: m.most_changed(min_pairs=1e9), ValueError, "min_pairs=1000000000.0 leaves no"),
+        (
+            lambda m: m.most_changed(end=1860),
+            ValueError,
+            "min_pairs=None leaves no word: none has 10",
+        ),
         (lambda m: m.most_changed(start=1800), ValueError, "start=1800 is in no period"),
         (lambda m: m.most_similar(0, period=1800), ValueError, "period=1800 is in no period"),
         (lambda m: m.most_similar("cat", period=1850), KeyError, "word='cat' is not in"),

@@ -24,7 +24,6 @@ from skbayesembed.dynamic.documents.sampling import DriftSampling
 from skbayesembed.dynamic.documents.scores import resting_units
 from skbayesembed.dynamic.model import SIDES, Curvature
 from skbayesembed.numeric.tridiagonal import Tridiagonal
-from skbayesembed.posterior.sources import FEWEST_PAIRS
 from skbayesembed.sgns.counting import expected_negatives
 from skbayesembed.sgns.documents.answers import cosine_change, logit_change
 from skbayesembed.sgns.documents.awaited import Awaited
@@ -394,7 +393,7 @@ def test_a_word_of_one_document_is_not_certain():
     assert np.all(np.delete(model.n_units_, rare) > 2)
     found = model.similarity("rare", 0)
     # next to no data in any period, in which other periods' units count
-    np.testing.assert_array_equal(np.isnan(found.n_units), found.pairs < FEWEST_PAIRS)
+    assert np.isnan(found.n_units).all() and found.few_pairs.all()
     np.testing.assert_allclose(model._sampling.deviations.n_units[rare :: len(model.words_)], 1.0)
     assert set(model._sampling.deviations.roots) == {len(model.words_) + rare}
     known = dataclasses.replace(model._sampling.deviations, roots={})
@@ -402,7 +401,7 @@ def test_a_word_of_one_document_is_not_certain():
     without = cosine_change(known, *places).shared[: known.n_sampling, 0]
     assert found.sd_sampling[1] > 1.05 * np.linalg.norm(without)
     table = model.most_similar("rare", 3, period=1901)
-    assert "fewer than 10 pairs in 1901 of 'rare' itself, 2.5: " in repr(table)
+    assert "fewer than 10 uses or 3 units in 1901 of 'rare' itself, 2.5 pairs: " in repr(table)
     assert np.isnan(table.n_units).all()
     changed = model.most_changed(len(model.words_), min_pairs=0)
     assert "intervals are rough: rare" in repr(changed)

@@ -39,8 +39,8 @@ def test_periods_with_little_data_are_hollow(dynamic):
     answer = dynamic.similarity("ant", "bee")
     assert DriftDisplay.from_answers({"x": answer}).hollow_ == []
     answer = answer.copy()
-    answer["pairs"] = np.array([9.5, *answer.pairs[1:]])
-    assert "(fewer than 10 pairs in 1 period: what is said there" in repr(answer)
+    answer["few_pairs"] = np.arange(len(answer.times)) == 0
+    assert "(fewer than 10 uses or 3 units in 1 period: what is said there" in repr(answer)
     display = DriftDisplay.from_answers({"x": answer})
     assert [line.get_linestyle() for line in display.ax_.lines].count(":") == 2
     alphas = {filled.get_alpha() for filled in display.ax_.collections}
@@ -48,7 +48,10 @@ def test_periods_with_little_data_are_hollow(dynamic):
     np.testing.assert_array_equal(display.hollow_[0].get_xdata(), answer.times[:1])
     np.testing.assert_array_equal(display.hollow_[0].get_ydata(), answer.mean[:1])
     legend = display.ax_.get_legend()
-    assert [text.get_text() for text in legend.get_texts()] == ["x", "fewer than 10 pairs"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "x",
+        "fewer than 10 uses or 3 units",
+    ]
     looks = [(line.get_linestyle(), line.get_marker()) for line in legend.legend_handles]
     assert looks == [("-", "o"), (":", "o")]
 

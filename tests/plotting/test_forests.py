@@ -138,13 +138,13 @@ def test_answers_with_rows_are_a_forest(by_units, dynamic):
 def test_periods_without_data_are_hollow(dynamic):
     found = dynamic.similarity("ant", "bee")
     solid = len(plotting.ForestDisplay.from_result(found).ax_.lines)
-    found.pairs = np.where(np.arange(len(found.pairs)) == 1, 9.0, 10.0)
+    found.few_pairs = np.arange(len(found.pairs)) == 1
     display = plotting.ForestDisplay.from_result(found)
     check(display, found.axes["period"], found.mean, found.interval)
     hollow = [line for line in display.ax_.lines if line.get_markerfacecolor() == "white"]
     assert len(display.ax_.lines) == solid + 1 and len(hollow) == 1
     np.testing.assert_array_equal(hollow[0].get_xydata(), [[found.mean[1], 1]])
-    assert "fewer than 10 pairs" in display.ax_.get_xlabel().replace("\n", " ")
+    assert "fewer than 10 uses or 3 units" in display.ax_.get_xlabel().replace("\n", " ")
     if display.intervals_ is not None:
         alpha = display.intervals_.get_alpha()
         assert alpha[1] < alpha[0] == alpha[2]

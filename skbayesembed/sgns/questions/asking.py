@@ -135,7 +135,8 @@ def ask(
         found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
     if shape is not None:
         found = _shaped(found, shape)
-    about = About(title, axes or {}, prob, source_of(estimator, deviations is not None))
+    source, lent = source_of(estimator, deviations is not None), hasattr(estimator, "periods_")
+    about = About(title, axes or {}, prob, source, lent=lent)
     return Answer(found | more, question, estimator.posterior_, about)
 
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from ...posterior.sentences import chance, ended, estimate, side_of_zero
-from ...posterior.sources import FEWEST_PAIRS
+from ...posterior.sources import FEW_UNITS, FEWEST_USES
 
 _OF_PRIOR = (
-    f"which the prior makes of other periods where there are fewer than {FEWEST_PAIRS} pairs"
+    f"which the prior makes of other periods where a word has fewer than {FEWEST_USES} uses, or "
+    f"{FEW_UNITS} units with it"
 )
 
 
 def few_pairs(answer):
-    """Whether answers are of words with next to no pairs, as the answer itself says.
+    """Whether answers are of words with next to no text, as the answer itself says.
 
     A truth value, or an array that can be held against the mean of the answer.
     """
-    pairs = answer.get("pairs", np.inf)
-    # those of two periods are a pair of numbers
-    few = np.asarray(min(pairs) if isinstance(pairs, tuple) else pairs) < FEWEST_PAIRS
+    few = answer.get("few_pairs", False)
+    # those of two periods are a pair
+    few = np.asarray(any(few) if isinstance(few, tuple) else few)
     few = few | (np.asarray(answer.get("verdict", "")) == "no data")
     if few.size == 1:
         return bool(few.item())

@@ -1,0 +1,103 @@
+"""How much text of words there is in periods, and from how little nothing is said of them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skbayesembed import DynamicSGNS, PairCounts, load
+from skbayesembed.dynamic.inputs import pairs_of_use, training_data
+from skbayesembed.dynamic.seen import Seen, text_of, words_too_few
+
+RNG = np.random.default_rng(5)
+N, WORDS = 40, np.array(list("abcde"))
+TIMES = np.sort(RNG.integers(1900, 1903, N))
+# words of very different frequencies; some documents have one word, or none that another has
+TEXTS = [
+    RNG.choice(WORDS, n, p=[0.5, 0.3, 0.14, 0.05, 0.01]).tolist() for n in RNG.integers(1, 9, N)
+]
+UNITS, WEIGHTS = RNG.integers(0, 6, N), RNG.integers(0, 2, N).astype(float)
+
+
+def counted(one):
+    """A document as `PairCounts`: every token with every other."""
+    found = np.array([one.count(word) for word in WORDS], dtype=float)
+    table = sparse.csr_array(np.outer(found, found) - np.diag(found))
+    return PairCounts(table, table, words=WORDS)
+
+
+KINDS = {
+    "tokens": lambda: TEXTS,
+    "counts": lambda: np.array([[text.count(word) for word in WORDS] for text in TEXTS]),
+    "pairs": lambda: [counted(text) for text in TEXTS],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_what_periods_have_of_words(kind, weights):
+    """By going through the documents one by one."""
+    model = DynamicSGNS(2, min_count=1)
+    seed = np.random.SeedSequence(0)
+    training = training_data(model, KINDS[kind](), TIMES, seed, UNITS, weights)
+    seen = Seen.of(training)
+    names = WORDS if kind != "tokens" else training.words
+    used = np.ones(N) if weights is None else weights
+    for t, year in enumerate([1900, 1901, 1902]):
+        mine = [i for i in np.flatnonzero((year == TIMES) & (used > 0)) if len(TEXTS[i]) > 1]
+        assert seen.of_period[t] == len({UNITS[i] for i in mine})
+        for w, word in enumerate(names):
+            assert seen.units[t, w] == len({UNITS[i] for i in mine if word in TEXTS[i]})
+            if kind != "pairs":
+                assert seen.uses[t, w] == sum(TEXTS[i].count(word) for i in mine)
+    assert (seen.uses is None) == (kind == "pairs") == (pairs_of_use(model, training) is None)
+
+
+# Pairs, uses (None: not known), units of the word, units of the period, pairs of a use: whether
+# there is too little.
+CASES = [
+    (900.0, 10, 3, 20, 5.0, False),
+    (900.0, 9, 3, 20, 5.0, True),
+    (900.0, 10, 2, 20, 5.0, True),
+    # a period of one document has no more
+    (900.0, 10, 1, 1, 5.0, False),
+    (900.0, 10, 1, 2, 5.0, True),
+    (50.0, None, 3, 20, None, False),
+    (49.0, None, 3, 20, None, True),
+    (10.0, None, None, None, 1.0, False),
+    (9.0, None, None, None, 1.0, True),
+]
+
+
+@pytest.mark.parametrize(("pairs", "uses", "units", "of_period", "each", "few"), CASES)
+def test_ten_uses_in_three_units_are_enough(pairs, uses, units, of_period, each, few):
+    """And a phrase has the uses of its words together, a word that is seen much none to lend."""
+    other = {"pairs": 1e3, "uses": 200.0, "units": of_period}
+    tables = {"pairs": pairs, "uses": uses, "units": units}
+    found = {
+        name: None if value is None else np.array([[value, other[name]]])
+        for name, value in tables.items()
+    }
+    seen = None
+    if units is not None:
+        seen = Seen(found["uses"], found["units"], np.array([of_period]))
+    model = SimpleNamespace(observed_=found["pairs"], _seen=seen, _pairs_of_use=each)
+    word, rich, both = (SimpleNamespace(index=np.array(i)) for i in ([0], [1], [0, 1]))
+    text = text_of(model, [0], word, rich)
+    assert text.few.tolist() == [few] and text.pairs[0] == pairs
+    assert (text.uses is None) == (uses is None) and (units is None or text.units[0] == units)
+    assert not text_of(model, [0], both).few[0]
+    assert words_too_few(model, [0]).tolist() == [[few, False]]
+    assert words_too_few(model, [0], [1, 0]).tolist() == [[False, few]]
+
+
+def test_a_fit_online_goes_by_pairs_and_a_saved_one_by_uses(tmp_path):
+    model = DynamicSGNS(2, solver="map", min_count=1, random_state=0).fit(TEXTS, times=TIMES)
+    model.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    few = words_too_few(model, [0, 1, 2])
+    assert few.any() and not few.all()
+    np.testing.assert_array_equal(words_too_few(again, [0, 1, 2]), few)
+    online = DynamicSGNS(2, min_count=1, random_state=0).partial_fit(TEXTS, times=TIMES)
+    np.testing.assert_array_equal(words_too_few(online, [0, 1, 2]), online.observed_ < 50)
