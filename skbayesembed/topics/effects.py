@@ -67,8 +67,6 @@ class TopicEffects(Table):
     >>> effects = model.effects(counts, np.arange(40.0)[:, None])
     >>> effects.mean.shape, effects.interval.shape
     ((2, 2), (2, 2, 2))
-    >>> effects.sentence(0).split(" differs")[0].partition(" (")[0]
-    "With one more of 'x0', the share of topic 0"
     """
 
     terms: np.ndarray
@@ -99,6 +97,16 @@ class TopicEffects(Table):
         ------
         ValueError
             If there is no such topic or term, or no ``term`` is given and there are several.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> effects = model.fit(data.counts).effects(data.counts, {"year": list(range(40))})
+        >>> effects.sentence(0, "year").partition(" (")[0]
+        "With one more of 'year', the share of topic 0"
         """
         n_topics = self.mean.shape[1]
         check_integer("topic", topic, 0)

@@ -58,6 +58,7 @@ def test_kappa_of_hmc_is_that_of_gibbs(prior):
     assert abs(known_differences(a, b.mean(axis=(0, 1)), mcse(b))[0]) < 4.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("kernel", ["metropolis", "polya-gamma"])
 def test_informative_priors_of_all_kernels(sampling, kernel, dense):
@@ -98,6 +99,7 @@ def sampler_of(name, sampling):
     return sampling.conditionals(*positive, K, 1.5, name, blocks=blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["metropolis", "polya-gamma", "dynamic", "topics"])
 def test_every_block_has_a_stream_of_its_own(sampling, name):
     """No two blocks of work are handed one generator, or two that say the same."""

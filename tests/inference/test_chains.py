@@ -26,13 +26,15 @@ class Counting:
     """A model whose draw number i is an array of the number of sweeps done so far.
 
     ``fault`` is an exception raised in sweep number ``at``, by the chain ``chain`` only (chains
-    are told apart by the first number of their stream), or by all where it is None.
+    are told apart by the first number of their stream), or by all where it is None. With ``patient``
+    the chain waits for another that has made as many sweeps.
     """
 
     n_streams = 2
 
-    def __init__(self, fault=None, at=None, chain=None, pause=0.0):
+    def __init__(self, fault=None, at=None, chain=None, pause=0.0, patient=False):
         self.fault, self.at, self.chain, self.pause = fault, at, chain, pause
+        self.others = threading.Event() if patient else None
 
     def init_state(self, rngs):
         return {"sweeps": 0, "tuned": [], "first": rngs[0].random(), "rng": rngs[1].random()}
@@ -42,8 +44,11 @@ class Counting:
             time.sleep(self.pause)
         state["sweeps"] += 1
         mine = self.chain is None or state["first"] == self.chain
-        if self.fault is not None and mine and state["sweeps"] == self.at:
-            raise self.fault
+        if self.fault is not None and state["sweeps"] == self.at:
+            if self.others is not None:
+                self.others.wait(60) if mine else self.others.set()
+            if mine:
+                raise self.fault
         state["rng"] = rngs[1].random()
 
     def tune(self, state, step, warmup):
@@ -205,7 +210,7 @@ def test_interrupted_before_any_draw(n_jobs):
 def test_interrupted_in_a_thread():
     """Raised in one of two threads, all keep what they have; the draws are those of a full run."""
     second = first_numbers(0, 2)[1]
-    model = Counting(KeyboardInterrupt(), at=55, chain=second, pause=0.002)
+    model = Counting(KeyboardInterrupt(), at=55, chain=second, pause=0.002, patient=True)
     with pytest.warns(RuntimeWarning, match="Interrupted"):
         result = sample(model, n_jobs=2, draws=500)
     assert result.facts["interrupted"]

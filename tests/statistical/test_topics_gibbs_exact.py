@@ -27,7 +27,7 @@ def numbers(model, draws, warmup, seed):
 
 CASES = [
     pytest.param("reference", 0, marks=pytest.mark.slow),
-    ("alias", 0),
+    pytest.param("alias", 0, marks=pytest.mark.slow),
     ("alias", 30),
     ("sampled", 0),
 ]
