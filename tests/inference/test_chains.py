@@ -26,8 +26,8 @@ class Counting:
     """A model whose draw number i is an array of the number of sweeps done so far.
 
     ``fault`` is an exception raised in sweep number ``at``, by the chain ``chain`` only (chains
-    are told apart by the first number of their stream), or by all where it is None. With ``patient``
-    the chain waits for another that has made as many sweeps.
+    are told apart by the first number of their stream), or by all where it is None. With
+    ``patient`` the chain waits for another that has made as many sweeps.
     """
 
     n_streams = 2
