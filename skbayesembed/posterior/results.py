@@ -28,6 +28,10 @@ TWO_QUESTIONS = (
     "dealt out anew differ as much)"
 )
 # Of scores of models, below their tables.
+SNIPPETS_OF_UNITS = (
+    "(snippets taken as independent, although fit was told of {} units: standard errors may be "
+    "too small; score_units holds out units)"
+)
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
 # Of answers that hold periods against one of them.
@@ -301,6 +305,8 @@ class ResultTable(Table):
             notes.append(_OF_PAIRS)
         if "n_splits" in self._result:
             notes.append(TWO_QUESTIONS)
+        if "elpd" in self._result and "n_units" in self._result:
+            notes.append(SNIPPETS_OF_UNITS.format(self._result["n_units"]))
         if self._result.get("converged") is False:
             notes.append(UNMIXED_SCORE)
         if self._result.get("modes_that_matter", 1) > 1:
@@ -350,7 +356,7 @@ def _show(name, values):
     if name == "pairs":
         return _amounts
     if name == "n_units":
-        return dashed(".1f")
+        return ".0f" if values.dtype.kind == "i" else dashed(".1f")
     if name in _SHOWS or name.startswith("share"):
         return _SHOWS.get(name, ".2f")
     if values.dtype.kind in "fc" and values.ndim == 1:
