@@ -414,8 +414,9 @@ class RankDisplay(ChainsDisplay):
 
     Notes
     -----
-    The grey band holds 90 % of bins of chains that have mixed and whose draws are independent;
-    draws that depend on each other scatter more.
+    The grey band holds 90 % of bins of chains that have mixed and whose draws are independent, so
+    that about one bin in ten outside of it is expected; draws that depend on each other scatter
+    more.
 
     References
     ----------
@@ -479,7 +480,10 @@ class RankDisplay(ChainsDisplay):
             ])  # fmt: skip
             axes.margins(x=0.0)
             self._head(axes, label, draws)
-        axes.set_xlabel("rank among the draws of all chains\ngrey: 90 % of bins of even chains")
+        axes.set_xlabel(
+            "rank among the draws of all chains\ngrey: 90 % of bins of even chains;\n"
+            "about 1 in 10 outside is expected"
+        )
         self._key(self.steps_[-1])
         panels[len(panels) // 2].set_ylabel("share of draws / even share")
         return self._close()
