@@ -205,8 +205,8 @@ def test_low_powers_are_expected_to_take_more_sweeps():
             8, embedding=data.vectors, solver="vi", likelihood_power=power, random_state=0, draws=5
         ).fit(data.counts)
         sweeps[power] = model.posterior_.attrs["n_iter"]
-    typical = {power: model_of(documents(n=4), power=power)[0].typical for power in (1, 0.5, 0.1)}
-    assert typical[1] == typical[0.5] < typical[0.1]
+    typical = {power: model_of(documents(n=4), power=power)[0].typical for power in (1, 0.7, 0.1)}
+    assert typical[1] == typical[0.7] < typical[0.1]
     assert sweeps[1.0] < sweeps[0.1]
     assert typical[0.1] / 4 < sweeps[0.1] < 4 * typical[0.1]
 
