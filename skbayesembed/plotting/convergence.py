@@ -15,6 +15,7 @@ from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
 from .canvas import COLORS, GREY, LIGHT, SMALL, Display, can, styles
 from .labels import called
+from .marks import LINE
 from .similarity import checked_pairs
 
 _HEIGHT, _PANEL, _BELOW, _KEY = 2.0, 1.05, 0.55, 0.2
@@ -250,9 +251,13 @@ class ChainsDisplay(Display):
         _check_chains(posterior, cls.__name__)
         return cls(_entries(posterior, names, n), posterior.n_runs).plot(ax)
 
+    # Of the label below all panels, beyond one.
+    _more_lines = 0
+
     def _panels(self, ax, **more):
         n = len(self.draws)
-        return self._open(ax, _PANEL * n + _BELOW + _KEY, n, 1, **more)
+        height = _PANEL * n + _BELOW + LINE * self._more_lines + _KEY
+        return self._open(ax, height, n, 1, **more)
 
     def _key(self, artists):
         """The legend of chains, below all panels; in the last of axes that were given."""
@@ -436,6 +441,8 @@ class RankDisplay(ChainsDisplay):
     >>> [round(float(height.mean()), 6) for height in heights]
     [1.0, 1.0]
     """
+
+    _more_lines = 2
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on new axes or those given.

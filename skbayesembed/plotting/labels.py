@@ -59,8 +59,9 @@ def keep_inside(figure):
         if all(len(line) <= _FITS for text in texts for line in text.get_text().split("\n")):
             return
         figure.draw_without_rendering()
+        before = [text.get_text() for text in texts]
         added = [_wrap(text, figure.bbox) for text in texts]
-        if not any(added):
+        if before == [text.get_text() for text in texts]:
             return
         width, height = figure.get_size_inches()
         size = max(text.get_size() for text in texts)
@@ -68,25 +69,31 @@ def keep_inside(figure):
 
 
 def _around(axes):
-    """The titles of axes, and the label of the horizontal axis."""
-    return [axes.title, axes._left_title, axes._right_title, axes.xaxis.label]
+    """The titles of axes, and the labels of both axes."""
+    return [
+        axes.title, axes._left_title, axes._right_title, axes.xaxis.label, axes.yaxis.label
+    ]  # fmt: skip
 
 
 def _wrap(text, inside):
-    """Wrap a text that reaches beyond a box; returns how many lines it has more."""
+    """Wrap a text that reaches beyond a box; returns how many lines it takes more in height."""
     if not text.get_visible() or not text.get_text():
         return 0
     box, lines = text.get_window_extent(), text.get_text().split("\n")
-    if inside.x0 <= box.x0 and box.x1 <= inside.x1:
+    upright = text.get_rotation() == 90
+    (start, end), (low, high) = (
+        (one.intervaly if upright else one.intervalx) for one in (box, inside)
+    )
+    if low <= start and end <= high:
         return 0
     # what lies in the middle has as much room as on the narrower side
+    half = (start + end) / 2
     middle = text.get_horizontalalignment() == "center"
-    half = (box.x0 + box.x1) / 2
-    room = 2 * min(half - inside.x0, inside.x1 - half) if middle else inside.x1 - box.x0
-    most = max(1, int(max(map(len, lines)) * room / box.width))
+    room = 2 * min(half - low, high - half) if middle else high - start
+    most = max(1, int(max(map(len, lines)) * room / (end - start)))
     wrapped = [part for line in lines for part in textwrap.wrap(line, most, **_WORDS) or [line]]
     text.set_text("\n".join(wrapped))
-    return len(wrapped) - len(lines)
+    return 0 if upright else len(wrapped) - len(lines)
 
 
 # Wrapping between words alone.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skbayesembed import plotting
+from skbayesembed import Posterior, plotting
 from skbayesembed.plotting import marks
 from skbayesembed.posterior.tables import bounded
 from skbayesembed.settings import OverSettings
@@ -294,6 +294,8 @@ def test_long_titles_and_labels_are_wrapped(by_units):
     # without a sign there is no such line
     plain = plotting.ForestDisplay.from_result(by_units.similarity("ant", "bee")).ax_
     assert [0.0, 0.0] not in [list(line.get_xdata()) for line in plain.lines]
+    one = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
+    check_inside(plotting.RankDisplay.from_posterior(one))
     check_inside(plotting.NeighborsDisplay.from_result(
         replace(by_units.most_similar(sum(many, []), 2), prob_top=np.array([0.1, 0.01]))
     ))  # fmt: skip
