@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -199,6 +200,11 @@ def test_left_out_snippets_sum_to_the_likelihood(fitted):
         fitted.loo(DATA.counts, **PLACES, units=GIVEN["units"][::-1])
     with pytest.raises(ValueError, match="fit was given units, .* of them: pass units= here too"):
         fitted.loo(DATA.counts, **PLACES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of Pareto shapes
+        found = fitted.loo(DATA.counts, **GIVEN)
+    assert found.n_units == fitted.units_.size
+    assert f"although fit was told of {found.n_units} units" in repr(found)
 
 
 def test_readings_say_whose_prevalences_they_are(fitted):
