@@ -60,7 +60,11 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
     advice = "fewer words or n_components make it smaller"
     few = _fewer_draws(estimator.posterior_)
     if draws is None and few:
-        advice = f"save(path, draws={few}) keeps some of the draws, which take most of it"
+        advice = (
+            f"save(path, draws={few}) keeps some of the draws, which take most of it, and draws=0 "
+            "none: means of vectors stay, and what needs draws is refused (intervals of the "
+            "posterior, score, topics and senses of new documents)"
+        )
     elif getattr(estimator, "_sampling", None) is not None:
         advice = "most of it is what intervals by units need"
     note_size(file.stat().st_size, f"{file.name} takes", advice)
@@ -162,8 +166,9 @@ class SaveMixin:
         draws : int, optional
             Keep about this many draws of the posterior, evenly spaced, at least 100; all by
             default. Posterior means and standard deviations stay those of all draws. With 0 none
-            are kept: what needs draws then raises an error that says so. A point estimate
-            (``solver="map"``) is kept as it is.
+            are kept: what needs draws (intervals of the posterior, ``score``, topics and senses of
+            new documents) then raises a KeyError that says so. A point estimate (``solver="map"``)
+            is kept as it is.
 
         Raises
         ------

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..posterior.results import SNIPPETS_OF_UNITS
 from ..posterior.tables import Column, Table
 
 # Standard errors below this share of a score are those of rounding.
@@ -19,6 +20,11 @@ _ALIKE = 4.0
 _ERRORS = 2.0
 # Names of models in the line below the table.
 _MOST_NAMES = 5
+# Share of observations with a bad Pareto k, and effective parameters for each observation, above
+# which a sum is no estimate of what left-out observations would say.
+_MOST_BAD, _MOST_PARAMETERS = 0.02, 0.2
+# Verdicts where there is none, the first that holds.
+_WITHHELD = ("not reliable", "not mixed", "one of several modes")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -43,14 +49,25 @@ class Comparison(Table):
         Modes of the posterior that hold a share worth naming, of which draws are from one (of
         several folds the most); None where none were looked for. The table marks models with more
         than one.
+    p_share : ndarray of shape (n_models,)
+        Effective number of parameters (``p_loo``, ``p_waic``), divided by the number of
+        observations; NaN of means over units.
     n : int
         Number of observations, or of units.
     of_units : bool
         Whether scores are means over units, as of `score_units`, or sums over observations.
+    n_units : int or None
+        Of sums, the number of units that ``fit`` was told of, which they do not allow for.
+    reliable : ndarray of bool of shape (n_models,)
+        Whether a score is an estimate to rely on: False of sums where ``bad_share`` is above 0.02
+        or ``p_share`` above 0.2.
     verdict : ndarray of str of shape (n_models,)
         ``"best"``; ``"not told apart"`` from the best, where the difference is below two of its
         standard errors; of sums ``"alike"``, where it is below four, whatever its standard error;
-        and ``"worse"``. Below the table they are a line.
+        and ``"worse"``. None of these where the score of the model or of the best is not
+        ``reliable`` (``"not reliable"``), chains of one of them have not mixed (``"not mixed"``),
+        or more than one of its modes matters (``"one of several modes"``). Below the table
+        verdicts are a line.
 
     Examples
     --------
@@ -71,18 +88,31 @@ class Comparison(Table):
     bad_share: np.ndarray
     converged: np.ndarray
     modes_that_matter: np.ndarray
+    p_share: np.ndarray
     n: int
     of_units: bool
+    n_units: int | None = None
+
+    @property
+    def reliable(self) -> np.ndarray:
+        """Whether scores are estimates to rely on, an ndarray of bool of shape (n_models,)."""
+        # what is not known is NaN, and speaks against none
+        return ~((self.bad_share > _MOST_BAD) | (self.p_share > _MOST_PARAMETERS))
 
     @property
     def verdict(self) -> np.ndarray:
         """What differences from the best come to, an ndarray of str of shape (n_models,)."""
         size = np.abs(self.difference)
-        found = np.full(size.size, "worse", dtype="<U14")
+        found = np.full(size.size, "worse", dtype="<U20")
         if not self.of_units:
             found[size < _ALIKE] = "alike"
         found[size <= _ERRORS * self.se_difference] = "not told apart"
-        found[0] = "best"
+        of_fits = (~self.reliable, self._unmixed(), self._n_modes() > 1)
+        for name, holds in reversed(list(zip(_WITHHELD, of_fits, strict=True))):
+            found[holds | holds[0]] = name
+        if found[0] not in _WITHHELD:
+            # beside none that it can be compared with, it is the best of nothing
+            found[0] = found[1] if np.isin(found[1:], _WITHHELD).all() else "best"
         return found
 
     def _columns(self):
@@ -139,7 +169,10 @@ class Comparison(Table):
                 f"(elpd: the mean over {self.n} units of their scores, per pair of words, snippet "
                 "or token)"
             )
-        return f"(elpd: a sum over {self.n:,} observations)"
+        scale = f"(elpd: a sum over {self.n:,} observations)"
+        if self.n_units is None:
+            return scale
+        return f"{scale}\n{SNIPPETS_OF_UNITS.format(self.n_units)}"
 
     def _verdict_line(self):
         """What differences come to, a line."""
@@ -153,12 +186,46 @@ class Comparison(Table):
         if (verdict == "alike").any():
             names = _listed(self.names[verdict == "alike"])
             parts.append(f"predict as {best} does, by differences below {_ALIKE:g}: {names}")
-        if not parts:
+        worse = verdict == "worse"
+        if not parts and worse.all(where=np.arange(worse.size) > 0):
             parts = [f"{best} predicts best, by more than two standard errors of each difference"]
-        return f"verdict: {'; '.join(parts)}"
+        elif not parts and worse.any():
+            parts = [
+                f"worse than {best}, by more than two standard errors of the difference: "
+                f"{_listed(self.names[worse])}"
+            ]
+        return f"verdict: {'; '.join([*parts, *self._withheld(verdict)])}"
+
+    def _withheld(self, verdict):
+        """Why there is no verdict on some models, or on any, parts of a line."""
+        parts = []
+        if not self.reliable.all():
+            reasons = [self._why(i) for i in np.flatnonzero(~self.reliable)[:_MOST_NAMES]]
+            parts.append(
+                f"not reliable: {'; '.join(reasons)}; use score_units, which holds out units"
+            )
+        whose = {_WITHHELD[1]: self._unmixed(), _WITHHELD[2]: self._n_modes() > 1}
+        for name, holds in whose.items():
+            if (verdict == name).any():
+                parts.append(f"none on what is {name}: {_listed(self.names[holds])}")
+        return parts
+
+    def _why(self, i):
+        """Why the score of a model is not to be relied on, with figures."""
+        reasons = []
+        if self.bad_share[i] > _MOST_BAD:
+            reasons.append(f"{100 * self.bad_share[i]:.2g} % of its Pareto k are bad")
+        if self.p_share[i] > _MOST_PARAMETERS:
+            reasons.append(
+                f"it has {self.p_share[i] * self.n:,.0f} effective parameters for {self.n:,} "
+                "observations"
+            )
+        return f"of {str(self.names[i])!r} {' and '.join(reasons)}"
 
     def _series(self):
-        names = ("verdict", "bad_share", "converged", "modes_that_matter")
+        names = (
+            "verdict", "reliable", "bad_share", "p_share", "converged", "modes_that_matter"
+        )  # fmt: skip
         return super()._series() | {name: getattr(self, name) for name in names}
 
 
@@ -178,6 +245,12 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
         A table, the best model first, and a verdict below it. Models whose difference is below two
         of its standard errors are not told apart.
 
+        There is no verdict where a score is not reliable: where more than 2 % of the observations
+        of a model have a bad Pareto k, or its effective number of parameters is above a fifth of
+        the number of observations. Leave-one-out densities are then of the posterior with the
+        observation in it, and differences may be several times too large. Nor is there one on
+        models whose chains have not mixed, or that were drawn from one of several modes.
+
         Scores of ``loo`` and ``waic`` are sums over observations, of which a difference below four
         is of models that predict alike, whatever its standard error (Sivula et al. 2020).
         Observations are taken as independent, which pairs of words of one text are not: for text,
@@ -193,8 +266,8 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
 
     References
     ----------
-    Vehtari, Gelman & Gabry (2017), Statistics and Computing 27, section 5. Sivula, Magnusson,
-    Matamoros & Vehtari (2020), arXiv:2008.10296.
+    Vehtari, Gelman & Gabry (2017), Statistics and Computing 27, sections 2 and 5. Sivula,
+    Magnusson, Matamoros & Vehtari (2020), arXiv:2008.10296.
 
     Examples
     --------
@@ -211,6 +284,10 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
     names = sorted(found, key=lambda name: -found[name].elpd)
     best = found[names[0]]
     ordered = [found[name] for name in names]
+    n = float(np.sum(best.get("weight", np.ones(len(best.pointwise)))))
+    of_units = _of_units(best)
+    parameters = np.array([_parameters(one) for one in ordered])
+    units = [one["n_units"] for one in ordered if one.get("n_units")]
     return Comparison(
         np.array([str(name) for name in names]),
         np.array([one.elpd for one in ordered], dtype=float),
@@ -220,9 +297,16 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
         np.array([one.get("bad_share", np.nan) for one in ordered], dtype=float),
         np.array([one.get("converged") for one in ordered], dtype=object),
         np.array([one.get("modes_that_matter") for one in ordered], dtype=object),
-        round(float(np.sum(best.get("weight", np.ones(len(best.pointwise)))))),
-        _of_units(best),
+        np.full(len(ordered), np.nan) if of_units else parameters / n,
+        round(n),
+        of_units,
+        max(units) if units and not of_units else None,
     )
+
+
+def _parameters(one):
+    """Effective number of parameters, NaN where that is not known."""
+    return float(one.get("p_loo", one.get("p_waic", np.nan)))
 
 
 def _of_units(one):

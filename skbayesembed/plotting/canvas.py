@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..common.checks import check_list
+from .labels import keep_inside
 
 # Of a figure made here: the width of a column in inches, sizes of text in points.
 WIDTH = 3.4
@@ -104,7 +105,7 @@ class Display:
         return axes
 
     def _close(self):
-        """Set sizes of text in a figure made here; axes that were given keep theirs."""
+        """Set sizes of text in a figure made here, and wrap it; axes given keep theirs."""
         if not self._owned:
             return self
         from matplotlib.text import Text
@@ -116,6 +117,7 @@ class Display:
             axes.tick_params(labelsize=SMALL)
             axes.tick_params(axis="x", length=2.5)
             axes.spines[["top", "right"]].set_visible(False)
+        keep_inside(self.figure_)
         return self
 
     def __getstate__(self):

@@ -15,6 +15,7 @@ from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
 from .canvas import COLORS, GREY, LIGHT, SMALL, Display, can, styles
 from .labels import called
+from .marks import LINE
 from .similarity import checked_pairs
 
 _HEIGHT, _PANEL, _BELOW, _KEY = 2.0, 1.05, 0.55, 0.2
@@ -250,9 +251,13 @@ class ChainsDisplay(Display):
         _check_chains(posterior, cls.__name__)
         return cls(_entries(posterior, names, n), posterior.n_runs).plot(ax)
 
+    # Of the label below all panels, beyond one.
+    _more_lines = 0
+
     def _panels(self, ax, **more):
         n = len(self.draws)
-        return self._open(ax, _PANEL * n + _BELOW + _KEY, n, 1, **more)
+        height = _PANEL * n + _BELOW + LINE * self._more_lines + _KEY
+        return self._open(ax, height, n, 1, **more)
 
     def _key(self, artists):
         """The legend of chains, below all panels; in the last of axes that were given."""
@@ -414,8 +419,9 @@ class RankDisplay(ChainsDisplay):
 
     Notes
     -----
-    The grey band holds 90 % of bins of chains that have mixed and whose draws are independent;
-    draws that depend on each other scatter more.
+    The grey band holds 90 % of bins of chains that have mixed and whose draws are independent, so
+    that about one bin in ten outside of it is expected; draws that depend on each other scatter
+    more.
 
     References
     ----------
@@ -435,6 +441,8 @@ class RankDisplay(ChainsDisplay):
     >>> [round(float(height.mean()), 6) for height in heights]
     [1.0, 1.0]
     """
+
+    _more_lines = 2
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on new axes or those given.
@@ -479,7 +487,10 @@ class RankDisplay(ChainsDisplay):
             ])  # fmt: skip
             axes.margins(x=0.0)
             self._head(axes, label, draws)
-        axes.set_xlabel("rank among the draws of all chains\ngrey: 90 % of bins of even chains")
+        axes.set_xlabel(
+            "rank among the draws of all chains\ngrey: 90 % of bins of even chains;\n"
+            "about 1 in 10 outside is expected"
+        )
         self._key(self.steps_[-1])
         panels[len(panels) // 2].set_ylabel("share of draws / even share")
         return self._close()

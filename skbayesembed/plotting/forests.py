@@ -14,7 +14,7 @@ from ..posterior.sources import TOO_LITTLE, interval_label
 from ..posterior.tables import bounded, p_values
 from ..sgns.neighbours import order_note
 from .canvas import Display, can
-from .marks import beside, column_width, forest, forest_height, keep_ticks_apart, reference
+from .marks import LINE, beside, column_width, forest, forest_height, keep_ticks_apart, reference
 
 
 class Rows(NamedTuple):
@@ -148,7 +148,8 @@ def _over_settings(table):
     known = np.isfinite(table.mean)
     names = zip(table.settings, table.entries, known, strict=True)
     labels = [f"{setting}: {entry}" if entry else setting for setting, entry, k in names if k]
-    return Rows(labels, table.mean[known], table.interval[known], "estimate", table.title)
+    zero = 0.0 if table.proba_of in _SIGNED else None
+    return Rows(labels, table.mean[known], table.interval[known], "estimate", table.title, (), zero)
 
 
 # By the name of the class, so that no model needs to be imported for its figure.
@@ -167,12 +168,14 @@ _OTHERS = {
     "Regression": _regression,
     "OverSettings": _over_settings,
 }
+# Entries of answers that are differences, with a sign.
+_SIGNED = {"prob_increase", "prob_positive"}
 # First words of a topic that it is called by.
 _FIRST = 3
 # Points between the axes and the first column beside them, and up to a title above their heads.
 _START, _ABOVE_HEADS = 4.0, 16.0
-# Letters of a line of the note below.
-_NOTE = 34
+# Letters of a line of the note below; lines below the axis that forests have room for.
+_NOTE, _LABEL_LINES = 34, 2
 
 
 def rows_of(result: Any) -> Rows:
@@ -202,7 +205,8 @@ def rows_of(result: Any) -> Rows:
             few = np.ravel(result.get("few_pairs", False))
             # of a change, those of both periods
             few = few if few.size == mean.size else np.full(mean.shape, few.any())
-            return Rows(names, mean, interval, title, None, few=few)
+            zero = 0.0 if _SIGNED & set(result) else None
+            return Rows(names, mean, interval, title, None, zero=zero, few=few)
     raise TypeError(
         "result must be a table of words (most_similar, nearer, project, analogy, most_changed), "
         "of effects or of topics (effects, topic_info), or an answer with one row for each of some "
@@ -305,7 +309,9 @@ class ForestDisplay(Display):
         ['mat', 'dog']
         """
         rows, source = rows_of(self.result), self.result.source
-        (axes,) = self._open(ax, forest_height(rows.labels))
+        label = self._label(rows)
+        more = max(0, label.count("\n") + 1 - _LABEL_LINES)
+        (axes,) = self._open(ax, forest_height(rows.labels) + LINE * more)
         look = {"source": source, "hollow": rows.unmixed, "few": rows.few}
         made = forest(axes, rows.labels, rows.mean, rows.interval, **look)
         self.points_, self.intervals_ = made
@@ -315,13 +321,7 @@ class ForestDisplay(Display):
         for head, texts in rows.beside if source != "point" else ():
             beside(axes, head, texts, start)
             start += column_width(head, texts)
-        prob = self.result.prob
-        below = "" if prob is None else f"\n{interval_label(prob, source)}"
-        notes = [] if rows.note is None else [rows.note]
-        if rows.few is not None and rows.few.any():
-            notes.append(f"hollow: {TOO_LITTLE}, what the prior makes of others")
-        note = "".join("\n" + textwrap.fill(note, _NOTE) for note in notes)
-        axes.set_xlabel(f"{rows.quantity}{below}{note}")
+        axes.set_xlabel(label)
         # heads of columns leave a title no room beside them
         crowded = len(rows.beside) > 1 and source != "point"
         if rows.title is not None:
@@ -330,6 +330,16 @@ class ForestDisplay(Display):
         if crowded:
             keep_ticks_apart(axes)
         return self
+
+    def _label(self, rows):
+        """What is written below the axis: the quantity, what intervals rest on, and notes."""
+        prob = self.result.prob
+        below = "" if prob is None else f"\n{interval_label(prob, self.result.source)}"
+        notes = [] if rows.note is None else [rows.note]
+        if rows.few is not None and rows.few.any():
+            notes.append(f"hollow: {TOO_LITTLE}, what the prior makes of others")
+        note = "".join("\n" + textwrap.fill(note, _NOTE) for note in notes)
+        return f"{rows.quantity}{below}{note}"
 
 
 class NeighborsDisplay(ForestDisplay):

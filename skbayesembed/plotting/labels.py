@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 
 from ..common.checks import check_list
@@ -18,6 +20,10 @@ _GAPS = (4.0, 10.0)
 _POINT = 4.0
 # What a label that is not next to its point costs, in square points.
 _APART = 20.0
+# Letters of a line that has room in every figure; how often lines that have none are made shorter.
+_FITS, _TRIES = 24, 4
+# Height of a line in inches, relative to points.
+_INCHES = _LINE / 72.0
 
 
 def called(what):
@@ -40,6 +46,58 @@ def label_times(axes, times):
     axes.set_xlabel("year" if years else "time")
     if years:
         axes.xaxis.get_major_locator().set_params(integer=True)
+
+
+def keep_inside(figure):
+    """Wrap titles and labels of axes that reach beyond the figure, which grows by their lines.
+
+    Sizes of text must be set. Single words that are too long stay.
+    """
+    for _ in range(_TRIES):
+        texts = [text for axes in figure.axes for text in _around(axes)]
+        texts += [text for text in (figure._suptitle, figure._supxlabel) if text is not None]
+        if all(len(line) <= _FITS for text in texts for line in text.get_text().split("\n")):
+            return
+        figure.draw_without_rendering()
+        before = [text.get_text() for text in texts]
+        added = [_wrap(text, figure.bbox) for text in texts]
+        if before == [text.get_text() for text in texts]:
+            return
+        width, height = figure.get_size_inches()
+        size = max(text.get_size() for text in texts)
+        figure.set_size_inches(width, height + sum(added) * size * _INCHES)
+
+
+def _around(axes):
+    """The titles of axes, and the labels of both axes."""
+    return [
+        axes.title, axes._left_title, axes._right_title, axes.xaxis.label, axes.yaxis.label
+    ]  # fmt: skip
+
+
+def _wrap(text, inside):
+    """Wrap a text that reaches beyond a box; returns how many lines it takes more in height."""
+    if not text.get_visible() or not text.get_text():
+        return 0
+    box, lines = text.get_window_extent(), text.get_text().split("\n")
+    upright = text.get_rotation() == 90
+    (start, end), (low, high) = (
+        (one.intervaly if upright else one.intervalx) for one in (box, inside)
+    )
+    if low <= start and end <= high:
+        return 0
+    # what lies in the middle has as much room as on the narrower side
+    half = (start + end) / 2
+    middle = text.get_horizontalalignment() == "center"
+    room = 2 * min(half - low, high - half) if middle else high - start
+    most = max(1, int(max(map(len, lines)) * room / (end - start)))
+    wrapped = [part for line in lines for part in textwrap.wrap(line, most, **_WORDS) or [line]]
+    text.set_text("\n".join(wrapped))
+    return 0 if upright else len(wrapped) - len(lines)
+
+
+# Wrapping between words alone.
+_WORDS = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def label_points(axes, positions, labels, size):

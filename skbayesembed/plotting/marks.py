@@ -14,7 +14,7 @@ from .canvas import COLORS, GREY, SMALL
 # Height of a row of a forest, and of what is around it, in inches.
 ROW, AROUND = 0.19, 0.75
 # Height of a line of a label that has several.
-_LINE = 0.15
+LINE = 0.15
 # Longest line of a label, in letters.
 _LABEL = 22
 # Width of a letter, relative to the size of the text, and of a gap between columns, in points.
@@ -68,7 +68,7 @@ def wrapped(label):
 def forest_height(labels):
     """Inches that a forest takes whose rows have these labels."""
     lines = max((wrapped(label).count("\n") + 1 for label in labels), default=1)
-    return max(ROW, _LINE * lines) * len(labels) + AROUND
+    return max(ROW, LINE * lines) * len(labels) + AROUND
 
 
 def forest(

@@ -701,6 +701,13 @@ class Posterior(Mapping[str, np.ndarray]):
                 if isinstance(name, str) and name in self.moments
                 else ""
             )
+            if alone and not self.n_draws:
+                raise KeyError(
+                    f"{name!r} is asked for its draws, and there are none: save(path, draws=0) and "
+                    "thinned(0) keep none, means and standard deviations were kept without draws, "
+                    "which this needs. Save the fitted model again with draws=100 or more, or fit "
+                    "it again."
+                )
             raise KeyError(f"no draws named {name!r}; available: {known}{alone}")
 
     def _names(self, names, moments=False):

@@ -35,6 +35,10 @@ TWO_QUESTIONS = (
     "dealt out anew differ as much)"
 )
 # Of scores of models, below their tables.
+SNIPPETS_OF_UNITS = (
+    "(snippets taken as independent, although fit was told of {} units: standard errors may be "
+    "too small; score_units holds out units)"
+)
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
 # Of effective units.
@@ -314,6 +318,8 @@ class ResultTable(Table):
             notes.append(_OF_PAIRS)
         if "n_splits" in self._result:
             notes.append(TWO_QUESTIONS)
+        if "elpd" in self._result and "n_units" in self._result:
+            notes.append(SNIPPETS_OF_UNITS.format(self._result["n_units"]))
         if self._result.get("converged") is False:
             notes.append(UNMIXED_SCORE)
         if self._result.get("modes_that_matter", 1) > 1:
@@ -365,7 +371,7 @@ def _show(name, values):
     if name == "pairs":
         return _amounts
     if name == "n_units":
-        return dashed(".1f")
+        return ".0f" if values.dtype.kind == "i" else dashed(".1f")
     if name in _SHOWS or name.startswith("share"):
         return _SHOWS.get(name, ".2f")
     if values.dtype.kind in "fc" and values.ndim == 1:

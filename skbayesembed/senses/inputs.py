@@ -148,7 +148,7 @@ def training_again(estimator, X, y, times, genres, units=None):
     ------
     ValueError
         If they are other snippets, as far as their number in each genre and period tells, and in
-        each unit where ``fit`` was told of units.
+        each unit where ``fit`` was told of units; or these are missing.
     """
     there = places(estimator, X, times, genres, units)
     cells = estimator._cells
@@ -159,6 +159,11 @@ def training_again(estimator, X, y, times, genres, units=None):
         same = np.array_equal(np.bincount(flat, minlength=cells.size), cells.ravel())
     names, works = "times and genres", estimator._works
     if works is not None:
+        if units is None:
+            raise ValueError(
+                f"fit was given units, {len(estimator.units_)} of them: pass units= here too, "
+                "those of X that fit was given."
+            )
         names = "times, genres and units"
         known = there.works is not None and (there.works >= 0).all()
         same = same and known and np.array_equal(_contexts(there), works)

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_bool
-from ..common.warnings import warn_user
+from ..common.warnings import note_user, warn_user
 from ..posterior.datatree import (
     LOG_LIKELIHOOD_BYTES,
     Observations,
@@ -34,6 +34,12 @@ _FEWEST_DRAWS = 25
 # A variance of a snippet's log density above this makes its share of WAIC unreliable.
 _LARGE_VARIANCE = 0.4
 _EFFICIENCY_SAMPLE = 50
+# Of trees: what leaving out an entry means, which `loo` and `compare` of ArviZ do.
+_LEFT_OUT = (
+    "entries of this log_likelihood are snippets: psense may read them, but loo and compare of "
+    "ArviZ leave out single snippets, and the others of a unit (speaker, work) stay; compare "
+    "models by metrics.score_units, on held-out units."
+)
 # Range of log densities over draws up to which they are the same.
 _CONSTANT = 1e-12
 
@@ -67,8 +73,14 @@ def loo(estimator, places, labels):
         good_k=good_k,
         bad_share=float(bad.mean()),
         n_snippets=places.n_snippets,
+        **_units_of(estimator),
         **mixed(estimator.posterior_),
     )
+
+
+def _units_of(estimator):
+    """The number of units that ``fit`` was told of, an entry, if it was."""
+    return {} if estimator.units_ is None else {"n_units": len(estimator.units_)}
 
 
 def waic(estimator, places, labels):
@@ -95,6 +107,7 @@ def waic(estimator, places, labels):
         p_waic=float(variance.sum()),
         pointwise=elpd,
         n_snippets=places.n_snippets,
+        **_units_of(estimator),
         **mixed(estimator.posterior_),
     )
 
@@ -178,7 +191,9 @@ class ComparisonMixin:
     ) -> Result:
         """Expected log predictive density of left-out snippets, by PSIS-LOO.
 
-        To choose ``n_senses`` or ``model``. A few milliseconds a snippet with 4000 draws.
+        To compare numbers of senses or models without further fits, where Pareto shapes allow it;
+        `metrics.score_units`, which holds out units, comes first. A few milliseconds a snippet with
+        4000 draws.
 
         Parameters
         ----------
@@ -194,9 +209,9 @@ class ComparisonMixin:
             ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, whether chains have
             ``converged``, and how many modes of the posterior matter (``modes_that_matter``): the
             table says so where they have not, and where there are several. Snippets of known sense
-            count with their sense. Where ``fit`` was told of units, a snippet is left out and the
-            rest of its unit is not: how well units are predicted that are left out whole, `score`
-            tells on them.
+            count with their sense. Where ``fit`` was told of units, their number is ``n_units``;
+            a snippet is left out and the rest of its unit is not: how well units are predicted
+            that are left out whole, `metrics.score_units` tells.
 
         Raises
         ------
@@ -267,6 +282,11 @@ class ComparisonMixin:
             If X is not the training data, or the solver is not ``"gibbs"`` or ``"hmc"``.
         MemoryError
             If ``log_likelihood`` would take more than ``max_bytes``.
+
+        Notes
+        -----
+        ArviZ's ``loo`` and ``compare`` leave out single snippets, and a note on the standard error
+        stream says so: to compare models take `metrics.score_units`, which holds out units.
         """
         check_is_fitted(self, "posterior_")
         model = with_draws(self, draws)
@@ -288,6 +308,7 @@ class ComparisonMixin:
             values = values.reshape(posterior.n_chains, posterior.n_draws, -1)
             rows: dict[str, Any] = {"snippet": np.flatnonzero(telling)}
             groups["log_likelihood"] = {"snippets": Observations(values, "snippet", rows)}
+            note_user(_LEFT_OUT)
         prior = None
         if posterior.attrs["solver"] in CHAINS:
             prior = log_prior_of_stats(posterior, self.likelihood_power_)
@@ -315,8 +336,8 @@ class ComparisonMixin:
         -------
         Result
             ``elpd`` (a sum over snippets; -2 times it is WAIC on the deviance scale), its ``se``,
-            ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``, ``converged`` and
-            ``modes_that_matter`` as of `loo`.
+            ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``, ``n_units``,
+            ``converged`` and ``modes_that_matter`` as of `loo`.
 
         Raises
         ------

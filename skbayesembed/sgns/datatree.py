@@ -125,6 +125,7 @@ class DataTreeMixin:
         self,
         X: Any = None,
         *,
+        units: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         observations: str = "pairs",
         max_bytes: int = LOG_LIKELIHOOD_BYTES,
@@ -136,6 +137,9 @@ class DataTreeMixin:
         ----------
         X : documents, counts or PairCounts, optional
             What ``fit`` was given: adds the group ``log_likelihood``.
+        units : array-like of shape (n_documents,), optional
+            What ``fit`` was given. Their number is checked; entries are the same without them,
+            since units have no part in the likelihood.
         sample_weight : array-like of shape (n_documents,), optional
             What ``fit`` was given.
         observations : {"pairs", "words"}, default="pairs"
@@ -179,7 +183,7 @@ class DataTreeMixin:
         groups: dict[str, Any] = {}
         if X is not None:
             check_sampled(posterior.attrs["solver"], spine.CHAINS)
-            training = inputs.training_again(self, X, self._count_seed, sample_weight)
+            training = inputs.training_again(self, X, self._count_seed, sample_weight, units)
             n = self.words_.size if observations == "words" else n_entries(training.counts)
             check_log_likelihood(posterior, n, max_bytes, observations, ADVICE[observations])
             found = log_likelihood(posterior, training.counts, self.words_, observations)

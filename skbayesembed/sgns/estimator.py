@@ -653,6 +653,7 @@ class BayesianSGNS(
         self,
         X: Any,
         *,
+        units: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         max_pairs: int = 2000,
         pointwise: bool = False,
@@ -663,6 +664,9 @@ class BayesianSGNS(
         ----------
         X : documents, counts or PairCounts
             What ``fit`` was given: the observations themselves are not kept.
+        units : array-like of shape (n_documents,), optional
+            What ``fit`` was given. Their number is checked; an observation is left out, and the
+            rest of its unit is not: to hold out units take `metrics.score_units`.
         sample_weight : array-like of shape (n_documents,), optional
             What ``fit`` was given.
         max_pairs : int, default=2000
@@ -713,7 +717,7 @@ class BayesianSGNS(
                 "are those of an approximation. Use solver='gibbs' or 'hmc', or score on held-out "
                 "data."
             )
-        training = inputs.training_again(self, X, self._count_seed, sample_weight)
+        training = inputs.training_again(self, X, self._count_seed, sample_weight, units)
         # a copy's child: spawning counts children, and the next call is to make the same draws
         rng = np.random.default_rng(copy.copy(self._count_seed).spawn(1)[0])
         return loo(

@@ -237,14 +237,17 @@ def counted(estimator, training, rng):
     return replace(training, counts=counts, source=None)
 
 
-def training_again(estimator, X, seed, sample_weight=None):
-    """The counts that a fitted estimator was trained on, made anew from the same data."""
+def training_again(estimator, X, seed, sample_weight=None, units=None):
+    """The counts that a fitted estimator was trained on, made anew from the same data.
+
+    ``units`` are checked, and change no count.
+    """
     X = materialise(X)
     if not is_counted(X):
         fitted_kind(estimator, input_kind(X))
     training = read(estimator, X, reset=False)
     check_vocabulary(estimator, training.words.size)
-    training = with_units(training, seed, None, sample_weight)
+    training = with_units(training, seed, units, sample_weight)
     rng = np.random.default_rng(seed)
     if training.columns is not None:
         # the columns are compared, for their names may be given to fit alone

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
+from ..posterior.sentences import chance, ended, estimate
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, dashed
@@ -20,15 +21,49 @@ from .questions.phrases import operands_of, phrase_of
 
 # Of being among the nearest: below it, a word's place in the table says nothing.
 _UNLIKELY = 0.1
+# Where words are expected among the nearest, by what intervals rest on.
+_WHERE = {
+    "units": "in another sample of units",
+    "vi": "under the approximation",
+    "laplace": "under the approximation",
+    "unmixed": "in the draws",
+}
 
 
 def order_note(table):
-    """What a figure says of words that are too unlikely to be among the nearest, or None."""
+    """What a figure says of how surely words are among the nearest, or None of a point."""
     n, unlikely = len(table.words), int(np.sum(table.prob_top < _UNLIKELY))
-    if unlikely == 0 or table.n_draws == 1:
+    if table.n_draws == 1 or n == 0:
         return None
+    note = f"expected in the top {n} {_where(table)}: {_expected(table)}"
+    if unlikely == 0:
+        return note
     which = f"all {n}" if unlikely == n else f"{unlikely} of {n}"
-    return f"P(top {n}) < {_UNLIKELY:g} for {which}: others are about as near"
+    return f"{note}; P(top {n}) < {_UNLIKELY:g} for {which}: others are about as near"
+
+
+def _expected(table):
+    """How many of the words are expected among the nearest, the sum of their probabilities."""
+    expected = table.prob_top.sum()
+    return f"about {expected:.0f}" if expected >= 0.5 else "less than one"
+
+
+def _where(table):
+    """Where words are expected among the nearest."""
+    return _WHERE.get((table.source or "").split(", ")[0], "under the posterior")
+
+
+def expected_notes(table):
+    """The line on how many words are expected among the nearest; none of a point estimate."""
+    n = len(table.words)
+    if table.n_draws == 1 or n == 0:
+        return []
+    expected = _expected(table)
+    verb = "is" if expected in ("about 1", "less than one") else "are"
+    return [
+        f"(of these {n}, {expected} {verb} expected among the {n} nearest {_where(table)}: the sum "
+        f"of P(top {n}))"
+    ]
 
 
 def order_notes(table):
@@ -122,6 +157,9 @@ class Neighbours(Table):
         None without periods.
     word_few : bool
         Whether the word has.
+    sentence : str
+        How many of these words can be expected among the ``n`` nearest (the sum of ``prob_top``) in
+        another sample, or under the posterior, as `source` says; and the surest of them.
 
     Examples
     --------
@@ -176,12 +214,38 @@ class Neighbours(Table):
             lines.append(f"({below} of {', '.join(few.tolist())}: there they are {of_others})")
         return lines
 
+    @property
+    def sentence(self) -> str:
+        """What the table says, a sentence to be copied; empty where there are no words."""
+        n = len(self.words)
+        if n == 0:
+            return ""
+        point = self.n_draws == 1
+        source = "point" if point else self.source
+        surest = 0 if point else int(np.argmax(self.prob_top))
+        one = {"mean": self.mean[surest], "interval": self.interval[surest]}
+        cosine = f"cosine {estimate(one, source, self.prob)}"
+        of_word = f"{self.word!r}" + ("" if self.period is None else f" in {self.period}")
+        if point:
+            text = f"The word nearest to {of_word} is {str(self.words[0])!r}: {cosine}"
+        else:
+            text = (
+                f"Of the {n} words that are nearest to {of_word} by posterior means, "
+                f"{_expected(self)} of {n} can be expected among the {n} nearest {_where(self)}; "
+                f"the surest is {str(self.words[surest])!r}: "
+                f"{chance(self.prob_top[surest], f'top {n}')}, {cosine}"
+            )
+        if self.few_pairs is not None and self.few_pairs[surest]:
+            text += f". There are {TOO_LITTLE} of it in {self.period}"
+        return ended(text, source, np.inf if self.n_units is None else self.n_units[surest])
+
     def _title(self):
         where = "" if self.period is None else f", {self.period}"
         return f"nearest to {self.word!r}{where}"
 
     def _notes(self):
-        return super()._notes() + self._notes_on_pairs() + order_notes(self) + units_notes(self)
+        notes = super()._notes() + expected_notes(self) + self._notes_on_pairs()
+        return notes + order_notes(self) + units_notes(self)
 
     def _columns(self):
         # of the same widths whatever the numbers

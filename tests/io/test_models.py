@@ -269,8 +269,9 @@ def test_fewer_draws(tmp_path, monkeypatch, capsys):
         lambda: none.score(TEXTS),
         lambda: none.posterior_["rho"],
     ):
-        with pytest.raises(KeyError, match="were kept without draws, which this needs"):
+        with pytest.raises(KeyError, match="were kept without draws, which this needs") as error:
             ask()
+        assert "save(path, draws=0)" in str(error.value) and "draws=100 or more" in str(error.value)
 
 
 METHODS = {

@@ -65,6 +65,48 @@ def test_chains_that_have_not_mixed_are_marked():
     )
     assert "leave such models out" in repr(table)
     assert table.to_frame()["converged"].tolist() == [None, False]
+    # beside what has not mixed, none predicts best
+    assert table.verdict.tolist() == ["not mixed"] * 2 == table.to_frame()["verdict"].tolist()
+    assert "predicts best" not in repr(table)
+    assert "verdict: none on what is not mixed: 'b'" in repr(table)
+    more = {"a": result([8.0, 9.0]), "b": result([1, 2.0]), "c": result([0, 1], converged=False)}
+    table = compare_models(more)
+    assert table.verdict.tolist() == ["best", "worse", "not mixed"]
+    assert "predicts best" not in repr(table) and "verdict: worse than 'a', by" in repr(table)
+    more["a"]["converged"] = False
+    assert compare_models(more).verdict.tolist() == ["not mixed"] * 3
+
+
+def test_no_verdict_on_estimates_that_are_not_reliable():
+    a, b = np.linspace(-2, -1, 50), np.linspace(-3, -2, 50)
+    fine, large = {"bad_share": 0.02, "p_loo": 10.0}, {"bad_share": 0.0, "p_loo": 10.1}
+    table = compare_models({"a": result(a, **fine), "b": result(b, **fine)})
+    assert table.verdict.tolist() == ["best", "worse"] and table.reliable.all()
+    # the one that is not reliable is the best, or another
+    for one, two in ((fine | {"bad_share": 0.13}, large), (large, fine), (fine, large)):
+        table = compare_models({"a": result(a, **one), "b": result(b, converged=False, **two)})
+        assert table.reliable.tolist() == [one == fine, two == fine]
+        assert table.verdict.tolist() == ["not reliable"] * 2
+        assert table.to_frame()["verdict"].tolist() == ["not reliable"] * 2
+        text = repr(table)
+        assert "predicts best" not in text and "verdict: not reliable: of" in text
+        assert "use score_units" in text
+        assert ("13 % of its Pareto k are bad" in text) == (one["bad_share"] == 0.13)
+        assert "10 effective parameters for 50 observations" in text
+    # means over units have no Pareto shapes
+    units = {
+        n: Bunch(elpd=x.mean(), se=0.1, pointwise=x / 50, scores=x)
+        for n, x in {"a": a, "b": b}.items()
+    }
+    assert compare_models(units).reliable.all()
+
+
+def test_sums_say_what_they_know_of_units():
+    found = {"a": result([8.0, 9.0], n_units=7), "b": result([1.0, 2.0], n_units=7)}
+    table = compare_models(found)
+    assert table.n_units == 7
+    assert "snippets taken as independent, although fit was told of 7 units" in repr(table)
+    assert "independent" not in repr(compare_models({"a": result([8, 9.0]), "b": result([1, 2.0])}))
 
 
 def test_models_with_second_modes_are_marked():
@@ -76,6 +118,7 @@ def test_models_with_second_modes_are_marked():
     table = compare_models(found)
     assert table.modes_that_matter.tolist() == [None, 2, 3, 1]
     rows = repr(table).splitlines()[1:5]
+    assert table.verdict.tolist() == ["best", "one of several modes", "not mixed", "alike"]
     ends = [re.split(r"  +", row)[-1] for row in rows]
     assert ends[1:3] == ["1 of 2 modes", "not mixed, 1 of 3 modes"] and "mode" not in rows[3]
     assert "more than one mode of the posterior matters" in repr(table)

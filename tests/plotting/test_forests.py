@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skbayesembed import plotting
+from skbayesembed import Posterior, plotting
 from skbayesembed.plotting import marks
 from skbayesembed.posterior.tables import bounded
+from skbayesembed.settings import OverSettings
 from tests.plotting.conftest import WORDS, plt
 
 
@@ -47,9 +48,11 @@ def test_neighbors_are_those_of_most_similar(fit, request):
 
 def test_neighbours_that_are_unlikely_are_noted(by_units):
     table = replace(by_units.most_similar("ant", n=3), prob_top=np.array([0.5, 0.05, 0.01]))
+    table._resting_on("units")
     label = plotting.NeighborsDisplay.from_result(table).ax_.get_xlabel()
     # in as many lines as it needs
-    assert " ".join(label.split()).endswith("P(top 3) < 0.1 for 2 of 3: others are about as near")
+    found = "expected in the top 3 in another sample of units: about 1; P(top 3) < 0.1 for 2 of 3: "
+    assert " ".join(label.split()).endswith(f"{found}others are about as near")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +69,10 @@ def test_figures_say_what_intervals_rest_on(fit, label, request):
     if fit == "sampled" and model.posterior_.attrs["converged"] is False:
         label = "80 % interval (chains have not mixed)"
     display = plotting.NeighborsDisplay.from_estimator(model, "ant", n=3, prob=0.8)
-    assert display.ax_.get_xlabel() == f"cosine\n{label}"
+    assert display.ax_.get_xlabel().startswith(f"cosine\n{label}")
+    where = {"by_units": "in another sample", "variational": "under the approximation"}
+    shown = " ".join(display.ax_.get_xlabel().split())
+    assert (f"expected in the top 3 {where.get(fit, '')}" in shown) == (fit != "point")
 
 
 def test_a_point_estimate_has_points_alone(point):
@@ -249,16 +255,50 @@ def test_what_are_no_axes_is_refused(by_units):
 def test_nothing_is_cut_at_the_width_of_a_column(by_units):
     words = ["ant", ["bee", "cat", "dog", "elk", "fox"]]
     display = plotting.NearerDisplay.from_estimator(by_units, "hen", words)
+    check_inside(display)
+    assert display.ax_.xaxis.label.get_size() == 8.0
+
+
+def check_inside(display):
+    """Every text lies within a figure of a column's width."""
     figure = display.figure_
     figure.canvas.draw()
     assert figure.get_size_inches()[0] == 3.4
-    inside = figure.bbox
+    inside, low, high = figure.bbox, *display.ax_.get_xlim()
+    ticks = zip(display.ax_.get_xticks(), display.ax_.get_xticklabels(), strict=True)
+    # of ticks beyond the axis, which are not drawn
+    beyond = [text for at, text in ticks if not low <= at <= high]
     for text in figure.findobj(plt.Text):
-        if text.get_visible() and text.get_text():
+        if text.get_visible() and text.get_text() and text not in beyond:
             box = text.get_window_extent()
             assert inside.x0 <= box.x0 and box.x1 <= inside.x1, text.get_text()
             assert inside.y0 <= box.y0 and box.y1 <= inside.y1, text.get_text()
-    assert display.ax_.xaxis.label.get_size() == 8.0
+
+
+def test_long_titles_and_labels_are_wrapped(by_units):
+    """And differences, which have a sign, are held against zero."""
+    many = [["ant", "bee", "cat"], ["dog", "elk", "fox"]]
+    found = by_units.similarity_difference(many, [["gnu", "hen"], ["ant", "dog"]])
+    entries = {"own": np.array([True, False]), "proba": np.full(2, 0.5), "verdicts": ["", ""]}
+    table = OverSettings(
+        [{"n_components": 3}, {"n_components": 6}], ["", ""], np.array([0.1, 0.2]),
+        np.array([[-0.1, 0.2], [0.1, 0.3]]), **entries, notes=["", ""], title=found.title, prob=0.9,
+        proba_of="prob_positive",
+    )._resting_on("units")  # fmt: skip
+    for result, shown in ((found, "get_xlabel"), (table, "get_title")):
+        display = plotting.ForestDisplay.from_result(result)
+        check_inside(display)
+        text = getattr(display.ax_, shown)(*(["left"] if shown == "get_title" else []))
+        assert "\n" in text and " ".join(text.split()).startswith(found.title)
+        assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.ax_.lines]
+    # without a sign there is no such line
+    plain = plotting.ForestDisplay.from_result(by_units.similarity("ant", "bee")).ax_
+    assert [0.0, 0.0] not in [list(line.get_xdata()) for line in plain.lines]
+    one = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
+    check_inside(plotting.RankDisplay.from_posterior(one))
+    check_inside(plotting.NeighborsDisplay.from_result(
+        replace(by_units.most_similar(sum(many, []), 2), prob_top=np.array([0.1, 0.01]))
+    ))  # fmt: skip
 
 
 def test_without_matplotlib_the_extra_is_named(by_units, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,3 +33,27 @@ def test_neighbours_whose_order_is_not_known_are_counted(prob, noted):
     assert ("is below 0.1 for 1 of these 2: whether those" in text) == noted
     # one draw has no probabilities
     assert "is below" not in repr(Neighbours("cat", *rows, prob=0.9, n_draws=1))
+
+
+@pytest.mark.parametrize(
+    ("source", "where"),
+    [("units", "in another sample of units"), ("posterior, vectors", "under the posterior"),
+     ("vi", "under the approximation"), ("unmixed", "in the draws")],
+)  # fmt: skip
+def test_neighbours_say_how_many_of_them_are_expected_again(source, where):
+    words, mean = np.array(["ant", "bee", "cow"]), np.array([0.5, 0.4, 0.3])
+    interval, top = mean[:, None] + [-0.25, 0.25], np.array([0.5, 0.75, 0.4])
+    table = Neighbours("cat", words, mean, mean, interval, top, prob=0.9, n_draws=1000)
+    table._resting_on(source)
+    # .5 + .75 + .4 = 1.65
+    assert f"of these 3, about 2 are expected among the 3 nearest {where}: the sum" in repr(table)
+    assert f"about 2 of 3 can be expected among the 3 nearest {where}; " in table.sentence
+    assert "the surest is 'bee': P(top 3) = 0.75, cosine 0.40 (90 % interval " in table.sentence
+    assert table.sentence.endswith(".") and ("too narrow" in table.sentence) == (source == "vi")
+    few = replace(table, prob_top=top / 5, period=1910, pairs=np.full(3, 50.0), word_pairs=3.0)
+    assert "of these 3, less than one is expected" in repr(few)
+    assert "'cat' in 1910 by" in few.sentence and "Fewer than 10 pairs tell of" in few.sentence
+    point = replace(table, n_draws=1)
+    assert "expected" not in repr(point)
+    assert point.sentence == "The word nearest to 'cat' is 'ant': cosine 0.50 (a point estimate)."
+    assert replace(point, words=words[:0]).sentence == ""

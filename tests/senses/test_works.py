@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -197,9 +198,14 @@ def test_left_out_snippets_sum_to_the_likelihood(fitted):
     np.testing.assert_allclose(sums, fitted.posterior_.stats["log_likelihood"], rtol=1e-8)
     assert tree["posterior"]["works"].dims == ("chain", "draw", "unit", "sense")
     with pytest.raises(ValueError, match="X, times, genres and units must be the data"):
-        fitted.loo(DATA.counts, **PLACES)
-    with pytest.raises(ValueError, match="X, times, genres and units must be the data"):
         fitted.loo(DATA.counts, **PLACES, units=GIVEN["units"][::-1])
+    with pytest.raises(ValueError, match="fit was given units, .* of them: pass units= here too"):
+        fitted.loo(DATA.counts, **PLACES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of Pareto shapes
+        found = fitted.loo(DATA.counts, **GIVEN)
+    assert found.n_units == fitted.units_.size
+    assert f"although fit was told of {found.n_units} units" in repr(found)
 
 
 def test_readings_say_whose_prevalences_they_are(fitted):

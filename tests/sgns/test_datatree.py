@@ -41,7 +41,11 @@ def test_likelihood_and_prior_sum_to_the_density_of_chains(options):
     apart = total.values - model.posterior_.stats["lp"]
     # the same but for a constant
     assert np.ptp(apart) < 1e-6 * np.abs(total.values).max()
-    by_word = model.to_datatree(TEXTS, observations="words")["log_likelihood"]["words"]
+    # units have no part in the likelihood, and are checked
+    units = np.arange(len(TEXTS)) // 2
+    by_word = model.to_datatree(TEXTS, units=units, observations="words")["log_likelihood"]["words"]
+    with pytest.raises(ValueError, match="units must"):
+        model.to_datatree(TEXTS, units=units[1:])
     assert list(by_word["target"].values) == list(model.words_)
     np.testing.assert_allclose(
         by_word.sum("target").values, tree["log_likelihood"]["pairs"].sum("pair").values

@@ -129,7 +129,9 @@ def test_table(model):
     assert "P(top 3)" in lines[1]
     if len(model.posterior_.flat("rho")) == 1:
         assert "point estimate" in lines.pop()
-    elif table.source == "unmixed":
+    else:
+        assert "expected among the 3 nearest" in lines.pop()
+    if table.source == "unmixed":
         assert "have not mixed" in lines.pop()
     assert len(lines) == 5
     for line, word, mean in zip(lines[2:], table.words, table.mean, strict=True):

@@ -7,6 +7,8 @@ import pytest
 from scipy import sparse
 from scipy.special import digamma, gammaln, logsumexp
 
+from skbayesembed import GaussianLDA
+from skbayesembed.datasets import make_topics
 from skbayesembed.inference.chains import Workers
 from skbayesembed.inference.contracts import Variational
 from skbayesembed.inference.vi import coordinate_ascent
@@ -192,6 +194,21 @@ def test_contract_and_convergence():
     again = slow_sweep(model, q, model.n_inner)
     # a fixed point: another sweep of the twin moves nothing
     np.testing.assert_allclose(again[1], q.gamma, rtol=1e-2, atol=1e-2)
+
+
+def test_low_powers_are_expected_to_take_more_sweeps():
+    """As `GaussianLDA` ends an ascent: within a factor of four at a power of 0.1."""
+    data = make_topics(n_documents=150, n_words=300, n_topics=8, n_dims=8, random_state=1)
+    sweeps = {}
+    for power in (1.0, 0.1):
+        model = GaussianLDA(
+            8, embedding=data.vectors, solver="vi", likelihood_power=power, random_state=0, draws=5
+        ).fit(data.counts)
+        sweeps[power] = model.posterior_.attrs["n_iter"]
+    typical = {power: model_of(documents(n=4), power=power)[0].typical for power in (1, 0.7, 0.1)}
+    assert typical[1] == typical[0.7] < typical[0.1]
+    assert sweeps[1.0] < sweeps[0.1]
+    assert typical[0.1] / 4 < sweeps[0.1] < 4 * typical[0.1]
 
 
 def test_extreme_priors_of_topics_leave_finite_bounds():

@@ -26,6 +26,11 @@ N_INNER, LOCAL_TOL = 2, 1e-6
 # log alpha, the share of a step below which halving gives up; and the smallest entry of alpha.
 _NEWTON_STEPS, _NEWTON_TOL, _LARGEST_STEP, _LEAST_SHARE = 50, 1e-10, 3.0, 1e-10
 ALPHA_MIN = 1e-3
+# Sweeps that an ascent takes, and at most at low powers, where topics part slowly: on parts of
+# inaugural addresses 66 at a power of 0.5, 229 at 0.2, 148 at 0.1.
+_USUAL_SWEEPS, _MOST_SWEEPS = 50, 150
+# The power below which more are needed.
+_SLOW_POWER = 0.6
 
 
 @dataclass
@@ -143,6 +148,11 @@ class TopicVI:
         self.totals = documents.totals
         self.features = WordFeatures(documents.vectors, prior.mean)
         self.local = LocalFactors(documents)
+
+    @property
+    def typical(self):
+        """Sweeps that an ascent takes."""
+        return min(_USUAL_SWEEPS * max(1.0, _SLOW_POWER / self.power), _MOST_SWEEPS)
 
     def init_q(self, arrays, run=None):
         """Factors at a start.
