@@ -345,10 +345,11 @@ def test_factors_and_products_agree(balance, monkeypatch):
 
 def test_random_sums_of_many_units(fitted, monkeypatch):
     """30 sums for 60 units: standard deviations are known to some 13 %."""
+    places = [(w, v) for w in range(V) for v in range(V)]
+    expected = fitted.cooccurrence_proba(places).sd_sampling
     monkeypatch.setattr(sampling, "numbers_of", lambda n: (30, 64))
     model = make().fit(TEXTS, times=TIMES)
-    places = [(w, v) for w in range(V) for v in range(V)]
-    found, expected = (m.cooccurrence_proba(places).sd_sampling for m in (model, fitted))
+    found = model.cooccurrence_proba(places).sd_sampling
     assert 0.8 < np.median(found / expected) < 1.2
     assert not model._sampling.deviations.by_unit and fitted._sampling.deviations.by_unit
     assert model._sampling.deviations.shifts.shape == (94, 2, 3 * V, K)

@@ -50,9 +50,10 @@ def test_neighbours_say_how_many_of_them_are_expected_again(source, where):
     assert f"about 2 of 3 can be expected among the 3 nearest {where}; " in table.sentence
     assert "the surest is 'bee': P(top 3) = 0.75, cosine 0.40 (90 % interval " in table.sentence
     assert table.sentence.endswith(".") and ("too narrow" in table.sentence) == (source == "vi")
-    few = replace(table, prob_top=top / 5, period=1910, pairs=np.full(3, 50.0), word_pairs=3.0)
+    seen = {"pairs": np.full(3, 50.0), "word_pairs": 3.0, "few": np.zeros(3, bool)}
+    few = replace(table, prob_top=top / 5, period=1910, word_few=True, **seen)
     assert "of these 3, less than one is expected" in repr(few)
-    assert "'cat' in 1910 by" in few.sentence and "Fewer than 10 pairs tell of" in few.sentence
+    assert "'cat' in 1910 by" in few.sentence and "There are fewer than 10 uses" in few.sentence
     point = replace(table, n_draws=1)
     assert "expected" not in repr(point)
     assert point.sentence == "The word nearest to 'cat' is 'ant': cosine 0.50 (a point estimate)."
