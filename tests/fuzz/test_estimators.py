@@ -14,8 +14,17 @@ from tests.fuzz import estimators  # noqa: E402
 from tests.fuzz.running import FEW, MANY, try_calls  # noqa: E402
 
 
-@pytest.mark.parametrize("n_calls", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", ["hostile_parameters", "hostile_data", "hostile_arguments"])
+# of arguments a few calls compile as much as many
+@pytest.mark.parametrize(
+    ("kind", "n_calls"),
+    [
+        ("hostile_parameters", FEW),
+        ("hostile_data", FEW),
+        pytest.param("hostile_parameters", MANY, marks=pytest.mark.slow),
+        pytest.param("hostile_data", MANY, marks=pytest.mark.slow),
+        pytest.param("hostile_arguments", MANY, marks=pytest.mark.slow),
+    ],
+)
 def test_calls_end_well_or_say_why(kind, n_calls, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     try_calls(getattr(estimators, kind)(), n_calls, request.config.getoption("--seed-offset"))

@@ -180,6 +180,7 @@ def test_fit_with_anchors(data):
     np.testing.assert_allclose(model.rho_, posterior["rho"].mean(axis=(0, 1)))
 
 
+@pytest.mark.slow
 def test_target_accept_is_used(data):
     steps = []
     for target in (0.6, 0.95):

@@ -28,7 +28,7 @@ def numbers(model, draws, warmup, seed):
 CASES = [
     pytest.param("reference", 0, marks=pytest.mark.slow),
     pytest.param("alias", 0, marks=pytest.mark.slow),
-    ("alias", 30),
+    pytest.param("alias", 30, marks=pytest.mark.slow),
     ("sampled", 0),
 ]
 PLACES = np.arange(6)[::-1]

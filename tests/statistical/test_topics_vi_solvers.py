@@ -77,7 +77,7 @@ class Watched(MarginalTopics):
 @pytest.mark.parametrize(
     ("power", "method"),
     [
-        (0.4, "nuts"),
+        pytest.param(0.4, "nuts", marks=pytest.mark.slow),
         pytest.param(1.0, "hmc", marks=pytest.mark.slow),
         pytest.param(1.0, "nuts", marks=pytest.mark.slow),
     ],
