@@ -15,7 +15,7 @@ NAMES = [
     "words_small", "words_zipf", "words_text", "words_learned_precision", "drift",
     "drift_learned", "senses_disc", "senses_gasc", "senses_edisc", "topics",
 ]  # fmt: skip
-QUICK = {("words_small", "gibbs"), ("senses_edisc", "hmc"), ("topics", "gibbs")}
+QUICK = {("words_small", "gibbs")}
 SAMPLERS = ("gibbs", "hmc")
 LARGEST_BYTES = 2_000_000
 

@@ -83,6 +83,7 @@ def test_frequencies_of_assignments_at_length(kernel, warmup, power):
     check(scores(draws, exact))
 
 
+@pytest.mark.slow
 def test_rebuilding_the_table_from_all_tokens_would_be_seen():
     """The test above notices a table built from the tokens that it proposes for."""
     documents, prior, alpha = tiny()
