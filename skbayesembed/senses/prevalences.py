@@ -103,8 +103,7 @@ class Prevalences(Table):
     @property
     def few(self) -> np.ndarray:
         """Where there are next to no data."""
-        n_units = np.inf if self.works == "seen" or self.n_units is None else self.n_units
-        return few_data(self.n_snippets, n_units)
+        return few_data(self.n_snippets, self.n_units, self.works)
 
     def _title(self):
         of = "" if self.works is None else f", {_OF_WORKS[self.works]}"
@@ -189,10 +188,10 @@ def on_prevalences_seen(estimator, table):
     ]
 
 
-def mean_seen(estimator):
-    """Posterior means in the units seen, (K, G, T); NaN in cells that have none."""
-    out = _in_works_seen(estimator).mean(axis=0)
-    out[estimator._cells == 0] = np.nan
+def mean_seen(estimator, periods=slice(None)):
+    """Posterior means in the units seen, (K, G, T) of some periods; NaN in cells that have none."""
+    out = _in_works_seen(estimator, periods).mean(axis=0)
+    out[estimator._cells[:, periods] == 0] = np.nan
     return out.transpose(2, 0, 1)
 
 
@@ -223,17 +222,19 @@ def draws_of(estimator, works):
     return _in_works_seen(estimator) if works == "seen" else _in_new_works(posterior)
 
 
-def _in_works_seen(estimator):
+def _in_works_seen(estimator, periods=slice(None)):
     """Means over the units of each cell, by their snippets; over all units where it has none."""
     posterior = estimator.posterior_
-    genre, period, work, counts = estimator._works.T
+    of_all = posterior.flat("prevalence")
+    asked = np.isin(estimator._works[:, 1], np.arange(of_all.shape[2])[periods])
+    genre, period, work, counts = estimator._works[asked].T
     phi, effects = posterior.flat("phi"), posterior.flat("works")
-    out = np.array(posterior.flat("prevalence"), dtype=float)
+    out = np.array(of_all, dtype=float)
     out[:, genre, period] = 0.0
     weights = counts / estimator._cells[genre, period]
     for g, t, w, weight in zip(genre, period, work, weights, strict=True):
         out[:, g, t] += weight * softmax(phi[:, g, t] + effects[:, w], axis=1)
-    return out
+    return out[:, :, periods]
 
 
 def _in_new_works(posterior):

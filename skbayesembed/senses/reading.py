@@ -484,7 +484,7 @@ class SenseReadingMixin:
         place = None if genre is None else genre_index(self, genre)
         entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
         if self.units_ is not None and works == "all":
-            entries["seen"] = change_seen(self, mean_seen(self), sense, at, place)
+            entries["seen"] = change_seen(self, mean_seen(self, at)[sense], place)
         before, after = (self.periods_.labels[t] for t in at)
         of = of_units(self, works)
         title = f"change of the prevalence of sense {sense}{of} from {before} to {after}"

@@ -66,28 +66,34 @@ def seen_in(estimator, at, genre):
     return found
 
 
-def few_data(n_snippets, n_units=np.inf):
-    """Where there are next to no data of prevalences, of cells with so many snippets and units."""
-    return (np.asarray(n_snippets) < FEWEST_SNIPPETS) | (np.asarray(n_units) < FEW_UNITS)
+def few_data(n_snippets, n_units, works):
+    """Where there are next to no data of prevalences, of cells with so many snippets and units.
+
+    Units, None where none are known, matter where ``works``, as of `prevalence_info`, are others
+    than those seen.
+    """
+    few = np.asarray(n_snippets) < FEWEST_SNIPPETS
+    if n_units is None or works == "seen":
+        return few
+    return few | (np.asarray(n_units) < FEW_UNITS)
 
 
 def verdict_on_change(found, works):
     """What `prevalence_change` found, one of five short texts; ``works`` as there."""
     if found.source.split(", ")[0] == "unmixed":
         return "not mixed"
-    n_units = np.inf if works == "seen" else found.get("units", np.inf)
-    if np.any(few_data(found.snippets, n_units)):
+    if np.any(few_data(found.snippets, found.get("units"), works)):
         return "no data"
     return str(side_of_zero(found.interval, "rose", "fell"))
 
 
-def change_seen(estimator, mean, sense, at, genre):
+def change_seen(estimator, mean, genre):
     """Change of the mean prevalence in the units seen; NaN where a cell of it has none.
 
-    ``mean`` (K, G, T) are prevalences in the units seen, ``at`` two periods; ``genre`` is its
+    ``mean`` (G, 2) are prevalences of a sense in the units seen in two periods; ``genre`` is its
     place, or None for an average over genres as of `prevalence_draws`.
     """
-    change = mean[sense, :, at[1]] - mean[sense, :, at[0]]
+    change = mean[:, 1] - mean[:, 0]
     if genre is not None:
         return float(change[genre])
     weights = estimator._cells.sum(axis=1)

@@ -21,9 +21,6 @@ from numba import njit
 from ...numeric.tridiagonal_kernels import paths_from, paths_prior, paths_pull
 from ..kernels import narrow_levels
 
-# First variance of a walk that stands for a flat one where coordinates are made.
-_WIDE = 100.0
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def log_kappa_of(learned, y):
@@ -54,10 +51,8 @@ def precision_of(n, process, log_kappa):
 def learned_paths(frame, y):
     """x (T, M) and its derivative, the factor as `paths_pull` has it, log |dx / dy| and its own."""
     b, _, _, _, _, _, learned = frame
-    told, process = learned[:2]
+    told, proper = learned[0], learned[7]
     n, m = b.shape
-    alpha, first, times = process
-    proper = alpha, min(first, _WIDE), times
     diagonal, off, over_kappa = precision_of(n, proper, log_kappa_of(learned, y))
     x, by_kappa, inverse = np.empty((n, m)), np.empty((n, m)), np.empty((n, m))
     below, place, moves = np.zeros((n, m)), np.empty(n), np.empty(n)
@@ -140,7 +135,7 @@ def kappa_prior(phi, learned, log_kappa):
 
     The value leaves out -x'P x / 2 of the prior of ``phi``, which `paths_prior` adds.
     """
-    _, (alpha, first, times), _, _, shape, rate, _ = learned
+    _, (alpha, first, times), _, _, shape, rate, _, _ = learned
     n, m = phi.shape
     squares, degrees = 0.0, shape + 0.5 * (n - 1) * m
     for j in range(m):

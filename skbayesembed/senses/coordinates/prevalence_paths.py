@@ -61,7 +61,7 @@ class PrevalencePaths(Paths):
             center = self.proper.apply(self.center) + self._told * self.center
         learned = (
             self._told, self._prior.phi_process, self._place, self._width, float(shape),
-            float(rate), self.learned,
+            float(rate), self.learned, self._proper.phi_process,
         )  # fmt: skip
         return center, *rest, learned
 
