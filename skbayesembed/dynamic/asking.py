@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..sgns.comparisons import Nearer, Projections, nearer, project
-from ..sgns.neighbours import Analogies, analogy
+from ..sgns.neighbours import Analogies, analogy, in_period
 from ..sgns.predict import word_shares
 from ..sgns.questions.asking import Answer
 from ..sgns.questions.operands import Operands
@@ -23,6 +23,7 @@ from . import inputs
 from .predict import as_read, period_draws
 from .seen import text_of
 from .vectors import n_drawn, vectors_of
+from .verdicts import without_data
 
 
 class DynamicAskingMixin(AskingMixin):
@@ -58,13 +59,7 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        shift = self._shift(period)
-        at = [shift // self.words_.size]
-
-        def few(phrases):
-            return bool(text_of(self, at, *phrases).few[0])
-
-        return nearer(self, word, others, prob, shift, few)._of_periods()
+        return nearer(self, word, others, prob, *self._at(period))._of_periods()
 
     def project(
         self, words: Sequence, axis: Axis, *, period: Any, prob: float = 0.9
@@ -95,7 +90,8 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        return project(self, axis, words, prob, self._shift(period))._of_periods()
+        found = project(self, axis, words, prob, *self._at(period))
+        return in_period(found, self._label(period))
 
     def analogy(
         self, a: Any, b: Any, c: Any, n: int = 10, *, period: Any, prob: float = 0.9
@@ -124,7 +120,8 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        return analogy(self, a, b, c, n, prob, self._shift(period))._of_periods()
+        found = analogy(self, a, b, c, n, prob, *self._at(period))
+        return in_period(found, self._label(period))
 
     def weat(
         self,
@@ -150,7 +147,9 @@ class DynamicAskingMixin(AskingMixin):
         Returns
         -------
         Answer
-            As of `BayesianSGNS.weat`.
+            As of `BayesianSGNS.weat`; and ``few_pairs``, whether the words of a list together have
+            too little text in the period, as `similarity_change` has it: there the answer is what
+            the prior makes of other periods.
 
         Examples
         --------
@@ -164,7 +163,8 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        return weat(self, X, Y, A, B, prob, self._shift(period))
+        found = weat(self, X, Y, A, B, prob, *self._at(period))
+        return without_data(found, found.few_pairs)
 
     def weats(
         self, tests: Mapping[str, tuple[Sequence, Sequence, Sequence, Sequence]],
@@ -195,7 +195,8 @@ class DynamicAskingMixin(AskingMixin):
         (1,)
         """
         check_is_fitted(self, "posterior_")
-        return weats(self, tests, prob, self._shift(period))._of_periods()
+        found = weats(self, tests, prob, *self._at(period))
+        return in_period(found, self._label(period))
 
     def document_similarity(
         self,
@@ -270,6 +271,14 @@ class DynamicAskingMixin(AskingMixin):
     @property
     def _n_drawn(self):
         return n_drawn(self)
+
+    def _label(self, period):
+        return self.periods_.labels[self.periods_.find(period, "period")]
+
+    def _at(self, period):
+        """Where the places of a period begin, and whether it has too little text of phrases."""
+        at = [self.periods_.find(period, "period")]
+        return self._shift(period), lambda phrases: bool(text_of(self, at, *phrases).few[0])
 
     def _shift(self, period):
         """Where the places of a period begin."""

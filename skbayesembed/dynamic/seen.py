@@ -54,7 +54,7 @@ class Seen(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What some periods have of phrases: of the phrase that has fewest.
+    """What some periods have of phrases: of the phrase, or the end of an axis, that has fewest.
 
     Attributes
     ----------
@@ -78,9 +78,10 @@ class Text(NamedTuple):
 
 def text_of(estimator, periods, *phrases):
     """The `Text` of phrases in periods."""
+    ends = [p.index[side] for p in phrases for side in (p.weights > 0, p.weights < 0) if side.any()]
 
     def fewest(table, together):
-        found = [together(table[np.ix_(periods, phrase.index)], axis=1) for phrase in phrases]
+        found = [together(table[np.ix_(periods, index)], axis=1) for index in ends]
         return np.min(found, axis=0)
 
     seen, uses, units = estimator._seen, None, None

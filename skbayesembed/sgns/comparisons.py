@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..common.checks import (
 )
 from ..posterior.results import About
 from ..posterior.tables import Column, Table
-from .neighbours import units_columns, units_notes, with_errors
+from .neighbours import few_notes, of_period, units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
 from .questions.kinds import Cosines, Differences
 from .questions.phrases import Axis, operands_of, phrase_of
@@ -152,6 +153,11 @@ class Projections(Table):
     interval_mcse : ndarray of shape (n, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
         ``high_mcse``; None where intervals are by units, and for a point estimate.
+    period : object
+        Label of the period; None where there is none.
+    few : ndarray of bool of shape (n,) or None
+        Where the word, or the axis, has fewer than 10 uses in the period, or is in fewer than 3
+        units of it; None without periods.
     answer : Answer
         All projections, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
 
@@ -177,12 +183,19 @@ class Projections(Table):
     n_draws: int
     n_units: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
+    period: Any = None
+    few: np.ndarray | None = None
+
+    @property
+    def few_pairs(self) -> np.ndarray | None:
+        """Where there is next to no text in the period; figures show these as the prior's."""
+        return self.few
 
     def _title(self):
-        return f"on the axis {self.axis}"
+        return f"on the axis {self.axis}{of_period(self)}"
 
     def _notes(self):
-        return super()._notes() + units_notes(self)
+        return super()._notes() + few_notes(self) + units_notes(self)
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
@@ -219,6 +232,8 @@ def _cosines_with(estimator, phrase, others, prob, shift):
 
     Returns
     -------
+    order : ndarray of int
+        Of the others.
     labels : ndarray of str
     found : Answer
     question : callable
@@ -239,7 +254,7 @@ def _cosines_with(estimator, phrase, others, prob, shift):
     labels = np.array([others[i].label for i in order])
     about = About("cosines", {"word": labels}, prob, found.source, lent=found._about.lent)
     found = Answer(entries, question(order), estimator.posterior_, about)
-    return labels, found, lambda rows: question(order[rows])
+    return order, labels, found, lambda rows: question(order[rows])
 
 
 def nearer(estimator, word, others, prob, shift=0, too_few=None):
@@ -251,7 +266,7 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     check_prob(prob)
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
-    labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
+    _, labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
     few = too_few is not None and too_few([phrase, *others])
     rows = np.arange(len(others))
     apart = ask(estimator, Differences(question(rows[:1]), question(rows)), prob)
@@ -265,16 +280,20 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     )._resting_on(found.source)  # fmt: skip
 
 
-def project(estimator, axis, words, prob, shift=0):
-    """`Projections` of words on an axis."""
+def project(estimator, axis, words, prob, shift=0, too_few=None):
+    """`Projections` of words on an axis; ``too_few`` as of `nearer`."""
     check_prob(prob)
     if not isinstance(axis, Axis):
         raise ValueError(f"axis must be what the method axis returns, got {axis!r}.")
     direction = phrase_of(estimator, axis, "axis")
     others = [phrase_of(estimator, what, "words") for what in several(words, "words")]
-    labels, found, _ = _cosines_with(estimator, direction, others, prob, shift)
+    order, labels, found, _ = _cosines_with(estimator, direction, others, prob, shift)
+    few = None
+    if too_few is not None:
+        few = np.array([too_few([direction, others[i]]) for i in order], bool)
+        found.few_pairs = few
     return Projections(
         axis.label, labels, found.mean, found.sd, found.interval,
         np.mean(found.draws > 0, axis=0), found, prob, len(found.draws), found.get("n_units"),
-        found.get("interval_mcse"),
+        found.get("interval_mcse"), few=few,
     )._resting_on(found.source)  # fmt: skip

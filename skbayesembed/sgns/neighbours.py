@@ -99,6 +99,32 @@ def units_notes(table):
     return [*notes, f"fewer than {FEW_UNITS} effective units, so that intervals are rough: {few}"]
 
 
+def of_period(table):
+    """What a title says of a table's period, nothing without one."""
+    return "" if table.period is None else f", {table.period}"
+
+
+def few_notes(table):
+    """The line on what a table has next to no text of in its period, or none."""
+    if table.few is None or not table.few.any():
+        return []
+    of = ", ".join(table.words[table.few].tolist())
+    rows = "all rows" if table.few.all() else f"the rows of {of}"
+    return [
+        f"({TOO_LITTLE} in {table.period} of a word behind {rows}: these are what the prior makes "
+        "of other periods)"
+    ]
+
+
+def in_period(table, label):
+    """A table of a period, without the units of other periods where it has next to no text."""
+    n_units = table.n_units
+    if n_units is not None and table.few is not None:
+        n_units = np.where(table.few, np.nan, n_units)
+    found = replace(table, period=label, n_units=n_units)
+    return found._resting_on(table.source)._of_periods()
+
+
 def units_columns(table, names):
     """The column of effective units of a table, of those names in a data frame; none without."""
     if table.n_units is None:
@@ -240,8 +266,7 @@ class Neighbours(Table):
         return ended(text, source, np.inf if self.n_units is None else self.n_units[surest])
 
     def _title(self):
-        where = "" if self.period is None else f", {self.period}"
-        return f"nearest to {self.word!r}{where}"
+        return f"nearest to {self.word!r}{of_period(self)}"
 
     def _notes(self):
         notes = super()._notes() + expected_notes(self) + self._notes_on_pairs()
@@ -291,6 +316,11 @@ class Analogies(Table):
     interval_mcse : ndarray of shape (n, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
         ``high_mcse``; None where intervals are by units, and for a point estimate.
+    period : object
+        Label of the period; None where there is none.
+    few : ndarray of bool of shape (n,) or None
+        Where a word of the question, or the answer, has fewer than 10 uses in the period, or is in
+        fewer than 3 units of it; None without periods.
 
     Examples
     --------
@@ -312,13 +342,20 @@ class Analogies(Table):
     n_draws: int
     n_units: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
+    period: Any = None
+    few: np.ndarray | None = None
+
+    @property
+    def few_pairs(self) -> np.ndarray | None:
+        """Where there is next to no text in the period; figures show these as the prior's."""
+        return self.few
 
     def _title(self):
         a, b, c = self.question
-        return f"{a!r} is to {b!r} as {c!r} is to"
+        return f"{a!r} is to {b!r} as {c!r} is to{of_period(self)}"
 
     def _notes(self):
-        return super()._notes() + units_notes(self)
+        return super()._notes() + few_notes(self) + units_notes(self)
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
@@ -348,14 +385,18 @@ def most_similar(estimator, word, n, prob, shift=0, period=None):
     return found._resting_on(source_of(estimator, found.n_units is not None))
 
 
-def analogy(estimator, a, b, c, n, prob, shift=0):
-    """`Analogies` that the sum of unit vectors ``b - a + c`` gives."""
+def analogy(estimator, a, b, c, n, prob, shift=0, too_few=None):
+    """`Analogies` that the sum of unit vectors ``b - a + c`` gives; ``too_few`` as of `nearer`."""
     check_prob(prob)
     check_integer("n", n, 1)
     a, b, c = (phrase_of(estimator, x, name) for x, name in ((a, "a"), (b, "b"), (c, "c")))
     phrase = b.less(a, "").plus(c, "")
     labels = a.label, b.label, c.label
     found = Analogies(labels, *ranked(estimator, phrase, n, 1, prob, shift))
+    if too_few is not None:
+        words = [phrase_of(estimator, word, "words") for word in found.words.tolist()]
+        few = np.array([too_few([a, b, c, word]) for word in words], bool)
+        found = replace(found, few=few)
     return found._resting_on(source_of(estimator, found.n_units is not None))
 
 

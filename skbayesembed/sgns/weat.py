@@ -13,17 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
 from ..common.checks import check_prob
 from ..posterior.results import TWO_QUESTIONS
 from ..posterior.tables import Column, Table, false_shares, p_values
-from .neighbours import units_columns, units_notes, with_errors
+from .neighbours import few_notes, of_period, units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
 from .questions.kinds import Associations, Effects
 from .questions.operands import of_places, together
-from .questions.phrases import is_list, list_index, operands_of, phrase_of
+from .questions.phrases import Phrase, is_list, list_index, operands_of, phrase_of
 
 # Up to so many splits of the target words all are gone through; beyond, as many are drawn, and the
 # standard error of a p-value of .05 is .0007.
@@ -65,6 +66,11 @@ class AssociationTests(Table):
     interval_mcse : ndarray of shape (n_tests, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
         ``high_mcse``; None where intervals are by units, and for a point estimate.
+    period : object
+        Label of the period; None where there is none.
+    few : ndarray of bool of shape (n_tests,) or None
+        Where the words of a list together have fewer than 10 uses in the period, or none of them is
+        in 3 units of it; None without periods.
     answers : dict of str to Answer
         What `weat` gives for each test, by its name.
 
@@ -93,6 +99,8 @@ class AssociationTests(Table):
     n_draws: int
     n_units: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
+    period: Any = None
+    few: np.ndarray | None = None
 
     @property
     def words(self):
@@ -100,10 +108,10 @@ class AssociationTests(Table):
         return self.names
 
     def _title(self):
-        return "association tests, effect sizes"
+        return f"association tests, effect sizes{of_period(self)}"
 
     def _notes(self):
-        return [*super()._notes(), TWO_QUESTIONS, *units_notes(self)]
+        return [*super()._notes(), TWO_QUESTIONS, *few_notes(self), *units_notes(self)]
 
     def _columns(self):
         columns = [
@@ -123,8 +131,8 @@ class AssociationTests(Table):
         return with_errors(self, lead | series)
 
 
-def weats(estimator, tests, prob, shift=0):
-    """`AssociationTests` of several tests.
+def weats(estimator, tests, prob, shift=0, too_few=None):
+    """`AssociationTests` of several tests; ``too_few`` as of `nearer`.
 
     Raises
     ------
@@ -141,7 +149,7 @@ def weats(estimator, tests, prob, shift=0):
     found = {}
     for name, lists in tests.items():
         try:
-            found[name] = weat(estimator, *lists, prob, shift)
+            found[name] = weat(estimator, *lists, prob, shift, too_few)
         except (KeyError, ValueError) as error:
             raise type(error)(f"tests[{name!r}]: {error.args[0]}") from None
     positive = np.array([one.prob_positive for one in found.values()])
@@ -160,11 +168,12 @@ def weats(estimator, tests, prob, shift=0):
         found, prob, len(ordered[0].draws),
         np.array([float(one.n_units) for one in ordered]) if by_units else None,
         np.array([one.interval_mcse for one in ordered]) if by_draws else None,
+        few=None if too_few is None else np.array([one.few_pairs for one in ordered], bool),
     )._resting_on(ordered[0].source)  # fmt: skip
 
 
-def weat(estimator, X, Y, A, B, prob, shift=0):
-    """The `Answer` about the effect size, with the test over words.
+def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None):
+    """The `Answer` about the effect size, with the test over words; ``too_few`` as of `nearer`.
 
     Raises
     ------
@@ -194,6 +203,9 @@ def weat(estimator, X, Y, A, B, prob, shift=0):
         "words": estimator.words_[targets],
         "association": s,
     }
+    if too_few is not None:
+        lists = [Phrase("", index, np.ones(index.size)) for index in (x, y)]
+        more["few_pairs"] = too_few([*lists, attributes])
     question, title = Effects(operands, np.arange(n + 1)[None], x.size), "effect size (WEAT)"
     found = ask(estimator, question, prob, (), title=title, **more)
     found.prob_positive = float(np.mean(found.draws > 0))

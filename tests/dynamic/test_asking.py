@@ -279,6 +279,28 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
     np.testing.assert_array_equal(near[1]["pairs"], seen)
     if uncertainty == "documents":
         np.testing.assert_array_equal(np.isnan(near[1].n_units), near[1].few_pairs)
+    axis = model.axis("gone", "sun")
+    for t in (0, 2):
+        lists = ["sun", "moon"], ["sea", "ship"], ["sun"], ["gone"]
+        on_axis, ended = (
+            model.project([word, "ship"], pole, period=labels[t])
+            for word, pole in (("moon", axis), ("gone", model.axis("sun", "moon")))
+        )
+        tables = on_axis, ended, model.weats({"one": lists}, period=labels[t])
+        expected = np.full(2, t == 2), (ended.words == "gone") & (t == 2), [t == 2]
+        for table, few in zip(tables, expected, strict=True):
+            np.testing.assert_array_equal(table.few, few)
+            line = f"fewer than 10 uses or 3 units in {labels[t]} of a word"
+            assert (line in repr(table)) == any(few)
+            assert f"{labels[t]}" in repr(table).splitlines()[0]
+            if uncertainty == "documents":
+                np.testing.assert_array_equal(np.isnan(table.n_units), few)
+        alike = model.analogy("moon", "sun", "sea", 3, period=labels[t])
+        np.testing.assert_array_equal(alike.few, (alike.words == "gone") & (t == 2))
+        apart = model.weat(*lists, period=labels[t])
+        assert apart.few_pairs == (t == 2)
+        verdict = model.contrast(apart, model.weat(*lists, period=labels[1])).verdict
+        assert verdict == "no data"
     change = model.similarity_change("gone", "sun")
     # nothing is said that the prior alone would say
     assert change.verdict == "no data" and np.isnan(change.prob_increase)

@@ -9,6 +9,7 @@ from scipy import sparse
 from skbayesembed import DynamicSGNS, PairCounts, load
 from skbayesembed.dynamic.inputs import pairs_of_use, training_data
 from skbayesembed.dynamic.seen import Seen, text_of, words_too_few
+from skbayesembed.sgns.questions.phrases import Phrase
 
 RNG = np.random.default_rng(5)
 N, WORDS = 40, np.array(list("abcde"))
@@ -83,7 +84,9 @@ def test_ten_uses_in_three_units_are_enough(pairs, uses, units, of_period, each,
     if units is not None:
         seen = Seen(found["uses"], found["units"], np.array([of_period]))
     model = SimpleNamespace(observed_=found["pairs"], _seen=seen, _pairs_of_use=each)
-    word, rich, both = (SimpleNamespace(index=np.array(i)) for i in ([0], [1], [0, 1]))
+    word, rich, both = (Phrase("", np.array(i), np.ones(len(i))) for i in ([0], [1], [0, 1]))
+    axis = word.less(rich, "")
+    assert text_of(model, [0], axis).few[0] == few, "an end has none of the other's"
     text = text_of(model, [0], word, rich)
     assert text.few.tolist() == [few] and text.pairs[0] == pairs
     assert (text.uses is None) == (uses is None) and (units is None or text.units[0] == units)
