@@ -83,6 +83,16 @@ def test_every_solver_has_a_cost(estimator, given):
     )
 
 
+@pytest.mark.parametrize(
+    "estimator, given", [c for c in CASES if c[0].solver == "laplace"], ids=lambda x: str(x)[:20]
+)
+def test_where_a_search_was_cut_short_is_no_mode(estimator, given, monkeypatch):
+    """After the fewest steps, as on a slow machine, there may be no Gaussian."""
+    monkeypatch.setattr(trial, "BUDGET", 0.0)
+    parts = {p.name: p for p in estimator.estimate_cost(X, **given).parts}
+    assert parts["draws"].cpu_seconds > 0
+
+
 @pytest.mark.parametrize("estimator, given", CASES[1::6], ids=lambda x: str(x)[:60])
 @pytest.mark.filterwarnings("ignore")
 def test_verbosity_and_estimates_change_no_draw(estimator, given, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..common.trial import Measured, current
 from .contracts import LogDensity
 from .krylov import inverse_root
 
@@ -11,6 +12,21 @@ from .krylov import inverse_root
 _TOL, _MAX_PRODUCTS, _TOGETHER = 1e-3, 500, 16
 # Root mean square of the change of the coordinates between the two gradients of a difference.
 _STEP = 1e-4
+
+
+def gaussian_at(model: LogDensity, theta: np.ndarray, facts: dict) -> ModeGaussian:
+    """The Gaussian where a search for the mode ended, whose ``facts`` those of `find_mode` are.
+
+    Where a trial has cut the search short there is none: the trial is told what a product takes.
+    """
+    gaussian, trial = ModeGaussian(model, theta), current()
+    if trial is not None and not facts["converged"]:
+        with trial.loop():
+            begun = trial.clock()
+            gaussian.product(np.ones((1, theta.size)))
+            trial.product = trial.clock() - begun
+        raise Measured
+    return gaussian
 
 
 class ModeGaussian:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..common.random import generators
 from ..inference.mode import find_mode
-from ..inference.mode_gaussian import ModeGaussian
+from ..inference.mode_gaussian import gaussian_at
 from ..inference.threads import OneBlasThread
 from .mode_model import ModeModel
 from .recording import drawn, with_modes
@@ -23,5 +23,5 @@ def solve(estimator, problem, settings, seed):
             verbose=estimator.verbose,
         )
         (rng,) = generators(seed, 1)
-        result = drawn(model, ModeGaussian(model, theta), facts, settings, rng)
+        result = drawn(model, gaussian_at(model, theta, facts), facts, settings, rng)
     return with_modes(result, problem.modes)

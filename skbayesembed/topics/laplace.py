@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..common.random import generators
 from ..inference.approximations import ReadApproximation, drawn
-from ..inference.mode_gaussian import ModeGaussian
+from ..inference.mode_gaussian import gaussian_at
 from ..inference.threads import OneBlasThread
 from .map import mode
 from .recording import of_approximation
@@ -18,7 +18,7 @@ class TopicsAtMode(ReadApproximation):
     mean : dict of str to ndarray
         ``mean`` (K, E), ``covariance`` (K, E, E), ``counts`` (K, n_words) and ``alpha`` (K,) at
         the mode.
-    flat : ModeGaussian
+    flat : inference.mode_gaussian.ModeGaussian
         The Gaussian itself, in the coordinates of `MarginalTopics`.
     """
 
@@ -40,6 +40,6 @@ def solve(estimator, problem, settings, seed):
     """`Result` of independent draws."""
     with OneBlasThread():
         model, theta, facts = mode(estimator, problem)
-        approximation = TopicsAtMode(model, ModeGaussian(model, theta))
+        approximation = TopicsAtMode(model, gaussian_at(model, theta, facts))
         draws = approximation.sample(settings.recorded, generators(seed, 1)[0])
     return of_approximation(problem, drawn(draws, facts, approximation))
