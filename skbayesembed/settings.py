@@ -28,6 +28,8 @@ _NOTE = 60
 _PATIENCE = 20.0
 # Seconds from which on the first fit says how long the others take.
 _BRIEF = 5.0
+# Below answers of estimators that could know of units, and were asked not to.
+_OF_MODEL = "(uncertainty='model': intervals are for these texts alone, not for other units)"
 # Behind the estimator's own setting.
 _OWN = " (own)"
 # Probabilities that answers may have, and what of; those of differences have a sign.
@@ -131,7 +133,10 @@ class OverSettings(Table):
             if here.size > 1:
                 name = f"{entry}: " if entry else ""
                 lines += [f"({name}{line})" for line in self._over(here)]
-        return lines + ([f"({failed} failed: see the notes)"] if failed else [])
+        if any(len(note) > _NOTE for note in self.notes):
+            lines.append("(notes are cut: the attribute notes has them whole)")
+        lines += [f"({failed} failed: see the notes)"] if failed else []
+        return lines + super()._notes()
 
     def _over(self, rows):
         """What an answer is over the rows of several settings, a list of texts."""
@@ -273,7 +278,8 @@ def over_settings(
         params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
         notes, titles, probs, names,
     )  # fmt: skip
-    return table if sources is None else table._resting_on(sources)
+    asides = [_OF_MODEL] if getattr(estimator, "uncertainty", None) == "model" else []
+    return table if sources is None else table._resting_on(sources, asides)
 
 
 def _answers(estimator, settings, of_own, own, n_jobs, X, question, fit_params):

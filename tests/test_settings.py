@@ -52,6 +52,12 @@ def test_a_setting_that_fails_is_a_row_with_the_reason(table):
     assert "not in the vocabulary of 2 words" in table.notes[failed.index(True)]
     assert "KeyError" in repr(table) and "(1 failed: see the notes)" in repr(table)
     assert "(estimates from" in repr(table)
+    assert "(notes are cut: the attribute notes has them whole)" in repr(table)
+    assert "these texts alone" not in repr(table)
+    model = clone(MODEL).set_params(uncertainty="model", solver="laplace")
+    assert "intervals are for these texts alone" in repr(
+        over_settings(model, TEXTS, ask, {"window": [3]})
+    )
     frame = pytest.importorskip("pandas") and table.to_frame()
     assert {"setting", "mean", "low", "high", "window", "max_features", "note"} <= set(frame)
 

@@ -42,7 +42,8 @@ class Periods:
     labels : list of int or of str
         Names of the periods: integers; times; the first and the last whole number in a bin, such
         as ``"1810-1829"``, where all times learned are whole (``"-700 to -601"`` where one is
-        negative); else the ends of bins, such as ``"[1810.5, 1830.5)"``.
+        negative), and of dates where all ends of bins are whole years; else the ends of bins, such
+        as ``"[1810.5, 1830.5)"``.
     centres : ndarray of shape (n_periods,), dtype float64
         The integers, years or times, or the midpoints of the periods; of dates, in years.
     gaps : ndarray of shape (n_periods - 1,), dtype float64
@@ -113,12 +114,12 @@ class Periods:
         if n_periods is not None and bins is not None:
             raise ValueError("n_periods and bins exclude each other: give one of them.")
         if bins is not None:
-            periods = cls._of_edges(_check_bins(bins), times)
+            periods = cls._of_edges(_check_bins(bins), times, dates)
             periods.index(times)
             return periods
         low, high = times.min(), times.max()
         if n_periods is not None:
-            return cls._of_edges(_equal_widths(low, high, n_periods), times)
+            return cls._of_edges(_equal_widths(low, high, n_periods), times, dates)
         return cls._of_years(times) if dates else cls._of_integers(times, low, high)
 
     @classmethod
@@ -160,9 +161,15 @@ class Periods:
         return cls(len(centres), None, labels, centres, gaps, True)
 
     @classmethod
-    def _of_edges(cls, edges, times):
+    def _of_edges(cls, edges, times, dates):
         centres = edges[:-1] + np.diff(edges) / 2
-        labels = _whole_labels(edges) if np.all(times == np.round(times)) else None
+        labels = None
+        if dates and np.all(edges == np.round(edges)):
+            # a bin of whole years ends with the last of them, the last one unless a date is its end
+            last = edges[-1] if times.max() == edges[-1] else edges[-1] - 1.0
+            labels = _whole_labels(np.append(edges[:-1], last))
+        elif np.all(times == np.round(times)):
+            labels = _whole_labels(edges)
         return cls(len(centres), edges, labels or _edge_labels(edges), centres, np.diff(centres))
 
     @classmethod

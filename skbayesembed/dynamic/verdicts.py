@@ -13,9 +13,9 @@ LEAST_KNOWN = 0.1
 _TOO_FEW = "There are too few data"
 # What verdicts of `drift` are in a sentence; where there are no data it is another one.
 _OF_DRIFT = {
-    "drifted": "It has drifted: the whole interval is above the threshold",
-    "no drift": "It has not drifted: the whole interval is below the threshold",
-    "not decided": "Whether it has drifted is not decided: the interval holds the threshold",
+    "drifted": "It has drifted by more than the threshold: the whole interval is above it",
+    "no drift": "It has drifted by less than the threshold: the whole interval is below it",
+    "not decided": "Whether it has drifted by more than the threshold is not decided",
     "not known": f"{_TOO_FEW} in these periods to say whether the word has changed",
 }
 _NEED_NONE = (
@@ -202,5 +202,5 @@ def _ended(text, found, said, periods):
         text += _pairs(found, periods)
     text = f"{text}{'. ' if verdict else ''}{verdict}"
     text = ended(text, found.source, found.get("n_units", np.inf))
-    text += f" This rests on {_settings(found.settings)}."
+    text += f" How large it is depends on {_settings(found.settings)}."
     return f"{text} {_NEED_NONE}" if verdict and "threshold" in found else text

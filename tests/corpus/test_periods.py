@@ -75,6 +75,9 @@ def test_labels_have_the_digits_they_need():
         ([1, 4], {"bins": [1, 2, 4]}, ["1", "2-4"]),
         ([1, 2], {"n_periods": 4}, ["[1, 1.25)", "[1.25, 1.5)", "[1.5, 1.75)", "[1.75, 2]"]),
         ([1.5, 3], {"bins": [1, 2, 4]}, ["[1, 2)", "[2, 4]"]),
+        (["1999-05-01", "2004-07-02"], {"bins": [1999, 2000, 2005]}, ["1999", "2000-2004"]),
+        (["1999-05-01", "2005-01-01"], {"bins": [1999, 2000, 2005]}, ["1999", "2000-2005"]),
+        (["1999-05-01"], {"bins": [1999, 1999.5]}, ["[1999, 1999.5]"]),
     ],
 )
 def test_whole_times_name_their_periods(times, options, labels):
@@ -82,7 +85,8 @@ def test_whole_times_name_their_periods(times, options, labels):
     assert periods.labels == labels
     for time in times:
         found = periods.labels[periods.index([time])[0]]
-        assert found.startswith(("[", str(time))) or found.endswith(str(time))
+        named = str(time)[:4]
+        assert found.startswith(("[", named)) or found.endswith(named)
 
 
 def test_dates_are_years():

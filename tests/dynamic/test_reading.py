@@ -91,7 +91,9 @@ def test_similarity_change(model, rho, monkeypatch):
     assert found.pairs == tuple(model.observed_[[1, 3]][:, [0, 4]].min(axis=1))
     assert found.verdict != "no data" and "changed by" in found.sentence
     rests = f"rests on diffusion=0.01, given, and n_components={K}"
-    assert f"({rests}: over_settings" in repr(found) and f"This {rests}." in found.sentence
+    assert (
+        f"({rests}: over_settings" in repr(found) and f"depends on {rests[9:]}." in found.sentence
+    )
     expected = {"diffusion": 0.01, "diffusion_learned": False, "n_components": K}
     # a use makes as many pairs as PairCounts say
     assert found.settings == expected | {"pairs_of_use": None}

@@ -121,7 +121,8 @@ class Awaited:
         now = time.monotonic()
         if self._expected > 1:
             spent = time.process_time() - self._spent
-            text += f" ({duration(spent)} of about {duration(self._expected)} for all)"
+            of_all = f"{duration(spent)} of about {duration(self._expected)}"
+            text += f" (processor time for all: {of_all})"
         if self.verbose:
             say_line(text)
         elif now - self._begun < _LONG or now - self._told < _BETWEEN:

@@ -75,7 +75,8 @@ def test_all_three_steps_say_how_far_they_are(verbose, clock, capsys):
             steps.enough()
             heard()
     times, lines = zip(*told, strict=True)
-    assert all(line.endswith("of about 5 min for all)") for line in lines)
+    assert all("(processor time for all: " in line for line in lines)
+    assert all(line.endswith("of about 5 min)") for line in lines)
     # neither too many lines nor too long without one
     first, between = (5.0, (0.0, 20.0)) if verbose else (60.0, (30.0, 40.0))
     assert times[0] == first
