@@ -124,6 +124,42 @@ def ended(text: str, source: str | None, n_units: float = np.inf) -> str:
     return f"{text}{few if n_units < FEW_UNITS else ''}{caveat}."
 
 
+def effect(
+    of: str, term: str, more: str, *, held: bool, figures: tuple[str, str], decided: bool
+) -> str:
+    """What a slope is: a difference where its sign is decided, else that it is not.
+
+    Parameters
+    ----------
+    of, term : str
+        What the slope is of, and for, as in print.
+    more : str
+        How much more of the term.
+    held : bool
+        Whether there are other terms.
+    figures : (str, str)
+        The slope, and what stands in brackets behind it.
+    decided : bool
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import effect
+    >>> options = {"held": False, "figures": ("+2", "(-1 to +5)")}
+    >>> effect("the year", "'war'", "one", **options, decided=False)
+    "Whether the year is larger or smaller with more of 'war' is not decided: with one more it \
+differs by +2 (-1 to +5)"
+    """
+    beside = ", the other terms held" if held else ""
+    slope, brackets = figures
+    if decided:
+        return f"With {more} more of {term}, {of} differs by {slope}{beside} {brackets}"
+    comma = "," if held else ""
+    return (
+        f"Whether {of} is larger or smaller with more of {term}{beside}{comma} is not decided: "
+        f"with {more} more it differs by {slope} {brackets}"
+    )
+
+
 def side_of_zero(interval: Any, above: str, below: str) -> Any:
     """Verdicts on intervals (..., 2): ``above`` or ``below`` zero, or ``"not decided"``.
 
