@@ -8,8 +8,8 @@ mean features (berkson), or the mean features about the truth (classical). 400 d
 table of the guide's page on regressions, in half a minute.
 
 `time`: the outcome has nothing to do with the feature, and units that follow each other in time
-are alike, in both; 1,000 data sets of 40 units with four documents each, and what may be done. Half a
-minute.
+are alike, in both; 1,000 data sets of 40 units with four documents each, and what may be done,
+in half a minute.
 """
 
 from __future__ import annotations
