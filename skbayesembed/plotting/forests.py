@@ -165,7 +165,7 @@ def _over_settings(table):
         (whole,) = own
         note = f"own: {whole.removesuffix(' (own)')}"
         settings = ["own" if setting == whole else setting for setting in settings]
-    labels: list[str] = []
+    labels = []
     groups = np.array([table.settings[i] for i in known], dtype=object)
     for n, i in enumerate(known):
         entry, again = table.entries[i], n and groups[n] == groups[n - 1]
@@ -178,7 +178,10 @@ def _over_settings(table):
 
 
 def _is_of_slopes(table):
-    return bool({"positive", "negative"} & set(table.verdicts))
+    # verdicts of other answers stand beside a probability
+    return table.proba_of is None and bool(
+        {"positive", "negative", "not decided"} & set(table.verdicts)
+    )
 
 
 # By the name of the class, so that no model needs to be imported for its figure.
@@ -307,8 +310,15 @@ class ForestDisplay(Display):
         >>> from skbayesembed import BayesianSGNS
         >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
         >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
-        >>> from skbayesembed.plotting import ForestDisplay
-        >>> display = ForestDisplay.from_result(model.most_similar("cat", 3))
+        >>> from skbayesembed.plotting import ForestDisplay, NeighborsDisplay
+        >>> table = model.most_similar("cat", 3)
+        >>> display = ForestDisplay.from_result(table)
+        >>> len(display.ax_.get_yticklabels())
+        3
+
+        A display of one kind of table takes that kind:
+
+        >>> display = NeighborsDisplay.from_result(table)
         >>> len(display.ax_.get_yticklabels())
         3
         """
@@ -332,9 +342,11 @@ class ForestDisplay(Display):
         >>> from skbayesembed import BayesianSGNS
         >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
         >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
-        >>> from skbayesembed.plotting import ForestDisplay
-        >>> display = ForestDisplay(model.nearer("cat", ["dog", "mat"]))
-        >>> [label.get_text() for label in display.plot().ax_.get_yticklabels()]
+        >>> from skbayesembed.plotting import ForestDisplay, NearerDisplay
+        >>> table = model.nearer("cat", ["dog", "mat"])
+        >>> for kind in (ForestDisplay, NearerDisplay):
+        ...     print([label.get_text() for label in kind(table).plot().ax_.get_yticklabels()])
+        ['mat', 'dog']
         ['mat', 'dog']
         """
         rows, source = rows_of(self.result), self.result.source

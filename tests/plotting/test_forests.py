@@ -304,6 +304,10 @@ def test_long_titles_and_labels_are_wrapped(by_units):
         notes=[""] * 4, title=None, prob=0.9, proba_of=None,
     )._resting_on("units")  # fmt: skip
     display = plotting.ForestDisplay.from_result(several)
+    zero = [0.0, 0.0]
+    slopes = plotting.ForestDisplay.from_result(replace(several, verdicts=["not decided"] * 4))
+    assert zero in [list(line.get_xdata()) for line in slopes.ax_.lines]
+    assert zero not in [list(line.get_xdata()) for line in display.ax_.lines]
     assert ticks(display) == ["own: god", "law", "window=2: god", "law"]
     assert "own: n_components=10, max_features=800, window=5" in " ".join(
         display.ax_.get_xlabel().split()
