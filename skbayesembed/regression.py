@@ -19,7 +19,7 @@ from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, design_of
 from .corpus.units import check_units, units_of
 from .numeric.regression import ClusteredLeastSquares
-from .posterior.sentences import effect, ended, p_value, rounded, side_of_zero
+from .posterior.sentences import effect, ended, p_value, side_of_zero, with_signs
 from .posterior.tables import Column, Table, p_values
 
 ERRORS = ("auto", "classical", "berkson")
@@ -133,7 +133,7 @@ class Regression(Table):
                 more = f"one standard deviation ({self.term_sd[j]:.3g})"
             else:
                 term += f" (its standard deviation is {self.term_sd[j]:.3g})"
-        mean, low, high = rounded([self.mean[j], *self.interval[j]], "+")
+        mean, low, high = with_signs(self.mean[j], self.interval[j])
         of = f"{self.n_documents} documents of {self.n_units} units"
         of += "; slope corrected for error in the features" if self.error == "classical" else ""
         brackets = (
@@ -435,7 +435,7 @@ class _Fit:
         few = [np.unique(column).size <= 2 for column in known.T]
         self.scale = np.where([False] * mean.shape[1] + few, 1.0, self.matrix.std(axis=0, ddof=1))
         # checks that the columns are independent
-        design_of(self.matrix, len(y))
+        design_of(self.matrix, len(y), name="features and covariates")
         self.least = ClusteredLeastSquares(self.matrix, index)
         self.errors, self._y, self._classical = draws - mean, y, classical
         self._k = k = mean.shape[1]
@@ -620,7 +620,7 @@ def _outcome_of(outcome, n, shape):
         means = ""
         if len(shape) == 2 and y.shape == shape[:1]:
             means = (
-                f" features of shape {shape} are read as {shape[0]} draws of one feature of {n} "
+                f" Features of shape {shape} are read as {shape[0]} draws of one feature of {n} "
                 "documents: pass draws, sample_transform(X) or what document_similarity(X, words=) "
                 "answers, not transform(X)."
             )

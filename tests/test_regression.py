@@ -5,7 +5,7 @@ import pytest
 
 from skbayesembed import regress
 from skbayesembed.numeric.regression import ClusteredLeastSquares
-from skbayesembed.posterior.sentences import rounded
+from skbayesembed.posterior.sentences import with_signs
 
 SLOPES, N, PER, K, S = np.array([1.0, -0.5]), 120, 4, 16, 50
 UNITS = np.repeat(np.arange(N // PER), PER)
@@ -72,7 +72,7 @@ def test_table():
     assert table.terms.tolist() == ["work", "war", "x0"]
     assert repr(table).startswith("slopes of outcome, 120 documents of 30 units\nterm")
     assert "(error in the features: Berkson's" in repr(table) and " beside\n" in repr(table)
-    mean, low, high = rounded([table.mean[1], *table.interval[1]], "+")
+    mean, low, high = with_signs(table.mean[1], table.interval[1])
     sd = draws.mean(axis=0)[:, 1].std(ddof=1)
     assert table.verdict.tolist() == ["positive", "negative", "positive"]
     assert table.sentences[1].startswith(

@@ -56,6 +56,28 @@ def rounded(
     return [f"{value:{sign},.{digits}f}" for value in values]
 
 
+def with_signs(mean: float, interval: Sequence[float], least: int = 0) -> list[str]:
+    """As `rounded`, with two more digits at most where an end next to zero would be zero.
+
+    Parameters
+    ----------
+    mean : float
+    interval : (float, float)
+    least : int
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import with_signs
+    >>> with_signs(-1.1, (-2.167, -0.0394)), with_signs(-1.1, (-2.167, 0.139))
+    (['-1.10', '-2.17', '-0.04'], ['-1.1', '-2.2', '+0.1'])
+    """
+    end = np.min(np.abs(interval))
+    if 0 < end < 1:
+        digits = 1 - int(np.floor(np.log10(np.max(np.abs([mean, *interval])))))
+        least = max(least, min(-int(np.floor(np.log10(end))), digits + 2))
+    return rounded([mean, *interval], "+", least)
+
+
 def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: str = "") -> str:
     """A posterior mean with its interval in brackets, and what that rests on.
 

@@ -13,7 +13,7 @@ from ..corpus.design import INTERCEPT, design_of
 from ..corpus.known import known_counts
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
-from ..posterior.sentences import effect, ended, p_value, rounded, side_of_zero
+from ..posterior.sentences import effect, ended, p_value, side_of_zero, with_signs
 from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
@@ -113,7 +113,7 @@ class TopicEffects(Table):
         if topic >= n_topics:
             raise ValueError(f"topic must be below the number of topics, {n_topics}, got {topic}.")
         j = self._place(term)
-        mean, low, high = rounded([self.mean[j, topic], *self.interval[j, topic]], "+", 2)
+        mean, low, high = with_signs(self.mean[j, topic], self.interval[j, topic], 2)
         none = self.unmixed is not None and topic in self.unmixed
         return ended(
             effect(
