@@ -1,21 +1,32 @@
 """Coverage of `regress`: 90 % intervals of slopes on features that are known by draws.
 
-    python benchmarks/regression.py
+    python benchmarks/regression.py [errors | time | presidents]
 
 Outcomes of 160 documents of 40 units depend on two features and a covariate. Errors of features
 are of each document, or shared by all, as those of vectors of words are; the truth is about the
 mean features (berkson), or the mean features about the truth (classical). 400 data sets each; the
 table of the guide's page on regressions, in half a minute.
+
+`time`: the outcome has nothing to do with the feature, and units that follow each other in time
+are alike, in both; 1,000 data sets of 40 units with four documents each, and what may be done,
+in half a minute.
+
+`presidents`: the same with real features, how near addresses are to *economy* and *war*, of 42
+presidents in the order of time; 200 outcomes. A minute, and a download.
 """
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
-from skbayesembed import regress
+from skbayesembed import BayesianSGNS, regress
+from skbayesembed.datasets import fetch_state_of_the_union
 
 SLOPES = np.array([1.0, -0.5])
 N, PER, K, N_DRAWS, N_SETS = 160, 4, 16, 100, 400
+N_IN_TIME, N_OUTCOMES = 1000, 200
 UNITS = np.repeat(np.arange(N // PER), PER)
 CASES = (("own", "berkson"), ("shared", "berkson"), ("shared", "classical"))
 
@@ -40,6 +51,78 @@ def simulate(rng, kind, truth, reliability):
     covariate = rng.normal(size=N)
     noise = 0.5 * rng.normal(size=N // PER)[UNITS] + 0.5 * rng.normal(size=N)
     return mean + error(N_DRAWS), true @ SLOPES + 0.5 * covariate + noise, covariate
+
+
+def walk(rng, memory):
+    """One number a unit, in time order, with variance one or, of memory 1, a random walk.
+
+    Of memory None independent numbers about a line that rises by four over all units.
+    """
+    if memory is None:
+        return rng.normal(size=N // PER) + np.linspace(-2.0, 2.0, N // PER)
+    steps = rng.normal(size=N // PER)
+    for i in range(1, steps.size):
+        steps[i] = memory * steps[i - 1] + np.sqrt(1 - memory**2 if memory < 1 else 1) * steps[i]
+    return steps
+
+
+def by_unit(values):
+    """Means over the documents of each unit, on the axis before the last."""
+    return values.reshape(*values.shape[:-2], N // PER, PER, values.shape[-1]).mean(axis=-2)
+
+
+def analyses(draws, y):
+    """Tables of what may be done where units follow each other, by name."""
+    year = {"year": np.arange(N) // PER}
+    steps, change = np.diff(by_unit(draws), axis=1), np.diff(by_unit(y[:, None]), axis=0)[:, 0]
+    return {
+        "as they are": regress(draws, y, UNITS, error="berkson"),
+        "year as covariate": regress(draws, y, UNITS, covariates=year, error="berkson"),
+        "eras of five units": regress(draws, y, UNITS // 5, error="berkson"),
+        "differences of neighbours": regress(steps, change, error="berkson"),
+    }
+
+
+def in_time():
+    """Print how often intervals hold zero, by how much neighbours are alike and what is done."""
+    for memory in (0.0, 0.5, 0.8, 1.0, None):
+        rng, held, free = np.random.default_rng(2), {}, {}
+        for _ in range(N_IN_TIME):
+            x, y = ((walk(rng, memory)[UNITS] + 0.5 * rng.normal(size=N)) for _ in range(2))
+            draws = x[:, None] + 0.2 * rng.normal(size=(20, N, 1))
+            for name, table in analyses(draws, y).items():
+                low, high = table.interval[0]
+                held.setdefault(name, []).append(low < 0 < high)
+                free.setdefault(name, []).append(table.freedom[0])
+        for name, of in held.items():
+            print(f"memory {memory!s:5} {name:26} hold {np.mean(of):.3f}  "
+                  f"df {np.median(free[name]):.1f}", flush=True)  # fmt: skip
+
+
+def on_presidents():
+    """Print how often intervals hold zero for outcomes that have nothing to do with addresses."""
+    addresses = fetch_state_of_the_union()
+    names, units = np.unique(addresses.president, return_inverse=True)
+    model = BayesianSGNS(
+        20, solver="map", max_features=1000, stop_words="english", random_state=0
+    ).fit(addresses.data, units=units)  # fmt: skip
+    words = ["economy", "war"]
+    draws = model.document_similarity(addresses.data, words=words).draws[::5]
+    order = list(dict.fromkeys(units.tolist()))
+    means = np.stack([draws[:, units == unit].mean(axis=1) for unit in order], axis=1)
+    place = np.argsort(order)[units]
+    for kind in ("independent", "random walk"):
+        rng, held = np.random.default_rng(3), []
+        for _ in range(N_OUTCOMES):
+            y = rng.normal(size=names.size)
+            y = y if kind == "independent" else np.cumsum(y)
+            tables = (
+                regress(draws, y[place], units, error="classical"),
+                regress(np.diff(means, axis=1), np.diff(y), error="classical"),
+            )
+            held.append([(t.interval[:, 0] < 0) & (t.interval[:, 1] > 0) for t in tables])
+        for name, of in zip(("as they are", "differences"), np.mean(held, axis=0), strict=True):
+            print(f"{kind:12} {name:12} hold {', '.join(f'{share:.3f}' for share in of)}")
 
 
 def main():
@@ -69,4 +152,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    {"time": in_time, "presidents": on_presidents}.get("".join(sys.argv[1:]), main)()

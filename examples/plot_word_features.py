@@ -7,15 +7,18 @@ explaining variables are cosines of an address's vector with vectors of words. T
 slopes uncertain: which addresses there are, where those of one president resemble each other, and
 what is not known of the vectors: an error of a vector is an error of every address, so that it does
 not average out, and it draws slopes towards zero. ``regress`` allows for both. On 2026-11-23 the
-script printed::
+script printed, without the last two columns, reliabilities, and the lines below the table::
 
   slopes of year per standard deviation, 240 documents of 42 units
-  term        per   slope    se  units  features  90 % interval      df       p  reliability  beside
-  economy   0.224   48.81  9.26   6.06         7  [33.41, 64.21]   84.1  <0.001         0.99    0.89
-  war      0.0835  -14.43  9.14   6.72      6.19  [-30.01, 1.142]  26.4   0.126         0.77    0.69
-  (per: standard deviation of a term; 1 of those that have two values)
+  term        per   slope    se  units  features  90 % interval      df       p  verdict
+  economy   0.224   48.81  9.26   6.06         7  [33.41, 64.21]   84.1  <0.001  positive
+  war      0.0835  -14.43  9.14   6.72      6.19  [-30.01, 1.142]  26.4   0.126  not decided
+  law       0.134  -6.023  6.73    5.1      4.39  [-17.31, 5.261]  48.7   0.375  not decided
 
-Slopes are years for one standard deviation of a feature, ``per``, so that they can be compared.
+Slopes are years for one standard deviation of a feature, ``per``, so that they can be compared. It
+is a description, of when addresses were near to these words, not of why: years rise from president
+to president, as does whatever else has changed, and ``regress`` takes presidents as independent of
+each other. Where an outcome is not the time itself, see what to do in :ref:`regressions-time`.
 """
 
 # %%

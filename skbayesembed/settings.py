@@ -375,7 +375,8 @@ def _rows_of(answer):
     names = [""] if mean.ndim == 0 else _names_of(answer, mean.size)
     ends = np.asarray(interval, dtype=float).reshape(-1, 2).tolist()
     proba = _each(getattr(answer, _name_of_probability(answer) or "", np.nan), mean)
-    verdicts = map(str, _each(getattr(answer, "verdict", None) or "", mean))
+    verdict = getattr(answer, "verdict", None)
+    verdicts = map(str, _each("" if verdict is None else verdict, mean))
     return list(zip(names, mean.reshape(-1).tolist(), ends, proba, verdicts, strict=True))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from skbayesembed import regress
 from skbayesembed.numeric.regression import ClusteredLeastSquares
-from skbayesembed.posterior.sentences import rounded
+from skbayesembed.posterior.sentences import with_signs
 
 SLOPES, N, PER, K, S = np.array([1.0, -0.5]), 120, 4, 16, 50
 UNITS = np.repeat(np.arange(N // PER), PER)
@@ -72,10 +72,20 @@ def test_table():
     assert table.terms.tolist() == ["work", "war", "x0"]
     assert repr(table).startswith("slopes of outcome, 120 documents of 30 units\nterm")
     assert "(error in the features: Berkson's" in repr(table) and " beside\n" in repr(table)
-    mean, low, high = rounded([table.mean[1], *table.interval[1]], "+")
+    mean, low, high = with_signs(table.mean[1], table.interval[1])
+    sd = draws.mean(axis=0)[:, 1].std(ddof=1)
+    assert table.verdict.tolist() == ["positive", "negative", "positive"]
     assert table.sentences[1].startswith(
-        f"With one more of 'war', outcome differs by {mean}, the other terms held "
-        f"(90 % interval {low} to {high}, p "
+        f"With one more of 'war' (its standard deviation is {sd:.3g}), outcome differs by {mean}, "
+        f"the other terms held (90 % interval {low} to {high}, for another sample of units of the "
+        "same kind, p "
+    )
+    assert "(units count as independent of each other: where those that follow" in repr(table)
+    unrelated = regress(draws, np.sin(7.0 * np.arange(N)), UNITS, **options)
+    assert unrelated.verdict[0] == unrelated["verdict"][0] == "not decided"
+    assert ", the other terms held, is not decided: with one more it" in unrelated.sentences[0]
+    assert unrelated.sentences[0].startswith(
+        "Whether outcome is larger or smaller with more of 'work' (its standard deviation is "
     )
     assert "given the covariates" in repr(table) and "corrected" not in table.sentences[1]
     assert np.all(table.partial_reliability <= table.reliability) and table["reliability"][2] == 1
@@ -99,10 +109,11 @@ def test_table():
     np.testing.assert_allclose(scaled.covariance, plain.covariance * np.outer(sds, sds))
     np.testing.assert_allclose(scaled.p_value, plain.p_value)
     assert f"With one standard deviation ({sds[1]:.3g}) more of" in scaled.sentences[1]
-    assert scaled.sentences[2].startswith("With one more of 'late'")
+    assert "not decided: with one more it differs by" in scaled.sentences[2]
     assert "slopes of outcome per standard deviation" in repr(scaled) and " per " in repr(scaled)
     one = regress(draws[..., 0], y, error="berkson")
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
+    assert "(documents count as independent" in repr(one) and "of documents of" in one.sentences[0]
     np.testing.assert_allclose(one.partial_reliability, one.reliability)
 
 
@@ -136,7 +147,13 @@ def test_features_that_are_nearly_alike():
         ({"features": np.ones((5, N, 1))}, "20 draws or more, got 5"),
         ({"features": np.full((30, N, 1), np.nan)}, "NaN or infinity in document 0"),
         ({"outcome": np.zeros(3)}, "outcome must have a number for each of the 120"),
+        (
+            {"features": np.zeros((N, 25))},
+            r"shape \(120, 25\) are read as 120 draws of one feature of 25 documents: pass draws",
+        ),
         ({"outcome": ["a"] * N}, "outcome must hold numbers"),
+        ({"covariates": {"by": ["a"] * N}}, "covariates must hold numbers"),
+        ({"covariates": {"by": [1, 2]}}, "covariates must have a row for each of the 120"),
         ({"units": np.arange(N) % 3}, "four labels or more, got 3"),
         ({"names": ["a"]}, "names must have 2 different names"),
         ({"standardize": 1}, "standardize must be True or False, got 1"),

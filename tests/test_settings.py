@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch
 
-from skbayesembed import BayesianSGNS, over_settings
+from skbayesembed import BayesianSGNS, over_settings, regress
 from skbayesembed.common.warnings import note_user
 
 TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
@@ -68,7 +68,9 @@ def test_figure(table):
 
     display = ForestDisplay.from_result(table)
     own, *shown = [label.get_text() for label in display.ax_.get_yticklabels()]
-    assert own.endswith("(own)")
+    # the setting of several parameters is below the axis
+    label = " ".join(display.ax_.get_xlabel().split())
+    assert own == "own" and label.endswith("own: window=5, max_features=None, n_components=2")
     assert shown == ["window=1", "window=3", "n_components=3,\nwindow=3"]
     assert "90 % interval" in display.ax_.get_xlabel()
 
@@ -77,9 +79,17 @@ def test_answers_of_several_entries_and_numbers():
     def nearer(model):
         return model.nearer("cat", ["dog", "mat", "bone"])
 
+    def slopes(model):
+        draws = np.random.default_rng(0).normal(size=(20, 18, 2))
+        return regress(draws, np.arange(18), names=["cat", "dog"], error="berkson")
+
     table = over_settings(MODEL, TEXTS, nearer, {"window": [2]}, own=False)
     assert sorted(table.entries) == ["bone", "dog", "mat"]
     assert "P(nearest)" in repr(table) and abs(table.proba.sum() - 1) < 1e-9
+    table = over_settings(MODEL, TEXTS, slopes, {"window": [2, 5]})
+    assert table.entries == ["cat", "dog"] * 2 and len(table.verdicts) == 4
+    assert set(table.verdicts) <= {"positive", "negative", "not decided"}
+    assert "the verdict" in repr(table) and "cat: " in repr(table)
     number = over_settings(MODEL, TEXTS, lambda m: float(m.n_iter_), {"window": [2]}, n_jobs=1)
     assert np.isnan(number.interval).all() and number.mean[0] >= 1
 

@@ -42,7 +42,7 @@ class Design:
         return Design(matrix, self.terms)
 
 
-def design_of(design: Any, n: int, what: str = "documents") -> Design:
+def design_of(design: Any, n: int, what: str = "documents", name: str = "design") -> Design:
     """Check covariates of ``n`` documents, and put a constant in front where there is none.
 
     Parameters
@@ -53,6 +53,8 @@ def design_of(design: Any, n: int, what: str = "documents") -> Design:
     n : int
     what : str
         What the documents are called in messages.
+    name : str
+        What the covariates are called in messages.
 
     Raises
     ------
@@ -60,35 +62,35 @@ def design_of(design: Any, n: int, what: str = "documents") -> Design:
         If the number of rows is another, an entry is no finite number, or columns depend linearly
         on each other and the constant.
     """
-    names, design = _named_columns(design, n, what)
+    names, design = _named_columns(design, n, what, name)
     try:
         # as truth values and numbers side by side would be objects
         given = design.to_numpy() if hasattr(design, "to_numpy") else design
         matrix = as_floats(given)
     except ValueError as error:
         raise ValueError(
-            f"design must hold numbers: {error}. Code categories as columns of 0 and 1 first, with "
+            f"{name} must hold numbers: {error}. Code categories as columns of 0 and 1 first, with "
             "pandas.get_dummies(..., drop_first=True) for example."
         ) from None
     matrix = matrix[:, None] if matrix.ndim == 1 else matrix
     if matrix.ndim != 2 or len(matrix) != n or matrix.shape[1] == 0:
         raise ValueError(
-            f"design must have a row for each of the {n} {what}, got shape {matrix.shape}."
+            f"{name} must have a row for each of the {n} {what}, got shape {matrix.shape}."
         )
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
         raise ValueError(
-            f"design must hold finite numbers, got {matrix[row, column]} in row {row}, column "
+            f"{name} must hold finite numbers, got {matrix[row, column]} in row {row}, column "
             f"{column}: leave such {what} out."
         )
     terms = [f"x{i}" for i in range(matrix.shape[1])] if names is None else list(map(str, names))
     if not np.any(np.ptp(matrix, axis=0) == 0):
         matrix, terms = np.column_stack([np.ones(n), matrix]), [INTERCEPT, *terms]
-    _check_rank(matrix, terms, what)
+    _check_rank(matrix, terms, what, name)
     return Design(matrix, np.array(terms, dtype=str))
 
 
-def _named_columns(design, n, what):
+def _named_columns(design, n, what, called):
     """Names of the columns, or None, and the columns in a form that has numbers."""
     if isinstance(design, Mapping):
         names, columns = list(design), list(design.values())
@@ -103,16 +105,16 @@ def _named_columns(design, n, what):
     for name, column in zip(names, columns, strict=True):
         if np.shape(column) != (n,):
             raise ValueError(
-                f"design must have a row for each of the {n} {what}, got shape {np.shape(column)} "
-                f"of {name!r}."
+                f"{called} must have a row for each of the {n} {what}, got shape "
+                f"{np.shape(column)} of {name!r}."
             )
     return names, np.column_stack(columns) if columns else np.empty((n, 0))
 
 
-def _check_rank(matrix, terms, what):
+def _check_rank(matrix, terms, what, name="design"):
     if len(matrix) <= matrix.shape[1]:
         raise ValueError(
-            f"design must have fewer columns than {what}, got {matrix.shape[1]} (with a constant) "
+            f"{name} must have fewer columns than {what}, got {matrix.shape[1]} (with a constant) "
             f"for {len(matrix)}."
         )
     length = np.linalg.norm(matrix, axis=0)
@@ -121,6 +123,6 @@ def _check_rank(matrix, terms, what):
     if values[-1] <= _LEAST * values[0]:
         depend = [term for term, x in zip(terms, basis[-1], strict=True) if abs(x) > 1e-6]
         raise ValueError(
-            "design must have independent columns, and these depend on each other or are zero: "
+            f"{name} must have independent columns, and these depend on each other or are zero: "
             f"{', '.join(depend)}. Leave one of them out."
         )

@@ -500,9 +500,9 @@ class DynamicSGNS(
 
         All data are read and counted, and every part of a fit is run for a moment and scaled. This
         takes seconds on small data; with millions of tokens it takes as long as counting them and
-        some steps of each part, minutes where a step takes many seconds. What the first question
-        with intervals by units takes of memory is worked out before it is tried: where it would not
-        fit it is not tried, and ``no_room`` says so.
+        some steps of each part, minutes where a step takes many seconds, and up to a fifth of what
+        is estimated. What the first question with intervals by units takes of memory is worked out
+        before it is tried: where it would not fit it is not tried, and ``no_room`` says so.
 
         Parameters
         ----------

@@ -58,20 +58,28 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
     file = npz_path(path)
     write_archive(file, header, dict(writer.named_arrays()))
     advice = "fewer words or n_components make it smaller"
-    few = _fewer_draws(estimator.posterior_)
-    if draws is None and few:
+    if draws is None and _has_draws(estimator.posterior_):
+        few = _fewer_draws(estimator.posterior_)
+        kept = (
+            f"draws={few}) keeps some of the draws, which take most of it, and draws=0 none"
+            if few
+            else "draws=0) keeps none of the draws, which take most of it"
+        )
         advice = (
-            f"save(path, draws={few}) keeps some of the draws, which take most of it, and draws=0 "
-            "none: means of vectors stay, and what needs draws is refused (intervals of the "
-            "posterior, score, topics and senses of new documents)"
+            f"save(path, {kept}: means of vectors stay, and what needs draws is refused (intervals "
+            "of the posterior, score, topics and senses of new documents)"
         )
     elif getattr(estimator, "_sampling", None) is not None:
         advice = "most of it is what intervals by units need"
     note_size(file.stat().st_size, f"{file.name} takes", advice)
 
 
+def _has_draws(posterior):
+    return posterior.attrs["solver"] != "map" and posterior.n_draws > 0
+
+
 def _fewer_draws(posterior):
-    """Draws that are worth keeping in place of all; 0 where there are none to be left out."""
+    """Draws that are worth keeping in place of all; 0 where all or none are."""
     recorded = posterior.n_chains * posterior.n_draws
     if posterior.attrs["solver"] == "map" or recorded <= _FEWEST_DRAWS:
         return 0

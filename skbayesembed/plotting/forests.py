@@ -14,7 +14,16 @@ from ..posterior.sources import TOO_LITTLE, interval_label
 from ..posterior.tables import bounded, p_values
 from ..sgns.neighbours import order_note
 from .canvas import Display, can
-from .marks import LINE, beside, column_width, forest, forest_height, keep_ticks_apart, reference
+from .marks import (
+    LINE,
+    beside,
+    column_width,
+    forest,
+    forest_height,
+    keep_ticks_apart,
+    reference,
+    row_places,
+)
 
 
 class Rows(NamedTuple):
@@ -37,6 +46,8 @@ class Rows(NamedTuple):
         Rows of which draws say nothing but where they are: points without interval, hollow.
     few : ndarray of bool of shape (n_rows,) or None
         Rows of periods with next to no data.
+    groups : ndarray of shape (n_rows,) or None
+        What rows belong to; there are gaps between groups.
     """
 
     labels: list
@@ -49,6 +60,7 @@ class Rows(NamedTuple):
     note: str | None = None
     unmixed: np.ndarray | None = None
     few: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
 
 def _neighbours(table):
@@ -145,11 +157,31 @@ def _regression(table):
 
 
 def _over_settings(table):
-    known = np.isfinite(table.mean)
-    names = zip(table.settings, table.entries, known, strict=True)
-    labels = [f"{setting}: {entry}" if entry else setting for setting, entry, k in names if k]
-    zero = 0.0 if table.proba_of in _SIGNED else None
-    return Rows(labels, table.mean[known], table.interval[known], "estimate", table.title, (), zero)
+    """Rows of answers; a setting is named once, the own one of many parameters in the note."""
+    known = np.flatnonzero(np.isfinite(table.mean))
+    settings, note = list(table.settings), None
+    own = {settings[i] for i in known if table.own[i] and len(table.params[i]) > 1}
+    if len(own) == 1:
+        (whole,) = own
+        note = f"own: {whole.removesuffix(' (own)')}"
+        settings = ["own" if setting == whole else setting for setting in settings]
+    labels = []
+    groups = np.array([table.settings[i] for i in known], dtype=object)
+    for n, i in enumerate(known):
+        entry, again = table.entries[i], n and groups[n] == groups[n - 1]
+        labels.append(settings[i] if not entry else entry if again else f"{settings[i]}: {entry}")
+    zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
+    return Rows(
+        labels, table.mean[known], table.interval[known], "estimate", table.title, (), zero, note,
+        groups=groups if any(table.entries) else None,
+    )  # fmt: skip
+
+
+def _is_of_slopes(table):
+    # verdicts of other answers stand beside a probability
+    return table.proba_of is None and bool(
+        {"positive", "negative", "not decided"} & set(table.verdicts)
+    )
 
 
 # By the name of the class, so that no model needs to be imported for its figure.
@@ -278,8 +310,15 @@ class ForestDisplay(Display):
         >>> from skbayesembed import BayesianSGNS
         >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
         >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
-        >>> from skbayesembed.plotting import ForestDisplay
-        >>> display = ForestDisplay.from_result(model.most_similar("cat", 3))
+        >>> from skbayesembed.plotting import ForestDisplay, NeighborsDisplay
+        >>> table = model.most_similar("cat", 3)
+        >>> display = ForestDisplay.from_result(table)
+        >>> len(display.ax_.get_yticklabels())
+        3
+
+        A display of one kind of table takes that kind:
+
+        >>> display = NeighborsDisplay.from_result(table)
         >>> len(display.ax_.get_yticklabels())
         3
         """
@@ -303,23 +342,32 @@ class ForestDisplay(Display):
         >>> from skbayesembed import BayesianSGNS
         >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
         >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
-        >>> from skbayesembed.plotting import ForestDisplay
-        >>> display = ForestDisplay(model.nearer("cat", ["dog", "mat"]))
-        >>> [label.get_text() for label in display.plot().ax_.get_yticklabels()]
+        >>> from skbayesembed.plotting import ForestDisplay, NearerDisplay
+        >>> table = model.nearer("cat", ["dog", "mat"])
+        >>> for kind in (ForestDisplay, NearerDisplay):
+        ...     print([label.get_text() for label in kind(table).plot().ax_.get_yticklabels()])
+        ['mat', 'dog']
         ['mat', 'dog']
         """
         rows, source = rows_of(self.result), self.result.source
         label = self._label(rows)
         more = max(0, label.count("\n") + 1 - _LABEL_LINES)
-        (axes,) = self._open(ax, forest_height(rows.labels) + LINE * more)
-        look = {"source": source, "hollow": rows.unmixed, "few": rows.few}
+        (axes,) = self._open(ax, forest_height(rows.labels, rows.groups) + LINE * more)
+        places = row_places(rows.labels, rows.groups)
+        look = {
+            "by_lines": True,
+            "groups": rows.groups,
+            "source": source,
+            "hollow": rows.unmixed,
+            "few": rows.few,
+        }
         made = forest(axes, rows.labels, rows.mean, rows.interval, **look)
         self.points_, self.intervals_ = made
         if rows.zero is not None:
             reference(axes, rows.zero)
         start = _START
         for head, texts in rows.beside if source != "point" else ():
-            beside(axes, head, texts, start)
+            beside(axes, head, texts, start, places)
             start += column_width(head, texts)
         axes.set_xlabel(label)
         # heads of columns leave a title no room beside them

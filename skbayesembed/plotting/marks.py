@@ -15,6 +15,8 @@ from .canvas import COLORS, GREY, SMALL
 ROW, AROUND = 0.19, 0.75
 # Height of a line of a label that has several.
 LINE = 0.15
+# Between groups of rows, in rows.
+_BETWEEN = 0.5
 # Longest line of a label, in letters.
 _LABEL = 22
 # Width of a letter, relative to the size of the text, and of a gap between columns, in points.
@@ -65,21 +67,41 @@ def wrapped(label):
     return "\n".join(textwrap.wrap(str(label), _LABEL, break_long_words=False)) or str(label)
 
 
-def forest_height(labels):
+def row_ends(labels, groups=None):
+    """Lower ends of rows as high as their labels, in rows of one line; (n_rows,) and heights.
+
+    Where ``groups`` (n_rows,) are others than in the row before, there is a gap.
+    """
+    heights = [max(1.0, LINE / ROW * (wrapped(label).count("\n") + 1)) for label in labels]
+    groups = np.zeros(len(heights)) if groups is None else np.asarray(groups)
+    gaps = np.append(0.0, _BETWEEN * (groups[1:] != groups[:-1]))[: len(heights)]
+    return np.cumsum(heights + gaps), np.array(heights)
+
+
+def row_places(labels, groups=None):
+    """Where rows as high as their labels have their points, from top to bottom, (n_rows,)."""
+    ends, heights = row_ends(labels, groups)
+    return ends - 0.5 * heights - 0.5
+
+
+def forest_height(labels, groups=None):
     """Inches that a forest takes whose rows have these labels."""
-    lines = max((wrapped(label).count("\n") + 1 for label in labels), default=1)
-    return max(ROW, LINE * lines) * len(labels) + AROUND
+    ends, _ = row_ends(labels, groups)
+    return ROW * (ends[-1] if ends.size else 0.0) + AROUND
 
 
 def forest(
-    axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0, hollow=None, few=None
-):
+    axes, labels, mean, interval, *, source=None, color=COLORS[0], size=4.0, hollow=None, few=None,
+    groups=None, by_lines=False,
+):  # fmt: skip
     """Rows of posterior means with their intervals, from top to bottom; returns `Marks`.
 
     Those that are ``hollow`` (n_rows,) have no intervals; those of ``few`` data have hollow points
-    and pale intervals.
+    and pale intervals. Rows are one apart, or `row_places` of labels and groups.
     """
-    rows, lines = np.arange(len(mean)), None
+    rows, lines, end = np.arange(len(mean)), None, len(mean)
+    if by_lines and end:
+        rows, end = row_places(labels, groups), row_ends(labels, groups)[0][-1]
     hollow, few = (np.zeros(len(mean), bool) if x is None else x for x in (hollow, few))
     if source != "point":
         low, high = interval[~hollow].T
@@ -92,19 +114,23 @@ def forest(
         look = {"ms": size, "color": color, "mfc": "white", "zorder": 4}
         axes.plot(np.asarray(mean)[hollow], rows[hollow], "o", **look)
     axes.set_yticks(rows, [wrapped(label) for label in labels])
-    axes.set_ylim(len(mean) - 0.4, -0.6)
+    axes.set_ylim(end - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.locator_params(axis="x", nbins=5, min_n_ticks=3)
     return Marks(points, lines)
 
 
-def beside(axes, head, texts, start=4.0):
+def beside(axes, head, texts, start=4.0, places=None):
     """A column of texts on the right of a forest, under a head; returns the texts.
 
-    ``start`` is how far from the axes, in points.
+    ``start`` is how far from the axes, in points; ``places`` are those of the rows.
     """
+    places = range(len(texts)) if places is None else places
     where = axes.get_yaxis_transform()
-    rows = [(-0.75, head, "bottom"), *((i, text, "center") for i, text in enumerate(texts))]
+    rows = [
+        (-0.75, head, "bottom"),
+        *((i, text, "center") for i, text in zip(places, texts, strict=True)),
+    ]
     return [
         axes.annotate(
             text, (1.0, y), xycoords=where, xytext=(start, 0), textcoords="offset points", va=va,

@@ -56,6 +56,28 @@ def rounded(
     return [f"{value:{sign},.{digits}f}" for value in values]
 
 
+def with_signs(mean: float, interval: Sequence[float], least: int = 0) -> list[str]:
+    """As `rounded`, with two more digits at most where an end next to zero would be zero.
+
+    Parameters
+    ----------
+    mean : float
+    interval : (float, float)
+    least : int
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import with_signs
+    >>> with_signs(-1.1, (-2.167, -0.0394)), with_signs(-1.1, (-2.167, 0.139))
+    (['-1.10', '-2.17', '-0.04'], ['-1.1', '-2.2', '+0.1'])
+    """
+    end = np.min(np.abs(interval))
+    if 0 < end < 1:
+        digits = 1 - int(np.floor(np.log10(np.max(np.abs([mean, *interval])))))
+        least = max(least, min(-int(np.floor(np.log10(end))), digits + 2))
+    return rounded([mean, *interval], "+", least)
+
+
 def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: str = "") -> str:
     """A posterior mean with its interval in brackets, and what that rests on.
 
@@ -122,6 +144,42 @@ def ended(text: str, source: str | None, n_units: float = np.inf) -> str:
     few = f". Fewer than {FEW_UNITS} effective units tell of it, and its interval is rough"
     caveat = _CAVEATS.get((source or "").split(", ")[0], "")
     return f"{text}{few if n_units < FEW_UNITS else ''}{caveat}."
+
+
+def effect(
+    of: str, term: str, more: str, *, held: bool, figures: tuple[str, str], decided: bool
+) -> str:
+    """What a slope is: a difference where its sign is decided, else that it is not.
+
+    Parameters
+    ----------
+    of, term : str
+        What the slope is of, and for, as in print.
+    more : str
+        How much more of the term.
+    held : bool
+        Whether there are other terms.
+    figures : (str, str)
+        The slope, and what stands in brackets behind it.
+    decided : bool
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import effect
+    >>> options = {"held": False, "figures": ("+2", "(-1 to +5)")}
+    >>> effect("the year", "'war'", "one", **options, decided=False)
+    "Whether the year is larger or smaller with more of 'war' is not decided: with one more it \
+differs by +2 (-1 to +5)"
+    """
+    beside = ", the other terms held" if held else ""
+    slope, brackets = figures
+    if decided:
+        return f"With {more} more of {term}, {of} differs by {slope}{beside} {brackets}"
+    comma = "," if held else ""
+    return (
+        f"Whether {of} is larger or smaller with more of {term}{beside}{comma} is not decided: "
+        f"with {more} more it differs by {slope} {brackets}"
+    )
 
 
 def side_of_zero(interval: Any, above: str, below: str) -> Any:

@@ -413,7 +413,9 @@ class MeaningMixin:
         measured with: intervals are about the documents of X. A squared length is positive even of
         noise; what noise adds on average is taken off. Permutations are over units where a
         covariate is the same in all occurrences of a unit, and over the documents of each unit
-        otherwise; the part of it that other covariates tell is held.
+        otherwise; the part of it that other covariates tell is held. Units count as independent of
+        each other: where those that follow each other in time are alike, intervals are too narrow,
+        as the Notes of `regress` have it.
 
         References
         ----------

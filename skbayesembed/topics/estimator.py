@@ -407,7 +407,8 @@ class GaussianLDA(
         """What ``fit`` would cost with these data and settings on this machine, without fitting.
 
         All data are read and counted, and every part of a fit is run for a moment and scaled: a
-        few seconds, more where there is much text or single steps take that long.
+        few seconds, more where there is much text or single steps take that long, on large text up
+        to a fifth of what is estimated.
 
         Parameters
         ----------

@@ -530,6 +530,9 @@ class TopicReadingMixin:
         given; otherwise vectors count as known. Topics whose shares have not mixed (R-hat above
         1.2) are marked, and named below the table: read them as points without intervals.
 
+        Units count as independent of each other: where those that follow each other in time are
+        alike, intervals are too narrow, as the Notes of `regress` have it.
+
         References
         ----------
         Roberts, Stewart & Tingley (2019). stm: An R Package for Structural Topic Models. Journal

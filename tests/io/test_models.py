@@ -249,6 +249,12 @@ def test_fewer_draws(tmp_path, monkeypatch, capsys):
     there = [SimpleNamespace(n_chains=2, n_draws=n, attrs={"solver": "vi"}) for n in (50, 60, 150)]
     assert [models._fewer_draws(posterior) for posterior in there] == [0, 100, 150]
     model.save(tmp_path / "few", draws=100)
+    again = skbayesembed.load(tmp_path / "few")
+    capsys.readouterr()
+    again.save(tmp_path / "again")
+    assert "save(path, draws=0) keeps none of the draws, which take most of it: " in (
+        capsys.readouterr().err
+    )
     model.save(tmp_path / "none", draws=0)
     size = {name: (tmp_path / f"{name}.npz").stat().st_size for name in ("all", "few", "none")}
     assert size["none"] < size["few"] < size["all"]

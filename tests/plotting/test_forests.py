@@ -24,11 +24,16 @@ def drawn(display):
     return labels, means, np.array([path[:, 0] for path in display.intervals_.get_segments()])
 
 
+def ticks(display):
+    return [text.get_text() for text in display.ax_.get_yticklabels()]
+
+
 def check(display, words, mean, interval):
     labels, means, intervals = drawn(display)
     assert labels == [str(word) for word in words]
     np.testing.assert_array_equal(means, mean)
-    np.testing.assert_array_equal(display.points_.get_ydata(), np.arange(len(words)))
+    apart = np.diff(display.points_.get_ydata())
+    assert np.all(apart >= 1) and (any("\n" in t for t in ticks(display)) or np.all(apart == 1))
     np.testing.assert_array_equal(intervals, interval)
     low, high = display.ax_.get_xlim()
     assert low < np.min(interval) and np.max(interval) < high
@@ -291,6 +296,27 @@ def test_long_titles_and_labels_are_wrapped(by_units):
         text = getattr(display.ax_, shown)(*(["left"] if shown == "get_title" else []))
         assert "\n" in text and " ".join(text.split()).startswith(found.title)
         assert [0.0, 0.0] in [list(line.get_xdata()) for line in display.ax_.lines]
+    # rows are as high as their own labels, and those of one setting stand together
+    params = [{"n_components": 10, "max_features": 800, "window": 5}] * 2 + [{"window": 2}] * 2
+    entries = {"own": np.arange(4) < 2, "proba": np.full(4, np.nan), "verdicts": [""] * 4}
+    several = OverSettings(
+        params, ["god", "law"] * 2, np.zeros(4), np.tile([-0.1, 0.2], (4, 1)), **entries,
+        notes=[""] * 4, title=None, prob=0.9, proba_of=None,
+    )._resting_on("units")  # fmt: skip
+    display = plotting.ForestDisplay.from_result(several)
+    zero = [0.0, 0.0]
+    slopes = plotting.ForestDisplay.from_result(replace(several, verdicts=["not decided"] * 4))
+    assert zero in [list(line.get_xdata()) for line in slopes.ax_.lines]
+    assert zero not in [list(line.get_xdata()) for line in display.ax_.lines]
+    assert ticks(display) == ["own: god", "law", "window=2: god", "law"]
+    assert "own: n_components=10, max_features=800, window=5" in " ".join(
+        display.ax_.get_xlabel().split()
+    )
+    apart = np.diff(display.points_.get_ydata())
+    assert apart[0] == apart[2] == 1.0 and apart[1] > 1.0
+    check_inside(display)
+    one = marks.forest_height(["a"] * 5 + ["b " * 60])
+    assert one < marks.forest_height(["b " * 60] * 6) / 2
     # without a sign there is no such line
     plain = plotting.ForestDisplay.from_result(by_units.similarity("ant", "bee")).ax_
     assert [0.0, 0.0] not in [list(line.get_xdata()) for line in plain.lines]

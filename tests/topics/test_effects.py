@@ -61,7 +61,10 @@ def test_table(model, data):
     said = table.sentence(1, "woman")
     low, high = table.interval[1, 1]
     assert said.startswith("With one more of 'woman', the share of topic 1 (")
-    assert f"interval {low:+.2f} to {high:+.2f}, p " in said
+    assert (
+        f"interval {low:+.2f} to {high:+.2f}, for another sample of units of the same kind, p "
+        in said
+    )
     assert said.endswith("; 59 documents of 20 units; vectors taken as known).")
     assert "not mixed" in replace(table, unmixed=np.array([1])).sentence(1, "woman")
     for given, wrong in (((K, "woman"), "topic must be"), ((0,), "term must be one of")):
