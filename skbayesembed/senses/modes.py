@@ -18,6 +18,12 @@ _UNMIXED = (
     "senses. Raise n_starts, label some snippets, or choose another n_senses)"
 )
 
+# Below one whose first mode is not the one of the largest likelihood.
+_BY_MASS = (
+    "(shares go by log mass, how much of the posterior a mode holds, not by the height of its "
+    "likelihood)"
+)
+
 
 class Modes(Sequence):
     """Modes of a posterior, the heaviest first: a sequence of `Mode` that prints as a table.
@@ -89,7 +95,11 @@ class _ModeTable(Table):
         self._modes, self._mixed = list(modes), modes.mixed
 
     def _notes(self):
-        return [] if self._mixed else [_UNMIXED]
+        heaviest = max(self._modes, key=lambda mode: mode.share)
+        higher = any(
+            mode.log_likelihood > heaviest.log_likelihood for mode in self._modes if mode.mass is not None
+        )
+        return [_BY_MASS] * higher + [_UNMIXED] * (not self._mixed)
 
     def _columns(self):
         def figures(value):

@@ -18,6 +18,7 @@ from skbayesembed.senses import starts
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.exchanges import settled
 from skbayesembed.senses.model import SenseModel
+from skbayesembed.senses.modes import Modes
 from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.solvers import warn_of_modes
 from skbayesembed.senses.starts import Mode
@@ -240,3 +241,11 @@ def test_exchanges_find_what_annealing_joins_wrongly():
         starts.explore(mode, data, K, ModelPrior(), rng), data, K, ModelPrior(), rng
     )
     assert max(similarity(m.weights, right) for m in beside) > 0.95
+
+
+def test_tables_of_modes_say_what_shares_go_by():
+    made = {"weights": np.ones((1, 2)), "arrays": {}, "n_starts": 3}
+    heavy = Mode(**made, log_likelihood=-20.0, share=1.0, mass=Mass(-5.0, 0.1))
+    high = Mode(**made, log_likelihood=-10.0, share=0.0, mass=Mass(-50.0, 0.1))
+    assert "not by the height of its likelihood" in repr(Modes([heavy, high]))
+    assert "height" not in repr(Modes([replace(heavy, log_likelihood=-5.0), high]))
