@@ -97,7 +97,9 @@ class _ModeTable(Table):
     def _notes(self):
         heaviest = max(self._modes, key=lambda mode: mode.share)
         higher = any(
-            mode.log_likelihood > heaviest.log_likelihood for mode in self._modes if mode.mass is not None
+            mode.log_likelihood > heaviest.log_likelihood
+            for mode in self._modes
+            if mode.mass is not None
         )
         return [_BY_MASS] * higher + [_UNMIXED] * (not self._mixed)
 
