@@ -171,8 +171,8 @@ class ChainsDisplay(Display):
             Names in ``posterior_`` or ``posterior_.stats``. By default the log density ``lp``,
             where it was recorded, and what the model itself watches.
         n : int, default=3
-            Most entries, those with the largest R-hat. Of two senses the first alone is shown, whose
-            prevalences the second's mirror.
+            Most entries, those with the largest R-hat; of two senses those of the first, which the
+            second mirrors.
         pairs : list of (a, b), optional
             Of `BayesianSGNS` and `DynamicSGNS`: shows the similarities of these, as of
             ``similarity``, in the place of entries. Chains may mix for what is asked where they do

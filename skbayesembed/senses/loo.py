@@ -229,11 +229,12 @@ class ComparisonMixin:
             ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
             ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, their ``rows`` in X, and, where
             there are any, ``n_without_words``, the number of snippets without known words, which
-            tell nothing and are left out; whether chains have ``converged``, and how many modes of the posterior matter (``modes_that_matter``): the
-            table says so where they have not, and where there are several. Snippets of known sense
-            count with their sense. Where ``fit`` was told of units, their number is ``n_units``;
-            a snippet is left out and the rest of its unit is not: how well units are predicted
-            that are left out whole, `metrics.score_units` tells.
+            tell nothing and are left out; whether chains have ``converged``, and how many modes of
+            the posterior matter (``modes_that_matter``): the table says so where they have not, and
+            where there are several. Snippets of known sense count with their sense. Where ``fit``
+            was told of units, their number is ``n_units``; a snippet is left out and the rest of
+            its unit is not: how well units are predicted that are left out whole,
+            `metrics.score_units` tells.
 
         Raises
         ------

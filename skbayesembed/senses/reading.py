@@ -21,8 +21,8 @@ from .inputs import genre_index
 from .prevalences import (
     Prevalences,
     draws_of,
-    interval_of,
     in_works_seen,
+    interval_of,
     of_units,
     prevalence_info,
 )

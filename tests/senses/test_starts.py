@@ -249,3 +249,11 @@ def test_tables_of_modes_say_what_shares_go_by():
     high = Mode(**made, log_likelihood=-10.0, share=0.0, mass=Mass(-50.0, 0.1))
     assert "not by the height of its likelihood" in repr(Modes([heavy, high]))
     assert "height" not in repr(Modes([replace(heavy, log_likelihood=-5.0), high]))
+
+
+def test_searches_are_expected_to_make_what_they_may():
+    for n_starts, n_exchanges in ((4, 9), (30, 9), ("auto", 9), ("auto", 0)):
+        usual, least, most = starts._expected(n_starts, n_exchanges)
+        assert all(a <= b <= c for a, b, c in zip(least, usual, most, strict=True))
+        assert least.starts == starts.first_starts(n_starts)
+        assert most.starts == (96 if n_starts == "auto" else n_starts)
