@@ -115,14 +115,17 @@ class Scripted:
         (range(96), 96),
     ],
 )
-def test_starts_go_on_until_modes_were_met_twice(ends, expected, data, monkeypatch):
+def test_starts_go_on_until_modes_were_met_twice(
+    ends, expected, data, monkeypatch, capsys
+):  # fmt: skip
     annealed = Scripted(ends)
     monkeypatch.setattr(starts, "annealed", annealed)
     monkeypatch.setattr(starts, "explore", lambda mode, *given: mode)
     monkeypatch.setattr(starts, "_weigh_all", lambda *given: None)
     seeds = np.random.SeedSequence(0)
-    modes = starts.find_modes(data, 1, ModelPrior(), seeds, n_starts="auto", n_jobs=1)
+    modes = starts.find_modes(data, 1, ModelPrior(), seeds, n_starts="auto", n_jobs=1, verbose=1)
     assert annealed.n == expected
+    assert capsys.readouterr().out.count("24 more starts") == expected // 24 - 1
     assert sum(mode.n_starts for mode in modes) == expected
 
 
