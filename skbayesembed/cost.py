@@ -49,6 +49,8 @@ _NOT_IN_FIT = (
     "part of the fit)"
 )
 
+_MAY_GO_ON = "(n_starts='auto' goes on where starts do not agree: from {} where all do, to {})"
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Cost(Table):
@@ -80,6 +82,9 @@ class Cost(Table):
     no_room : str or None
         Where the first question would not fit in memory: the bytes that it would take, what there
         is, and what to change.
+    between : tuple of float or None
+        Least and most seconds by the clock, where a search goes on as long as it finds what is new,
+        as that for modes of senses with ``n_starts="auto"``; ``seconds`` are then the usual ones.
     sooner : str
         Where the first question takes more than two minutes, and a smaller setting less: which.
 
@@ -100,6 +105,7 @@ class Cost(Table):
     question: Part | None = None
     no_room: str | None = None
     sooner: str = ""
+    between: tuple[float, float] | None = None
 
     @property
     def cpu_seconds(self) -> float:
@@ -130,7 +136,10 @@ class Cost(Table):
         return {name: values[:n] for name, values in super()._series().items()}
 
     def _notes(self):
-        notes = [] if self.question is None else [_NOT_IN_FIT]
+        notes = []
+        if self.between is not None:
+            notes.append(_MAY_GO_ON.format(*map(duration, self.between)))
+        notes += [] if self.question is None else [_NOT_IN_FIT]
         notes += [f"({_FIRST_QUESTION}: {self.sooner})"] if self.sooner else []
         notes += [] if self.no_room is None else [self.no_room]
         idle = effective_n_jobs(-1) - self.n_jobs
@@ -335,7 +344,11 @@ def _try(estimator, room, training, seeds, find, questions, told, *before):
     sooner = ""
     if advise is not None and spent is not None and spent >= _TOO_LONG:
         sooner = advise(estimator, training, spent)
-    return Cost(_merged(parts), trial.last, trial.peak, jobs, solver, question, no_room, sooner)
+    parts, between = _merged(parts), None
+    if trial.saved > 0 or trial.added > 0:
+        whole = sum(part.seconds for part in parts)
+        between = whole - trial.saved, whole + trial.added
+    return Cost(parts, trial.last, trial.peak, jobs, solver, question, no_room, sooner, between)
 
 
 def _asked(asked, estimator, training, clock):

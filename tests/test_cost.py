@@ -289,3 +289,15 @@ def test_a_trial_is_short(monkeypatch):
     begun = time.process_time()
     cost = model.estimate_cost(X)
     assert time.process_time() - begun < 0.05 * cost.cpu_seconds
+
+
+def test_searches_for_modes_that_go_on_have_a_range():
+    """The usual lies within, and numbers of starts that are given have none."""
+    model = DiSCSenseModel(2, **SHORT)
+    cost = model.estimate_cost(X, times=TIMES)
+    least, most = cost.between
+    assert 0 < least < cost.seconds < most < 20 * least
+    assert {"starts", "exchanges", "modes"} <= {part.name for part in cost.parts}
+    assert "n_starts='auto' goes on where starts do not agree: from " in repr(cost)
+    fixed = model.set_params(n_starts=2).estimate_cost(X, times=TIMES)
+    assert fixed.between is None and "goes on" not in repr(fixed)

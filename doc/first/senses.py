@@ -13,8 +13,8 @@ uses = extract_snippets(
     stop_words="english", min_count=3,
 )
 model = DiSCSenseModel(
-    3, bins=range(1790, 2031, 40), feature_names=uses.words, draws=500, chains=2,
-    random_state=0,
+    3, bins=range(1790, 2031, 40), feature_names=uses.words, warmup=500, draws=500,
+    chains=2, random_state=0,
 )
 model.fit(uses.counts, times=uses.times, units=uses.units)
 
@@ -38,8 +38,8 @@ uses = extract_snippets(
     min_count=3,
 )
 options = {
-    "bins": range(1790, 2031, 40), "feature_names": uses.words, "draws": 500,
-    "chains": 2, "random_state": 0,
+    "bins": range(1790, 2031, 40), "feature_names": uses.words, "warmup": 500,
+    "draws": 500, "chains": 2, "random_state": 0,
 }
 model = DiSCSenseModel(3, **options).fit(uses.counts, times=uses.times)
 print(model.modes_)

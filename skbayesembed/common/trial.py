@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -73,6 +73,9 @@ class Trial:
         CPU seconds of a product with a Hessian, where a search by them was cut short.
     times : float
         Whatever is measured is expected so many times.
+    saved, added : float
+        Seconds by the clock that a search may take less than the parts say, and more, where it goes
+        on as long as it finds what is new.
     told : callable
         Called with the name of each loop as it begins.
     """
@@ -87,11 +90,25 @@ class Trial:
     solver: str = ""
     product: float = 0.0
     times: float = 1.0
+    saved: float = 0.0
+    added: float = 0.0
 
-    def add(self, name: str, cpu_seconds: float, threads: float = 1) -> None:
-        """Note a part that several threads can share."""
-        cpu_seconds *= self.times
-        self.parts.append(Part(name, cpu_seconds, cpu_seconds / max(threads, 1)))
+    def add(
+        self,
+        name: str,
+        cpu_seconds: float,
+        threads: float = 1,
+        between: Sequence[float] | None = None,
+    ) -> None:
+        """Note a part that several threads can share.
+
+        ``between``, least and most seconds by the clock, is known of few parts.
+        """
+        seconds = cpu_seconds / max(threads, 1)
+        self.parts.append(Part(name, self.times * cpu_seconds, self.times * seconds))
+        if between is not None:
+            self.saved += self.times * (seconds - between[0])
+            self.added += self.times * (between[1] - seconds)
 
     @property
     def budget(self) -> float:

@@ -24,6 +24,8 @@ _KEYS = 4
 # What is looked at unless it is named: the first of all chains, then the entries that mix worst of
 # what the models watch themselves.
 _WATCHED = ("logit", "prevalence", "diffusion")
+# Dimensions that labels leave out where they have one entry.
+_PLACES = ("genre", "period")
 _BINS = 20
 
 
@@ -169,7 +171,8 @@ class ChainsDisplay(Display):
             Names in ``posterior_`` or ``posterior_.stats``. By default the log density ``lp``,
             where it was recorded, and what the model itself watches.
         n : int, default=3
-            Most entries, those with the largest R-hat.
+            Most entries, those with the largest R-hat; of two senses those of the first, which the
+            second mirrors.
         pairs : list of (a, b), optional
             Of `BayesianSGNS` and `DynamicSGNS`: shows the similarities of these, as of
             ``similarity``, in the place of entries. Chains may mix for what is asked where they do
@@ -319,8 +322,11 @@ def _entries(posterior, names, n):
     found = []
     for name in names:
         draws = np.asarray(known[name])
-        labels = entry_labels(name, posterior.dims[name], draws.shape[2:], posterior.coords)
+        labels = _labels_of(name, draws, posterior)
         flat = draws.reshape(*draws.shape[:2], -1)
+        if name == "prevalence" and draws.shape[-1] == 2:
+            # two senses add up to one: the second is the first mirrored
+            flat, labels = flat[:, :, ::2], labels[::2]
         worst = np.nan_to_num(rhat(flat, posterior.n_runs), nan=-1.0, posinf=np.inf)
         # what is named first, and scalars such as the log density, go first
         found += [(flat.shape[2] > 1, -w, i, label, flat[:, :, i])
@@ -329,6 +335,17 @@ def _entries(posterior, names, n):
     found = [entry for entry in found if entry[1] < 1.0] or found
     found.sort(key=lambda entry: entry[:2])
     return {label: draws for *_, label, draws in found[:n]}
+
+
+def _labels_of(name, draws, posterior):
+    """Labels of the entries of an array, without genres and periods of which there is one alone."""
+    dims, shape = posterior.dims[name], draws.shape[2:]
+    kept = [i for i, dim in enumerate(dims) if dim not in _PLACES or shape[i] > 1]
+    dims, shape = [dims[i] for i in kept], [shape[i] for i in kept]
+    coords = posterior.coords
+    if name == "prevalence" and "sense" in coords:
+        coords = {**coords, "sense": [f"sense {k}" for k in coords["sense"]]}
+    return entry_labels(name, dims, shape, coords)
 
 
 class TraceDisplay(ChainsDisplay):

@@ -18,6 +18,8 @@ from .marks import band
 _PANEL, _ABOVE, _LINE = 1.25, 0.62, 0.13
 # Means in the units seen.
 _CROSS = {"marker": "x", "ls": "none", "ms": 3.5, "mew": 0.9, "zorder": 4}
+# Below figures in which some of these, of many units, lie outside their bands.
+_OUTSIDE = "crosses outside bands: units seen differ from\nwhat is said of all units; report both"
 # Most words that a sense is called by, and letters of them.
 _WORDS, _LETTERS = 4, 34
 
@@ -28,7 +30,8 @@ class PrevalenceDisplay(Display):
     In periods with next to no data of the genre (``few`` of ``prevalence_info``) means are hollow,
     their lines dotted and their bands pale: they are what the prior makes of the periods around.
     Where ``fit`` was told of units,
-    crosses are the means in the units seen (``seen`` of ``prevalence_info``).
+    crosses are the means in the units seen (``seen`` of ``prevalence_info``); a line below the time
+    says so where some of five units or more lie outside their bands.
 
     Prevalences add up to one: of two senses the second line mirrors the first, and ``senses=[0]``
     of ``from_estimator``, ``from_result`` or ``plot`` shows the first alone.
@@ -215,7 +218,8 @@ class PrevalenceDisplay(Display):
         chosen, names = self._chosen(genres), self._names()
         shown = numbers_of(senses, len(found.mean), "sense")
         looks = list(zip(names, styles(), strict=False))
-        height = _PANEL * len(chosen) + _LINE * len(shown) + _ABOVE
+        outside = bool(np.any(found.seen_outside[np.ix_(shown, chosen)]))
+        height = _PANEL * len(chosen) + _LINE * (len(shown) + 2 * outside) + _ABOVE
         panels = self._open(ax, height, len(chosen), sharex=True, sharey=True)
         self.lines_, self.bands_, self.crosses_, marks = [], [], [], []
         for axes, genre in zip(panels, chosen, strict=True):
@@ -234,6 +238,8 @@ class PrevalenceDisplay(Display):
             look = _CROSS | {"color": "0.3", "label": "units seen"}
             panels[0].plot([], [], **look)
         label_times(panels[-1], found.times)
+        if outside:
+            panels[-1].set_xlabel(f"{panels[-1].get_xlabel()}\n{_OUTSIDE}")
         legend_above(panels[0], interval_label(found.prob, found.source, "band"), marks)
         return self._close()
 

@@ -47,7 +47,8 @@ _UNITS = ("n_units", "units")
 _OF_PAIRS = "(pairs: those of the period or of the reference, the fewer)"
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
-                "modes_that_matter", "few_pairs", "uses", "units_seen")  # fmt: skip
+                "modes_that_matter", "few_pairs", "uses", "units_seen", "seen_interval",
+                "seen_verdict")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ class About:
     axes: Mapping[str, Sequence] = field(default_factory=dict)
     prob: float | None = None
     source: str | None = None
-    ends: tuple[str, ...] = ("interval",)
+    ends: tuple[str, ...] = ("interval", "seen_interval")
     asides: Sequence[str] = ()
     lent: bool = False
 

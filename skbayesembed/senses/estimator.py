@@ -164,9 +164,10 @@ class DiSCSenseModel(
     n_jobs : int or None, default=None
         Chains run in parallel.
     verbose : int, default=0
-        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
-        the time left for all of them. Whatever it is, a note on the standard error stream says
-        that numba is compiling, where it takes longer than two seconds.
+        1 shows what the fit is going to cost (see `estimate_cost`), when a search adds starts, its
+        modes, the progress of the chains and the time left for all of them. Whatever it is, a note
+        on the standard error stream says that numba is compiling, where it takes longer than two
+        seconds.
 
     Attributes
     ----------

@@ -20,7 +20,6 @@ from .model import SenseModel
 TRIES = 24
 # Moves while the senses of all snippets are held, which bring the logits to them, and without.
 _HELD, _FREE = 15, 30
-MOVES = _HELD + _FREE
 # An exchange is given up where, half way through the free moves, it is behind by so many standard
 # deviations of a log density, and is taken where it is ahead by this.
 _BEHIND, _AHEAD = 3.0, 5.0

@@ -48,10 +48,13 @@ def loo(estimator, places, labels):
     """PSIS-LOO of the training snippets; see `DiSCSenseModel.loo`."""
     n_chains, n_draws = _check_draws(estimator, "loo")
     elpd, lpd, pareto_k = np.empty((3, places.n_snippets))
+    telling = np.empty(places.n_snippets, bool)
     for block, density in _blocks(estimator, places, labels):
         power = estimator.likelihood_power_
         elpd[block], pareto_k[block] = _psis(density, (n_chains, n_draws), power)
-        lpd[block] = _log_mean(density)
+        lpd[block], telling[block] = _log_mean(density), np.ptp(density, axis=1) > _CONSTANT
+    rows, left_out = _of_those_that_tell(telling)
+    elpd, lpd, pareto_k = elpd[rows], lpd[rows], pareto_k[rows]
     good_k = min(1.0 - 1.0 / np.log10(n_chains * n_draws), 0.7)
     # a shape that could not be estimated counts as bad
     bad = ~(pareto_k <= good_k)
@@ -72,10 +75,22 @@ def loo(estimator, places, labels):
         pareto_k=pareto_k,
         good_k=good_k,
         bad_share=float(bad.mean()),
-        n_snippets=places.n_snippets,
+        rows=rows,
+        n_snippets=rows.size,
+        **left_out,
         **_units_of(estimator),
         **mixed(estimator.posterior_),
     )
+
+
+def _of_those_that_tell(telling):
+    """Places of snippets that count, and an entry on others, whose density no draw changes.
+
+    These have no known word. Where all are such, they stay.
+    """
+    rows = np.flatnonzero(telling if telling.any() else ~telling)
+    n = telling.size - rows.size
+    return rows, {"n_without_words": n} if n else {}
 
 
 def _units_of(estimator):
@@ -87,8 +102,12 @@ def waic(estimator, places, labels):
     """WAIC of the training snippets; see `DiSCSenseModel.waic`."""
     _check_draws(estimator, "waic")
     lpd, variance = np.empty((2, places.n_snippets))
+    telling = np.empty(places.n_snippets, bool)
     for block, density in _blocks(estimator, places, labels):
         lpd[block], variance[block] = _log_mean(density), density.var(axis=1, ddof=1)
+        telling[block] = np.ptp(density, axis=1) > _CONSTANT
+    rows, left_out = _of_those_that_tell(telling)
+    lpd, variance = lpd[rows], variance[rows]
     # the second cumulant of what a snippet adds, beside one less of it in the posterior
     variance *= estimator.likelihood_power_
     large = variance > _LARGE_VARIANCE
@@ -106,7 +125,9 @@ def waic(estimator, places, labels):
         se=_standard_error(elpd),
         p_waic=float(variance.sum()),
         pointwise=elpd,
-        n_snippets=places.n_snippets,
+        rows=rows,
+        n_snippets=rows.size,
+        **left_out,
         **_units_of(estimator),
         **mixed(estimator.posterior_),
     )
@@ -206,12 +227,14 @@ class ComparisonMixin:
         -------
         Result
             ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
-            ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, whether chains have
-            ``converged``, and how many modes of the posterior matter (``modes_that_matter``): the
-            table says so where they have not, and where there are several. Snippets of known sense
-            count with their sense. Where ``fit`` was told of units, their number is ``n_units``;
-            a snippet is left out and the rest of its unit is not: how well units are predicted
-            that are left out whole, `metrics.score_units` tells.
+            ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, their ``rows`` in X, and, where
+            there are any, ``n_without_words``, the number of snippets without known words, which
+            tell nothing and are left out; whether chains have ``converged``, and how many modes of
+            the posterior matter (``modes_that_matter``): the table says so where they have not, and
+            where there are several. Snippets of known sense count with their sense. Where ``fit``
+            was told of units, their number is ``n_units``; a snippet is left out and the rest of
+            its unit is not: how well units are predicted that are left out whole,
+            `metrics.score_units` tells.
 
         Raises
         ------
@@ -301,14 +324,16 @@ class ComparisonMixin:
             values = np.empty((posterior.n_chains * posterior.n_draws, places.n_snippets))
             for block, density in _blocks(model, places, labels):
                 values[:, block] = density.T
-            # those without known words tell nothing, and ArviZ would fit tails to what is constant
-            telling = np.ptp(values, axis=0) > _CONSTANT
-            if not telling.all():
-                values = values[:, telling]
+            # ArviZ would fit tails to what is constant
+            rows, _ = _of_those_that_tell(np.ptp(values, axis=0) > _CONSTANT)
+            without = places.n_snippets - rows.size
+            if without:
+                values = values[:, rows]
             values = values.reshape(posterior.n_chains, posterior.n_draws, -1)
-            rows: dict[str, Any] = {"snippet": np.flatnonzero(telling)}
-            groups["log_likelihood"] = {"snippets": Observations(values, "snippet", rows)}
-            note_user(_LEFT_OUT)
+            found = Observations(values, "snippet", {"snippet": rows})
+            groups["log_likelihood"] = {"snippets": found}
+            more = f" {without:,} without known words are left out." if without else ""
+            note_user(f"{_LEFT_OUT}{more}")
         prior = None
         if posterior.attrs["solver"] in CHAINS:
             prior = log_prior_of_stats(posterior, self.likelihood_power_)
@@ -336,8 +361,8 @@ class ComparisonMixin:
         -------
         Result
             ``elpd`` (a sum over snippets; -2 times it is WAIC on the deviance scale), its ``se``,
-            ``p_waic``, ``pointwise`` (n_snippets,), ``n_snippets``, ``n_units``,
-            ``converged`` and ``modes_that_matter`` as of `loo`.
+            ``p_waic``, ``pointwise`` (n_snippets,), ``rows``, ``n_snippets``,
+            ``n_without_words``, ``n_units``, ``converged`` and ``modes_that_matter`` as of `loo`.
 
         Raises
         ------

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 # Below a table of modes that may look as if all was well.
 _UNMIXED = (
     "(the chains have not mixed: a mode with all of the posterior may hold several readings of the "
-    "senses. Raise n_starts, label some snippets, or choose another n_senses)"
+    "senses. Up to an R-hat of about 1.1 raise warmup and draws first; above, raise n_starts, "
+    "label some snippets, or choose another n_senses)"
+)
+
+# Below one whose first mode is not the one of the largest likelihood.
+_BY_MASS = (
+    "(shares go by log mass, how much of the posterior a mode holds, not by the height of its "
+    "likelihood)"
 )
 
 
@@ -89,7 +96,13 @@ class _ModeTable(Table):
         self._modes, self._mixed = list(modes), modes.mixed
 
     def _notes(self):
-        return [] if self._mixed else [_UNMIXED]
+        heaviest = max(self._modes, key=lambda mode: mode.share)
+        higher = any(
+            mode.log_likelihood > heaviest.log_likelihood
+            for mode in self._modes
+            if mode.mass is not None
+        )
+        return [_BY_MASS] * higher + [_UNMIXED] * (not self._mixed)
 
     def _columns(self):
         def figures(value):

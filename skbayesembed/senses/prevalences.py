@@ -188,10 +188,10 @@ def on_prevalences_seen(estimator, table):
     ]
 
 
-def mean_seen(estimator, periods=slice(None)):
-    """Posterior means in the units seen, (K, G, T) of some periods; NaN in cells that have none."""
-    out = _in_works_seen(estimator, periods).mean(axis=0)
-    out[estimator._cells[:, periods] == 0] = np.nan
+def mean_seen(estimator):
+    """Posterior means in the units seen, (K, G, T); NaN in cells that have none."""
+    out = in_works_seen(estimator).mean(axis=0)
+    out[estimator._cells == 0] = np.nan
     return out.transpose(2, 0, 1)
 
 
@@ -219,10 +219,10 @@ def draws_of(estimator, works):
             f"works={works!r} needs a fit that was told of units, and this one was not: pass "
             "units= to fit, or use works='all'."
         )
-    return _in_works_seen(estimator) if works == "seen" else _in_new_works(posterior)
+    return in_works_seen(estimator) if works == "seen" else _in_new_works(posterior)
 
 
-def _in_works_seen(estimator, periods=slice(None)):
+def in_works_seen(estimator, periods=slice(None)):
     """Means over the units of each cell, by their snippets; over all units where it has none."""
     posterior = estimator.posterior_
     of_all = posterior.flat("prevalence")

@@ -21,8 +21,8 @@ from .inputs import genre_index
 from .prevalences import (
     Prevalences,
     draws_of,
+    in_works_seen,
     interval_of,
-    mean_seen,
     of_units,
     prevalence_info,
 )
@@ -451,7 +451,8 @@ class SenseReadingMixin:
             ``draws``; ``snippets``, the training snippets of the two periods (of the genre). Where
             ``fit`` was told of units, also ``units``, the number of them in the two periods, and,
             of all units, ``seen``, the mean of the change in the units seen, NaN where a period (in
-            a genre) has none.
+            a genre) has none; its ``seen_interval`` (2,) and ``seen_verdict``, what this interval
+            decides. Where that differs from the verdict on all units, ``sentence`` has both.
 
             ``verdict``, where there is an interval, sums up: ``"not mixed"`` where chains have not;
             ``"no data"`` where one of the periods has fewer than 10 snippets, or fewer than 3 units
@@ -484,13 +485,16 @@ class SenseReadingMixin:
         place = None if genre is None else genre_index(self, genre)
         entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
         if self.units_ is not None and works == "all":
-            entries["seen"] = change_seen(self, mean_seen(self, at)[sense], place)
+            seen = in_works_seen(self, at)[..., sense]
+            entries |= change_seen(self, seen, at, place, prob)
         before, after = (self.periods_.labels[t] for t in at)
         of = of_units(self, works)
         title = f"change of the prevalence of sense {sense}{of} from {before} to {after}"
         found = self._result(summarise(change, prob, **entries), title, {}, prob, works)
         if found.source != "point":
             found.verdict = verdict_on_change(found, works)
+            if "seen_interval" in found:
+                found.seen_verdict = verdict_on_change(found, "seen", found.seen_interval)
         found.sentence = sentence_on_change(found, f"sense {sense}{of}", genre, (before, after))
         found.sentence += on_change_seen(self, found)
         return found

@@ -38,6 +38,8 @@ _TRACE = 80
 _SEARCHED, _KEPT, _BATCH, _FRAMES = 38, 13, 180, 10
 # Likewise steps of a search and changes of its gradient, which are more than is made after it.
 _REMEMBERED = 40
+# R-hat of prevalences up to which chains that are longer often mix.
+_SLIGHT = 1.1
 # Draws of each chain by which chains are compared.
 _COMPARED = 20
 
@@ -173,15 +175,48 @@ def _of_unmixed(posterior, mixing):
     if np.all(np.isnan(mixing)):
         return None
     at = np.unravel_index(np.nanargmax(mixing), mixing.shape)
-    by_chain = posterior["prevalence"][(slice(None), slice(None), *at)].mean(axis=1)
+    largest, by_chain = mixing[at], posterior["prevalence"][(slice(None), slice(None), *at)]
+    means = by_chain.mean(axis=1)
+    # chains of equal means may differ in how they are spread, or drift together
+    parts = f"It is that of sense {at[-1]}{_cell(posterior, at)}, whose means by chain are "
+    parts += f"{_apart(means)} (standard deviation of its draws {_two_digits(by_chain.std())})"
+    longer = "raise warmup and draws (chains of twice the length)"
+    others = "raise n_starts, label some snippets (y), or choose another n_senses"
+    if largest <= _SLIGHT:
+        advice = f"First {longer}: up to about {_SLIGHT} that is often enough. If it is not, "
+        advice += f"one mode may hold more than one reading of the senses: {others}"
+    else:
+        advice = f"One mode may hold more than one reading of the senses: first {others}; longer "
+        advice += f"chains alone seldom help above {_SLIGHT}"
     return (
         f"The chains have not mixed: the largest split R-hat of the prevalences of senses is "
-        f"{mixing[at]:.3g}, above {RHAT_LIMIT}. That of sense {at[-1]} is "
-        f"{' or '.join(f'{p:.2f}' for p in by_chain)} by chain: one mode may hold more than one "
-        "reading of the senses. Raise n_starts, label some snippets (y), or choose another "
-        "n_senses; where R-hat is near the limit, raise warmup and draws. TraceDisplay shows "
+        f"{largest:.3g}, above {RHAT_LIMIT}. {parts}. {advice}. TraceDisplay shows "
         f"chains.{within(posterior)}"
     )
+
+
+def _cell(posterior, at):
+    """Period and, of several, genre of an entry (genre, period, sense) of prevalences, in words."""
+    dims, coords = posterior.dims["prevalence"], posterior.coords
+    places = [str(coords[dim][i]) if dim in coords else str(i)
+              for dim, i in zip(dims, at, strict=True)]  # fmt: skip
+    n_genres, n_periods, _ = posterior["prevalence"].shape[2:]
+    where = f" in {places[1]}" if n_periods > 1 else ""
+    return where + (f" of genre {places[0]}" if n_genres > 1 else "")
+
+
+def _apart(means):
+    """Means of chains with the digits in which they differ, four at most."""
+    for digits in (2, 3, 4):
+        shown = [f"{mean:.{digits}f}" for mean in means]
+        if len(set(shown)) == len(shown):
+            break
+    return " and ".join(shown) if len(shown) < 3 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _two_digits(value):
+    """A number with two significant digits, without an exponent where there are few zeros."""
+    return f"{float(f'{value:.2g}'):g}"
 
 
 def _compare_chains(posterior, models):

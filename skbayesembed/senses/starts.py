@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,7 +18,7 @@ from ..inference.checkpoint import remembered
 from ..inference.matching import clusters, similarities, similarity
 from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass, mean_mass
 from ..inference.threads import OneBlasThread
-from .exchanges import MOVES, TRIES, Exchanging, exchanges, settled
+from .exchanges import TRIES, Exchanging, exchanges, settled
 from .model import SenseModel, permuted
 
 # Powers of the likelihood through which a start is annealed, moves at each, and moves after them.
@@ -35,6 +36,8 @@ _ROUNDS = (50, 100, 200)
 _KEPT = 8
 # Modes that are explored and weighed: the median of benchmarks/cost.py.
 _TYPICAL_MODES = 3
+# Exchanges that a trial makes.
+_TRIED = 4
 # States whose probabilities of senses have at least this cosine are of one mode.
 SAME = 0.85
 # A mode matters with more than this share of the posterior. Those that may, within so many standard
@@ -279,7 +282,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     rngs = generators(seeds, first_starts(n_starts))
     given = data, n_senses, prior
     if current() is not None:
-        return _try_search(current(), given, rngs, effective_n_jobs(n_jobs))
+        return _try_search(current(), given, rngs, n_starts, effective_n_jobs(n_jobs))
 
     def side_by_side(function, tasks):
         return parallel(delayed(_alone)(function, *task) for task in tasks)
@@ -293,6 +296,8 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         joined = _joined(starts, given, binding, seeds, side_by_side, 0)
         while n_starts == "auto" and len(starts) < _MOST and not _met(starts, binding):
             n = len(starts)
+            if verbose:
+                print(_on_going_on(starts, binding), flush=True)
             tasks = [(*given, rng) for rng in generators(seeds, BATCH)]
             starts += remembered(f"starts-{n}", partial(side_by_side, annealed, tasks))
             joined += _joined(starts[n:], given, binding, seeds, side_by_side, n)
@@ -367,6 +372,16 @@ def _met(starts, binding):
     return share_met_once(modes) < UNSEEN and densest.n_starts > 1
 
 
+def _on_going_on(starts, binding):
+    """A line for those who wait: there are to be more starts."""
+    modes = _grouped([replace(start) for start in starts], binding)
+    met = ", ".join(str(n) for n in sorted((mode.n_starts for mode in modes), reverse=True))
+    return (
+        f"{len(starts)} starts ended in {len(modes)} modes ({met}), which may not be all: "
+        f"{BATCH} more starts (n_starts='auto' makes {_MOST} at most)"
+    )
+
+
 def share_met_once(modes):
     """Modes that one start alone has met, as a share of all starts."""
     n_starts = [mode.n_starts for mode in modes]
@@ -379,9 +394,66 @@ def _alone(function, *task):
         return function(*task)
 
 
-def _try_search(trial, given, rngs, n_jobs):
-    """Tell a trial what `find_modes` costs, by one start and some moves within its mode."""
+class _Expected(NamedTuple):
+    """How much of each a search makes.
+
+    Attributes
+    ----------
+    starts, joints : int
+        Joints are modes that exchanges are tried from, each of so many ``tries``.
+    modes : int
+        Explored ones, and runs that weigh a mode, which take about as long.
+    beside : int
+        Tries of exchanges from the heaviest mode.
+    """
+
+    starts: int
+    joints: int
+    tries: int
+    modes: int
+    beside: int
+
+    def seconds(self, start, attempt, within, n_jobs):
+        """CPU seconds of starts, exchanges and modes, and the threads that can share each."""
+        # those beside the heaviest are looked for in one thread
+        tries = self.joints * self.tries, self.beside
+        return (
+            ("starts", self.starts * start, min(n_jobs, self.starts)),
+            ("exchanges", tries[0] * attempt, min(n_jobs, max(1, self.joints))),
+            ("exchanges", tries[1] * attempt, 1),
+            ("modes", self.modes * within, min(n_jobs, self.modes)),
+        )
+
+
+def _expected(n_starts, n_exchanges):
+    """What a search is expected to make, and at least and at most, of so many possible exchanges.
+
+    The usual are between what searches made for *capital*, *interest*, *bank*, *power* and *force*
+    in State of the Union addresses, two and three senses: 24 to 72 starts, exchanges from 1 to 12
+    modes, 1 to 15 explored and up to 54 runs that weigh one.
+    """
+    if n_starts != "auto" and n_starts < BATCH:
+        usual = _Expected(n_starts, 0, 0, min(n_starts, _TYPICAL_MODES), 0)
+        return usual, usual, usual
+    first = first_starts(n_starts)
+    least = _Expected(first, 1, min(TRIES // 3, n_exchanges), 1, 0)
+    if not n_exchanges:
+        # one sense, or one period
+        few = least._replace(joints=0, modes=_TYPICAL_MODES)
+        return few, few, few._replace(starts=_MOST) if n_starts == "auto" else few
+    starts, joints, modes = (36, 7, 20) if n_starts == "auto" else (n_starts, 4, 15)
+    usual = _Expected(starts, joints, min(TRIES, 2 * n_exchanges), modes, TRIES)
+    if n_starts != "auto":
+        return usual, usual, usual
+    most = usual._replace(starts=_MOST, joints=_MOST // BATCH * _MOST_JOINTS, modes=3 * modes)
+    return usual, least, most
+
+
+def _try_search(trial, given, rngs, n_starts, n_jobs):
+    """Tell a trial what `find_modes` costs, by one start, some exchanges and moves in its mode."""
     data, n_senses, prior = given
+    n_exchanges, attempt = len(exchanges(data, n_senses, rngs[0])), 0.0
+    expected = _expected(n_starts, n_exchanges)
     with trial.loop(), OneBlasThread():
         # the first move compiles
         model = SenseModel(*given)
@@ -389,17 +461,21 @@ def _try_search(trial, given, rngs, n_jobs):
         begun = trial.clock()
         mode = annealed(*given, rngs[0])
         start = trial.clock() - begun
+        if expected[0].joints:
+            some = data.some(_ANNEALED, rngs[0])
+            exchanging = Exchanging(some, n_senses, prior, rngs[0], _HURRIED)
+            found = exchanging.settled(mode.arrays, 2)
+            begun = trial.clock()
+            exchanging.improved(found, _TRIED)
+            attempt = (trial.clock() - begun) / _TRIED
         begun = trial.clock()
         mode = explore(mode, *given, rngs[0], rounds=_ROUNDS[:1])
         within = (trial.clock() - begun) * sum(_ROUNDS) / _ROUNDS[0]
-    n_starts = len(rngs)
-    trial.add("starts", n_starts * start, min(n_jobs, n_starts))
-    if n_starts >= BATCH:
-        tries = min(TRIES, len(exchanges(data, n_senses, rngs[0])))
-        moves = _POWERS.size * _MOVES + _SETTLING
-        trial.add("exchanges", tries * MOVES / moves * start)
-    n_modes = min(n_starts, _TYPICAL_MODES)
-    trial.add("modes", n_modes * within, min(n_jobs, n_modes))
+    usual, least, most = (one.seconds(start, attempt, within, n_jobs) for one in expected)
+    for i, part in enumerate(usual):
+        if part[1] > 0:
+            ends = [one[i][1] / one[i][2] for one in (least, most)]
+            trial.add(*part, between=ends)
     return [mode]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..posterior.sentences import chance, ended, estimate, rounded, side_of_zero
 from ..posterior.sources import FEW_UNITS
+from ..posterior.summary import hdi_interval
 
 # Units seen that are enough to hold their mean against the interval of all.
 ENOUGH_UNITS = 5
@@ -78,38 +79,69 @@ def few_data(n_snippets, n_units, works):
     return few | (np.asarray(n_units) < FEW_UNITS)
 
 
-def verdict_on_change(found, works):
-    """What `prevalence_change` found, one of five short texts; ``works`` as there."""
+def verdict_on_change(found, works, interval=None):
+    """What `prevalence_change` found, one of five short texts; ``works`` as there.
+
+    ``interval`` is that of ``found`` unless another is given.
+    """
     if found.source.split(", ")[0] == "unmixed":
         return "not mixed"
     if np.any(few_data(found.snippets, found.get("units"), works)):
         return "no data"
-    return str(side_of_zero(found.interval, "rose", "fell"))
+    interval = found.interval if interval is None else interval
+    return str(side_of_zero(interval, "rose", "fell"))
 
 
-def change_seen(estimator, mean, genre):
-    """Change of the mean prevalence in the units seen; NaN where a cell of it has none.
+def change_seen(estimator, draws, at, genre, prob):
+    """Entries on a change in the units seen; NaN where a cell of it has none.
 
-    ``mean`` (G, 2) are prevalences of a sense in the units seen in two periods; ``genre`` is its
-    place, or None for an average over genres as of `prevalence_draws`.
+    Parameters
+    ----------
+    estimator : DiSCSenseModel
+        Fitted.
+    draws : ndarray of shape (n_draws, n_genres, 2)
+        Prevalences of a sense in the units seen, in two periods.
+    at : sequence of int
+        These periods.
+    genre : int or None
+        None for an average over genres as of `prevalence_draws`.
+    prob : float
+        Of the interval.
     """
-    change = mean[:, 1] - mean[:, 0]
-    if genre is not None:
-        return float(change[genre])
-    weights = estimator._cells.sum(axis=1)
-    return float(np.sum(change * weights) / weights.sum())
+    cells = estimator._cells
+    change = draws[..., 1] - draws[..., 0]
+    change[:, (cells[:, at] == 0).any(axis=1)] = np.nan
+    weights = cells.sum(axis=1)
+    change = change @ (weights / weights.sum()) if genre is None else change[:, genre]
+    seen = float(change.mean())
+    if len(change) == 1 or np.isnan(seen):
+        return {"seen": seen}
+    return {"seen": seen, "seen_interval": hdi_interval(change, prob=prob)}
 
 
 def on_change_seen(estimator, found):
-    """A sentence on a change in the units seen that lies outside the interval, or an empty text."""
-    seen = found.get("seen", np.nan)
+    """A sentence on a change in the units seen that differs from that of all, or an empty text.
+
+    It differs where it lies outside the interval, or where its own interval decides otherwise.
+    """
+    seen, interval = found.get("seen", np.nan), found.get("seen_interval")
     low, high = found.interval
-    enough = min(found.get("units", (0,))) >= ENOUGH_UNITS
-    if found.source == "point" or not enough or not (seen < low or seen > high):
+    if found.source == "point" or np.isnan(seen) or found.get("verdict") == "not mixed":
         return ""
-    (shown,) = rounded([seen], "+", 2, 4)
-    advice = advice_on_seen(estimator)
-    return f" In the units seen the change is {shown}, outside this interval: {advice}."
+    enough = min(found.get("units", (0,))) >= ENOUGH_UNITS
+    outside = enough and (seen < low or seen > high)
+    advice = f", outside {{}}: {advice_on_seen(estimator)}" if outside else ""
+    verdict = found.get("seen_verdict")
+    if interval is None or verdict in ("no data", found.get("verdict")):
+        (shown,) = rounded([seen], "+", 2, 4)
+        text = f" In the units seen the change is {shown}{advice.format('this interval')}."
+        return text if outside else ""
+    shown, low, high = rounded([seen, *interval], "+", 2, 4)
+    shown = f"{shown} ({100 * found.prob:g} % interval {low} to {high})"
+    of_all = advice.format("the interval for other units")
+    if verdict == "not decided":
+        return f" In the units seen it is not decided: the change is {shown}{of_all}."
+    return f" In the units seen it {verdict}: the change is {shown}{of_all}."
 
 
 def sentence_on_change(found, sense, genre, periods):

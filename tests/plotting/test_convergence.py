@@ -58,6 +58,19 @@ def test_the_log_density_comes_first_and_what_never_changes_is_left_out(stuck):
     assert list(TraceDisplay.from_posterior(stuck).draws) == ["lp"]
 
 
+def test_of_two_senses_the_first_is_shown_in_different_cells():
+    first = np.random.default_rng(0).uniform(size=(2, 50, 1, 3))
+    posterior = Posterior(
+        {"prevalence": np.stack([first, 1 - first], axis=-1)},
+        dims={"prevalence": ("genre", "period", "sense")},
+        coords={"genre": ["all"], "period": ["1800", "1840", "1880"], "sense": [0, 1]},
+    )
+    found = TraceDisplay.from_posterior(posterior).draws
+    labels = [f"prevalence[{period}, sense 0]" for period in (1800, 1840, 1880)]
+    assert sorted(found) == labels
+    np.testing.assert_array_equal(found[labels[1]], first[:, :, 0, 1])
+
+
 def test_a_fit_shows_what_it_watches(sampled):
     display = TraceDisplay.from_estimator(sampled, n=2)
     pairs = [f"logit[{a}, {b}]" for a in sampled.words_ for b in sampled.words_]

@@ -92,6 +92,11 @@ def test_units_seen_are_crosses(senses):
         assert cross.get_color() == display.lines_[g][0].get_color()
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert labels.count("units seen") == 1
+    assert "outside" not in display.axes_[-1].get_xlabel()
+    many = {"n_units": np.full(table.n_snippets.shape, 9), "n_draws": 9}
+    interval = np.repeat(table.mean[..., None], 2, axis=-1) + [-0.01, 0.01]
+    display = PrevalenceDisplay.from_result(replace(found, interval=interval, **many), senses=[1])
+    assert "crosses outside bands" in display.axes_[-1].get_xlabel()
 
 
 def test_axes_can_be_given(senses):

@@ -47,3 +47,23 @@ def test_gibbs_chains_forced_into_different_modes(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="different modes.*mean log likelihoods -"):
         fitted = fit(two_ways(), solver="gibbs", draws=40)
     assert fitted.posterior.attrs["converged"] is False
+
+
+def test_what_is_said_of_chains_that_have_not_mixed():
+    """The cell with the largest R-hat, means with the digits in which they differ, and one way."""
+    draws = np.full((2, 4, 1, 3, 2), 0.5)
+    draws[0, :, 0, 1, 1], draws[1, :, 0, 1, 1] = 0.0512, 0.0543
+    given = {"dims": {"prevalence": ("genre", "period", "sense")}}
+    coords = {"genre": ["all"], "period": ["[0, 5)", "[5, 9)", "[9, 12]"], "sense": [0, 1]}
+    posterior = Posterior({"prevalence": draws}, coords=coords, **given)
+    mixing = np.ones((1, 3, 2))
+    for largest, first, second in (
+        (1.08, "First raise warmup", "raise n_starts"),
+        (1.3, "first raise n_starts", "longer chains alone seldom help"),
+    ):
+        mixing[0, 1, 1] = largest
+        said = recording._of_unmixed(posterior, mixing)
+        assert "sense 1 in [5, 9), whose means by chain are 0.051 and 0.054 (standard" in said
+        assert "genre" not in said and str(largest) in said
+        assert 0 < said.index(first) < said.index(second)
+    assert recording._apart([0.05, 0.05, 0.05]) == "0.0500, 0.0500 and 0.0500"

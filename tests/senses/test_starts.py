@@ -18,6 +18,7 @@ from skbayesembed.senses import starts
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.exchanges import settled
 from skbayesembed.senses.model import SenseModel
+from skbayesembed.senses.modes import Modes
 from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.solvers import warn_of_modes
 from skbayesembed.senses.starts import Mode
@@ -114,14 +115,17 @@ class Scripted:
         (range(96), 96),
     ],
 )
-def test_starts_go_on_until_modes_were_met_twice(ends, expected, data, monkeypatch):
+def test_starts_go_on_until_modes_were_met_twice(
+    ends, expected, data, monkeypatch, capsys
+):  # fmt: skip
     annealed = Scripted(ends)
     monkeypatch.setattr(starts, "annealed", annealed)
     monkeypatch.setattr(starts, "explore", lambda mode, *given: mode)
     monkeypatch.setattr(starts, "_weigh_all", lambda *given: None)
     seeds = np.random.SeedSequence(0)
-    modes = starts.find_modes(data, 1, ModelPrior(), seeds, n_starts="auto", n_jobs=1)
+    modes = starts.find_modes(data, 1, ModelPrior(), seeds, n_starts="auto", n_jobs=1, verbose=1)
     assert annealed.n == expected
+    assert capsys.readouterr().out.count("24 more starts") == expected // 24 - 1
     assert sum(mode.n_starts for mode in modes) == expected
 
 
@@ -240,3 +244,19 @@ def test_exchanges_find_what_annealing_joins_wrongly():
         starts.explore(mode, data, K, ModelPrior(), rng), data, K, ModelPrior(), rng
     )
     assert max(similarity(m.weights, right) for m in beside) > 0.95
+
+
+def test_tables_of_modes_say_what_shares_go_by():
+    made = {"weights": np.ones((1, 2)), "arrays": {}, "n_starts": 3}
+    heavy = Mode(**made, log_likelihood=-20.0, share=1.0, mass=Mass(-5.0, 0.1))
+    high = Mode(**made, log_likelihood=-10.0, share=0.0, mass=Mass(-50.0, 0.1))
+    assert "not by the height of its likelihood" in repr(Modes([heavy, high]))
+    assert "height" not in repr(Modes([replace(heavy, log_likelihood=-5.0), high]))
+
+
+def test_searches_are_expected_to_make_what_they_may():
+    for n_starts, n_exchanges in ((4, 9), (30, 9), ("auto", 9), ("auto", 0)):
+        usual, least, most = starts._expected(n_starts, n_exchanges)
+        assert all(a <= b <= c for a, b, c in zip(least, usual, most, strict=True))
+        assert least.starts == starts.first_starts(n_starts)
+        assert most.starts == (96 if n_starts == "auto" else n_starts)

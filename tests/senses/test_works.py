@@ -264,7 +264,20 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     assert on_prevalences_seen(fitted, inside) == []
     assert "  -  " in repr(told)
     change = fitted.prevalence_change(0, 0, 1)
-    assert "In the units seen" not in change.sentence
+    of_seen = fitted.prevalence_change(0, 0, 1, works="seen")
+    np.testing.assert_allclose(change.seen, of_seen.mean)
+    np.testing.assert_allclose(change.seen_interval, of_seen.interval)
+    assert change.seen_verdict == of_seen.verdict and "seen_verdict" not in repr(change)
+    assert ("In the units seen" in change.sentence) == (change.seen_verdict != change.verdict)
+    for verdict, seen_verdict, said in (
+        ("not decided", "fell", "it fell"), ("fell", "not decided", "it is not decided"),
+        ("fell", "fell", ""),
+    ):  # fmt: skip
+        change.update(verdict=verdict, seen_verdict=seen_verdict, seen=-0.2, snippets=(30, 30))
+        change.update(seen_interval=np.array([-0.35, -0.09]), interval=np.array([-0.3, 0.1]))
+        text = on_change_seen(fitted, change)
+        whole = f" In the units seen {said}: the change is -0.20 (90 % interval -0.35 to -0.09)."
+        assert text == (whole if said else "")
     for n, seen, said in ((5, 2.0, True), (4, 2.0, False), (5, np.nan, False), (5, 0.0, False)):
         change.update(seen=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
         text = on_change_seen(fitted, change)
