@@ -38,6 +38,7 @@ class Nearly(doctest.OutputChecker):
         return close and super().check_output(*words, optionflags)
 
 
+@pytest.mark.guide
 @pytest.mark.parametrize("page", PAGES)
 def test_code_of_the_guide(page):
     for package in ("pandas", *NEEDS.get(page, ())):

@@ -199,6 +199,7 @@ def test_unsorted_times_give_the_same_fit():
         same(first, second)
 
 
+@pytest.mark.slow
 def test_an_empty_period_changes_nothing(data):
     """Of 2000 draws of which some 200 are worth as much as independent ones: 4.5 errors allowed."""
     options = {"draws": 1000, "warmup": 100, "diffusion": 0.05}

@@ -150,7 +150,9 @@ def interrupt_after(files, n_chains, n_draws):
     threading.Thread(target=watch, daemon=True).start()
 
 
-@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 2), ("threading", 1), ("threading", 2)])
+@pytest.mark.parametrize(("backend", "n_jobs"), [
+    pytest.param("loky", 2, marks=pytest.mark.slow), ("threading", 1), ("threading", 2),
+])  # fmt: skip
 def test_ctrl_c_keeps_all_chains(ctrl_c, files, backend, n_jobs):  # noqa: F811
     """Those of other processes up to the last writing; the same call then goes on."""
     model, settings = Counting(pause=0.002), {"draws": 3000, "warmup": 5}

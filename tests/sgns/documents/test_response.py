@@ -67,6 +67,7 @@ def test_first_order_is_right_where_data_say_much(texts):
     assert abs(np.log(model.response_) - 0.04) < 4 * 0.08 / np.sqrt(2)
 
 
+@pytest.mark.slow
 def test_it_multiplies_what_units_do(texts):
     """And not the prior's part."""
     model = fitted(texts, 10)

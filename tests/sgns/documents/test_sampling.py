@@ -139,7 +139,9 @@ def jackknife(parameters, functional):
     return np.sqrt((D - 1) / D * np.sum((found - found.mean(axis=0)) ** 2, axis=0))
 
 
-@pytest.mark.parametrize("window_weights", ["linear", "uniform"])
+@pytest.mark.parametrize(
+    "window_weights", ["linear", pytest.param("uniform", marks=pytest.mark.slow)]
+)
 def test_against_the_jackknife(window_weights):
     """The infinitesimal jackknife is the first order of the one that leaves documents out.
 
