@@ -208,6 +208,7 @@ def test_draws_that_would_be_recorded_more_rarely_are_not_appended(tmp_path, mon
 # -- names ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_names_are_the_same_in_another_process(request):
     """Sets have another order there."""
     command = [sys.executable, "-c", PRINT, str(request.config.getoption("--seed-offset"))]

@@ -330,7 +330,7 @@ def test_features_have_the_variance_of_the_trajectory(fitted):
     np.testing.assert_allclose(mean, shares @ model.rho_[:, 4])
 
 
-@pytest.mark.parametrize("balance", [True, False])
+@pytest.mark.parametrize("balance", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_factors_and_products_agree(balance, monkeypatch):
     """To the residual that products are made to."""
     factors, products = (make(balance=balance).fit(TEXTS, times=TIMES) for _ in range(2))

@@ -12,6 +12,7 @@ from skbayesembed.senses.replication.blockwise import SenseBlocks
 
 K, T, G, V = 2, 3, 2, 5
 KINDS = ["disc", "gasc"]
+ONE_QUICK = ["disc", pytest.param("gasc", marks=pytest.mark.slow)]
 
 
 def design(n=14, labelled=True):
@@ -74,7 +75,7 @@ def slow_log_density(arrays, data, prior):
     return total
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ONE_QUICK)
 def test_densities_of_blocks_against_slow_sums(kind):
     """Likelihood and prior of each block, and its gradient against differences."""
     arrays, blocks = simulated(kind, np.random.default_rng(2))
@@ -111,7 +112,7 @@ def test_densities_of_blocks_against_slow_sums(kind):
     assert empty == {(of_words, 1), ("phi", 1, 0), ("phi", 2, 1)}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ONE_QUICK)
 def test_sweeps_leave_the_posterior_invariant(kind):
     """Logits of the prior and snippets given them: after sweeps they are of the prior still."""
     rng, before, after = np.random.default_rng(4), [], []
