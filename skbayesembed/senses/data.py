@@ -113,11 +113,14 @@ class Snippets:
             return self
         known, rest = np.flatnonzero(self.labels >= 0), np.flatnonzero(self.labels < 0)
         rest = rng.choice(rest, min(rest.size, max(0, n - known.size)), replace=False)
-        kept = np.sort(np.concatenate([known, rest]))
+        return self.at(np.sort(np.concatenate([known, rest])))
+
+    def at(self, places):
+        """The snippets at some places, without works."""
         shape = self.n_snippets, self.n_words
-        counts = sparse.csr_array((self.counts, self.words, self.indptr), shape)[kept]
+        counts = sparse.csr_array((self.counts, self.words, self.indptr), shape)[places]
         return self.of(
-            counts, self.periods[kept], self.genres[kept], self.labels[kept],
+            counts, self.periods[places], self.genres[places], self.labels[places],
             n_periods=self.n_periods, n_genres=self.n_genres, vectors=self.vectors,
         )  # fmt: skip
 

@@ -3,23 +3,34 @@
 Where a word has changed, each era has clusters of its own, and there are about as many modes as
 ways of joining those of one era to those of the next. Annealing joins what is alike in a blur, from
 where no chain comes back, so that few starts find the best way; an exchange changes one joint.
+
+Where there are three senses or more, starts may also agree in what they join and what they keep
+apart, all in one mode, while another division is far heavier: joining two senses and dividing
+another leads there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
+from itertools import combinations, product
 
 import numpy as np
 
-from ..inference.matching import mean_of_aligned
+from ..inference.matching import mean_of_aligned, similarity
 from ..inference.mode_mass import Walker
 from .model import SenseModel
 
+# States whose probabilities of senses have at least this cosine are of one mode.
+SAME = 0.85
 # Exchanges that are tried from a mode, at most.
 TRIES = 24
 # Moves while the senses of all snippets are held, which bring the logits to them, and without.
 _HELD, _FREE = 15, 30
+# Free moves after senses were divided anew, which have further to go. What comes back as near as
+# this to where it began is let go of; so many others are led further by exchanges.
+_FURTHER, _BACK, LED = 60, 0.93, 4
 # An exchange is given up where, half way through the free moves, it is behind by so many standard
 # deviations of a log density, and is taken where it is ahead by this.
 _BEHIND, _AHEAD = 3.0, 5.0
@@ -51,6 +62,16 @@ def exchanges(data, n_senses, rng):
     return [found[i] for i in rng.permutation(len(found))]
 
 
+def regroupings(n_senses, rng):
+    """Pairs of senses that are joined and the sense that is divided in two, in any order.
+
+    That may be the one that was joined. Of two senses it would be all: a start like any other.
+    """
+    pairs = combinations(range(n_senses), 2) if n_senses > 2 else ()
+    found = [(pair, c) for pair, c in product(pairs, range(n_senses)) if c != pair[1]]
+    return [found[i] for i in rng.permutation(len(found))]
+
+
 class Exchanging:
     """Exchanges of senses from states of a model.
 
@@ -70,7 +91,8 @@ class Exchanging:
     def __init__(self, data, n_senses, prior, rng, options):
         self.model, self._given = SenseModel(data, n_senses, prior), (data, n_senses, prior)
         self._rng, self._options = rng, options
-        self._slack = _BEHIND * np.sqrt(0.5 * self.model.n_parameters)
+        self._deviation = np.sqrt(0.5 * self.model.n_parameters)
+        self._slack = _BEHIND * self._deviation
 
     def settled(self, arrays, n_moves, least=-np.inf):
         """As `settled`, from a state of the model."""
@@ -92,22 +114,64 @@ class Exchanging:
     def around(self, found, n_kept):
         """The ``n_kept`` densest states that one exchange leads to from ``found``."""
         todo = [*self._exchanges(), *self._exchanges()]
-        states = [self._tried(found, exchange) for exchange in todo[:TRIES]]
-        kept = sorted((new for new in states if new is not None), key=lambda new: -new[2])
-        return kept[:n_kept]
+        return _densest([self._tried(found, exchange) for exchange in todo[:TRIES]])[:n_kept]
+
+    def regrouped(self, found, n_kept, divide: Callable):
+        """The ``n_kept`` densest states that joining two senses and dividing one leads to.
+
+        Joints in time are wrong there at first: exchanges follow. States are apart from ``found``
+        and from each other, and not less dense by more than a standard deviation of log density.
+
+        Parameters
+        ----------
+        found : tuple
+            As of `settled`.
+        n_kept : int
+        divide : callable
+            ``divide(data, rng)``: whether snippets are of the second of two senses, (n_snippets,).
+        """
+        apart = partial(similarity, binding=self.model.binding)
+        begun: dict = {}
+        todo = [which for _ in range(2) for which in regroupings(self._given[1], self._rng)]
+        for which in todo[:TRIES]:
+            new = self._regrouped(found, which, divide)
+            if new is None or apart(found[1], new[1]) > _BACK:
+                continue
+            if which not in begun or new[2] > begun[which][2]:
+                begun[which] = new
+        kept: list = []
+        for new in _densest([self.improved(one, TRIES) for one in _densest(begun.values())[:LED]]):
+            if new[2] < found[2] - self._deviation or len(kept) == n_kept:
+                break
+            if all(apart(new[1], one[1]) < SAME for one in (found, *kept)):
+                kept.append(new)
+        return kept
 
     def _exchanges(self):
         return exchanges(*self._given[:2], self._rng)
 
     def _tried(self, found, exchange):
         """What an exchange leads to; None where it changes nothing or falls far behind."""
-        (data, n_senses, prior), (arrays, weights, density) = self._given, found
-        held = _exchanged(data, weights, *exchange)
-        if held is None:
+        held = _exchanged(self._given[0], found[1], *exchange)
+        return None if held is None else self._from_held(held, found, _FREE)
+
+    def _regrouped(self, found, regrouping, divide):
+        """What a regrouping leads to; None where there is nothing to divide or it falls behind."""
+        data, ((a, b), c) = self._given[0], regrouping
+        senses, unknown = _senses(data, found[1])
+        joined = np.where(unknown & (senses == b), a, senses)
+        places = np.flatnonzero(unknown & (joined == c))
+        if places.size < 2:
             return None
+        joined[places[divide(data.at(places), self._rng)]] = b
+        return self._from_held(joined, found, _FURTHER)
+
+    def _from_held(self, held, found, n_moves):
+        """The state after moves with all senses held, and without; None where it falls behind."""
+        (data, n_senses, prior), (arrays, _, density) = self._given, found
         of_held = SenseModel(replace(data, labels=held), n_senses, prior)
         begun, *_ = settled(self._walker(of_held, arrays), _HELD)
-        return self.settled(begun, _FREE, least=density - self._slack)
+        return self.settled(begun, n_moves, least=density - self._slack)
 
     def _walker(self, model, arrays):
         return Walker(model, self._rng, model.pack(arrays), options=self._options)
@@ -115,8 +179,18 @@ class Exchanging:
 
 def _exchanged(data, weights, pair, span):
     """Senses of all snippets after an exchange; None where it changes none."""
-    (a, b), unknown = pair, data.labels < 0
-    senses = np.where(unknown, np.argmax(weights, axis=0), data.labels)
+    (a, b), (senses, unknown) = pair, _senses(data, weights)
     here, held = span[data.periods] & unknown, senses.copy()
     held[here & (senses == a)], held[here & (senses == b)] = b, a
     return None if np.array_equal(held, senses) else held
+
+
+def _senses(data, weights):
+    """The most probable sense of each snippet, or the known one, and which are not known."""
+    unknown = data.labels < 0
+    return np.where(unknown, np.argmax(weights, axis=0), data.labels), unknown
+
+
+def _densest(states):
+    """States in the order of their density, without those that are None."""
+    return sorted((new for new in states if new is not None), key=lambda new: -new[2])

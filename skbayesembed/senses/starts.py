@@ -18,7 +18,7 @@ from ..inference.checkpoint import remembered
 from ..inference.matching import clusters, similarities, similarity
 from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass, mean_mass
 from ..inference.threads import OneBlasThread
-from .exchanges import TRIES, Exchanging, exchanges, settled
+from .exchanges import LED, SAME, TRIES, Exchanging, exchanges, regroupings, settled
 from .model import SenseModel, permuted
 
 # Powers of the likelihood through which a start is annealed, moves at each, and moves after them.
@@ -36,10 +36,8 @@ _ROUNDS = (50, 100, 200)
 _KEPT = 8
 # Modes that are explored and weighed: the median of benchmarks/cost.py.
 _TYPICAL_MODES = 3
-# Exchanges that a trial makes.
-_TRIED = 4
-# States whose probabilities of senses have at least this cosine are of one mode.
-SAME = 0.85
+# Exchanges that a trial makes, and how many take as long as a regrouping.
+_TRIED, _OF_REGROUPING = 4, 5
 # A mode matters with more than this share of the posterior. Those that may, within so many standard
 # errors, are weighed again, by more pairs of runs, one down and one up. Runs are short: long ones
 # leave the part of the posterior that the coordinates are made for.
@@ -161,12 +159,21 @@ def rejoined(mode, data, n_senses, prior, rng, tries=TRIES):
     return _led_to(new)
 
 
-def beside(mode, data, n_senses, prior, rng):
-    """Explored modes that one exchange of senses leads to from an explored one: a list."""
+def beside(mode, data, n_senses, prior, rng, alone=False):
+    """Explored modes that an exchange or a regrouping of senses leads to from one: a list.
+
+    Where it is ``alone``, exchanges from starts have led nowhere.
+    """
     if data.n_snippets > _ANNEALED:
         return []
+
+    def divide(some, rng):
+        return annealed(some, 2, prior, rng).weights.argmax(axis=0) == 1
+
     exchanging = Exchanging(data, n_senses, prior, rng, _HURRIED)
-    states = exchanging.around((mode.arrays, mode.weights, mode.log_density), _BESIDE)
+    found = mode.arrays, mode.weights, mode.log_density
+    states = [] if alone else exchanging.around(found, _BESIDE)
+    states += exchanging.regrouped(found, _BESIDE, divide)
     made = [explore(_led_to(state), data, n_senses, prior, rng) for state in states]
     # of others weighing would tell no more
     return [
@@ -309,7 +316,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         modes = _grouped(explored, binding)
         if len(modes) > 1:
             _weigh_all(modes, given, seeds, side_by_side)
-        if len(modes) > 1 and len(starts) >= BATCH:
+        if len(starts) >= BATCH:
             modes = _with_those_beside(modes, given, binding, seeds, side_by_side)
     modes.sort(key=lambda mode: -mode.share)
     for mode in modes:
@@ -342,7 +349,8 @@ def _with_those_beside(modes, given, binding, seeds, side_by_side):
     for n in range(_ROUNDS_BESIDE):
         first = max(modes, key=lambda mode: mode.share)
         rng = generators(_own(seeds, 1, n), 1)[0]
-        (found,) = remembered(f"beside-{n}", partial(side_by_side, beside, [(first, *given, rng)]))
+        task = (first, *given, rng, len(modes) == 1)
+        (found,) = remembered(f"beside-{n}", partial(side_by_side, beside, [task]))
         if not found:
             break
         modes = [*modes, *found]
@@ -404,7 +412,7 @@ class _Expected(NamedTuple):
     modes : int
         Explored ones, and runs that weigh a mode, which take about as long.
     beside : int
-        Tries of exchanges from the heaviest mode.
+        Tries of exchanges from the heaviest mode, and what regroupings from it take of those.
     """
 
     starts: int
@@ -425,9 +433,21 @@ class _Expected(NamedTuple):
         )
 
 
-def _expected(n_starts, n_exchanges):
-    """What a search is expected to make, and at least and at most, of so many possible exchanges.
+def _expected(n_starts, n_exchanges, n_regroupings=0):
+    """What a search is expected to make, and at least and at most.
 
+    Parameters
+    ----------
+    n_starts : int or "auto"
+    n_exchanges, n_regroupings : int
+        That are possible.
+
+    Returns
+    -------
+    tuple of _Expected
+
+    Notes
+    -----
     The usual are between what searches made for *capital*, *interest*, *bank*, *power* and *force*
     in State of the Union addresses, two and three senses: 24 to 72 starts, exchanges from 1 to 12
     modes, 1 to 15 explored and up to 54 runs that weigh one.
@@ -436,24 +456,27 @@ def _expected(n_starts, n_exchanges):
         usual = _Expected(n_starts, 0, 0, min(n_starts, _TYPICAL_MODES), 0)
         return usual, usual, usual
     first = first_starts(n_starts)
-    least = _Expected(first, 1, min(TRIES // 3, n_exchanges), 1, 0)
+    regrouped = _OF_REGROUPING * min(TRIES, 2 * n_regroupings)
+    regrouped += min(LED, n_regroupings) * min(TRIES, 2 * n_exchanges)
+    least = _Expected(first, 1, min(TRIES // 3, n_exchanges), 1, regrouped)
     if not n_exchanges:
         # one sense, or one period
         few = least._replace(joints=0, modes=_TYPICAL_MODES)
         return few, few, few._replace(starts=_MOST) if n_starts == "auto" else few
     starts, joints, modes = (36, 7, 20) if n_starts == "auto" else (n_starts, 4, 15)
-    usual = _Expected(starts, joints, min(TRIES, 2 * n_exchanges), modes, TRIES)
+    usual = _Expected(starts, joints, min(TRIES, 2 * n_exchanges), modes, TRIES + regrouped)
     if n_starts != "auto":
         return usual, usual, usual
-    most = usual._replace(starts=_MOST, joints=_MOST // BATCH * _MOST_JOINTS, modes=3 * modes)
+    more = {"modes": 3 * modes, "beside": 2 * usual.beside}
+    most = usual._replace(starts=_MOST, joints=_MOST // BATCH * _MOST_JOINTS, **more)
     return usual, least, most
 
 
 def _try_search(trial, given, rngs, n_starts, n_jobs):
     """Tell a trial what `find_modes` costs, by one start, some exchanges and moves in its mode."""
     data, n_senses, prior = given
-    n_exchanges, attempt = len(exchanges(data, n_senses, rngs[0])), 0.0
-    expected = _expected(n_starts, n_exchanges)
+    numbers = (len(exchanges(data, n_senses, rngs[0])), len(regroupings(n_senses, rngs[0])))
+    expected, attempt = _expected(n_starts, *numbers), 0.0
     with trial.loop(), OneBlasThread():
         # the first move compiles
         model = SenseModel(*given)

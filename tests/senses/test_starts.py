@@ -16,7 +16,7 @@ from skbayesembed.inference.matching import similarity
 from skbayesembed.inference.mode_mass import OPTIONS, Mass, Walker
 from skbayesembed.senses import starts
 from skbayesembed.senses.data import Snippets
-from skbayesembed.senses.exchanges import settled
+from skbayesembed.senses.exchanges import Exchanging, regroupings, settled
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.modes import Modes
 from skbayesembed.senses.priors import ModelPrior
@@ -246,6 +246,35 @@ def test_exchanges_find_what_annealing_joins_wrongly():
     assert max(similarity(m.weights, right) for m in beside) > 0.95
 
 
+def test_regroupings_find_what_starts_join_and_divide_wrongly():
+    """Two senses joined and a third divided: no exchange in time leads from there."""
+    rng = np.random.default_rng(0)
+    senses, periods, n = rng.integers(3, size=240), np.arange(240) % 3, 3
+    words = rng.integers(4, size=(240, 6)) + 4 * senses[:, None]
+    counts = np.zeros((240, 12))
+    np.add.at(counts, (np.arange(240)[:, None], words), 1.0)
+    data, prior = Snippets.of(sparse.csr_array(counts), periods), ModelPrior()
+    right = np.stack([senses == k for k in range(n)]).astype(float)
+    divided = counts[:, 8] > 1
+    wrong = np.where(senses < 2, 0, np.where(divided, 1, 2))
+    model, held = (SenseModel(one, n, prior) for one in (data, replace(data, labels=wrong)))
+    begun, *_ = settled(Walker(held, rng, held.init(rng)), 40)
+    found = settled(Walker(model, rng, model.pack(begun)), 40)
+    assert similarity(found[1], right) < starts.SAME
+
+    def divide(some, rng):
+        return starts.annealed(some, 2, prior, rng).weights.argmax(axis=0) == 1
+
+    exchanging = Exchanging(data, n, prior, rng, OPTIONS)
+    states = exchanging.regrouped(found, 3, divide)
+    assert similarity(states[0][1], right) > 0.95 and states[0][2] > found[2]
+    assert all(similarity(state[1], found[1]) < starts.SAME for state in states)
+    # from the right one none leads on
+    assert not [new for new in exchanging.regrouped(states[0], 3, divide) if new[2] > states[0][2]]
+    assert regroupings(2, rng) == []
+    assert {c for pair, c in regroupings(n, rng) if pair == (0, 1)} == {0, 2}
+
+
 def test_tables_of_modes_say_what_shares_go_by():
     made = {"weights": np.ones((1, 2)), "arrays": {}, "n_starts": 3}
     heavy = Mode(**made, log_likelihood=-20.0, share=1.0, mass=Mass(-5.0, 0.1))
@@ -255,8 +284,8 @@ def test_tables_of_modes_say_what_shares_go_by():
 
 
 def test_searches_are_expected_to_make_what_they_may():
-    for n_starts, n_exchanges in ((4, 9), (30, 9), ("auto", 9), ("auto", 0)):
-        usual, least, most = starts._expected(n_starts, n_exchanges)
+    for n_starts, *numbers in ((4, 9), (30, 9), ("auto", 9), ("auto", 0), ("auto", 9, 6)):
+        usual, least, most = starts._expected(n_starts, *numbers)
         assert all(a <= b <= c for a, b, c in zip(least, usual, most, strict=True))
         assert least.starts == starts.first_starts(n_starts)
         assert most.starts == (96 if n_starts == "auto" else n_starts)
