@@ -114,7 +114,8 @@ class DiSCSenseModel(
         probability that another start meets a mode that none has met; Good 1953) and the densest
         mode was met twice. From 24 starts on, two senses exchange their snippets from a period on,
         or within one, beginning at the densest starts and at the heaviest mode, as long as that
-        leads to denser modes. For ``"map"``: number of searches, the best of which is taken; 24
+        leads to denser modes; of three senses or more, two are also joined and one is divided, from
+        the heaviest mode on. For ``"map"``: number of searches, the best of which is taken; 24
         with ``"auto"``.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for snippets given as strings.
