@@ -17,8 +17,9 @@ from scipy.special import stdtr, stdtrit
 from .common.checks import as_floats, check_bool, check_choice, check_list, check_prob
 from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, design_of
+from .corpus.periods import Times, check_times
 from .corpus.units import check_units, units_of
-from .numeric.regression import ClusteredLeastSquares
+from .numeric.regression import ClusteredLeastSquares, lag_correlation
 from .posterior.sentences import effect, ended, p_value, side_of_zero, with_signs
 from .posterior.tables import Column, Table, p_values
 
@@ -32,6 +33,10 @@ _MATTERS = 0.9
 # Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
 # and documents a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
 _FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
+# One-sided level of the test of units next to each other.
+_LEVEL = 0.05
+# Residuals below this share of the outcome are those of rounding.
+_NO_REST = 1e-10
 # Draws whose slopes have a covariance.
 _FEWEST_DRAWS = 20
 
@@ -88,6 +93,13 @@ class Regression(Table):
     standardized : bool
     term_sd : ndarray of shape (n_terms,)
         Standard deviations of the terms over documents; 1 of covariates that have two values.
+    truth_value : bool
+        Whether the outcome is one, and slopes are changes of a probability.
+    lag_correlation : float or None
+        Correlation of the mean residual of a unit (of a document without units) with that of the
+        next in time; None without ``times``, NaN where there are no residuals.
+    lag_p_value : float or None
+        Probability that it is as large in a random order of the units.
 
     Notes
     -----
@@ -114,6 +126,14 @@ class Regression(Table):
     scale: np.ndarray | None = None
     standardized: bool = False
     term_sd: np.ndarray | None = None
+    truth_value: bool = False
+    lag_correlation: float | None = None
+    lag_p_value: float | None = None
+
+    @property
+    def title(self) -> str:
+        """What the slopes are of."""
+        return f"slopes of {self.outcome}{' per standard deviation' if self.standardized else ''}"
 
     @property
     def verdict(self) -> np.ndarray:
@@ -133,22 +153,45 @@ class Regression(Table):
                 more = f"one standard deviation ({self.term_sd[j]:.3g})"
             else:
                 term += f" (its standard deviation is {self.term_sd[j]:.3g})"
-        mean, low, high = with_signs(self.mean[j], self.interval[j])
+        mean, low, high = with_signs(self.mean[j], self.interval[j], _digits_of(self.sd[j]))
+        decided, above = self.verdict[j] != "not decided", None
+        outcome, interval = self.outcome, f"{100 * self.prob:g} % interval"
+        if self.truth_value:
+            outcome, above = f"the probability of {self.outcome!r}", bool(self.mean[j] > 0)
+            if decided:
+                mean, interval = mean[1:], f"{interval} of the difference"
         of = f"{self.n_documents} documents of {self.n_units} units"
         of += "; slope corrected for error in the features" if self.error == "classical" else ""
+        of += "; linear probability model" if self.truth_value else ""
         brackets = (
-            f"({100 * self.prob:g} % interval {low} to {high}, for another sample of "
+            f"({interval} {low} to {high}, for another sample of "
             f"{self._sampled()} of the same kind, {p_value(self.p_value[j])}; {of})"
         )
         text = effect(
-            self.outcome,
+            outcome,
             term,
             more,
             held=self.terms.size > 1,
             figures=(mean, brackets),
-            decided=self.verdict[j] != "not decided",
+            decided=decided,
+            above=above,
         )
-        return ended(text, None)
+        return ended(text + self._on_time(), None)
+
+    def _on_time(self):
+        """What a sentence ends with, about units next to each other."""
+        if self.lag_correlation is None:
+            return f" ({self._sampled()} taken as independent)"
+        if not self._alike():
+            return ""
+        return (
+            f"; {self._sampled()} next to each other in time are alike (correlation of residuals "
+            f"{self.lag_correlation:.2f}), so that this interval is too narrow"
+        )
+
+    def _alike(self):
+        """Whether units next to each other are more alike than independent ones."""
+        return self.lag_p_value is not None and self.lag_p_value <= _LEVEL
 
     def _sampled(self):
         return "documents" if self.n_units == self.n_documents else "units"
@@ -173,8 +216,7 @@ class Regression(Table):
 
     def _title(self):
         about = f"{self.n_documents} documents of {self.n_units} units"
-        per = " per standard deviation" if self.standardized else ""
-        return f"slopes of {self.outcome}{per}, {about}"
+        return f"{self.title}, {about}"
 
     def _notes(self):
         known = _TAKEN[self.error]
@@ -182,8 +224,7 @@ class Regression(Table):
         return [
             *(per if self.standardized else []),
             "(se: of units, CR2, and of features together)",
-            f"({self._sampled()} count as independent of each other: where those that follow each "
-            "other in time are alike, intervals are too narrow)",
+            self._note_on_time(),
             f"(error in the features: {known})",
             "(df: few where few units tell of a slope; more than units where the draws of features "
             "add most of se)",
@@ -192,12 +233,28 @@ class Regression(Table):
             *([] if _enough(self.freedom, self.n_documents) else [_FEW]),
         ]
 
+    def _note_on_time(self):
+        if self.lag_correlation is None:
+            return (
+                f"({self._sampled()} count as independent of each other: where those that follow "
+                "each other in time are alike, intervals are too narrow; times= tells)"
+            )
+        found = f"{self.lag_correlation:.2f}, {p_value(self.lag_p_value)}"
+        said = "they count as independent"
+        if self._alike():
+            said = "they count as independent, and are not: intervals are too narrow"
+        return (
+            f"(residuals of {self._sampled()} next to each other in time: correlation {found}; "
+            f"{said})"
+        )
+
 
 def regress(
     features: Any,
     outcome: Any,
     units: Any = None,
     *,
+    times: Times | None = None,
     covariates: Any = None,
     names: Sequence[str] | None = None,
     outcome_name: str | None = None,
@@ -217,6 +274,10 @@ def regress(
         Numbers or truth values; of the latter slopes are changes of a probability.
     units : array-like of shape (n_documents,), optional
         What was sampled: speakers, authors, works; each document by default.
+    times : array-like of shape (n_documents,), optional
+        Numbers or dates, as `corpus.periods.check_times` reads them, by which units are put in
+        order, each at the mean of its documents (of the same time: as they are given). They tell
+        whether units next to each other are alike, and are no covariate.
     covariates : array-like, Series, DataFrame or dict, optional
         Known without error, of shape (n_documents,) or (n_documents, n_covariates). Columns of a
         DataFrame, keys of a dict ``{"year": years, "woman": women}`` and fields of a structured
@@ -258,7 +319,9 @@ def regress(
     Warns
     -----
     UserWarning
-        Where features are nearly as uncertain as that, or so alike that the others leave less than
+        Where residuals of units next to each other in time are more alike than those of independent
+        ones; where features are an answer with intervals by fewer units than there are documents,
+        and no ``units`` are given; where features are nearly as uncertain as that, or so alike that the others leave less than
         a twentieth of one; where a slope has fewer than four degrees of freedom, or there are fewer
         than two documents a slope; and where ``error="auto"`` is given an array with a feature of
         which more than a tenth is error.
@@ -285,6 +348,13 @@ def regress(
     each unit is like the one before, regress differences of neighbours, means of units in the order
     of time (89 %); where likeness fades after some units, give coarser ones, such as eras. An
     outcome that is the time itself says when features were what, not why.
+
+    With ``times``, `lag_correlation` of the table is that of the mean residuals of units with those
+    of the next units. It is held against that of 999 random orders of the same residuals (a fixed
+    seed), one-sided at 5 %; where it is larger, there is a warning, and sentences say so. Intervals
+    stay what they are. Where there are fewer than some 20 units, much likeness is not seen. What
+    has the correlation in its residuals alone, and not in a feature, leaves the slope of that
+    feature with an interval that is right.
 
     References
     ----------
@@ -332,6 +402,7 @@ def regress(
     n = draws.shape[1]
     y = _outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))
     labels = check_units(units, n)
+    when = None if times is None else check_times(times, n)
     known, others = np.ones((n, 1)), [INTERCEPT]
     if covariates is not None:
         design = design_of(covariates, n, name="covariates")
@@ -341,7 +412,10 @@ def regress(
     if clusters.n_units < 4:
         raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
     fit = _Fit(draws, known, y, clusters.index, error == "classical", names)
+    if labels is None and source == "units":
+        _warn_of_units(getattr(features, "of_units", None), n)
     fit.warn(names)
+    lag = (None, None) if when is None else fit.lag(clusters.index, when)
     if guessed:
         _warn_of_guess(names, fit.reliabilities[1])
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
@@ -364,10 +438,52 @@ def regress(
             "scale": scale,
             "standardized": standardize,
             "term_sd": fit.scale[keep],
+            "truth_value": _is_truth_value(outcome),
+            "lag_correlation": lag[0],
+            "lag_p_value": lag[1],
         },
     )
     _warn_of_few(table)
+    _warn_of_time(table)
     return table
+
+
+def _digits_of(sd):
+    """Digits after the point that two significant digits of a standard error need."""
+    return max(0, min(5, 1 - int(np.floor(np.log10(sd))))) if 0 < sd < np.inf else 0
+
+
+def _is_truth_value(outcome):
+    """Whether every entry of an outcome is True or False."""
+    given = np.asarray(outcome.to_numpy() if hasattr(outcome, "to_numpy") else outcome)
+    if given.dtype == object:
+        return all(isinstance(value, bool | np.bool_) for value in given)
+    return given.dtype == bool
+
+
+def _warn_of_units(n_units, n):
+    """Warn where features rest on fewer units than there are documents, and none are given."""
+    if n_units is not None and n_units < n:
+        warn_user(
+            f"features rest on {n_units} units, and documents count as {n} of their own: pass "
+            "units=, what was sampled, as to fit; without them standard errors are mostly too "
+            "small.",
+            UserWarning,
+        )
+
+
+def _warn_of_time(table):
+    """Warn where residuals of units next to each other are alike."""
+    if table._alike():
+        of = table._sampled()
+        warn_user(
+            f"{of.capitalize()} next to each other in time are alike: their residuals correlate "
+            f"at {table.lag_correlation:.2f} ({p_value(table.lag_p_value)} for independent ones), "
+            "and intervals are too narrow where features are alike, too. Regress differences of "
+            "neighbours (means of units in the order of time), or give the time among covariates= "
+            "or coarser units=; the chapter on regressions says which.",
+            UserWarning,
+        )
 
 
 def _warn_of_guess(names, reliability):
@@ -474,6 +590,15 @@ class _Fit:
                 "them together.",
                 UserWarning,
             )
+
+    def lag(self, index, times):
+        """Correlation of mean residuals of units with the next in time, and its p-value."""
+        sizes = np.bincount(index)
+        left = np.bincount(index, self._y - self.matrix @ self.slopes) / sizes
+        if np.ptp(left) <= _NO_REST * np.ptp(self._y):
+            return np.nan, 1.0
+        first = np.unique(index, return_index=True)[1]
+        return lag_correlation(left[np.lexsort((first, np.bincount(index, times) / sizes))])
 
     def by_units(self):
         """Covariance of the slopes over samples of units, errors of features held."""
