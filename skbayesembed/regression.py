@@ -322,8 +322,8 @@ def regress(
         Where residuals of units next to each other in time are more alike than those of independent
         ones; where features are an answer with intervals by fewer units than there are documents,
         and no ``units`` are given; where features are nearly as uncertain as that, or so alike that the others leave less than
-        a twentieth of one; where a slope has fewer than four degrees of freedom, or there are fewer
-        than two documents a slope; and where ``error="auto"`` is given an array with a feature of
+        a twentieth of one; where a slope has fewer than four degrees of freedom, or there are
+        fewer than two documents a slope; and where ``error="auto"`` is given an array with a feature of
         which more than a tenth is error.
 
     Notes
