@@ -321,10 +321,10 @@ def regress(
     UserWarning
         Where residuals of units next to each other in time are more alike than those of independent
         ones; where features are an answer with intervals by fewer units than there are documents,
-        and no ``units`` are given; where features are nearly as uncertain as that, or so alike that the others leave less than
-        a twentieth of one; where a slope has fewer than four degrees of freedom, or there are
-        fewer than two documents a slope; and where ``error="auto"`` is given an array with a feature of
-        which more than a tenth is error.
+        and no ``units`` are given; where features are nearly so uncertain that they are refused, or
+        so alike that the others leave less than a twentieth of one; where a slope has fewer than
+        four degrees of freedom, or there are fewer than two documents a slope; and where
+        ``error="auto"`` is given an array with a feature of which more than a tenth is error.
 
     Notes
     -----
@@ -352,9 +352,11 @@ def regress(
     With ``times``, `lag_correlation` of the table is that of the mean residuals of units with those
     of the next units. It is held against that of 999 random orders of the same residuals (a fixed
     seed), one-sided at 5 %; where it is larger, there is a warning, and sentences say so. Intervals
-    stay what they are. Where there are fewer than some 20 units, much likeness is not seen. What
-    has the correlation in its residuals alone, and not in a feature, leaves the slope of that
-    feature with an interval that is right.
+    stay what they are. Of independent units one data set in twenty is warned of, of 40 units with a
+    correlation of .5 84 %, of .8 99 %. Two cases are not seen: few units, and a feature and an
+    outcome that both rise, of which the residuals tell little (27 %), so that the year is to be a
+    covariate there in any case. Of a feature that is not alike from unit to unit the interval is
+    right, whatever residuals are.
 
     References
     ----------
