@@ -100,6 +100,9 @@ class Regression(Table):
         next in time; None without ``times``, NaN where there are no residuals.
     lag_p_value : float or None
         Probability that it is as large in a random order of the units.
+    term_alike : ndarray of bool of shape (n_terms,) or None
+        Whether by the same test units next to each other are alike in a term, beside the others:
+        where they are in both, the interval is too narrow.
 
     Notes
     -----
@@ -129,6 +132,7 @@ class Regression(Table):
     truth_value: bool = False
     lag_correlation: float | None = None
     lag_p_value: float | None = None
+    term_alike: np.ndarray | None = None
 
     @property
     def title(self) -> str:
@@ -176,17 +180,20 @@ class Regression(Table):
             decided=decided,
             above=above,
         )
-        return ended(text + self._on_time(), None)
+        return ended(text + self._on_time(j), None)
 
-    def _on_time(self):
+    def _on_time(self, j):
         """What a sentence ends with, about units next to each other."""
         if self.lag_correlation is None:
             return f" ({self._sampled()} taken as independent)"
         if not self._alike():
             return ""
+        so = "so that this interval is too narrow"
+        if self.term_alike is not None and not self.term_alike[j]:
+            so = f"and this interval is too narrow if they are alike in {str(self.terms[j])!r}, too"
         return (
             f"; {self._sampled()} next to each other in time are alike (correlation of residuals "
-            f"{self.lag_correlation:.2f}), so that this interval is too narrow"
+            f"{self.lag_correlation:.2f}), {so}"
         )
 
     def _alike(self):
@@ -242,7 +249,7 @@ class Regression(Table):
         found = f"{self.lag_correlation:.2f}, {p_value(self.lag_p_value)}"
         said = "they count as independent"
         if self._alike():
-            said = "they count as independent, and are not: intervals are too narrow"
+            said = "intervals of terms that are alike, too, are too narrow"
         return (
             f"(residuals of {self._sampled()} next to each other in time: correlation {found}; "
             f"{said})"
@@ -356,7 +363,7 @@ def regress(
     correlation of .5 84 %, of .8 99 %. Two cases are not seen: few units, and a feature and an
     outcome that both rise, of which the residuals tell little (27 %), so that the year is to be a
     covariate there in any case. Of a feature that is not alike from unit to unit the interval is
-    right, whatever residuals are.
+    right, whatever residuals are; `term_alike` is the same test of each term, beside the others.
 
     References
     ----------
@@ -417,7 +424,7 @@ def regress(
     if labels is None and source == "units":
         _warn_of_units(getattr(features, "of_units", None), n)
     fit.warn(names)
-    lag = (None, None) if when is None else fit.lag(clusters.index, when)
+    lag = (None, None, None) if when is None else fit.lag(clusters.index, when)
     if guessed:
         _warn_of_guess(names, fit.reliabilities[1])
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
@@ -443,6 +450,7 @@ def regress(
             "truth_value": _is_truth_value(outcome),
             "lag_correlation": lag[0],
             "lag_p_value": lag[1],
+            "term_alike": None if when is None else lag[2][keep],
         },
     )
     _warn_of_few(table)
@@ -594,13 +602,23 @@ class _Fit:
             )
 
     def lag(self, index, times):
-        """Correlation of mean residuals of units with the next in time, and its p-value."""
+        """Correlation of mean residuals of units with the next in time, its p-value, and terms.
+
+        Of each term, what the others leave of it, whether units next to each other are alike in it.
+        """
         sizes = np.bincount(index)
-        left = np.bincount(index, self._y - self.matrix @ self.slopes) / sizes
-        if np.ptp(left) <= _NO_REST * np.ptp(self._y):
-            return np.nan, 1.0
         first = np.unique(index, return_index=True)[1]
-        return lag_correlation(left[np.lexsort((first, np.bincount(index, times) / sizes))])
+        order = np.lexsort((first, np.bincount(index, times) / sizes))
+
+        def test(values, whole):
+            means = (np.bincount(index, values) / sizes)[order]
+            if np.ptp(means) <= _NO_REST * np.max(np.abs(whole)):
+                return np.nan, 1.0
+            return lag_correlation(means)
+
+        own = self.matrix @ np.linalg.inv(self.matrix.T @ self.matrix)
+        alike = np.array([test(column, column)[1] <= _LEVEL for column in own.T])
+        return *test(self._y - self.matrix @ self.slopes, self._y), alike
 
     def by_units(self):
         """Covariance of the slopes over samples of units, errors of features held."""

@@ -233,8 +233,16 @@ def test_units_in_time():
     e -= e.mean()
     assert table.lag_correlation == pytest.approx(np.sum(e[1:] * e[:-1]) / np.sum(e**2))
     assert table.lag_p_value == 0.001
-    assert f"in time: correlation {table.lag_correlation:.2f}, p = 0.001; they" in repr(table)
-    assert table.sentences[0].endswith("so that this interval is too narrow.")
+    assert f"in time: correlation {table.lag_correlation:.2f}, p = 0.001; int" in repr(table)
+    # features are independent between units; a test of 5 % may hold one of them for alike
+    assert not table.term_alike[0]
+    assert table.sentences[0].endswith("too narrow if they are alike in 'work', too.")
+    with pytest.warns(UserWarning, match="next to each other in time are alike"):
+        beside = regress(
+            draws, drifting, UNITS, covariates={"year": years}, times=years, error="berkson"
+        )
+    assert beside.term_alike.shape == (3,) and beside.term_alike[2]
+    assert beside.sentences[2].endswith("so that this interval is too narrow.")
     dates = np.datetime64("1900-01-01") + 400 * UNITS
     fine = regress(draws, y, UNITS, times=dates, **own)
     assert fine.lag_p_value > 0.05 and "; they count as independent)" in repr(fine)
