@@ -8,8 +8,8 @@ mean features (berkson), or the mean features about the truth (classical). 400 d
 table of the guide's page on regressions, in half a minute.
 
 `time`: the outcome has nothing to do with the feature, and units that follow each other in time
-are alike, in both; 1,000 data sets of 40 units with four documents each, and what may be done,
-in half a minute.
+are alike, in both; 1,000 data sets of 40 units with four documents each, what may be done, and how
+often `regress` warns of it where it is told of time, in two minutes.
 
 `presidents`: the same with real features, how near addresses are to *economy* and *war*, of 42
 presidents in the order of time; 200 outcomes. A minute, and a download.
@@ -18,6 +18,7 @@ presidents in the order of time; 200 outcomes. A minute, and a download.
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 
@@ -75,18 +76,20 @@ def analyses(draws, y):
     """Tables of what may be done where units follow each other, by name."""
     year = {"year": np.arange(N) // PER}
     steps, change = np.diff(by_unit(draws), axis=1), np.diff(by_unit(y[:, None]), axis=0)[:, 0]
+    own, between = {"times": UNITS, "error": "berkson"}, {"times": UNITS[PER::PER]}
     return {
-        "as they are": regress(draws, y, UNITS, error="berkson"),
-        "year as covariate": regress(draws, y, UNITS, covariates=year, error="berkson"),
-        "eras of five units": regress(draws, y, UNITS // 5, error="berkson"),
-        "differences of neighbours": regress(steps, change, error="berkson"),
+        "as they are": regress(draws, y, UNITS, **own),
+        "year as covariate": regress(draws, y, UNITS, covariates=year, **own),
+        "eras of five units": regress(draws, y, UNITS // 5, **own),
+        "differences of neighbours": regress(steps, change, error="berkson", **between),
     }
 
 
 def in_time():
-    """Print how often intervals hold zero, by how much neighbours are alike and what is done."""
+    """Print how often intervals hold zero and `regress` warns, by how alike neighbours are."""
+    warnings.filterwarnings("ignore", message=".*next to each other in time are alike")
     for memory in (0.0, 0.5, 0.8, 1.0, None):
-        rng, held, free = np.random.default_rng(2), {}, {}
+        rng, held, free, warned = np.random.default_rng(2), {}, {}, {}
         for _ in range(N_IN_TIME):
             x, y = ((walk(rng, memory)[UNITS] + 0.5 * rng.normal(size=N)) for _ in range(2))
             draws = x[:, None] + 0.2 * rng.normal(size=(20, N, 1))
@@ -94,9 +97,11 @@ def in_time():
                 low, high = table.interval[0]
                 held.setdefault(name, []).append(low < 0 < high)
                 free.setdefault(name, []).append(table.freedom[0])
+                warned.setdefault(name, []).append(table.lag_p_value <= 0.05)
         for name, of in held.items():
             print(f"memory {memory!s:5} {name:26} hold {np.mean(of):.3f}  "
-                  f"df {np.median(free[name]):.1f}", flush=True)  # fmt: skip
+                  f"df {np.median(free[name]):.1f}  warned {np.mean(warned[name]):.3f}",
+                  flush=True)  # fmt: skip
 
 
 def on_presidents():

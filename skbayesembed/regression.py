@@ -17,8 +17,9 @@ from scipy.special import stdtr, stdtrit
 from .common.checks import as_floats, check_bool, check_choice, check_list, check_prob
 from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, design_of
+from .corpus.periods import Times, check_times
 from .corpus.units import check_units, units_of
-from .numeric.regression import ClusteredLeastSquares
+from .numeric.regression import ClusteredLeastSquares, lag_correlation
 from .posterior.sentences import effect, ended, p_value, side_of_zero, with_signs
 from .posterior.tables import Column, Table, p_values
 
@@ -32,6 +33,10 @@ _MATTERS = 0.9
 # Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
 # and documents a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
 _FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
+# One-sided level of the test of units next to each other.
+_LEVEL = 0.05
+# Residuals below this share of the outcome are those of rounding.
+_NO_REST = 1e-10
 # Draws whose slopes have a covariance.
 _FEWEST_DRAWS = 20
 
@@ -88,6 +93,16 @@ class Regression(Table):
     standardized : bool
     term_sd : ndarray of shape (n_terms,)
         Standard deviations of the terms over documents; 1 of covariates that have two values.
+    truth_value : bool
+        Whether the outcome is one, and slopes are changes of a probability.
+    lag_correlation : float or None
+        Correlation of the mean residual of a unit (of a document without units) with that of the
+        next in time; None without ``times``, NaN where there are no residuals.
+    lag_p_value : float or None
+        Probability that it is as large in a random order of the units.
+    term_alike : ndarray of bool of shape (n_terms,) or None
+        Whether by the same test units next to each other are alike in a term, beside the others:
+        where they are in both, the interval is too narrow.
 
     Notes
     -----
@@ -114,6 +129,15 @@ class Regression(Table):
     scale: np.ndarray | None = None
     standardized: bool = False
     term_sd: np.ndarray | None = None
+    truth_value: bool = False
+    lag_correlation: float | None = None
+    lag_p_value: float | None = None
+    term_alike: np.ndarray | None = None
+
+    @property
+    def title(self) -> str:
+        """What the slopes are of."""
+        return f"slopes of {self.outcome}{' per standard deviation' if self.standardized else ''}"
 
     @property
     def verdict(self) -> np.ndarray:
@@ -133,22 +157,48 @@ class Regression(Table):
                 more = f"one standard deviation ({self.term_sd[j]:.3g})"
             else:
                 term += f" (its standard deviation is {self.term_sd[j]:.3g})"
-        mean, low, high = with_signs(self.mean[j], self.interval[j])
+        mean, low, high = with_signs(self.mean[j], self.interval[j], _digits_of(self.sd[j]))
+        decided, above = self.verdict[j] != "not decided", None
+        outcome, interval = self.outcome, f"{100 * self.prob:g} % interval"
+        if self.truth_value:
+            outcome, above = f"the probability of {self.outcome!r}", bool(self.mean[j] > 0)
+            if decided:
+                mean, interval = mean[1:], f"{interval} of the difference"
         of = f"{self.n_documents} documents of {self.n_units} units"
         of += "; slope corrected for error in the features" if self.error == "classical" else ""
+        of += "; linear probability model" if self.truth_value else ""
         brackets = (
-            f"({100 * self.prob:g} % interval {low} to {high}, for another sample of "
+            f"({interval} {low} to {high}, for another sample of "
             f"{self._sampled()} of the same kind, {p_value(self.p_value[j])}; {of})"
         )
         text = effect(
-            self.outcome,
+            outcome,
             term,
             more,
             held=self.terms.size > 1,
             figures=(mean, brackets),
-            decided=self.verdict[j] != "not decided",
+            decided=decided,
+            above=above,
         )
-        return ended(text, None)
+        return ended(text + self._on_time(j), None)
+
+    def _on_time(self, j):
+        """What a sentence ends with, about units next to each other."""
+        if self.lag_correlation is None:
+            return f" ({self._sampled()} taken as independent)"
+        if not self._alike():
+            return ""
+        so = "so that this interval is too narrow"
+        if self.term_alike is not None and not self.term_alike[j]:
+            so = f"and this interval is too narrow if they are alike in {str(self.terms[j])!r}, too"
+        return (
+            f"; {self._sampled()} next to each other in time are alike (correlation of residuals "
+            f"{self.lag_correlation:.2f}), {so}"
+        )
+
+    def _alike(self):
+        """Whether units next to each other are more alike than independent ones."""
+        return self.lag_p_value is not None and self.lag_p_value <= _LEVEL
 
     def _sampled(self):
         return "documents" if self.n_units == self.n_documents else "units"
@@ -173,8 +223,7 @@ class Regression(Table):
 
     def _title(self):
         about = f"{self.n_documents} documents of {self.n_units} units"
-        per = " per standard deviation" if self.standardized else ""
-        return f"slopes of {self.outcome}{per}, {about}"
+        return f"{self.title}, {about}"
 
     def _notes(self):
         known = _TAKEN[self.error]
@@ -182,8 +231,7 @@ class Regression(Table):
         return [
             *(per if self.standardized else []),
             "(se: of units, CR2, and of features together)",
-            f"({self._sampled()} count as independent of each other: where those that follow each "
-            "other in time are alike, intervals are too narrow)",
+            self._note_on_time(),
             f"(error in the features: {known})",
             "(df: few where few units tell of a slope; more than units where the draws of features "
             "add most of se)",
@@ -192,12 +240,28 @@ class Regression(Table):
             *([] if _enough(self.freedom, self.n_documents) else [_FEW]),
         ]
 
+    def _note_on_time(self):
+        if self.lag_correlation is None:
+            return (
+                f"({self._sampled()} count as independent of each other: where those that follow "
+                "each other in time are alike, intervals are too narrow; times= tells)"
+            )
+        found = f"{self.lag_correlation:.2f}, {p_value(self.lag_p_value)}"
+        said = "they count as independent"
+        if self._alike():
+            said = "intervals of terms that are alike, too, are too narrow"
+        return (
+            f"(residuals of {self._sampled()} next to each other in time: correlation {found}; "
+            f"{said})"
+        )
+
 
 def regress(
     features: Any,
     outcome: Any,
     units: Any = None,
     *,
+    times: Times | None = None,
     covariates: Any = None,
     names: Sequence[str] | None = None,
     outcome_name: str | None = None,
@@ -217,6 +281,10 @@ def regress(
         Numbers or truth values; of the latter slopes are changes of a probability.
     units : array-like of shape (n_documents,), optional
         What was sampled: speakers, authors, works; each document by default.
+    times : array-like of shape (n_documents,), optional
+        Numbers or dates, as `corpus.periods.check_times` reads them, by which units are put in
+        order, each at the mean of its documents (of the same time: as they are given). They tell
+        whether units next to each other are alike, and are no covariate.
     covariates : array-like, Series, DataFrame or dict, optional
         Known without error, of shape (n_documents,) or (n_documents, n_covariates). Columns of a
         DataFrame, keys of a dict ``{"year": years, "woman": women}`` and fields of a structured
@@ -258,10 +326,12 @@ def regress(
     Warns
     -----
     UserWarning
-        Where features are nearly as uncertain as that, or so alike that the others leave less than
-        a twentieth of one; where a slope has fewer than four degrees of freedom, or there are fewer
-        than two documents a slope; and where ``error="auto"`` is given an array with a feature of
-        which more than a tenth is error.
+        Where residuals of units next to each other in time are more alike than those of independent
+        ones; where features are an answer with intervals by fewer units than there are documents,
+        and no ``units`` are given; where features are nearly so uncertain that they are refused, or
+        so alike that the others leave less than a twentieth of one; where a slope has fewer than
+        four degrees of freedom, or there are fewer than two documents a slope; and where
+        ``error="auto"`` is given an array with a feature of which more than a tenth is error.
 
     Notes
     -----
@@ -285,6 +355,15 @@ def regress(
     each unit is like the one before, regress differences of neighbours, means of units in the order
     of time (89 %); where likeness fades after some units, give coarser ones, such as eras. An
     outcome that is the time itself says when features were what, not why.
+
+    With ``times``, `lag_correlation` of the table is that of the mean residuals of units with those
+    of the next units. It is held against that of 999 random orders of the same residuals (a fixed
+    seed), one-sided at 5 %; where it is larger, there is a warning, and sentences say so. Intervals
+    stay what they are. Of independent units one data set in twenty is warned of, of 40 units with a
+    correlation of .5 84 %, of .8 99 %. Two cases are not seen: few units, and a feature and an
+    outcome that both rise, of which the residuals tell little (27 %), so that the year is to be a
+    covariate there in any case. Of a feature that is not alike from unit to unit the interval is
+    right, whatever residuals are; `term_alike` is the same test of each term, beside the others.
 
     References
     ----------
@@ -332,6 +411,7 @@ def regress(
     n = draws.shape[1]
     y = _outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))
     labels = check_units(units, n)
+    when = None if times is None else check_times(times, n)
     known, others = np.ones((n, 1)), [INTERCEPT]
     if covariates is not None:
         design = design_of(covariates, n, name="covariates")
@@ -341,7 +421,10 @@ def regress(
     if clusters.n_units < 4:
         raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
     fit = _Fit(draws, known, y, clusters.index, error == "classical", names)
+    if labels is None and source == "units":
+        _warn_of_units(getattr(features, "of_units", None), n)
     fit.warn(names)
+    lag = (None, None, None) if when is None else fit.lag(clusters.index, when)
     if guessed:
         _warn_of_guess(names, fit.reliabilities[1])
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
@@ -364,10 +447,53 @@ def regress(
             "scale": scale,
             "standardized": standardize,
             "term_sd": fit.scale[keep],
+            "truth_value": _is_truth_value(outcome),
+            "lag_correlation": lag[0],
+            "lag_p_value": lag[1],
+            "term_alike": None if when is None else lag[2][keep],
         },
     )
     _warn_of_few(table)
+    _warn_of_time(table)
     return table
+
+
+def _digits_of(sd):
+    """Digits after the point that two significant digits of a standard error need."""
+    return max(0, min(5, 1 - int(np.floor(np.log10(sd))))) if 0 < sd < np.inf else 0
+
+
+def _is_truth_value(outcome):
+    """Whether every entry of an outcome is True or False."""
+    given = np.asarray(outcome.to_numpy() if hasattr(outcome, "to_numpy") else outcome)
+    if given.dtype == object:
+        return all(isinstance(value, bool | np.bool_) for value in given)
+    return given.dtype == bool
+
+
+def _warn_of_units(n_units, n):
+    """Warn where features rest on fewer units than there are documents, and none are given."""
+    if n_units is not None and n_units < n:
+        warn_user(
+            f"features rest on {n_units} units, and documents count as {n} of their own: pass "
+            "units=, what was sampled, as to fit; without them standard errors are mostly too "
+            "small.",
+            UserWarning,
+        )
+
+
+def _warn_of_time(table):
+    """Warn where residuals of units next to each other are alike."""
+    if table._alike():
+        of = table._sampled()
+        warn_user(
+            f"{of.capitalize()} next to each other in time are alike: their residuals correlate "
+            f"at {table.lag_correlation:.2f} ({p_value(table.lag_p_value)} for independent ones), "
+            "and intervals are too narrow where features are alike, too. Regress differences of "
+            "neighbours (means of units in the order of time), or give the time among covariates= "
+            "or coarser units=; the chapter on regressions says which.",
+            UserWarning,
+        )
 
 
 def _warn_of_guess(names, reliability):
@@ -474,6 +600,25 @@ class _Fit:
                 "them together.",
                 UserWarning,
             )
+
+    def lag(self, index, times):
+        """Correlation of mean residuals of units with the next in time, its p-value, and terms.
+
+        Of each term, what the others leave of it, whether units next to each other are alike in it.
+        """
+        sizes = np.bincount(index)
+        first = np.unique(index, return_index=True)[1]
+        order = np.lexsort((first, np.bincount(index, times) / sizes))
+
+        def test(values, whole):
+            means = (np.bincount(index, values) / sizes)[order]
+            if np.ptp(means) <= _NO_REST * np.max(np.abs(whole)):
+                return np.nan, 1.0
+            return lag_correlation(means)
+
+        own = self.matrix @ np.linalg.inv(self.matrix.T @ self.matrix)
+        alike = np.array([test(column, column)[1] <= _LEVEL for column in own.T])
+        return *test(self._y - self.matrix @ self.slopes, self._y), alike
 
     def by_units(self):
         """Covariance of the slopes over samples of units, errors of features held."""

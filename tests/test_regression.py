@@ -1,10 +1,12 @@
 """Regressions on features that are known by draws."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from skbayesembed import regress
-from skbayesembed.numeric.regression import ClusteredLeastSquares
+from skbayesembed import BayesianSGNS, regress
+from skbayesembed.numeric.regression import ClusteredLeastSquares, lag_correlation
 from skbayesembed.posterior.sentences import with_signs
 
 SLOPES, N, PER, K, S = np.array([1.0, -0.5]), 120, 4, 16, 50
@@ -72,14 +74,16 @@ def test_table():
     assert table.terms.tolist() == ["work", "war", "x0"]
     assert repr(table).startswith("slopes of outcome, 120 documents of 30 units\nterm")
     assert "(error in the features: Berkson's" in repr(table) and " beside\n" in repr(table)
-    mean, low, high = with_signs(table.mean[1], table.interval[1])
+    digits = 1 - int(np.floor(np.log10(table.sd[1])))
+    mean, low, high = with_signs(table.mean[1], table.interval[1], digits)
     sd = draws.mean(axis=0)[:, 1].std(ddof=1)
     assert table.verdict.tolist() == ["positive", "negative", "positive"]
     assert table.sentences[1].startswith(
-        f"With one more of 'war' (its standard deviation is {sd:.3g}), outcome differs by {mean}, "
-        f"the other terms held (90 % interval {low} to {high}, for another sample of units of the "
-        "same kind, p "
+        f"With one more of 'war' (its standard deviation is {sd:.3g}), the probability of "
+        f"'outcome' is lower by {mean[1:]}, the other terms held (90 % interval of the difference "
+        f"{low} to {high}, for another sample of units of the same kind, p "
     )
+    assert table.sentences[1].endswith("; linear probability model) (units taken as independent).")
     assert "(units count as independent of each other: where those that follow" in repr(table)
     unrelated = regress(draws, np.sin(7.0 * np.arange(N)), UNITS, **options)
     assert unrelated.verdict[0] == unrelated["verdict"][0] == "not decided"
@@ -110,6 +114,7 @@ def test_table():
     np.testing.assert_allclose(scaled.p_value, plain.p_value)
     assert f"With one standard deviation ({sds[1]:.3g}) more of" in scaled.sentences[1]
     assert "not decided: with one more it differs by" in scaled.sentences[2]
+    assert scaled.sentences[2].startswith("Whether the probability of 'outcome' rises or falls")
     assert "slopes of outcome per standard deviation" in repr(scaled) and " per " in repr(scaled)
     one = regress(draws[..., 0], y, error="berkson")
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
@@ -127,7 +132,7 @@ def test_features_that_are_nearly_alike():
     names = ["health", "hospital"]
     with pytest.warns(UserWarning, match="Slopes of features that are nearly alike") as caught:
         table = regress(draws, common, names=names, error="classical", outcome_name="votes")
-    assert table.sentences[0].endswith(" units; slope corrected for error in the features).")
+    assert " units; slope corrected for error in the features) (doc" in table.sentences[0]
     assert "'health' and 'hospital' correlate at" in str(caught[0].message)
     assert table.outcome == "votes"
     x = draws - draws.mean(axis=(0, 1))
@@ -158,6 +163,7 @@ def test_features_that_are_nearly_alike():
         ({"names": ["a"]}, "names must have 2 different names"),
         ({"standardize": 1}, "standardize must be True or False, got 1"),
         ({"error": "none"}, "error"),
+        ({"times": [1.0]}, "times must .* 120"),
         (
             {"error": "classical"},
             r"too uncertain for error='classical'.*and 'feature 1' correlate at",
@@ -203,3 +209,72 @@ def test_what_an_array_does_not_tell():
     ):
         table = regress(np.random.default_rng(0).normal(size=(20, 30, 20)), y[:30], error="berkson")
     assert "neither intervals nor p-values" in repr(table)
+
+
+def test_units_in_time():
+    """Units in the order of their mean times; a warning where neighbours are alike."""
+    rng = np.random.default_rng(5)
+    draws, y, _ = sample(rng, "own", 0.9)
+    own = {"error": "berkson", "names": ["work", "war"]}
+    n_units, order = N // PER, rng.permutation(N)
+    years = 1900 + UNITS + 0.1 * np.tile(np.arange(PER), n_units)
+    plain = regress(draws, y, UNITS, **own)
+    assert plain.lag_correlation is None and "times= tells)" in repr(plain)
+    drifting = y + 2.0 * np.cumsum(rng.normal(size=n_units))[UNITS]
+    with pytest.warns(UserWarning, match=r"correlate at 0\.\d\d .*differences of neighbours"):
+        table = regress(
+            draws[:, order], drifting[order], UNITS[order] % 7 * 100 + UNITS[order],
+            times=years[order], **own,
+        )  # fmt: skip
+    mean = draws.mean(axis=0)
+    design = np.column_stack([mean, np.ones(N)])
+    left = drifting - design @ np.linalg.lstsq(design, drifting)[0]
+    e = left.reshape(n_units, PER).mean(axis=1)
+    e -= e.mean()
+    assert table.lag_correlation == pytest.approx(np.sum(e[1:] * e[:-1]) / np.sum(e**2))
+    assert table.lag_p_value == 0.001
+    assert f"in time: correlation {table.lag_correlation:.2f}, p = 0.001; int" in repr(table)
+    # features are independent between units; a test of 5 % may hold one of them for alike
+    assert not table.term_alike[0]
+    assert table.sentences[0].endswith("too narrow if they are alike in 'work', too.")
+    with pytest.warns(UserWarning, match="next to each other in time are alike"):
+        beside = regress(
+            draws, drifting, UNITS, covariates={"year": years}, times=years, error="berkson"
+        )
+    assert beside.term_alike.shape == (3,) and beside.term_alike[2]
+    assert beside.sentences[2].endswith("so that this interval is too narrow.")
+    dates = np.datetime64("1900-01-01") + 400 * UNITS
+    fine = regress(draws, y, UNITS, times=dates, **own)
+    assert fine.lag_p_value > 0.05 and "; they count as independent)" in repr(fine)
+    assert "independent" not in fine.sentences[0] and "narrow" not in fine.sentences[0]
+    told = regress(draws, mean @ [2.0, 1.0], UNITS, times=dates, **own)
+    assert np.isnan(told.lag_correlation)
+
+
+def test_how_often_independent_units_are_warned_of():
+    rng = np.random.default_rng(6)
+    p = np.array([lag_correlation(rng.normal(size=12))[1] for _ in range(60)])
+    # four standard errors of a share of 60, about the level and about one half
+    assert np.mean(p <= 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 60)
+    assert abs(np.mean(p <= 0.5) - 0.5) < 4 * np.sqrt(0.25 / 60)
+    alike = np.cumsum(rng.normal(size=(20, 40)), axis=1)
+    assert all(lag_correlation(walk)[1] <= 0.05 for walk in alike)
+
+
+def test_features_that_rest_on_units():
+    """Warned of where an answer knows of fewer units than there are documents."""
+    texts = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
+    texts = [f"{text} {' '.join(['dog', 'mat'][i % 2 :])}" for i, text in enumerate(texts)]
+    model = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
+    y = np.arange(18) % 5
+    for units in (np.arange(18) // 3, None):
+        features = model.fit(texts, units=units).document_similarity(texts, words=["cat"])
+        assert features.of_units == (18 if units is None else 6)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            regress(features, y, error="berkson")
+            regress(features, y, np.arange(18) // 3, error="berkson")
+        told = [one for one in caught if "features rest on" in str(one.message)]
+        assert len(told) == (units is not None)
+        if told:
+            assert "features rest on 6 units, and documents count as 18" in str(told[0].message)

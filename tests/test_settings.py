@@ -90,6 +90,7 @@ def test_answers_of_several_entries_and_numbers():
     assert table.entries == ["cat", "dog"] * 2 and len(table.verdicts) == 4
     assert set(table.verdicts) <= {"positive", "negative", "not decided"}
     assert "the verdict" in repr(table) and "cat: " in repr(table)
+    assert table.title == "slopes of outcome"
     number = over_settings(MODEL, TEXTS, lambda m: float(m.n_iter_), {"window": [2]}, n_jobs=1)
     assert np.isnan(number.interval).all() and number.mean[0] >= 1
 

@@ -67,11 +67,17 @@ def save(estimator: Any, path: str | os.PathLike[str], draws: int | None = None)
         )
         advice = (
             f"save(path, {kept}: means of vectors stay, and what needs draws is refused (intervals "
-            "of the posterior, score, topics and senses of new documents)"
+            f"of the posterior, score{_of_new(estimator)})"
         )
     elif getattr(estimator, "_sampling", None) is not None:
         advice = "most of it is what intervals by units need"
     note_size(file.stat().st_size, f"{file.name} takes", advice)
+
+
+def _of_new(estimator):
+    """What a model without draws does not tell of new documents, to be named behind the score."""
+    found = {"topic_info": ", topics of new documents", "sense_info": ", senses of new snippets"}
+    return next((text for method, text in found.items() if hasattr(estimator, method)), "")
 
 
 def _has_draws(posterior):

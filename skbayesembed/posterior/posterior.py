@@ -705,8 +705,8 @@ class Posterior(Mapping[str, np.ndarray]):
                 raise KeyError(
                     f"{name!r} is asked for its draws, and there are none: save(path, draws=0) and "
                     "thinned(0) keep none, means and standard deviations were kept without draws, "
-                    "which this needs. Save the fitted model again with draws=100 or more, or fit "
-                    "it again."
+                    "which this needs. Save the fitted model again with draws=None, all of them, "
+                    "or draws=100 or more where there are as many, or fit it again."
                 )
             raise KeyError(f"no draws named {name!r}; available: {known}{alone}")
 

@@ -72,6 +72,8 @@ class About:
         Lines below the table that are about the fit.
     lent : bool
         Whether effective units are those of all periods together.
+    of_units : int or None
+        How many units intervals rest on that are for another sample of them.
     """
 
     title: str | None = None
@@ -81,6 +83,7 @@ class About:
     ends: tuple[str, ...] = ("interval", "seen_interval")
     asides: Sequence[str] = ()
     lent: bool = False
+    of_units: int | None = None
 
 
 class Result(Bunch):
@@ -102,6 +105,8 @@ class Result(Bunch):
         Names of the axes of the entries, and the labels along them.
     prob : float or None
         Probability of the intervals.
+    of_units : int or None
+        How many units were sampled, where intervals are for another sample of them.
     source : str or None
         What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
@@ -133,6 +138,11 @@ class Result(Bunch):
     def title(self) -> str | None:
         """What it is about."""
         return self._about.title
+
+    @property
+    def of_units(self) -> int | None:
+        """How many units were sampled, where its intervals are for another sample of them."""
+        return self._about.of_units
 
     @property
     def axes(self) -> dict[str, list]:

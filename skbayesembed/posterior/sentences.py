@@ -147,7 +147,14 @@ def ended(text: str, source: str | None, n_units: float = np.inf) -> str:
 
 
 def effect(
-    of: str, term: str, more: str, *, held: bool, figures: tuple[str, str], decided: bool
+    of: str,
+    term: str,
+    more: str,
+    *,
+    held: bool,
+    figures: tuple[str, str],
+    decided: bool,
+    above: bool | None = None,
 ) -> str:
     """What a slope is: a difference where its sign is decided, else that it is not.
 
@@ -162,6 +169,9 @@ def effect(
     figures : (str, str)
         The slope, and what stands in brackets behind it.
     decided : bool
+    above : bool or None
+        Of a probability, whether its slope is positive, the slope in ``figures`` being without a
+        sign where it is decided; None of all else.
 
     Examples
     --------
@@ -170,14 +180,21 @@ def effect(
     >>> effect("the year", "'war'", "one", **options, decided=False)
     "Whether the year is larger or smaller with more of 'war' is not decided: with one more it \
 differs by +2 (-1 to +5)"
+    >>> options = {"held": False, "figures": ("0.2", "(0.1 to 0.3)"), "above": True}
+    >>> effect("the probability of 'vote'", "'war'", "one", **options, decided=True)
+    "With one more of 'war', the probability of 'vote' is higher by 0.2 (0.1 to 0.3)"
     """
     beside = ", the other terms held" if held else ""
     slope, brackets = figures
+    if decided and above is not None:
+        side = "higher" if above else "lower"
+        return f"With {more} more of {term}, {of} is {side} by {slope}{beside} {brackets}"
     if decided:
         return f"With {more} more of {term}, {of} differs by {slope}{beside} {brackets}"
     comma = "," if held else ""
+    sides = "is larger or smaller" if above is None else "rises or falls"
     return (
-        f"Whether {of} is larger or smaller with more of {term}{beside}{comma} is not decided: "
+        f"Whether {of} {sides} with more of {term}{beside}{comma} is not decided: "
         f"with {more} more it differs by {slope} {brackets}"
     )
 

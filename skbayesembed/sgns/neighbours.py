@@ -255,8 +255,10 @@ class Neighbours(Table):
         if point:
             text = f"The word nearest to {of_word} is {str(self.words[0])!r}: {cosine}"
         else:
+            # by units of a mode there is no posterior mean
+            by = "cosine" if (source or "").startswith("units") else "posterior means"
             text = (
-                f"Of the {n} words that are nearest to {of_word} by posterior means, "
+                f"Of the {n} words that are nearest to {of_word} by {by}, "
                 f"{_expected(self)} of {n} can be expected among the {n} nearest {_where(self)}; "
                 f"the surest is {str(self.words[surest])!r}: "
                 f"{chance(self.prob_top[surest], f'top {n}')}, {cosine}"

@@ -13,7 +13,7 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of, marked, notes_on_unmixed
+from .labels import labels_of, marked, mixed_of, notes_on_unmixed
 from .predict import FoldIn, topic_features
 from .recording import unmixed_topics
 from .theta import theta_draws
@@ -35,7 +35,8 @@ class DocumentTopics(Table):
     words : ndarray of str of shape (n_topics,)
         Words that tell each topic from the others.
     unmixed : ndarray of int
-        Topics whose shares of the training tokens have not mixed.
+        Topics whose shares of the training tokens have not mixed; data frames have a column
+        ``mixed``.
     prob : float
         Probability of the intervals.
     n_draws : int
@@ -62,6 +63,10 @@ class DocumentTopics(Table):
     n_draws: int
 
     _max_rows = 40
+
+    def _series(self):
+        n, k = self.mean.shape
+        return super()._series() | {"mixed": np.tile(mixed_of(self.unmixed, k), n)}
 
     def _columns(self):
         n, k = self.mean.shape

@@ -18,7 +18,7 @@ from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
 from .inputs import vocabulary_reading
-from .labels import labels_of, marked, notes_on_unmixed
+from .labels import labels_of, marked, mixed_of, notes_on_unmixed
 from .recording import unmixed_topics
 from .theta import theta_draws
 
@@ -54,7 +54,8 @@ class TopicEffects(Table):
         Probability of the intervals.
     unmixed : ndarray of int or None
         Topics whose shares had not mixed when the fit ended: their part ``sd_topics`` is not to be
-        relied on. The table marks their rows, and a figure has neither intervals nor p of them.
+        relied on. The table marks their rows, data frames have a column ``mixed``, and a figure has
+        neither intervals nor p of them.
 
     Examples
     --------
@@ -144,6 +145,10 @@ class TopicEffects(Table):
 
     def _vectors(self):
         return "draws of vectors" if VECTORS in (self.source or "") else "vectors taken as known"
+
+    def _series(self):
+        n_terms, n_topics = self.mean.shape
+        return super()._series() | {"mixed": np.tile(mixed_of(self.unmixed, n_topics), n_terms)}
 
     def _columns(self):
         n_terms, n_topics = self.mean.shape

@@ -40,6 +40,11 @@ def marked(unmixed):
     return lambda values: [f"{k}{'*' if k in unmixed else ' '}" for k in values]
 
 
+def mixed_of(unmixed, n):
+    """Whether each of ``n`` topics has mixed, a column of data frames; all without chains."""
+    return ~np.isin(np.arange(n), [] if unmixed is None else unmixed)
+
+
 def notes_on_unmixed(unmixed):
     """Lines below a table of topics, some of which have not mixed; a list."""
     if unmixed is None or not len(unmixed):

@@ -24,9 +24,9 @@ from .documents import DocumentTopics, document_topics, source_of_shares
 from .draws import draws_of
 from .effects import TopicEffects, topic_effects
 from .inputs import vocabulary_reading
-from .labels import label_words, marked, notes_on_unmixed
+from .labels import label_words, marked, mixed_of, notes_on_unmixed
 from .predict import PREDICTIVE_DRAWS, FoldIn, counted_proba, topic_features
-from .recording import background_of, has_gaussians, topic_shares, unmixed_topics
+from .recording import background_of, has_gaussians, rhat_of_shares, topic_shares, unmixed_topics
 from .theta import theta_draws
 
 # Word probabilities of a topic are summarised over at most this many draws.
@@ -124,7 +124,9 @@ class TopicTable(Table):
     background : int or None
         The topic that is the background of the others, of words that all documents share.
     unmixed : ndarray of int or None
-        Topics whose shares have not mixed, which are marked.
+        Topics whose shares have not mixed, which are marked; data frames have a column ``mixed``.
+    rhat : ndarray of shape (n_topics,) or None
+        Split R-hat of the shares, in data frames; None of draws that are no chains.
 
     Examples
     --------
@@ -149,6 +151,11 @@ class TopicTable(Table):
     prob: float
     background: int | None = None
     unmixed: np.ndarray | None = None
+    rhat: np.ndarray | None = None
+
+    def _series(self):
+        more = {} if self.rhat is None else {"rhat": self.rhat}
+        return super()._series() | {"mixed": mixed_of(self.unmixed, self.share.size)} | more
 
     def _columns(self):
         words = [" ".join(row) for row in self.words]
@@ -241,6 +248,7 @@ def topic_table(estimator, n, prob):
         prob,
         background_of(estimator.posterior_),
         unmixed_topics(estimator.posterior_),
+        rhat_of_shares(estimator.posterior_),
     )._resting_on(source_of(estimator))
 
 

@@ -286,11 +286,17 @@ def share_rhat(posterior):
     return rhat(sizes / sizes.sum(axis=-1, keepdims=True), posterior.n_runs)
 
 
+def rhat_of_shares(posterior):
+    """Split R-hat of the topics' shares, (n_topics,); None of draws that are no chains."""
+    return share_rhat(posterior) if posterior.attrs.get("solver") in CHAINS else None
+
+
 def unmixed_topics(posterior):
     """Topics whose shares have not mixed, ndarray of int; none of draws that are no chains."""
-    if posterior.attrs.get("solver") not in CHAINS:
+    found = rhat_of_shares(posterior)
+    if found is None:
         return np.zeros(0, int)
-    return np.flatnonzero(np.nan_to_num(share_rhat(posterior)) > COORDINATE_RHAT_LIMIT)
+    return np.flatnonzero(np.nan_to_num(found) > COORDINATE_RHAT_LIMIT)
 
 
 def _not_mixed(posterior):

@@ -252,9 +252,11 @@ def test_fewer_draws(tmp_path, monkeypatch, capsys):
     again = skbayesembed.load(tmp_path / "few")
     capsys.readouterr()
     again.save(tmp_path / "again")
-    assert "save(path, draws=0) keeps none of the draws, which take most of it: " in (
-        capsys.readouterr().err
-    )
+    said = capsys.readouterr().err
+    assert "save(path, draws=0) keeps none of the draws, which take most of it: " in said
+    assert "(intervals of the posterior, score)" in " ".join(said.split())
+    of_new = [models._of_new(one()) for one in (BayesianSGNS, GaussianLDA, DiSCSenseModel)]
+    assert of_new == ["", ", topics of new documents", ", senses of new snippets"]
     model.save(tmp_path / "none", draws=0)
     size = {name: (tmp_path / f"{name}.npz").stat().st_size for name in ("all", "few", "none")}
     assert size["none"] < size["few"] < size["all"]
@@ -277,7 +279,8 @@ def test_fewer_draws(tmp_path, monkeypatch, capsys):
     ):
         with pytest.raises(KeyError, match="were kept without draws, which this needs") as error:
             ask()
-        assert "save(path, draws=0)" in str(error.value) and "draws=100 or more" in str(error.value)
+        assert "save(path, draws=0)" in str(error.value)
+        assert "Save the fitted model again with draws=None, all of them" in str(error.value)
 
 
 METHODS = {

@@ -49,6 +49,8 @@ def test_neighbours_say_how_many_of_them_are_expected_again(source, where):
     assert f"of these 3, about 2 are expected among the 3 nearest {where}: the sum" in repr(table)
     assert f"about 2 of 3 can be expected among the 3 nearest {where}; " in table.sentence
     assert "the surest is 'bee': P(top 3) = 0.75, cosine 0.40 (90 % interval " in table.sentence
+    by = "cosine" if source == "units" else "posterior means"
+    assert f"that are nearest to 'cat' by {by}, about" in table.sentence
     assert table.sentence.endswith(".") and ("too narrow" in table.sentence) == (source == "vi")
     seen = {"pairs": np.full(3, 50.0), "word_pairs": 3.0, "few": np.zeros(3, bool)}
     few = replace(table, prob_top=top / 5, period=1910, word_few=True, **seen)

@@ -70,7 +70,9 @@ def test_table(model, data):
     for given, wrong in (((K, "woman"), "topic must be"), ((0,), "term must be one of")):
         with pytest.raises(ValueError, match=wrong):
             table.sentence(*given)
-    some = repr(replace(table, unmixed=np.array([0, 2])))
+    some = replace(table, unmixed=np.array([0, 2]))
+    assert some["mixed"].tolist() == (~np.isin(some["topic"], [0, 2])).tolist()
+    some = repr(some)
     assert "topics 0, 2 as points" in some and some.count("  0* ") == some.count("  2* ") == 3
     np.testing.assert_array_equal(table.to_frame()["df"], table.freedom.ravel())
     assert "term woman" in repr(table) and "59 documents of 20 units" in repr(table)

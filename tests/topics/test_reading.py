@@ -112,11 +112,15 @@ def test_printing_and_frames(model):
     info = model.topic_info(4)
     unmixed = model.posterior_.attrs["converged"] is False
     assert info.unmixed.tolist() == unmixed_topics(model.posterior_).tolist()
+    assert np.flatnonzero(~info["mixed"]).tolist() == info.unmixed.tolist()
+    chains = model.posterior_.attrs["solver"] == "gibbs"
+    assert (info.rhat is not None) == chains == ("rhat" in info._series())
     assert repr(info).count("\n") == K + 1 + unmixed + (info.unmixed.size > 0)
     assert ("the chains have not mixed" in repr(info)) == unmixed
     frame = info.to_frame()
     assert isinstance(frame, pd.DataFrame)
-    assert " ".join(frame.columns) == "share low high n_words spread stability coherence words"
+    names = "share low high n_words spread stability coherence words mixed"
+    assert " ".join(frame.columns) == names + " rhat" * chains
     assert len(info) == len(frame) == K and info["share"] is info.share
     with pytest.raises(KeyError, match="unknown column 'size'; available: share"):
         info["size"]

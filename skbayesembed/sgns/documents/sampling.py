@@ -126,6 +126,8 @@ class Sampling:
         effective units.
     n_units : ndarray of shape (n_words,)
         Effective units of each word, as of `scores.effective_units`.
+    n_sampled : int
+        Units that were sampled.
     rank : int
         Components that are not zero at the mode.
     problem : str or None
@@ -149,6 +151,11 @@ class Sampling:
         state = self.__dict__ | {"_at_mode": None, "_waiting": None}
         del state["_at_mode"], state["_waiting"]
         return state
+
+    @property
+    def n_sampled(self):
+        """Number of units that were sampled."""
+        return self._number
 
     @property
     def _awaited(self):

@@ -136,7 +136,9 @@ def ask(
     if shape is not None:
         found = _shaped(found, shape)
     source, lent = source_of(estimator, deviations is not None), hasattr(estimator, "periods_")
-    about = About(title, axes or {}, prob, source, lent=lent)
+    sampling = None if deviations is None else getattr(estimator, "_sampling", None)
+    of_units = None if sampling is None else sampling.n_sampled
+    about = About(title, axes or {}, prob, source, lent=lent, of_units=of_units)
     return Answer(found | more, question, estimator.posterior_, about)
 
 
