@@ -450,7 +450,7 @@ def regress(
             "truth_value": _is_truth_value(outcome),
             "lag_correlation": lag[0],
             "lag_p_value": lag[1],
-            "term_alike": None if when is None else lag[2][keep],
+            "term_alike": None if lag[2] is None else lag[2][keep],
         },
     )
     _warn_of_few(table)
