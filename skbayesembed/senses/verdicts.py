@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..posterior.deciding import said_of_draws
 from ..posterior.sentences import chance, ended, estimate, rounded, side_of_zero
 from ..posterior.sources import FEW_UNITS
 from ..posterior.summary import hdi_interval
@@ -163,7 +164,7 @@ def sentence_on_change(found, sense, genre, periods):
     if verdict in _CHANCES:
         rise = found.prob_increase
         text += f", {chance(1 - rise if verdict == 'fell' else rise, _CHANCES[verdict])}"
-    return ended(f"{text} ({_seen(found, periods)})", found.source)
+    return ended(f"{text} ({_seen(found, periods)}){said_of_draws(found)}", found.source)
 
 
 def _seen(found, periods):
