@@ -15,7 +15,7 @@ _TOO_FEW = "There are too few data"
 # What verdicts of `drift` are in a sentence; where there are no data it is another one.
 _OF_DRIFT = {
     "drifted": "It has drifted by more than the threshold: the whole interval is above it",
-    "no drift": "It has drifted by less than the threshold: the whole interval is below it",
+    "no drift": "No drift beyond the threshold: the whole interval is below it",
     "not decided": "Whether it has drifted by more than the threshold is not decided",
     "not known": f"{_TOO_FEW} in these periods to say whether the word has changed",
 }
@@ -213,5 +213,6 @@ def _ended(text, found, said, periods):
     if verdict:
         text += said_of_draws(found, found.get("threshold", 0.0), _held_against(found))
     text = ended(text, found.source, found.get("n_units", np.inf))
-    text += f" How large it is depends on {_settings(found.settings)}."
+    decided = ", and whether it is decided, depends" if verdict else " depends"
+    text += f" How large it is{decided} on {_settings(found.settings)}."
     return f"{text} {_NEED_NONE}" if verdict and "threshold" in found else text

@@ -15,7 +15,6 @@ from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
 from .embedding import asides_of
 from .verdicts import (
-    ENOUGH_UNITS,
     FEWEST_SNIPPETS,
     advice_on_seen,
     few_data,
@@ -64,7 +63,7 @@ class Prevalences(Table):
         Monte Carlo standard errors of the ends of the intervals, for up to 200 of them; None of
         more, and of a point estimate. Data frames have them.
     seen_outside : ndarray of bool of shape (n_senses, n_genres, n_periods)
-        Where these are of five units or more, and outside the interval.
+        Where these are of three units or more, and outside the interval.
     few : ndarray of bool of shape (n_genres, n_periods)
         Where there are fewer than 10 snippets, or fewer than 3 units of which others are to be
         known: figures show what is said there as the prior's.
@@ -98,12 +97,12 @@ class Prevalences(Table):
 
     @property
     def seen_outside(self) -> np.ndarray:
-        """Where means of five units or more that were seen are outside the interval."""
+        """Where means of three units or more that were seen are outside the interval."""
         if self.seen is None or self.n_units is None or self.n_draws == 1:
             return np.zeros(self.mean.shape, bool)
         low, high = np.moveaxis(self.interval, -1, 0)
         # comparisons with NaN are False
-        return (self.n_units >= ENOUGH_UNITS) & ((self.seen < low) | (self.seen > high))
+        return (self.n_units >= FEW_UNITS) & ((self.seen < low) | (self.seen > high))
 
     @property
     def few(self) -> np.ndarray:
@@ -200,7 +199,7 @@ def on_prevalences_seen(estimator, table):
         return []
     where = "1 row" if n == 1 else f"{n} rows"
     return [
-        f"(seen is outside the interval in {where} of {ENOUGH_UNITS} units or more: "
+        f"(seen is outside the interval in {where} of {FEW_UNITS} units or more: "
         f"{advice_on_seen(estimator)})"
     ]
 

@@ -9,8 +9,6 @@ from ..posterior.sentences import chance, ended, estimate, rounded, side_of_zero
 from ..posterior.sources import FEW_UNITS
 from ..posterior.summary import hdi_interval
 
-# Units seen that are enough to hold their mean against the interval of all.
-ENOUGH_UNITS = 5
 # With fewer snippets of a period, or fewer units of which others are to be known, what is said
 # there is largely what the prior makes of other periods.
 FEWEST_SNIPPETS = 10
@@ -129,7 +127,7 @@ def on_change_seen(estimator, found):
     low, high = found.interval
     if found.source == "point" or np.isnan(seen) or found.get("verdict") == "not mixed":
         return ""
-    enough = min(found.get("units", (0,))) >= ENOUGH_UNITS
+    enough = min(found.get("units", (0,))) >= FEW_UNITS
     outside = enough and (seen < low or seen > high)
     advice = f", outside {{}}: {advice_on_seen(estimator)}" if outside else ""
     verdict = found.get("seen_verdict")

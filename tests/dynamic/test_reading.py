@@ -130,7 +130,7 @@ def test_the_interval_decides_and_says_so_where_the_probability_would_not():
     assert "hangs on the draws: zero is within two Monte Carlo errors" in line
     skewed.threshold = 0.2
     assert notes_on_verdict(skewed, 0.9, 0.3) == []
-    (line, _) = notes_on_verdict(skewed, 0.93, 0.1)
+    (line, _) = notes_on_verdict(skewed, 0.97, 0.1)
     assert "the threshold is within two" in line
     for other in ({"source": "units"}, {"verdict": "no data"}):
         assert notes_on_verdict(Bunch(**{**skewed, **other}), 0.93, 0.0) == []
