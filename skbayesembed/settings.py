@@ -22,6 +22,8 @@ from .common.warnings import muted, note_user
 from .corpus.text import materialise
 from .posterior.tables import Column, Table, dashed
 
+# Entries of a sequence that are printed, and how answers are called that the prior would give.
+_MOST_ENTRIES, _NO_DATA = 3, "no data"
 # Letters of a note that are printed.
 _NOTE = 60
 # Seconds from which on each setting that begins is told of.
@@ -89,8 +91,14 @@ class OverSettings(Table):
     @property
     def settings(self) -> list[str]:
         """Parameters of each row as text, a list of str."""
-        texts = [", ".join(f"{k}={_brief(v)}" for k, v in one.items()) for one in self.params]
+        texts = self._texts(_MOST_ENTRIES)
+        if len(set(texts)) < len({str(one) for one in self.params}):
+            texts = self._texts(None)
         return [text + _OWN * own for text, own in zip(texts, self.own.tolist(), strict=True)]
+
+    def _texts(self, most):
+        """Parameters of each row, of sequences up to so many entries; all without ``most``."""
+        return [", ".join(f"{k}={_brief(v, most)}" for k, v in one.items()) for one in self.params]
 
     def _columns(self):
         entries = (
@@ -130,9 +138,13 @@ class OverSettings(Table):
         lines = []
         for entry in dict.fromkeys(self.entries):
             here = np.flatnonzero(known & (np.array(self.entries) == entry))
-            if here.size > 1:
-                name = f"{entry}: " if entry else ""
-                lines += [f"({name}{line})" for line in self._over(here)]
+            without = np.array([self.verdicts[row] == _NO_DATA for row in here], bool)
+            name = f"{entry}: " if entry else ""
+            if np.count_nonzero(~without) > 1:
+                lines += [f"({name}{line})" for line in self._over(here[~without])]
+            if without.any():
+                of = f"{np.count_nonzero(without)} of {_number(here.size, 'setting')}"
+                lines.append(f"({name}no data in {of}: left out of estimates and verdicts)")
         if any(len(note) > _NOTE for note in self.notes):
             lines.append("(notes are cut: the attribute notes has them whole)")
         lines += [f"({failed} failed: see the notes)"] if failed else []
@@ -171,8 +183,19 @@ class OverSettings(Table):
         return f"{called} changes in {np.count_nonzero(values != held)} of {of} settings"
 
 
-def _brief(value):
-    return value if isinstance(value, str | int | float | bool | None) else type(value).__name__
+def _brief(value, most):
+    """A value of a parameter, of sequences up to so many entries; of other objects their type."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple):
+        shown = [str(_brief(one, most)) for one in value]
+        if most is not None and len(shown) > most:
+            shown[most - 1 : -1] = [".."]
+        return f"[{', '.join(shown)}]"
+    plain = isinstance(value, str | int | float | bool | range | None)
+    return value if plain else type(value).__name__
 
 
 def over_settings(
@@ -216,7 +239,8 @@ def over_settings(
     OverSettings
         A table. A setting whose fit or answer fails has a row with the reason. Below it, how far
         apart answers are, and in how many settings the sign of an answer (of one that may be of
-        either sign) and its verdict are others than with the own setting.
+        either sign) and its verdict are others than with the own setting. Answers whose verdict is
+        ``"no data"`` are counted in a line of their own, and left out of these.
 
     Raises
     ------

@@ -8,6 +8,7 @@ from sklearn.utils import Bunch
 
 from skbayesembed import BayesianSGNS, over_settings, regress
 from skbayesembed.common.warnings import note_user
+from skbayesembed.settings import OverSettings
 
 TEXTS = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
 MODEL = BayesianSGNS(2, solver="map", min_count=1, prior_precision=1.0, random_state=0)
@@ -128,6 +129,28 @@ def test_signs_and_verdicts_are_held_against_the_own_setting(grid, own, lines, m
     np.testing.assert_array_equal(table.proba > 0.5, table.mean > 0)
     for line in lines:
         assert line in repr(table)
+    verdicts[grid[0]] = "no data"
+    rest = len(table) - 1
+    without = repr(over_settings(MODEL, TEXTS, question, {"window": grid}, own=own))
+    assert f"(no data in 1 of {rest + 1} settings: left out" in without
+    kept = table.mean[[one["window"] != grid[0] for one in table.params]]
+    assert (f"from {kept.min():.3f} to {kept.max():.3f}" in without) == (rest > 1)
+
+
+def test_sequences_are_told_apart():
+    def settings(*bins):
+        n, nan, blank = len(bins), np.full((len(bins), 2), np.nan), [""] * len(bins)
+        params = [{"bins": one} for one in bins]
+        return OverSettings(
+            params, blank, nan[:, 0], nan, np.zeros(n, bool), nan[:, 0], blank, blank, None, None,
+            None,
+        ).settings  # fmt: skip
+
+    found = settings(range(1790, 2031, 40), [1790, 1830, 1900, 2030], np.array([1.5, 2.0]), None)
+    assert found == [
+        "bins=range(1790, 2031, 40)", "bins=[1790, 1830, .., 2030]", "bins=[1.5, 2.0]", "bins=None"
+    ]  # fmt: skip
+    assert settings([1, 2, 3, 5], [1, 2, 4, 5]) == ["bins=[1, 2, 3, 5]", "bins=[1, 2, 4, 5]"]
 
 
 def test_notes_are_told_once(monkeypatch, capsys):

@@ -32,7 +32,7 @@ from skbayesembed import over_settings
 grid = [{"diffusion": [1e-4, 1e-2]}, {"n_components": [20]}]
 print(over_settings(
     model, addresses.data, lambda fitted: fitted.similarity_change("peace", "freedom", 1800, 2000),
-    grid, times=addresses.year,
+    grid, own="fitted", times=addresses.year,
 ))
 # %% threshold
 from sklearn.utils import Bunch
@@ -47,7 +47,8 @@ def moved(fitted):
 
 
 print(over_settings(
-    model, addresses.data, moved, {"diffusion": [1e-4, 1e-2]}, times=addresses.year
+    model, addresses.data, moved, {"diffusion": [1e-4, 1e-2]}, own="fitted",
+    times=addresses.year,
 ))
 # %% scores
 import numpy as np

@@ -14,12 +14,15 @@ from typing import Any
 
 from ..common.checks import check_bool, check_choice, check_integer, check_real
 from ..common.warnings import warn_user
+from .prepared import ENVIRONMENT
 from .remote import FILES, RemoteFile
 
 _ENVIRONMENT, _FOLDER = "SKBAYESEMBED_DATA_HOME", "~/skbayesembed_data"
 _CHUNK = 2**16
 # A connection that brings fewer bytes than this within its timeout has stalled.
 _LEAST_BYTES = 1024
+# Files of which a folder of prepared data may have a copy, which is read instead.
+_COPIED = ("inaugural.zip", "sotu_text.rda", "sotu_meta.rda", "brown.zip", "conll2000.zip")
 # Answers of a server that may be others later; with all others there is no use in asking again.
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 
@@ -127,7 +130,8 @@ def fetch_file(
         return path
     if not download_if_missing:
         state = "is not the right one" if path.exists() else "is missing"
-        raise OSError(f"{path} {state}, and download_if_missing=False. {_advice(remote, path)}")
+        advice = _advice(remote, path, data_home)
+        raise OSError(f"{path} {state}, and download_if_missing=False. {advice}")
     for attempt in range(n_retries + 1):
         try:
             _download(remote, _part_of(path), timeout)
@@ -136,9 +140,11 @@ def fetch_file(
         except (OSError, HTTPException) as error:
             passing = not isinstance(error, urllib.error.HTTPError) or error.code in _PASSING
             if attempt == n_retries or not passing or _is_ours(error):
+                # what urllib went through says no more than the reason
                 raise OSError(
-                    f"{remote.url} could not be downloaded: {_say(error)}. {_advice(remote, path)}"
-                ) from error
+                    f"{remote.url} could not be downloaded: {_say(error)}. "
+                    f"{_advice(remote, path, data_home)}"
+                ) from None
             warn_user(f"{remote.url}: {_say(error)}; trying again.", UserWarning)
             time.sleep(delay)
     raise AssertionError("unreachable")
@@ -224,8 +230,18 @@ def _say(error: Any) -> str:
     return str(reason) or type(reason).__name__
 
 
-def _advice(remote: RemoteFile, path: Path) -> str:
+def _advice(remote: RemoteFile, path: Path, data_home: Any) -> str:
+    copied = data_home is None and remote.filename in _COPIED
+    prepared = (
+        f" Where a folder has prepared copies of the data already, name it by the environment "
+        f"variable {ENVIRONMENT} ({_set_to(os.environ.get(ENVIRONMENT))})."
+    )
     return (
         f"Try again later; or bring the file by other means, {remote.n_bytes:,} bytes with the "
         f"SHA-256 {remote.sha256}, from {remote.url} to {path}."
+        f"{prepared if copied else ''}"
     )
+
+
+def _set_to(folder: str | None) -> str:
+    return f"{folder!r} has none of this" if folder else "it is not set"

@@ -395,7 +395,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``pairs``, the positive pairs that the word was the target of in the two periods,
             ``uses`` and ``units_seen``, as of `similarity_change`;
             ``known``, the share of the prior's variance of its move that was taken away by what was
-            seen, from 0, nothing, to 1, all (NaN for point estimates without units).
+            seen, from 0, nothing, to 1, all (NaN for point estimates without units, and where there
+            is too little text in one of the periods).
             With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, and
             ``units``, the effective units, of all periods, that the vector rests on in the two:
             NaN in a period with too little text of the word, where they would be those of other
@@ -447,7 +448,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             units = [float(units[places_of(self, t, index)]) for t in at]
             found.units = tuple(np.where(found.few_pairs, np.nan, units).tolist())
             without_data(found, any(found.few_pairs))
-        found.known = float(known[0])
+        # without data it would say what other periods lend
+        found.known = np.nan if any(found.few_pairs) else float(known[0])
         found.typical = typical_distance(self, distance, at)
         default = threshold is None
         if default and distance == "euclidean":

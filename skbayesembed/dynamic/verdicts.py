@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..posterior.deciding import note_on_draws, said_of_draws
 from ..posterior.sentences import ended, estimate, side_of_zero
 from .predict import diffusion_draws
 
@@ -14,7 +15,7 @@ _TOO_FEW = "There are too few data"
 # What verdicts of `drift` are in a sentence; where there are no data it is another one.
 _OF_DRIFT = {
     "drifted": "It has drifted by more than the threshold: the whole interval is above it",
-    "no drift": "It has drifted by less than the threshold: the whole interval is below it",
+    "no drift": "No drift beyond the threshold: the whole interval is below it",
     "not decided": "Whether it has drifted by more than the threshold is not decided",
     "not known": f"{_TOO_FEW} in these periods to say whether the word has changed",
 }
@@ -89,7 +90,9 @@ def verdict_on_change(found):
 
 
 def notes_on_verdict(found, proba, value):
-    """Line below a table whose one-sided probability would decide otherwise than its interval.
+    """Lines below a table whose one-sided probability would decide otherwise than its interval.
+
+    And of one whose verdict hangs on the draws.
 
     Intervals by units leave as much on either side, and agree with it up to Monte Carlo error;
     highest density intervals of a skewed posterior need not.
@@ -112,12 +115,18 @@ def notes_on_verdict(found, proba, value):
     decided = low > value, high < value
     if found.source == "units" or found.verdict == "no data":
         return []
+    on_draws = note_on_draws(found, value, _held_against(found))
     if decided == (proba > 1.0 - tail, proba < tail):
-        return []
+        return on_draws
     return [
+        *on_draws,
         "(the interval decides the verdict; of the highest density, it need not leave as much on "
-        "either side, as P does)"
+        "either side, as P does)",
     ]
+
+
+def _held_against(found):
+    return "the threshold" if "threshold" in found else "zero"
 
 
 def sentence_on_drift(found, kind, word, periods, learned):
@@ -201,6 +210,9 @@ def _ended(text, found, said, periods):
         text += f"; of {'the word' if 'known' in found else 'the word with fewer'} there are "
         text += _pairs(found, periods)
     text = f"{text}{'. ' if verdict else ''}{verdict}"
+    if verdict:
+        text += said_of_draws(found, found.get("threshold", 0.0), _held_against(found))
     text = ended(text, found.source, found.get("n_units", np.inf))
-    text += f" How large it is depends on {_settings(found.settings)}."
+    decided = ", and whether it is decided, depends" if verdict else " depends"
+    text += f" How large it is{decided} on {_settings(found.settings)}."
     return f"{text} {_NEED_NONE}" if verdict and "threshold" in found else text

@@ -31,7 +31,7 @@ class PrevalenceDisplay(Display):
     their lines dotted and their bands pale: they are what the prior makes of the periods around.
     Where ``fit`` was told of units,
     crosses are the means in the units seen (``seen`` of ``prevalence_info``); a line below the time
-    says so where some of five units or more lie outside their bands.
+    says so where some of three units or more lie outside their bands.
 
     Prevalences add up to one: of two senses the second line mirrors the first, and ``senses=[0]``
     of ``from_estimator``, ``from_result`` or ``plot`` shows the first alone.

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 # Rows that are printed of a longer table.
 _MAX_ROWS = 20
 # How entries are printed; others as many digits as they need.
-_SHOWS = {"mean": ".3f", "sd": ".3f", "seen": dashed(".3f"), "p_value": p_values, "known": ".2f",
-          "elpd": ".1f", "se": ".1f", "p_loo": ".1f", "p_waic": ".1f"}  # fmt: skip
+_SHOWS = {"mean": ".3f", "sd": ".3f", "seen": dashed(".3f"), "p_value": p_values,
+          "known": dashed(".2f"), "elpd": ".1f", "se": ".1f", "p_loo": ".1f",
+          "p_waic": ".1f"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
 TWO_QUESTIONS = (
     "(two questions: the interval says what other text would say of these words, p whether words "

@@ -37,8 +37,9 @@ _EFFICIENCY_SAMPLE = 50
 # Of trees: what leaving out an entry means, which `loo` and `compare` of ArviZ do.
 _LEFT_OUT = (
     "entries of this log_likelihood are snippets: psense may read them, but loo and compare of "
-    "ArviZ leave out single snippets, and the others of a unit (speaker, work) stay; compare "
-    "models by metrics.score_units, on held-out units."
+    "ArviZ leave out single snippets, and the others of a unit (speaker, work) stay; where many "
+    "have a bad Pareto k they are unreliable: see pareto_k of the method loo. "
+    "metrics.score_units, which holds out units, compares models."
 )
 # Range of log densities over draws up to which they are the same.
 _CONSTANT = 1e-12

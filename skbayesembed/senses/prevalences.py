@@ -9,12 +9,12 @@ from scipy.special import softmax
 
 from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
+from ..posterior.deciding import MOST_ERRORS, errors_of
 from ..posterior.sources import FEW_UNITS, note_on_periods, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
 from .embedding import asides_of
 from .verdicts import (
-    ENOUGH_UNITS,
     FEWEST_SNIPPETS,
     advice_on_seen,
     few_data,
@@ -59,8 +59,11 @@ class Prevalences(Table):
         Units that the training snippets are of; None where ``fit`` was told of none.
     seen : ndarray of shape (n_senses, n_genres, n_periods) or None
         Of ``works="all"``: posterior means in the units seen, NaN where there are none.
+    interval_mcse : ndarray of shape (n_senses, n_genres, n_periods, 2) or None
+        Monte Carlo standard errors of the ends of the intervals, for up to 200 of them; None of
+        more, and of a point estimate. Data frames have them.
     seen_outside : ndarray of bool of shape (n_senses, n_genres, n_periods)
-        Where these are of five units or more, and outside the interval.
+        Where these are of three units or more, and outside the interval.
     few : ndarray of bool of shape (n_genres, n_periods)
         Where there are fewer than 10 snippets, or fewer than 3 units of which others are to be
         known: figures show what is said there as the prior's.
@@ -88,17 +91,18 @@ class Prevalences(Table):
     works: str | None = None
     n_units: np.ndarray | None = None
     seen: np.ndarray | None = None
+    interval_mcse: np.ndarray | None = None
 
     _max_rows = 40
 
     @property
     def seen_outside(self) -> np.ndarray:
-        """Where means of five units or more that were seen are outside the interval."""
+        """Where means of three units or more that were seen are outside the interval."""
         if self.seen is None or self.n_units is None or self.n_draws == 1:
             return np.zeros(self.mean.shape, bool)
         low, high = np.moveaxis(self.interval, -1, 0)
         # comparisons with NaN are False
-        return (self.n_units >= ENOUGH_UNITS) & ((self.seen < low) | (self.seen > high))
+        return (self.n_units >= FEW_UNITS) & ((self.seen < low) | (self.seen > high))
 
     @property
     def few(self) -> np.ndarray:
@@ -146,7 +150,11 @@ class Prevalences(Table):
             "period": [self.periods[t] for t in period],
             "time": self.times[period],
         }
-        return labels | super()._series() | labels
+        series = labels | super()._series() | labels
+        if self.interval_mcse is not None:
+            low, high = self.interval_mcse.reshape(-1, 2).T
+            series |= {"low_mcse": low, "high_mcse": high}
+        return series
 
 
 def prevalence_info(estimator, prob, works):
@@ -168,12 +176,20 @@ def prevalence_info(estimator, prob, works):
         None if estimator.units_ is None else works,
         n_units,
         mean_seen(estimator) if of_all else None,
+        _errors_of(estimator, draws, prob),
     )
     of_works = None if works == "seen" else estimator.units_ is not None
     return table._resting_on(
         source_of(estimator, of_works=of_works),
         [*asides_of(estimator.posterior_), *on_prevalences_seen(estimator, table)],
     )
+
+
+def _errors_of(estimator, draws, prob):
+    """Errors of the ends of `interval_of`; None of a point estimate, and of too many."""
+    if len(draws) == 1 or draws[0].size > MOST_ERRORS:
+        return None
+    return np.moveaxis(errors_of(estimator.posterior_, draws, prob), 2, 0)
 
 
 def on_prevalences_seen(estimator, table):
@@ -183,7 +199,7 @@ def on_prevalences_seen(estimator, table):
         return []
     where = "1 row" if n == 1 else f"{n} rows"
     return [
-        f"(seen is outside the interval in {where} of {ENOUGH_UNITS} units or more: "
+        f"(seen is outside the interval in {where} of {FEW_UNITS} units or more: "
         f"{advice_on_seen(estimator)})"
     ]
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_prob, check_real
+from ..posterior.deciding import errors_of, note_on_draws
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import About, Result
 from ..posterior.sources import source_of
@@ -448,17 +449,21 @@ class SenseReadingMixin:
         Result
             ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``end`` less that at
             ``start``, ``prob_increase``, the probability that this is above zero, and all
-            ``draws``; ``snippets``, the training snippets of the two periods (of the genre). Where
-            ``fit`` was told of units, also ``units``, the number of them in the two periods, and,
-            of all units, ``seen``, the mean of the change in the units seen, NaN where a period (in
-            a genre) has none; its ``seen_interval`` (2,) and ``seen_verdict``, what this interval
-            decides. Where that differs from the verdict on all units, ``sentence`` has both.
+            ``draws``; where there is an interval, ``interval_mcse`` (2,), the Monte Carlo standard
+            errors of its ends; ``snippets``, the training snippets of the two periods (of the
+            genre). Where ``fit`` was told of units, also ``units``, the number of them in the two
+            periods, and, of all units, ``seen``, the mean of the change in the units seen, NaN
+            where a period (in a genre) has none; its ``seen_interval`` (2,) and ``seen_verdict``,
+            what this interval decides. Where that differs from the verdict on all units,
+            ``sentence`` has both.
 
             ``verdict``, where there is an interval, sums up: ``"not mixed"`` where chains have not;
             ``"no data"`` where one of the periods has fewer than 10 snippets, or fewer than 3 units
             of which others are to be known, so that this is largely what the prior makes of other
             periods; else ``"rose"`` where the whole interval is above zero, ``"fell"`` where it is
-            below, and ``"not decided"``. ``sentence`` says it in words, to be copied.
+            below, and ``"not decided"``. ``sentence`` says it in words, to be copied. Both it and a
+            line below the table tell of a verdict that hangs on the draws, where zero is within two
+            Monte Carlo errors of the end that decides.
 
         Raises
         ------
@@ -492,7 +497,9 @@ class SenseReadingMixin:
         title = f"change of the prevalence of sense {sense}{of} from {before} to {after}"
         found = self._result(summarise(change, prob, **entries), title, {}, prob, works)
         if found.source != "point":
+            found.interval_mcse = errors_of(self.posterior_, change, prob)
             found.verdict = verdict_on_change(found, works)
+            found._noting(*note_on_draws(found))
             if "seen_interval" in found:
                 found.seen_verdict = verdict_on_change(found, "seen", found.seen_interval)
         found.sentence = sentence_on_change(found, f"sense {sense}{of}", genre, (before, after))

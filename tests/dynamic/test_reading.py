@@ -125,6 +125,13 @@ def test_the_interval_decides_and_says_so_where_the_probability_would_not():
     (line,) = notes_on_verdict(skewed, 0.93, 0.0)
     assert "the interval decides the verdict" in line
     (line,) = notes_on_verdict(Bunch(**{**skewed, "interval": np.array([-0.1, 2.0])}), 0.96, 0.0)
+    skewed.interval_mcse = np.array([0.06, 0.01])
+    (line,) = notes_on_verdict(skewed, 0.97, 0.0)
+    assert "hangs on the draws: zero is within two Monte Carlo errors" in line
+    skewed.threshold = 0.2
+    assert notes_on_verdict(skewed, 0.9, 0.3) == []
+    (line, _) = notes_on_verdict(skewed, 0.97, 0.1)
+    assert "the threshold is within two" in line
     for other in ({"source": "units"}, {"verdict": "no data"}):
         assert notes_on_verdict(Bunch(**{**skewed, **other}), 0.93, 0.0) == []
 

@@ -12,9 +12,12 @@ from scipy.special import logsumexp, softmax
 
 from skbayesembed import DiSCSenseModel
 from skbayesembed.datasets import make_senses
+from skbayesembed.posterior.deciding import errors_of, hangs_on_draws
 from skbayesembed.posterior.posterior import Posterior, hdi_interval
 from skbayesembed.posterior.psis import smoothed_weights
+from skbayesembed.posterior.summary import interval_errors
 from skbayesembed.senses.info import lasting_of, overlaps_of
+from skbayesembed.senses.verdicts import sentence_on_change
 from tests.helpers.extras import optional
 
 pd = optional("pandas")
@@ -196,6 +199,16 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     low, high = found.interval
     assert found.verdict == ("rose" if low > 0 else "fell" if high < 0 else "not decided")
     assert found.verdict in found.sentence and f"{found.mean:+.2f} (80 % inter" in found.sentence
+    np.testing.assert_allclose(found.interval_mcse, interval_errors(change, 0.8, 2))
+    # several of each draw make up no more chains
+    twice = errors_of(fitted.posterior_, np.tile(change, 2), 0.8)
+    np.testing.assert_allclose(twice, interval_errors(np.repeat(change, 2), 0.8, 2))
+    hangs = "the verdict hangs on the draws: zero is within two"
+    assert (hangs in repr(found)) == bool(hangs_on_draws(found))
+    # as it would be with as few draws as these that the error is that of the width
+    found.update(interval_mcse=np.ptp(found.interval) * np.ones(2), verdict="not decided")
+    text = sentence_on_change(found, "sense 1", None, (1, 2))
+    assert f"{hangs[1:]} Monte Carlo errors of an end; take more draws." in text
     assert f"{place[0]} snippets in 1805-1814 and {place[2]} snippets" in found.sentence
     assert ("in prose" in found.sentence) == (genre is not None)
     assert found.sentence not in repr(found) and found.verdict in repr(found)

@@ -247,20 +247,20 @@ def test_readings_say_whose_prevalences_they_are(fitted):
 
 
 def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
-    """Of five units and more, in the table and in the sentence."""
+    """Of three units and more, in the table and in the sentence."""
     table = fitted.prevalence_info()
     inside = replace(table, seen=table.mean, n_units=np.full((2, 2), 9))
     assert not inside.seen_outside.any()
-    seen, n_units = table.mean.copy(), np.array([[9, 9], [4, 5]])
+    seen, n_units = table.mean.copy(), np.array([[9, 9], [2, 3]])
     seen[0] = table.interval[0, ..., 1] + 0.1
     seen[1, 0, 0] = np.nan
     told = replace(table, seen=seen, n_units=n_units)
     expected = np.zeros((2, 2, 2), bool)
-    expected[0] = n_units >= 5
+    expected[0] = n_units >= 3
     np.testing.assert_array_equal(told.seen_outside, expected)
     assert not replace(told, n_draws=1).seen_outside.any()
     (line,) = on_prevalences_seen(fitted, told)
-    assert "outside the interval in 3 rows of 5 units or more" in line and "report both" in line
+    assert "outside the interval in 3 rows of 3 units or more" in line and "report both" in line
     assert on_prevalences_seen(fitted, inside) == []
     assert "  -  " in repr(told)
     change = fitted.prevalence_change(0, 0, 1)
@@ -278,7 +278,7 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
         text = on_change_seen(fitted, change)
         whole = f" In the units seen {said}: the change is -0.20 (90 % interval -0.35 to -0.09)."
         assert text == (whole if said else "")
-    for n, seen, said in ((5, 2.0, True), (4, 2.0, False), (5, np.nan, False), (5, 0.0, False)):
+    for n, seen, said in ((3, 2.0, True), (2, 2.0, False), (3, np.nan, False), (3, 0.0, False)):
         change.update(seen=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
         text = on_change_seen(fitted, change)
         assert ("In the units seen the change is +2.00, outside" in text) == said == bool(text)

@@ -212,7 +212,8 @@ def test_nearer_of_two_is_the_contrast(fitted):
     assert ("is not decided" in table.sentence) == (table.verdict == "not decided")
     assert table.sentence.count(" or to ") == (table.verdict == "not decided")
     for answer, kind in ((table, "nearer"), (found, "contrast")):
-        assert repr(answer).count("verdict") == 1 and answer.sentence not in repr(answer), kind
+        told = repr(answer).replace("(the verdict hangs", "")
+        assert told.count("verdict") == 1 and answer.sentence not in told, kind
     opposite = fitted.contrast(second, first)
     assert opposite.verdict == {"larger": "smaller", "smaller": "larger"}.get(verdict, verdict)
     alone = fitted.nearer("w00", ["w01"])

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import expit
 
 from skbayesembed import BayesianSGNS
+from skbayesembed.posterior.deciding import hangs_on_draws
 from skbayesembed.posterior.summary import interval_errors
 from skbayesembed.sgns.reading import Neighbours
 from tests.helpers.extras import optional
@@ -164,6 +165,9 @@ def test_monte_carlo_errors_of_intervals(model):
     chains = posterior.n_chains if posterior.attrs["solver"] in ("gibbs", "hmc") else None
     expected = interval_errors(found.draws[:, None], 0.9, chains)[0]
     np.testing.assert_allclose(found.interval_mcse, expected)
+    apart = model.contrast(found, model.similarity("oak", "yew"))
+    assert ("hangs on the draws: zero is" in repr(apart)) == hangs_on_draws(apart)
+    assert ("hangs on the draws: zero is" in apart.sentence) == hangs_on_draws(apart)
     near = model.most_similar("oak", 20)
     at = list(near.words).index("elm")
     # another stream for a row further down: alike as two estimates by 100 resamples are, to 10 %

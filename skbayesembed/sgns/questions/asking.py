@@ -12,17 +12,14 @@ from ...common.checks import (
     check_prob,
     is_number,
 )
+from ...posterior.deciding import MOST_ERRORS, errors_of
 from ...posterior.results import About, Result
 from ...posterior.sources import source_of
-from ...posterior.summary import interval_errors, summarise
-from ...spine import CHAINS
+from ...posterior.summary import summarise
 from ..documents import answers
 from .kinds import Differences
 from .operands import values
 from .verdicts import few_pairs, sum_up
-
-# Answers whose intervals' Monte Carlo errors are worked out with them, at about 2 ms each.
-_MOST_ERRORS = 200
 
 
 class Vectors:
@@ -129,7 +126,7 @@ def ask(
     deviations = estimator._deviations()
     if deviations is None:
         found = summarise(draws, prob)
-        if 1 < len(draws) and len(question) <= _MOST_ERRORS:
+        if 1 < len(draws) and len(question) <= MOST_ERRORS:
             found.interval_mcse = errors_of(estimator.posterior_, draws, prob)
     else:
         found = answers.about(deviations, question, draws.mean(axis=0), prob, operands)
@@ -140,14 +137,6 @@ def ask(
     of_units = None if sampling is None else sampling.n_sampled
     about = About(title, axes or {}, prob, source, lent=lent, of_units=of_units)
     return Answer(found | more, question, estimator.posterior_, about)
-
-
-def errors_of(posterior, draws, prob):
-    """Monte Carlo standard errors of the ends of intervals of answers (n_draws, n): (n, 2)."""
-    n_chains = posterior.n_chains if posterior.attrs.get("solver") in CHAINS else None
-    if n_chains is not None and len(draws) % n_chains:
-        n_chains = 1
-    return interval_errors(draws, prob, n_chains)
 
 
 def _shaped(found, shape):

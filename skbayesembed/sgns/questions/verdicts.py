@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...posterior.deciding import note_on_draws, said_of_draws
 from ...posterior.sentences import chance, ended, estimate, side_of_zero
 from ...posterior.sources import FEW_UNITS, FEWEST_USES
 
@@ -50,6 +51,7 @@ def sum_up(found, first, second, few=False, ends=None):
     if found.source != "point":
         verdict = side_of_zero(found.interval, "larger", "smaller")
         found.verdict = np.where(few, "no data", verdict)[()]
+        found._noting(*note_on_draws(found))
     if np.ndim(found.mean):
         return found
     if "verdict" in found:
@@ -86,7 +88,7 @@ def _sentence(found, first, second, ends):
     if ends is not None and verdict not in (None, "no data"):
         low, high = (f"{end:+g}" for end in ends)
         text += f"; {chance(found.prob_inside, f'from {low} to {high}')}"
-    return ended(text, found.source, found.get("n_units", np.inf))
+    return ended(text + said_of_draws(found), found.source, found.get("n_units", np.inf))
 
 
 def verdict_on_nearer(table, few):

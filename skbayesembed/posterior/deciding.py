@@ -1,0 +1,102 @@
+"""Whether a verdict on an interval hangs on the draws that its ends were found by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .summary import interval_errors
+
+# Solvers whose draws are independent of each other.
+_INDEPENDENT = ("vi", "laplace")
+# Answers whose intervals' Monte Carlo errors are worked out with them, at about 2 ms each.
+MOST_ERRORS = 200
+# So many errors from what decides, an end may be on its other side with other draws.
+_ERRORS = 2.0
+# Verdicts that no end decides.
+_OF_NO_END = ("no data", "not mixed")
+_HANGS = (
+    "the verdict hangs on the draws: {} is within two Monte Carlo errors of an end; take more draws"
+)
+
+
+def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:
+    """Monte Carlo standard errors of the ends of intervals of answers.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Whose draws the answers are of.
+    draws : ndarray of shape (n_draws, ...)
+        In the order of those of the posterior; where there are several of each, all first ones
+        before all second ones.
+    prob : float
+        Of the intervals.
+
+    Returns
+    -------
+    ndarray of shape (..., 2)
+        As of `summary.interval_errors`.
+    """
+    n_chains = None if posterior.attrs.get("solver") in _INDEPENDENT else posterior.n_chains
+    if n_chains is not None and len(draws) % n_chains:
+        n_chains = 1
+    of_one = posterior.n_draws * posterior.n_chains
+    if n_chains is not None and len(draws) > of_one and len(draws) % of_one == 0:
+        # those of a draw one after the other, so that chains are chains
+        draws = draws.reshape(-1, of_one, *draws.shape[1:]).swapaxes(0, 1).reshape(draws.shape)
+    return interval_errors(draws, prob, n_chains)
+
+
+def hangs_on_draws(found: Mapping[str, Any], value: float = 0.0) -> Any:
+    """Whether a verdict might be another with other draws.
+
+    It is where what an interval is held against lies within two Monte Carlo errors of the end that
+    decides: of an interval that holds it, of either end.
+
+    Parameters
+    ----------
+    found : mapping of str to object
+        ``interval`` (..., 2), and ``interval_mcse`` (..., 2) and ``verdict`` (...), where it has
+        them.
+    value : float
+        What the interval is held against.
+
+    Returns
+    -------
+    bool or ndarray of bool of shape (...)
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.deciding import hangs_on_draws
+    >>> errors = [[0.01, 0.02]] * 3
+    >>> ends = [[0.015, 0.4], [0.03, 0.04], [-0.3, 0.035]]
+    >>> hangs_on_draws({"interval": ends, "interval_mcse": errors}).tolist()
+    [True, False, True]
+    """
+    interval, errors = np.asarray(found["interval"]), found.get("interval_mcse")
+    if errors is None:
+        return np.zeros(interval.shape[:-1], bool)[()]
+    low, high = np.moveaxis(interval - value, -1, 0)
+    # comparisons with NaN are False
+    near = np.abs(interval - value) < _ERRORS * np.asarray(errors)
+    near_low, near_high = np.moveaxis(near, -1, 0)
+    hangs = np.where(low > 0, near_low, np.where(high < 0, near_high, near_low | near_high))
+    return (hangs & ~np.isin(found.get("verdict", ""), _OF_NO_END))[()]
+
+
+def note_on_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zero") -> list[str]:
+    """Line below a table with a verdict that hangs on the draws; none of others.
+
+    ``what`` the interval is held against, in words.
+    """
+    hangs = np.asarray(hangs_on_draws(found, value))
+    where = "" if hangs.size == 1 else f"in {np.count_nonzero(hangs)} of {hangs.size} rows "
+    return [f"({where}{_HANGS.format(what)})"] if hangs.any() else []
+
+
+def said_of_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zero") -> str:
+    """The same at the end of a sentence without its full stop, or an empty text."""
+    return f". T{_HANGS[1:].format(what)}" if hangs_on_draws(found, value) else ""
