@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
@@ -13,7 +14,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..common.random import generators
-from ..common.trial import current
+from ..common.trial import current, duration, say_line
+from ..common.warnings import note_user
 from ..inference.checkpoint import remembered
 from ..inference.matching import clusters, similarities, similarity
 from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass, mean_mass
@@ -45,6 +47,8 @@ WORTH_NAMING, _CLEAR, _PAIRS = 0.01, 4.0, (1, 2, 2)
 # With n_starts="auto" so many starts at a time, and at most. Modes met once, as a share of all
 # starts, are about the probability that the next meets a new one (Good 1953, Biometrika 40).
 BATCH, _MOST, UNSEEN = 24, 96, 0.05
+# Seconds that a batch takes where those who asked for no lines are told of the next.
+_PATIENCE = 10.0
 # Starts of a batch from which senses are exchanged, at most: the densest of each mode.
 _MOST_JOINTS = 6
 # From the heaviest mode so many modes beside it are explored, and weighed where they are not less
@@ -294,6 +298,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     def side_by_side(function, tasks):
         return parallel(delayed(_alone)(function, *task) for task in tasks)
 
+    begun = time.monotonic()
     with OneBlasThread():
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)
         starts = remembered(
@@ -303,8 +308,10 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         joined = _joined(starts, given, binding, seeds, side_by_side, 0)
         while n_starts == "auto" and len(starts) < _MOST and not _met(starts, binding):
             n = len(starts)
-            if verbose:
-                print(_on_going_on(starts, binding), flush=True)
+            gone = time.monotonic() - begun
+            if verbose or gone > _PATIENCE:
+                line = f"{_on_going_on(starts, binding)}, about {duration(gone * BATCH / n)}"
+                (say_line if verbose else note_user)(line)
             tasks = [(*given, rng) for rng in generators(seeds, BATCH)]
             starts += remembered(f"starts-{n}", partial(side_by_side, annealed, tasks))
             joined += _joined(starts[n:], given, binding, seeds, side_by_side, n)

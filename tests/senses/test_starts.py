@@ -127,6 +127,11 @@ def test_starts_go_on_until_modes_were_met_twice(
     assert annealed.n == expected
     assert capsys.readouterr().out.count("24 more starts") == expected // 24 - 1
     assert sum(mode.n_starts for mode in modes) == expected
+    # those who asked for no lines are told where it takes long
+    monkeypatch.setattr(starts, "_PATIENCE", -1.0)
+    monkeypatch.setattr(starts, "annealed", Scripted(ends))
+    starts.find_modes(data, 1, ModelPrior(), seeds, n_starts="auto", n_jobs=1)
+    assert capsys.readouterr().err.count("24 more starts") == expected // 24 - 1
 
 
 def test_the_densest_start_stands_for_its_mode():
