@@ -302,8 +302,8 @@ def note_memory(n_bytes: float, what: str) -> None:
         trial.memory[what] = float(n_bytes)
 
 
-def _rounded(value):
-    """To two digits, without an exponent."""
+def two_digits(value: float) -> str:
+    """A number to two significant digits, without an exponent where there are few zeros."""
     return f"{float(f'{value:.2g}'):g}"
 
 
@@ -311,5 +311,5 @@ def duration(seconds: float) -> str:
     """Seconds as people say them: ``"0.4 s"``, ``"3.2 min"``, ``"5.6 h"``."""
     for unit, size in (("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * size:
-            return f"{_rounded(seconds / size)} {unit}"
-    return f"{_rounded(seconds)} s"
+            return f"{two_digits(seconds / size)} {unit}"
+    return f"{two_digits(seconds)} s"

@@ -7,6 +7,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.mixing import COORDINATE_RHAT_LIMIT, RHAT_LIMIT, note_mixing
+from ..common.trial import two_digits
 from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
@@ -14,10 +15,11 @@ from ..inference.matching import mean_of_aligned, similarities
 from ..inference.pooling import bytes_of_runs, note_runs, within
 from ..posterior.summary import rhat
 from ..spine import APPROXIMATE, CHAINS, Footprint
+from .exchanges import SAME
 from .model import SenseModel
 from .modes import Modes
 from .priors import prior_of
-from .starts import SAME, first_starts, that_matter
+from .starts import first_starts, that_matter
 
 _DIMS = {
     "prevalence": ("genre", "period", "sense"),
@@ -179,7 +181,7 @@ def _of_unmixed(posterior, mixing):
     means = by_chain.mean(axis=1)
     # chains of equal means may differ in how they are spread, or drift together
     parts = f"It is that of sense {at[-1]}{_cell(posterior, at)}, whose means by chain are "
-    parts += f"{_apart(means)} (standard deviation of its draws {_two_digits(by_chain.std())})"
+    parts += f"{_apart(means)} (standard deviation of its draws {two_digits(by_chain.std())})"
     longer = "raise warmup and draws (chains of twice the length)"
     others = "raise n_starts, label some snippets (y), or choose another n_senses"
     if largest <= _SLIGHT:
@@ -212,11 +214,6 @@ def _apart(means):
         if len(set(shown)) == len(shown):
             break
     return " and ".join(shown) if len(shown) < 3 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def _two_digits(value):
-    """A number with two significant digits, without an exponent where there are few zeros."""
-    return f"{float(f'{value:.2g}'):g}"
 
 
 def _compare_chains(posterior, models):

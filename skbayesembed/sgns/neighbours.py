@@ -116,13 +116,13 @@ def few_notes(table):
     ]
 
 
-def in_period(table, label):
+def in_period(table, label, asides=()):
     """A table of a period, without the units of other periods where it has next to no text."""
     n_units = table.n_units
-    if n_units is not None and table.few is not None:
-        n_units = np.where(table.few, np.nan, n_units)
+    if n_units is not None and table.few_pairs is not None:
+        n_units = np.where(table.few_pairs, np.nan, n_units)
     found = replace(table, period=label, n_units=n_units)
-    return found._resting_on(table.source)._of_periods()
+    return found._resting_on(table.source, asides)._of_periods()
 
 
 def units_columns(table, names):
@@ -220,11 +220,9 @@ class Neighbours(Table):
         return None if self.few is None else self.few | self.word_few
 
     def _seen_in_period(self, asides, **seen):
-        """These with what was seen in the period; units of other periods are none of its own."""
-        found = replace(self, **seen)
-        if found.n_units is not None:
-            found = replace(found, n_units=np.where(found.few_pairs, np.nan, found.n_units))
-        return found._resting_on(self.source, asides)._of_periods()
+        """These with what was seen in the period."""
+        found = replace(self, **seen)._resting_on(self.source)
+        return in_period(found, self.period, asides)
 
     def _notes_on_pairs(self):
         """Lines on what has next to no data in the period."""

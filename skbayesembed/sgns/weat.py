@@ -103,6 +103,11 @@ class AssociationTests(Table):
     few: np.ndarray | None = None
 
     @property
+    def few_pairs(self) -> np.ndarray | None:
+        """Where there is next to no text in the period, as of `Neighbours`."""
+        return self.few
+
+    @property
     def words(self):
         """The names, as notes on units take them."""
         return self.names
