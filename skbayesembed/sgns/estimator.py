@@ -45,7 +45,7 @@ _OF_DRIFT = ("drift", "most_changed", "self_similarity", "periods_")
 
 def _find(estimator, training, seeds):
     """What ``"auto"`` stands for (`Settled`), and what was found with that (`spine.Fitted`)."""
-    settled = settle(spine.plain(estimator), training, seeds["precision"])
+    settled = settle(spine.plain(estimator), training)
     return settled, spine.fit(settled.estimator, ROOM, training, seeds)
 
 
@@ -494,7 +494,7 @@ class BayesianSGNS(
         spine.check(e, ROOM)
         seeds = spine.seeds_of(e, ROOM)
         training = inputs.training_data(e, X, seeds["counts"], units, sample_weight)
-        return resolved(e, training, seeds["precision"], precision)
+        return resolved(e, training, precision)
 
     @told_of_compiling
     def __getattr__(self, name: str) -> Any:

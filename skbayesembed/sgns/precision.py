@@ -2,8 +2,12 @@ r"""``prior_precision="auto"``: the precision whose mode predicts held-out units
 
 A fifth of the units (documents) is held out, or of the pairs where no documents are known. The mode
 of the others is followed along precisions that double or halve, each from the mode before, until
-held-out pairs are predicted worse. At the upper end of the path is a mode of zero, which guesses:
-what is chosen predicts at least as well.
+held-out pairs are predicted worse, and the parabola through the best score and its neighbours says
+where between them the best precision is. At the upper end of the path is a mode of zero, which
+guesses: what is chosen predicts at least as well.
+
+What is held out is a matter of the data, not of ``random_state``: a choice that fell on either of
+two neighbours would double or halve all intervals along directions that the data hardly know.
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ from .pairs import PairCounts, pooled_counts
 from .priors import build_prior
 from .spectral import spectral_start
 
+# For what is held out, and for where the searches start.
+_SEED = 0
 # Share of the units that is held out; where the path begins, and how far it goes at most.
 _SHARE, _BEGIN, _LEAST, _MOST = 0.2, 4.0, 2.0**-6, 2.0**20
 # The searches for modes of the path: scores are compared to three digits.
@@ -59,7 +65,7 @@ class Chosen:
     mode: dict | None
 
 
-def choose_precision(estimator, training, seed):
+def choose_precision(estimator, training):
     """The `Chosen` precision of a fit.
 
     Parameters
@@ -67,15 +73,13 @@ def choose_precision(estimator, training, seed):
     estimator : BayesianSGNS
     training : inputs.Training
         With counts.
-    seed : numpy.random.SeedSequence
-        For what is held out, and for the first start.
     """
     check_memory(
         2 * table_bytes(training.counts, whole=False),
         f"The pair tables of {training.counts.n_words} words, to fit to and to predict,",
         "Give a number for prior_precision, a smaller max_features or a larger min_count.",
     )
-    rng, trial = np.random.default_rng(seed), current()
+    rng, trial = np.random.default_rng(_SEED), current()
     if trial is None or not isinstance(training.by_document, DocumentPairs):
         train, held = split_counts(estimator, training, rng)
     else:
@@ -94,7 +98,8 @@ def choose_precision(estimator, training, seed):
             best = _BEGIN
             path(best)
             trial.end_stage()
-    return Chosen(best, sorted(path.scores.items()), path.held.unpack(path.modes[best]))
+    mode = path.held.unpack(path.modes[best])
+    return Chosen(_between(best, path.scores), sorted(path.scores.items()), mode)
 
 
 def _climb(path):
@@ -107,6 +112,19 @@ def _climb(path):
         if best > _BEGIN:
             break
     return best
+
+
+def _between(best, scores):
+    """Where the parabola through the scores of the best precision and its neighbours is highest.
+
+    To two digits, on the scale of logarithms; the best one itself where a neighbour has no score.
+    """
+    if not {0.5 * best, 2.0 * best} <= set(scores):
+        return best
+    below, top, above = (scores[factor * best] for factor in (0.5, 1.0, 2.0))
+    bend = 2.0 * top - below - above
+    step = np.clip(0.5 * (above - below) / bend, -0.5, 0.5) if bend > 0.0 else 0.0
+    return float(f"{best * 2.0**step:.2g}")
 
 
 class _Path:

@@ -37,7 +37,7 @@ class Settled:
     facts: dict[str, Any]
 
 
-def settle(estimator, training, seed):
+def settle(estimator, training):
     """The `Settled` estimator of a fit.
 
     Parameters
@@ -45,7 +45,6 @@ def settle(estimator, training, seed):
     estimator : BayesianSGNS
         With parameters that are checked.
     training : inputs.Training
-    seed : numpy.random.SeedSequence
 
     Raises
     ------
@@ -61,7 +60,7 @@ def settle(estimator, training, seed):
     if e.prior_precision == AUTO and e.prior != "ard":
         chosen = Chosen(1.0, [], None)
         if training.counts is not None:
-            chosen = choose_precision(e, training, seed)
+            chosen = choose_precision(e, training)
             facts["precision_path"] = ", ".join(f"{p:g}: {s:.5f}" for p, s in chosen.path)
         e.prior_precision = chosen.precision
         _tell(e, f"prior_precision='auto': {chosen.precision:g}")
@@ -73,12 +72,12 @@ def settle(estimator, training, seed):
     return Settled(e, facts)
 
 
-def resolved(estimator, training, seed, precision):
+def resolved(estimator, training, precision):
     """What ``"auto"`` stands for, by sizes alone or after the search for a ``precision``: Bunch."""
     e = estimator
     reason = "given"
     if precision:
-        settled = settle(e, training, seed)
+        settled = settle(e, training)
         e, reason = settled.estimator, settled.facts.get("solver_reason", reason)
         solver = e.solver
     elif isinstance(e.solver, str) and e.solver == AUTO:

@@ -74,6 +74,6 @@ ROOM = Room(
     pose=pose,
     labels=labels,
     diagnose=diagnose,
-    streams=("counts", "mode", "solve", "units", "precision"),
+    streams=("counts", "mode", "solve", "units"),
     auto=True,
 )

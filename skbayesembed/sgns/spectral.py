@@ -41,7 +41,7 @@ def spectral_start(model, rng, run):
     vectors = np.zeros((2, *shape), np.float32)
     width = min(shape[1] + _MORE, shape[0])
     frame = rng.standard_normal((shape[0], width)).astype(np.float32)
-    precision = [prior.diagonal(side).mean(axis=1) for side in (0, 1)]
+    precision = _precision(prior)
     steps = _AT_ZERO + _STEPS
     counted = laps("spectral start", steps, exact=True)
     for step in range(steps):
@@ -59,6 +59,27 @@ def spectral_start(model, rng, run):
     if model.anchors is not None:
         arrays["alpha"][model.anchors] = model.anchor_values
     return arrays
+
+
+def extended(model, vectors, more, rng, run):
+    """Balanced vectors (2, n_words, K + more): a step of `spectral_start` from those given.
+
+    The components that come to those of ``vectors`` (2, n_words, K) are what the data would rather
+    have than none.
+    """
+    n_words, k = model.n_words, model.n_components
+    residuals, precision = Residuals(model.pairs, run), _precision(model.prior)
+    width = min(k + more + _MORE, n_words)
+    frame = rng.standard_normal((n_words, width)).astype(np.float32)
+    frame[:, :k] = vectors[1]
+    for _ in range(_AT_ZERO):
+        found, frame = _decomposed(residuals, vectors.astype(np.float32), precision, frame)
+    return balanced(found[:, :, : k + more])
+
+
+def _precision(prior):
+    """Mean precision of each word's vector, of both sides."""
+    return [prior.diagonal(side).mean(axis=1) for side in (0, 1)]
 
 
 def _decomposed(residuals, vectors, precision, frame):

@@ -2,35 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from ..data import DensePeriod
 from ..model import SIDES, DynamicDensity
-
-
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """What `DynamicDensity` and `DynamicLaplace` ask of a model, without a table of pairs."""
-
-    prior: Any
-    center: dict
-
-    @property
-    def n_periods(self):
-        return self.prior.n_periods
-
-    @property
-    def n_words(self):
-        return self.center["rho"].shape[0]
-
-    @property
-    def n_components(self):
-        return self.center["rho"].shape[1]
-
-    def in_frame(self, alpha, *vectors):
-        """The vectors as they are."""
-        return vectors
+from ..words import Words
 
 
 def density_of(counts, prior, arrays):
@@ -50,5 +24,5 @@ def density_of(counts, prior, arrays):
             n += kappa
             kappa -= 0.5 * n
             tables.append(DensePeriod(t, n, kappa))
-    model = _Model(prior, {name: arrays[name].mean(axis=0) for name in SIDES})
+    model = Words(prior, {name: arrays[name].mean(axis=0) for name in SIDES})
     return DynamicDensity(model, tables=tables)

@@ -22,16 +22,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-# Up to so many units each has a deviation of its own; beyond, as many random sums of units do, with
-# standard deviations within 1 / sqrt(2 * 400) = 3.5 % of those of all units.
-MOST_UNITS = 400
-# Beyond so many entries of a side's vectors fewer sums must do, since each costs a linear system:
-# within 5.6 %, and beyond so many more within 9.4 %. Degrees of freedom allow for it.
-_LARGE, _FEWER_UNITS = 40_000, 160
-LARGEST, _FEWEST_SUMS = 200_000, 56
-# Directions in which the prior's part is drawn: its standard deviations, a small part of the whole,
-# are within 9 %, 12 % or 27 %.
-PRIOR_DRAWS, _FEWER_DRAWS, _FEWEST_DRAWS = 64, 32, 7
+# Up to so many units each has a deviation of its own; beyond, as many random sums of units do, and
+# standard deviations have relative standard errors of 1 / sqrt(2 * 400) = 3.5 %. The prior's part
+# is that of so many random directions, 4.4 %: of small texts it is the larger one.
+MOST_UNITS, _PRIOR_DRAWS = 400, 256
+# Each costs a linear system. Beyond so many entries of a side's vectors fewer must do, by a power
+# of their number: at 40,000 it is 5 and 6 %, at 160,000 9 and 12 %. Degrees of freedom allow for it.
+_LARGE, _POWER = 20_000, 0.85
+# Beyond so many more there are no fewer: 9.4 and 13 %.
+LARGEST, _FEWEST_SUMS, _FEWEST_DRAWS = 200_000, 56, 28
 # Words of fewer effective units have the model's own spread besides. Rounding must not decide about
 # those of two.
 FEWEST_UNITS = 2.0 * (1.0 - 1e-9)
@@ -39,11 +38,9 @@ FEWEST_UNITS = 2.0 * (1.0 - 1e-9)
 
 def numbers_of(n_entries):
     """Most sums of units, and draws of the prior, for a side's vectors of so many entries."""
-    if n_entries <= _LARGE:
-        return MOST_UNITS, PRIOR_DRAWS
-    if n_entries <= LARGEST:
-        return _FEWER_UNITS, _FEWER_DRAWS
-    return _FEWEST_SUMS, _FEWEST_DRAWS
+    share = min(1.0, (_LARGE / n_entries) ** _POWER)
+    sums, draws = round(share * MOST_UNITS), round(share * _PRIOR_DRAWS)
+    return max(sums, _FEWEST_SUMS), max(draws, _FEWEST_DRAWS)
 
 
 def sampling_weights(n_units, rng, most=MOST_UNITS):
@@ -128,6 +125,10 @@ class Deviations:
     def of(self, side, words):
         """Deviations of some words' vectors on one side, (m + p, len(words), n_components)."""
         return self.shifts[:, side, words].astype(np.float64)
+
+    def of_units(self):
+        """The same without what the prior adds."""
+        return replace(self, shifts=self.shifts[: self.n_sampling])
 
     def moved_by(self, shifts):
         """The same vectors with these ``shifts`` alone."""
@@ -251,10 +252,12 @@ def spread_of(deviations, change):
         # a variance known from m sums has a relative variance of 2 / m of its own
         freedom = 1.0 / (1.0 / np.maximum(change.fewest, 1.0) + 1.0 / deviations.n_sampling)
         freedom = np.broadcast_to(freedom, known.shape)
-    # of all parts together, those of the prior and the model taken as known
+    # of all parts together (Satterthwaite), that of the model taken as known
     total = known + own + prior
-    share = np.divide(total, known, out=np.full(known.shape, 1e3), where=known > 1e-6 * total)
-    freedom = np.minimum(np.maximum(freedom, 1.0) * share**2, 1e6)
+    drawn = max(1, len(change.shared) - deviations.n_sampling)
+    spread = known**2 / np.maximum(freedom, 1.0) + prior**2 / drawn
+    freedom = np.divide(total**2, spread, out=np.full(known.shape, 1e6), where=spread > 0)
+    freedom = np.minimum(freedom, 1e6)
     return Spread(np.sqrt(known + own), np.sqrt(prior), np.sqrt(total), freedom)
 
 

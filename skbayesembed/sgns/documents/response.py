@@ -27,8 +27,9 @@ from .deviations import LARGEST, spread_of
 
 # Words of so many effective units take part, and so many pairs of them; fewer words tell nothing.
 _UNITS, PAIRS, _FEWEST_WORDS = 5.0, 2000, 20
-# Splits into halves for vectors of up to so many entries of a side, the last number beyond.
-_SPLITS = ((4_000, 4), (40_000, 2), (np.inf, 1))
+# Splits into halves for vectors of up to so many entries of a side, the last number beyond. From
+# split to split the response has a standard deviation of up to .1.
+_SPLITS = ((4_000, 4), (40_000, 8), (100_000, 4), (np.inf, 2))
 # Median of the absolute value of a standard normal number.
 _MEDIAN = 0.6744897501960817
 # The searches for the modes of halves: the response to within .015 of where they would end. Of the
@@ -86,7 +87,12 @@ def response_of(deviations, predicted, halves, mode_of, changes, rng):
             each = np.array([_moved(f, moved, deviations) for f in changes(seen, rng)])
             if not np.isnan(each).all():
                 found.append(np.nanmean(each))
-    return float(min(np.exp(np.median(found)), _MOST)) if found else 1.0
+    if not found:
+        return 1.0
+    # the mean of the middle half: halves that end in modes of their own do not count
+    quarter = len(found) // 4
+    middle = np.sort(found)[quarter : len(found) - quarter]
+    return float(min(np.exp(np.mean(middle)), _MOST))
 
 
 def search_tol(n_entries):
@@ -145,7 +151,7 @@ def _moved(change, both, deviations):
     standard deviation from split to split was .01 to .08 (of the ratio .01 to .24, of the movements
     alone .04 to .21), at the same mean.
     """
-    error = spread_of(deviations, change(deviations)).sampling
+    error = spread_of(deviations.of_units(), change(deviations.of_units())).sampling
     known = error > _STILL
     if np.count_nonzero(known) < _FEWEST_WORDS:
         return np.nan
