@@ -27,7 +27,8 @@ from scipy.special import ndtr, stdtrit
 # is that of so many random directions, 4.4 %: of small texts it is the larger one.
 MOST_UNITS, _PRIOR_DRAWS = 400, 256
 # Each costs a linear system. Beyond so many entries of a side's vectors fewer must do, by a power
-# of their number: at 40,000 it is 5 and 6 %, at 160,000 9 and 12 %. Degrees of freedom allow for it.
+# of their number: at 40,000 it is 5 and 6 %, at 160,000 9 and 11 %. Degrees of freedom allow for
+# it.
 _LARGE, _POWER = 20_000, 0.85
 # Beyond so many more there are no fewer: 9.4 and 13 %.
 LARGEST, _FEWEST_SUMS, _FEWEST_DRAWS = 200_000, 56, 28
