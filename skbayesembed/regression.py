@@ -30,6 +30,8 @@ _HARDLY_RELIABLE, _HARDLY_OWN = 0.5, 0.05
 _MATTERS = 0.9
 # Residuals below this share of the outcome are those of rounding.
 _NO_REST = 1e-10
+# A correlation with the time from which on the outcome is the time: a year beside its dates.
+_IS_TIME = 0.999
 # Draws whose slopes have a covariance.
 _FEWEST_DRAWS = 20
 
@@ -56,7 +58,8 @@ def regress(
         estimator (of shares of topics, which add up to one, leave one out). An array of shape
         (n_draws, n_documents) is one feature.
     outcome : array-like of shape (n_documents,)
-        Numbers or truth values; of the latter slopes are changes of a probability.
+        Numbers or truth values; of the latter slopes are changes of a probability. Features explain
+        it: nearness as what is explained is a question for other methods (see Notes).
     units : array-like of shape (n_documents,), optional
         What was sampled: speakers, authors, works; each document by default.
     times : array-like of shape (n_documents,), optional
@@ -99,7 +102,9 @@ def regress(
     ------
     ValueError
         If shapes do not fit, there are fewer than 20 draws or four units, an entry is no finite
-        number, columns depend on each other, or features that are to be corrected are mostly error.
+        number, columns depend on each other, the outcome is the same for all documents or a
+        covariate (or a combination of these), or features that are to be corrected are mostly
+        error.
 
     Warns
     -----
@@ -108,8 +113,9 @@ def regress(
         ones; where features are an answer with intervals by fewer units than there are documents,
         and no ``units`` are given; where features are nearly so uncertain that they are refused, or
         so alike that the others leave less than a twentieth of one; where a slope has fewer than
-        four degrees of freedom, or there are fewer than two documents a slope; and where
-        ``error="auto"`` is given an array with a feature of which more than a tenth is error.
+        four degrees of freedom, or there are fewer than two documents a slope; where
+        ``error="auto"`` is given an array with a feature of which more than a tenth is error; and
+        where draws of a feature are all the same, as if it were known.
 
     Notes
     -----
@@ -131,8 +137,10 @@ def regress(
     (of random walks over 40 units, 90 % intervals hold zero in 31 % of data sets;
     ``benchmarks/regression.py time``). Where both rise, give the year among the covariates; where
     each unit is like the one before, regress differences of neighbours, means of units in the order
-    of time (89 %); where likeness fades after some units, give coarser ones, such as eras. An
-    outcome that is the time itself says when features were what, not why.
+    of time (89 %); where likeness fades after some units, give coarser ones, such as eras. Slopes
+    of an outcome that is the time itself say when features were what, not why. What the time tells
+    of nearness is the other question: `DynamicSGNS` has it for words, `BayesianSGNS.effects` for
+    the contexts of a word and `GaussianLDA.effects` for topics.
 
     With ``times``, `lag_correlation` of the table is that of the mean residuals of units with those
     of the next units. It is held against that of 999 random orders of the same residuals (a fixed
@@ -195,12 +203,14 @@ def regress(
         design = design_of(covariates, n, name="covariates")
         known, others = design.matrix, design.terms.tolist()
     names, others = _names_of(names, features, draws.shape[2], others)
+    _check_open(y, known, others)
     clusters = units_of(np.arange(n) if labels is None else labels, None, n, "documents")
     if clusters.n_units < 4:
         raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
     fit = _Fit(draws, known, y, clusters.index, error == "classical", names)
     if labels is None and source == "units":
         _warn_of_units(getattr(features, "of_units", None), n)
+    _warn_of_known(draws, names)
     fit.warn(names)
     lag = (None, None, None) if when is None else fit.lag(clusters.index, when)
     if guessed:
@@ -226,6 +236,7 @@ def regress(
             "standardized": standardize,
             "term_sd": fit.scale[keep],
             "truth_value": _is_truth_value(outcome),
+            "outcome_is_time": when is not None and _is_time(y, when),
             "lag_correlation": lag[0],
             "lag_p_value": lag[1],
             "term_alike": None if lag[2] is None else lag[2][keep],
@@ -250,6 +261,47 @@ def _warn_of_units(n_units, n):
             f"features rest on {n_units} units, and documents count as {n} of their own: pass "
             "units=, what was sampled, as to fit; without them standard errors are mostly too "
             "small.",
+            UserWarning,
+        )
+
+
+def _is_time(y, when):
+    """Whether an outcome is the time, but for its unit, its sign and rounding."""
+    if np.ptp(when) == 0:
+        return False
+    return bool(np.abs(np.corrcoef(y, when)[0, 1]) >= _IS_TIME)
+
+
+def _check_open(y, known, terms):
+    """Raise a ValueError where covariates alone tell the outcome, so that features cannot."""
+    basis = np.linalg.qr(known)[0]
+    if np.max(np.abs(y - basis @ (basis.T @ y))) > _NO_REST * np.max(np.abs(y)):
+        return
+    if np.ptp(y) == 0:
+        raise ValueError(f"outcome must vary, got {y[0]:.10g} for every document.")
+    same = [term for term, x in zip(terms, known.T, strict=True) if np.array_equal(x, y)]
+    given = ", ".join(repr(term) for term in terms if term != INTERCEPT)
+    what = f"the covariate {same[0]!r} itself" if same else f"a linear combination of {given}"
+    raise ValueError(
+        f"outcome must not be told by covariates alone, and it is {what}: nothing is left that "
+        "features could explain. Leave it out of covariates."
+    )
+
+
+def _warn_of_known(draws, names):
+    """Warn of features whose draws are all the same."""
+    spread = np.max(np.ptp(draws, axis=0), axis=0)
+    known = [
+        name
+        for name, of, most in zip(names, spread, np.max(np.abs(draws), axis=(0, 1)), strict=True)
+        if of <= _NO_REST * most
+    ]
+    if known:
+        warn_user(
+            f"The draws of {', '.join(map(repr, known))} are all the same: it counts as known "
+            "without error, and standard errors have nothing of what is not known of it. Pass "
+            "draws (sample_transform, or what document_similarity answers); what is known, as a "
+            "year is, belongs among covariates=.",
             UserWarning,
         )
 
@@ -474,6 +526,13 @@ def _draws_of(features):
         draws = as_floats(features)
     except ValueError as error:
         raise ValueError(f"features must be an answer with draws, or numbers: {error}") from None
+    if draws.ndim == 1:
+        raise ValueError(
+            "features must have draws, of shape (n_draws, n_documents) or (n_draws, n_documents, "
+            f"n_features), got one number for each of {draws.size} documents: pass "
+            "sample_transform(X) or what document_similarity answers; what is known without error "
+            "belongs among covariates=."
+        )
     draws = draws[..., None] if draws.ndim == 2 else draws
     if draws.ndim != 3 or 0 in draws.shape:
         raise ValueError(

@@ -20,6 +20,17 @@ _TAKEN = {
     "classical": "classical, estimates about the truth; slopes are corrected for it",
     "berkson": "Berkson's, the truth about posterior means; slopes need no correction",
 }
+# What to do where units next to each other are alike.
+_WHAT_TO_DO = (
+    "Regress differences of neighbours (means of units in the order of time), or give the time "
+    "among covariates= or coarser units=; the chapter on regressions says which."
+)
+_WHAT_OF_TIME = (
+    "The outcome is the time itself: slopes describe when features were what, and are no evidence "
+    "of more. Coarser units=, such as eras, are less alike. How nearness changes over time is a "
+    "question for DynamicSGNS; the chapter on regressions says more."
+)
+_WHEN = "(the outcome is the time itself: slopes say when features were what, not why)"
 _FEW = (
     f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_DOCUMENTS} documents a slope: neither intervals "
     "nor p-values are to be trusted)"
@@ -69,6 +80,8 @@ class Regression(Table):
         Standard deviations of the terms over documents; 1 of covariates that have two values.
     truth_value : bool
         Whether the outcome is one, and slopes are changes of a probability.
+    outcome_is_time : bool
+        Whether the outcome is the time that was given, so that slopes say when features were what.
     lag_correlation : float or None
         Correlation of the mean residual of a unit (of a document without units) with that of the
         next in time; None without ``times``, NaN where there are no residuals.
@@ -104,6 +117,7 @@ class Regression(Table):
     standardized: bool = False
     term_sd: np.ndarray | None = None
     truth_value: bool = False
+    outcome_is_time: bool = False
     lag_correlation: float | None = None
     lag_p_value: float | None = None
     term_alike: np.ndarray | None = None
@@ -206,6 +220,7 @@ class Regression(Table):
             *(per if self.standardized else []),
             "(se: of units, CR2, and of features together)",
             self._note_on_time(),
+            *([_WHEN] if self.outcome_is_time else []),
             f"(error in the features: {known})",
             "(df: few where few units tell of a slope; more than units where the draws of features "
             "add most of se)",
@@ -219,6 +234,11 @@ class Regression(Table):
             return (
                 f"({self._sampled()} count as independent of each other: where those that follow "
                 "each other in time are alike, intervals are too narrow; times= tells)"
+            )
+        if np.isnan(self.lag_correlation):
+            return (
+                "(the terms tell the outcome without a rest: there are no residuals that tell "
+                f"whether {self._sampled()} next to each other in time are alike)"
             )
         found = f"{self.lag_correlation:.2f}, {p_value(self.lag_p_value)}"
         said = "they count as independent"
@@ -249,12 +269,11 @@ def _warn_of_time(table):
     """Warn where residuals of units next to each other are alike."""
     if table._alike():
         of = table._sampled()
+        advice = _WHAT_OF_TIME if table.outcome_is_time else _WHAT_TO_DO
         warn_user(
             f"{of.capitalize()} next to each other in time are alike: their residuals correlate "
             f"at {table.lag_correlation:.2f} ({p_value(table.lag_p_value)} for independent ones), "
-            "and intervals are too narrow where features are alike, too. Regress differences of "
-            "neighbours (means of units in the order of time), or give the time among covariates= "
-            "or coarser units=; the chapter on regressions says which.",
+            f"and intervals are too narrow where features are alike, too. {advice}",
             UserWarning,
         )
 

@@ -57,7 +57,8 @@ def test_coverage(kind, reliability, error):
 def test_features_without_error_are_those_of_least_squares():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(N, 2)), rng.normal(size=N)
-    table = regress(np.repeat(x[None], 20, axis=0), y, UNITS, names=["a", "b"])
+    with pytest.warns(UserWarning, match="The draws of 'a', 'b' are all the same: it counts as"):
+        table = regress(np.repeat(x[None], 20, axis=0), y, UNITS, names=["a", "b"])
     least = ClusteredLeastSquares(np.column_stack([x, np.ones(N)]), UNITS)
     slopes, influence = (part[..., 0] for part in least.fit(y[:, None]))
     np.testing.assert_allclose(table.mean, slopes[:2])
@@ -148,7 +149,17 @@ def test_features_that_are_nearly_alike():
     "change, message",
     [
         ({"features": np.zeros((30, N))}, "independent columns"),
-        ({"features": np.ones(4)}, "features must be of shape"),
+        ({"features": np.ones((2, 3, 4, 5))}, "features must be of shape"),
+        ({"features": np.ones(4)}, "must have draws.*one number for each of 4 documents"),
+        ({"outcome": np.ones(N)}, "outcome must vary, got 1 for every document"),
+        (
+            {"covariates": {"age": np.arange(N) % 7, "year": np.arange(N)}, "outcome": range(N)},
+            "it is the covariate 'year' itself",
+        ),
+        (
+            {"covariates": {"a": UNITS, "b": np.arange(N)}, "outcome": 3 * UNITS - np.arange(N)},
+            "it is a linear combination of 'a', 'b'.*Leave it out of covariates",
+        ),
         ({"features": np.ones((5, N, 1))}, "20 draws or more, got 5"),
         ({"features": np.full((30, N, 1), np.nan)}, "NaN or infinity in document 0"),
         ({"outcome": np.zeros(3)}, "outcome must have a number for each of the 120"),
@@ -185,7 +196,8 @@ def test_reliability_of_posterior_means():
     errors = 0.5 * rng.normal(size=(400, N, 1)) * np.array([1.0, -1.0, 0.0])
     errors -= errors.mean(axis=0)
     y = rng.normal(size=N)
-    table = regress(mean + errors, y, error="berkson")
+    with pytest.warns(UserWarning, match="The draws of 'feature 2' are all the same"):
+        table = regress(mean + errors, y, error="berkson")
     for j in range(3):
         rest = np.column_stack([np.delete(mean, j, axis=1), np.ones(N)])
         weights = np.zeros(3)
@@ -248,7 +260,12 @@ def test_units_in_time():
     assert fine.lag_p_value > 0.05 and "; they count as independent)" in repr(fine)
     assert "independent" not in fine.sentences[0] and "narrow" not in fine.sentences[0]
     told = regress(draws, mean @ [2.0, 1.0], UNITS, times=dates, **own)
-    assert np.isnan(told.lag_correlation)
+    assert np.isnan(told.lag_correlation) and "tell the outcome without a rest" in repr(told)
+    assert not table.outcome_is_time and "the time itself" not in repr(table)
+    with pytest.warns(UserWarning, match="The outcome is the time itself: .* eras") as caught:
+        itself = regress(draws, -np.floor(years), UNITS, times=years, **own)
+    assert itself.outcome_is_time and "(the outcome is the time itself: slopes" in repr(itself)
+    assert "among covariates" not in str(caught[0].message)
 
 
 def test_how_often_independent_units_are_warned_of():
