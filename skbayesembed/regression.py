@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
 from .common.checks import as_floats, check_bool, check_choice, check_list, check_prob
@@ -30,8 +31,7 @@ _HARDLY_RELIABLE, _HARDLY_OWN = 0.5, 0.05
 _MATTERS = 0.9
 # Residuals below this share of the outcome are those of rounding.
 _NO_REST = 1e-10
-# A correlation with the time from which on the outcome is the time: a year beside its dates.
-_IS_TIME = 0.999
+_FEWEST_UNITS = 4
 # Draws whose slopes have a covariance.
 _FEWEST_DRAWS = 20
 
@@ -42,6 +42,7 @@ def regress(
     units: Any = None,
     *,
     times: Times | None = None,
+    differences: bool = False,
     covariates: Any = None,
     names: Sequence[str] | None = None,
     outcome_name: str | None = None,
@@ -66,6 +67,10 @@ def regress(
         Numbers or dates, as `corpus.periods.check_times` reads them, by which units are put in
         order, each at the mean of its documents (of the same time: as they are given). They tell
         whether units next to each other are alike, and are no covariate.
+    differences : bool, default=False
+        Whether to regress differences of neighbours: means of units in the order of ``times``,
+        which must be given, each less the one before; features, outcome and covariates alike. Names
+        begin with "change of". For units each of which is like the one before (see Notes).
     covariates : array-like, Series, DataFrame or dict, optional
         Known without error, of shape (n_documents,) or (n_documents, n_covariates). Columns of a
         DataFrame, keys of a dict ``{"year": years, "woman": women}`` and fields of a structured
@@ -101,7 +106,8 @@ def regress(
     Raises
     ------
     ValueError
-        If shapes do not fit, there are fewer than 20 draws or four units, an entry is no finite
+        If shapes do not fit, there are fewer than 20 draws or four units (for differences, five
+        units, and ``times``, and an outcome that is not the time itself), an entry is no finite
         number, columns depend on each other, the outcome is the same for all documents or a
         covariate (or a combination of these), or features that are to be corrected are mostly
         error.
@@ -110,12 +116,13 @@ def regress(
     -----
     UserWarning
         Where residuals of units next to each other in time are more alike than those of independent
-        ones; where features are an answer with intervals by fewer units than there are documents,
-        and no ``units`` are given; where features are nearly so uncertain that they are refused, or
-        so alike that the others leave less than a twentieth of one; where a slope has fewer than
-        four degrees of freedom, or there are fewer than two documents a slope; where
-        ``error="auto"`` is given an array with a feature of which more than a tenth is error; and
-        where draws of a feature are all the same, as if it were known.
+        ones, and of differences, where they are more opposed; where features are an answer with
+        intervals by fewer units than there are documents, and no ``units`` are given; where
+        features are nearly so uncertain that they are refused, or so alike that the others leave
+        less than a twentieth of one; where a slope has fewer than four degrees of freedom, or there
+        are fewer than two documents a slope; where ``error="auto"`` is given an array with a
+        feature of which more than a tenth is error; and where draws of a feature are all the same,
+        as if it were known.
 
     Notes
     -----
@@ -136,20 +143,23 @@ def regress(
     or both rise, slopes of things that have nothing to do with each other are decided far too often
     (of random walks over 40 units, 90 % intervals hold zero in 31 % of data sets;
     ``benchmarks/regression.py time``). Where both rise, give the year among the covariates; where
-    each unit is like the one before, regress differences of neighbours, means of units in the order
-    of time (89 %); where likeness fades after some units, give coarser ones, such as eras. Slopes
-    of an outcome that is the time itself say when features were what, not why. What the time tells
-    of nearness is the other question: `DynamicSGNS` has it for words, `BayesianSGNS.effects` for
-    the contexts of a word and `GaussianLDA.effects` for topics.
+    each unit is like the one before, regress ``differences`` of neighbours (89 %; of units that are
+    independent after all 84 %); where likeness fades after some units, give coarser ones, such as
+    eras. Slopes of an outcome that is the time itself say when features were what, not why. What
+    the time tells of nearness is the other question: `DynamicSGNS` has it for words,
+    `BayesianSGNS.effects` for the contexts of a word and `GaussianLDA.effects` for topics.
 
     With ``times``, `lag_correlation` of the table is that of the mean residuals of units with those
     of the next units. It is held against that of 999 random orders of the same residuals (a fixed
     seed), one-sided at 5 %; where it is larger, there is a warning, and sentences say so. Intervals
-    stay what they are. Of independent units one data set in twenty is warned of, of 40 units with a
-    correlation of .5 84 %, of .8 99 %. Two cases are not seen: few units, and a feature and an
-    outcome that both rise, of which the residuals tell little (27 %), so that the year is to be a
-    covariate there in any case. Of a feature that is not alike from unit to unit the interval is
-    right, whatever residuals are; `term_alike` is the same test of each term, beside the others.
+    stay what they are. On the other side, residuals that are more opposed than those of 95 % of the
+    orders are noted, as those of differences of independent units are: intervals of terms that are
+    opposed, too, are too narrow. Of independent units one data set in twenty is warned of, of 40
+    units with a correlation of .5 84 %, of .8 99 %. Two cases are not seen: few units, and a
+    feature and an outcome that both rise, of which the residuals tell little (27 %), so that the
+    year is to be a covariate there in any case. Of a feature that is not alike from unit to unit
+    the interval is right, whatever residuals are; `term_alike` and `term_opposed` are the same
+    tests of each term, beside the others.
 
     References
     ----------
@@ -188,6 +198,7 @@ def regress(
     """
     check_prob(prob)
     check_bool("standardize", standardize)
+    check_bool("differences", differences)
     check_choice("error", error, ERRORS)
     source = getattr(features, "source", None)
     guessed = error == "auto" and source is None
@@ -198,24 +209,34 @@ def regress(
     y = _outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))
     labels = check_units(units, n)
     when = None if times is None else check_times(times, n)
+    is_time = when is not None and _is_time(y, when)
+    if differences:
+        _check_differences(when, is_time)
     known, others = np.ones((n, 1)), [INTERCEPT]
     if covariates is not None:
         design = design_of(covariates, n, name="covariates")
         known, others = design.matrix, design.terms.tolist()
     names, others = _names_of(names, features, draws.shape[2], others)
-    _check_open(y, known, others)
     clusters = units_of(np.arange(n) if labels is None else labels, None, n, "documents")
-    if clusters.n_units < 4:
-        raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
-    fit = _Fit(draws, known, y, clusters.index, error == "classical", names)
+    if clusters.n_units < _FEWEST_UNITS + differences:
+        least = "five labels or more for differences" if differences else "four labels or more"
+        raise ValueError(f"units must have {least}, got {clusters.n_units}.")
+    index = clusters.index
+    if differences:
+        draws, y, known, others = _differences(index, when, draws, y, known, others)
+        index = when = np.arange(len(y))
+        names = [f"change of {name}" for name in names]
+    _check_open(y, known, others, "differences of the outcome" if differences else "outcome")
+    fit = _Fit(draws, known, y, index, error == "classical", names)
     if labels is None and source == "units":
         _warn_of_units(getattr(features, "of_units", None), n)
     _warn_of_known(draws, names)
     fit.warn(names)
-    lag = (None, None, None) if when is None else fit.lag(clusters.index, when)
+    lag = {} if when is None else fit.lag(index, when)
     if guessed:
         _warn_of_guess(names, fit.reliabilities[1])
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
+    called = "outcome" if called is None else str(called)
     keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
     scale = fit.scale[keep] if standardize else np.ones(keep.size)
     squares = np.outer(scale, scale)
@@ -231,15 +252,14 @@ def regress(
             "n_documents": n,
             "n_units": clusters.n_units,
             "prob": prob,
-            "outcome": "outcome" if called is None else str(called),
+            "outcome": f"change of {called}" if differences else called,
             "scale": scale,
             "standardized": standardize,
             "term_sd": fit.scale[keep],
-            "truth_value": _is_truth_value(outcome),
-            "outcome_is_time": when is not None and _is_time(y, when),
-            "lag_correlation": lag[0],
-            "lag_p_value": lag[1],
-            "term_alike": None if lag[2] is None else lag[2][keep],
+            "truth_value": _is_truth_value(outcome) and not differences,
+            "differences": differences,
+            "outcome_is_time": is_time,
+            **{key: of[keep] if np.ndim(of) else of for key, of in lag.items()},
         },
     )
     warn_of(table)
@@ -266,25 +286,63 @@ def _warn_of_units(n_units, n):
 
 
 def _is_time(y, when):
-    """Whether an outcome is the time, but for its unit, its sign and rounding."""
-    if np.ptp(when) == 0:
+    """Whether an outcome is the time, or its year, but for unit and sign."""
+    if np.ptp(y) == 0:
         return False
-    return bool(np.abs(np.corrcoef(y, when)[0, 1]) >= _IS_TIME)
+    of = [time for time in (when, np.floor(when)) if np.ptp(time) > 0]
+    return any(abs(np.corrcoef(y, time)[0, 1]) >= 1.0 - _NO_REST for time in of)
 
 
-def _check_open(y, known, terms):
+def _check_differences(when, is_time):
+    """Raise a ValueError where there is nothing to take differences by, or of."""
+    if when is None:
+        raise ValueError("differences=True needs times=, by which units are put in order.")
+    if is_time:
+        raise ValueError(
+            "outcome must not be the time itself where differences are regressed: what is left of "
+            "it are the gaps between units."
+        )
+
+
+def _in_time(index, times):
+    """Units in the order of the mean times of their documents (of the same: as they are given)."""
+    first = np.unique(index, return_index=True)[1]
+    return np.lexsort((first, np.bincount(index, times) / np.bincount(index)))
+
+
+def _differences(index, times, draws, y, known, terms):
+    """Means of units less those before: draws, outcome, covariates and the names of these."""
+    n_units, n = int(index.max()) + 1, len(y)
+    shares = 1.0 / np.bincount(index)[index]
+    means = sparse.csr_array((shares, (index, np.arange(n))), shape=(n_units, n))
+    means = means[_in_time(index, times)]
+    step = means[1:] - means[:-1]
+    steps = (step @ draws.transpose(1, 0, 2).reshape(n, -1)).reshape(n_units - 1, len(draws), -1)
+    moving = {
+        f"change of {term}": step @ column
+        for term, column in zip(terms, known.T, strict=True)
+        if np.ptp(column) > 0
+    }
+    others, terms = np.ones((n_units - 1, 1)), [INTERCEPT]
+    if moving:
+        design = design_of(moving, n_units - 1, "differences", "differences of covariates")
+        others, terms = design.matrix, design.terms.tolist()
+    return steps.transpose(1, 0, 2), step @ y, others, terms
+
+
+def _check_open(y, known, terms, what):
     """Raise a ValueError where covariates alone tell the outcome, so that features cannot."""
     basis = np.linalg.qr(known)[0]
     if np.max(np.abs(y - basis @ (basis.T @ y))) > _NO_REST * np.max(np.abs(y)):
         return
-    if np.ptp(y) == 0:
-        raise ValueError(f"outcome must vary, got {y[0]:.10g} for every document.")
+    if np.ptp(y) <= _NO_REST * np.max(np.abs(y)):
+        raise ValueError(f"{what} must vary, got {y[0]:.10g} alone.")
     same = [term for term, x in zip(terms, known.T, strict=True) if np.array_equal(x, y)]
     given = ", ".join(repr(term) for term in terms if term != INTERCEPT)
-    what = f"the covariate {same[0]!r} itself" if same else f"a linear combination of {given}"
+    found = f"the covariate {same[0]!r} itself" if same else f"a linear combination of {given}"
     raise ValueError(
-        f"outcome must not be told by covariates alone, and it is {what}: nothing is left that "
-        "features could explain. Leave it out of covariates."
+        f"{what} must not be told by covariates alone, got {found}: nothing is left that features "
+        "could explain. Leave it out of covariates."
     )
 
 
@@ -394,23 +452,29 @@ class _Fit:
             )
 
     def lag(self, index, times):
-        """Correlation of mean residuals of units with the next in time, its p-value, and terms.
+        """Correlation of mean residuals of units with the next in time, and tests, by name.
 
-        Of each term, what the others leave of it, whether units next to each other are alike in it.
+        Of each term, what the others leave of it, whether units next to each other are alike in it,
+        and whether they are opposed.
         """
-        sizes = np.bincount(index)
-        first = np.unique(index, return_index=True)[1]
-        order = np.lexsort((first, np.bincount(index, times) / sizes))
+        sizes, order = np.bincount(index), _in_time(index, times)
 
         def test(values, whole):
             means = (np.bincount(index, values) / sizes)[order]
             if np.ptp(means) <= _NO_REST * np.max(np.abs(whole)):
-                return np.nan, 1.0
+                return np.nan, 1.0, 1.0
             return lag_correlation(means)
 
         own = self.matrix @ np.linalg.inv(self.matrix.T @ self.matrix)
-        alike = np.array([test(column, column)[1] <= LEVEL for column in own.T])
-        return *test(self._y - self.matrix @ self.slopes, self._y), alike
+        found, above, below = test(self._y - self.matrix @ self.slopes, self._y)
+        terms = np.array([test(column, column)[1:] for column in own.T]) <= LEVEL
+        return {
+            "lag_correlation": found,
+            "lag_p_value": above,
+            "lag_p_value_below": below,
+            "term_alike": terms[:, 0],
+            "term_opposed": terms[:, 1],
+        }
 
     def by_units(self):
         """Covariance of the slopes over samples of units, errors of features held."""

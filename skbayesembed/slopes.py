@@ -22,9 +22,14 @@ _TAKEN = {
 }
 # What to do where units next to each other are alike.
 _WHAT_TO_DO = (
-    "Regress differences of neighbours (means of units in the order of time), or give the time "
-    "among covariates= or coarser units=; the chapter on regressions says which."
+    "Regress differences of neighbours (differences=True), or give the time among covariates= or "
+    "coarser units=; the chapter on regressions says which."
 )
+_WHAT_OF_OPPOSED = (
+    "Differences of units that are independent of each other are so: regress the units as they "
+    "are, without differences=True, if these are not found to be alike."
+)
+_WHAT_OF_DIFFERENCES = "Give coarser units=, such as eras."
 _WHAT_OF_TIME = (
     "The outcome is the time itself: slopes describe when features were what, and are no evidence "
     "of more. Coarser units=, such as eras, are less alike. How nearness changes over time is a "
@@ -80,16 +85,18 @@ class Regression(Table):
         Standard deviations of the terms over documents; 1 of covariates that have two values.
     truth_value : bool
         Whether the outcome is one, and slopes are changes of a probability.
+    differences : bool
+        Whether rows are differences of units next to each other in time.
     outcome_is_time : bool
         Whether the outcome is the time that was given, so that slopes say when features were what.
     lag_correlation : float or None
         Correlation of the mean residual of a unit (of a document without units) with that of the
         next in time; None without ``times``, NaN where there are no residuals.
-    lag_p_value : float or None
-        Probability that it is as large in a random order of the units.
-    term_alike : ndarray of bool of shape (n_terms,) or None
-        Whether by the same test units next to each other are alike in a term, beside the others:
-        where they are in both, the interval is too narrow.
+    lag_p_value, lag_p_value_below : float or None
+        Probabilities that it is as large, and as small, in a random order of the units.
+    term_alike, term_opposed : ndarray of bool of shape (n_terms,) or None
+        Whether by the same tests units next to each other are alike in a term, beside the others,
+        or opposed: where they are in residuals and in a term, its interval is too narrow.
 
     Notes
     -----
@@ -117,10 +124,13 @@ class Regression(Table):
     standardized: bool = False
     term_sd: np.ndarray | None = None
     truth_value: bool = False
+    differences: bool = False
     outcome_is_time: bool = False
     lag_correlation: float | None = None
     lag_p_value: float | None = None
+    lag_p_value_below: float | None = None
     term_alike: np.ndarray | None = None
+    term_opposed: np.ndarray | None = None
 
     @property
     def title(self) -> str:
@@ -152,7 +162,7 @@ class Regression(Table):
             outcome, above = f"the probability of {self.outcome!r}", bool(self.mean[j] > 0)
             if decided:
                 mean, interval = mean[1:], f"{interval} of the difference"
-        of = f"{self.n_documents} documents of {self.n_units} units"
+        of = self._about()
         of += "; slope corrected for error in the features" if self.error == "classical" else ""
         of += "; linear probability model" if self.truth_value else ""
         brackets = (
@@ -174,19 +184,38 @@ class Regression(Table):
         """What a sentence ends with, about units next to each other."""
         if self.lag_correlation is None:
             return f" ({self._sampled()} taken as independent)"
-        if not self._alike():
+        if self._near() is None:
             return ""
+        near, terms = self._near()
         so = "so that this interval is too narrow"
-        if self.term_alike is not None and not self.term_alike[j]:
-            so = f"and this interval is too narrow if they are alike in {str(self.terms[j])!r}, too"
+        if terms is not None and not terms[j]:
+            so = (
+                f"and this interval is too narrow if they are {near} in {str(self.terms[j])!r}, too"
+            )
         return (
-            f"; {self._sampled()} next to each other in time are alike (correlation of residuals "
+            f"; {self._rows()} next to each other in time are {near} (correlation of residuals "
             f"{self.lag_correlation:.2f}), {so}"
         )
 
-    def _alike(self):
-        """Whether units next to each other are more alike than independent ones."""
-        return self.lag_p_value is not None and self.lag_p_value <= LEVEL
+    def _near(self):
+        """What rows next to each other are, in words, and which terms are, too; None if nothing."""
+        if self.lag_p_value is not None and self.lag_p_value <= LEVEL:
+            return "alike", self.term_alike
+        if self.lag_p_value_below is not None and self.lag_p_value_below <= LEVEL:
+            return "opposed", self.term_opposed
+        return None
+
+    def _n_rows(self):
+        return self.n_units - 1 if self.differences else self.n_documents
+
+    def _about(self):
+        """What the rows are that were regressed."""
+        if self.differences:
+            return f"{self._n_rows()} differences of {self.n_units} {self._sampled()} in time order"
+        return f"{self.n_documents} documents of {self.n_units} units"
+
+    def _rows(self):
+        return "differences" if self.differences else self._sampled()
 
     def _sampled(self):
         return "documents" if self.n_units == self.n_documents else "units"
@@ -210,8 +239,7 @@ class Regression(Table):
         ]
 
     def _title(self):
-        about = f"{self.n_documents} documents of {self.n_units} units"
-        return f"{self.title}, {about}"
+        return f"{self.title}, {self._about()}"
 
     def _notes(self):
         known = _TAKEN[self.error]
@@ -226,7 +254,7 @@ class Regression(Table):
             "add most of se)",
             "(reliability: share of a feature that is not error, given the covariates; beside: "
             "given the other features, too)",
-            *([] if _enough(self.freedom, self.n_documents) else [_FEW]),
+            *([] if _enough(self) else [_FEW]),
         ]
 
     def _note_on_time(self):
@@ -238,15 +266,18 @@ class Regression(Table):
         if np.isnan(self.lag_correlation):
             return (
                 "(the terms tell the outcome without a rest: there are no residuals that tell "
-                f"whether {self._sampled()} next to each other in time are alike)"
+                f"whether {self._rows()} next to each other in time are alike)"
             )
-        found = f"{self.lag_correlation:.2f}, {p_value(self.lag_p_value)}"
-        said = "they count as independent"
-        if self._alike():
-            said = "intervals of terms that are alike, too, are too narrow"
+        near, said = self._near(), "they count as independent"
+        p = self.lag_p_value
+        if near is not None:
+            said = f"intervals of terms that are {near[0]}, too, are too narrow"
+            if near[0] == "opposed":
+                p = self.lag_p_value_below
+                said = f"opposed, as differences of independent units are; {said}"
         return (
-            f"(residuals of {self._sampled()} next to each other in time: correlation {found}; "
-            f"{said})"
+            f"(residuals of {self._rows()} next to each other in time: correlation "
+            f"{self.lag_correlation:.2f}, {p_value(p)}; {said})"
         )
 
 
@@ -255,8 +286,9 @@ def _digits_of(sd):
     return max(0, min(5, 1 - int(np.floor(np.log10(sd))))) if 0 < sd < np.inf else 0
 
 
-def _enough(freedom, n_documents):
-    return np.min(freedom) >= _FEWEST_FREE and n_documents >= _FEWEST_DOCUMENTS * freedom.size
+def _enough(table):
+    least = _FEWEST_DOCUMENTS * table.terms.size
+    return np.min(table.freedom) >= _FEWEST_FREE and table._n_rows() >= least
 
 
 def warn_of(table: Regression) -> None:
@@ -266,25 +298,30 @@ def warn_of(table: Regression) -> None:
 
 
 def _warn_of_time(table):
-    """Warn where residuals of units next to each other are alike."""
-    if table._alike():
-        of = table._sampled()
-        advice = _WHAT_OF_TIME if table.outcome_is_time else _WHAT_TO_DO
-        warn_user(
-            f"{of.capitalize()} next to each other in time are alike: their residuals correlate "
-            f"at {table.lag_correlation:.2f} ({p_value(table.lag_p_value)} for independent ones), "
-            f"and intervals are too narrow where features are alike, too. {advice}",
-            UserWarning,
-        )
+    """Warn where residuals next to each other are alike, and of differences, where opposed."""
+    near = table._near()
+    if near is None or (near[0] == "opposed" and not table.differences):
+        return
+    p, advice = table.lag_p_value, _WHAT_TO_DO
+    if near[0] == "opposed":
+        p, advice = table.lag_p_value_below, _WHAT_OF_OPPOSED
+    elif table.outcome_is_time or table.differences:
+        advice = _WHAT_OF_TIME if table.outcome_is_time else _WHAT_OF_DIFFERENCES
+    warn_user(
+        f"{table._rows().capitalize()} next to each other in time are {near[0]}: their residuals "
+        f"correlate at {table.lag_correlation:.2f} ({p_value(p)} for independent ones), and "
+        f"intervals are too narrow where features are {near[0]}, too. {advice}",
+        UserWarning,
+    )
 
 
 def _warn_of_few(table):
     """Warn where documents or units are too few for so many slopes."""
-    if _enough(table.freedom, table.n_documents):
+    if _enough(table):
         return
     j = int(np.argmin(table.freedom))
     warn_user(
-        f"{table.n_documents} documents of {table.n_units} units are few for "
+        f"{table._about()} are few for "
         f"{table.terms.size} slopes: that of {str(table.terms[j])!r} has {table.freedom[j]:.1f} "
         f"degrees of freedom. Below {_FEWEST_FREE:g}, and below {_FEWEST_DOCUMENTS} documents a "
         "slope, neither intervals nor p-values are to be trusted: take fewer features.",

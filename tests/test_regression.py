@@ -151,14 +151,14 @@ def test_features_that_are_nearly_alike():
         ({"features": np.zeros((30, N))}, "independent columns"),
         ({"features": np.ones((2, 3, 4, 5))}, "features must be of shape"),
         ({"features": np.ones(4)}, "must have draws.*one number for each of 4 documents"),
-        ({"outcome": np.ones(N)}, "outcome must vary, got 1 for every document"),
+        ({"outcome": np.ones(N)}, "outcome must vary, got 1 alone"),
         (
             {"covariates": {"age": np.arange(N) % 7, "year": np.arange(N)}, "outcome": range(N)},
-            "it is the covariate 'year' itself",
+            "got the covariate 'year' itself",
         ),
         (
             {"covariates": {"a": UNITS, "b": np.arange(N)}, "outcome": 3 * UNITS - np.arange(N)},
-            "it is a linear combination of 'a', 'b'.*Leave it out of covariates",
+            "got a linear combination of 'a', 'b'.*Leave it out of covariates",
         ),
         ({"features": np.ones((5, N, 1))}, "20 draws or more, got 5"),
         ({"features": np.full((30, N, 1), np.nan)}, "NaN or infinity in document 0"),
@@ -270,12 +270,61 @@ def test_units_in_time():
 
 def test_how_often_independent_units_are_warned_of():
     rng = np.random.default_rng(6)
-    p = np.array([lag_correlation(rng.normal(size=12))[1] for _ in range(60)])
+    p = np.array([lag_correlation(rng.normal(size=12))[1:] for _ in range(60)])
     # four standard errors of a share of 60, about the level and about one half
-    assert np.mean(p <= 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 60)
-    assert abs(np.mean(p <= 0.5) - 0.5) < 4 * np.sqrt(0.25 / 60)
+    assert np.all(np.mean(p <= 0.05, axis=0) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 60))
+    assert np.all(np.abs(np.mean(p <= 0.5, axis=0) - 0.5) < 4 * np.sqrt(0.25 / 60))
     alike = np.cumsum(rng.normal(size=(20, 40)), axis=1)
     assert all(lag_correlation(walk)[1] <= 0.05 for walk in alike)
+
+
+def test_differences_of_neighbours():
+    """Those of means of units in time order; what is opposed in them is said."""
+    rng = np.random.default_rng(8)
+    draws, y, covariate = sample(rng, "own", 0.9)
+    # up and down from unit to unit, the second with one break, so that neither tells of the other
+    up = 3.0 * (-1.0) ** UNITS
+    draws[..., 0] += up
+    y += np.where(UNITS < 15, up, -up)
+    order, n_units = rng.permutation(N), N // PER
+    place = UNITS[order]
+    options = {"error": "berkson", "standardize": True}
+    with pytest.warns(UserWarning, match="Differences next to .* are opposed: .* without diff"):
+        table = regress(
+            draws[:, order], y[order], place % 7 * 100 + place, times=1900.0 + 3 * place,
+            covariates={"age": covariate[order], "late": place**2}, names=["work", "war"],
+            differences=True, **options,
+        )  # fmt: skip
+
+    def step(values):
+        return np.diff(values.reshape(*values.shape[:-1], n_units, PER).mean(axis=-1))
+
+    given = [step(covariate), step(UNITS**2.0)]
+    by_hand = regress(
+        np.moveaxis(step(np.moveaxis(draws, 2, 0)), 0, 2), step(y), times=np.arange(n_units - 1),
+        covariates=np.column_stack(given), **options,
+    )  # fmt: skip
+    for name in ("mean", "sd", "interval", "p_value", "lag_p_value_below"):
+        np.testing.assert_allclose(getattr(table, name), getattr(by_hand, name))
+    changed = [f"change of {name}" for name in ("work", "war", "age", "late")]
+    assert table.terms.tolist() == changed and table.outcome == "change of outcome"
+    assert "; 29 differences of 30 units in time order" in table.sentences[0]
+    assert "for another sample of units of the same kind" in table.sentences[0]
+    assert "differences next to each other in time are opposed (corr" in table.sentences[0]
+    # differences of squares rise
+    assert table.term_opposed[0] and not table.term_opposed[3] and not table.term_alike[0]
+    assert table.sentences[0].endswith("so that this interval is too narrow.")
+    assert table.sentences[3].endswith("if they are opposed in 'change of late', too.")
+    assert "; opposed, as differences of independent units are; int" in repr(by_hand)
+    for change, message in (
+        ({"times": None}, "differences=True needs times="),
+        ({"outcome": 2.0 * UNITS}, "not be the time itself where differences are regressed"),
+        ({"outcome": np.zeros(N)}, "differences of the outcome must vary, got 0"),
+        ({"units": UNITS // 8}, "five labels or more for differences, got 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            regress(**{"features": draws, "outcome": y, "units": UNITS, "times": UNITS,
+                       "differences": True} | change)  # fmt: skip
 
 
 def test_features_that_rest_on_units():
