@@ -247,6 +247,7 @@ def regress(
         squares * fit.by_features()[np.ix_(keep, keep)],
         (fit.least.freedom[keep], len(draws) - 1.0),
         [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
+        fit.explained()[keep],
         {
             "error": error,
             "n_documents": n,
@@ -451,6 +452,13 @@ class _Fit:
                 UserWarning,
             )
 
+    def explained(self):
+        """Share of the variation of each term that the others explain; NaN of the constant."""
+        varies = np.sum((self.matrix - self.matrix.mean(axis=0)) ** 2, axis=0)
+        own = 1.0 / np.diag(np.linalg.inv(self.matrix.T @ self.matrix))
+        left = np.divide(own, varies, out=np.full(own.size, np.nan), where=varies > 0)
+        return np.maximum(1.0 - left, 0.0)
+
     def lag(self, index, times):
         """Correlation of mean residuals of units with the next in time, and tests, by name.
 
@@ -555,7 +563,7 @@ def _most_alike(seen, names):
     return f"; {names[i]!r} and {names[j]!r} correlate at {found:.2f}"
 
 
-def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, facts):
+def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, explained, facts):
     """The `Regression` of slopes and the two parts of their covariance."""
     units, features = np.diag(by_units), np.diag(by_features)
     total = units + features
@@ -577,6 +585,7 @@ def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, facts)
         p_value=np.where((sd == 0) & (slopes == 0), 1.0, 2.0 * stdtr(freedom, ratio)),
         reliability=reliabilities[0],
         partial_reliability=reliabilities[1],
+        explained=explained,
         covariance=by_units + by_features,
         **facts,
     )._resting_on("units and features")

@@ -15,6 +15,10 @@ from .posterior.tables import Column, Table, p_values
 _FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
 # One-sided level of the test of units next to each other.
 LEVEL = 0.05
+# Terms that notes of figures name.
+_FEW_TERMS = 4
+# Share of a term that others explain, above which it is said.
+_MUCH = 0.8
 # What tables say of the error of features.
 _TAKEN = {
     "classical": "classical, estimates about the truth; slopes are corrected for it",
@@ -65,6 +69,9 @@ class Regression(Table):
         Share of the variance of a feature, beside covariates, that is not error; 1 for covariates.
     partial_reliability : ndarray of shape (n_terms,)
         The same beside the other features, too: of what slopes rest on.
+    explained : ndarray of shape (n_terms,)
+        Share of the variation of a term (of a feature, its mean) that the other terms explain, a
+        column of data frames; ``1 / (1 - explained)`` is the variance inflation factor.
     covariance : ndarray of shape (n_terms, n_terms)
     error : str
         What the error of features was taken to be, ``"classical"`` or ``"berkson"``.
@@ -114,6 +121,7 @@ class Regression(Table):
     p_value: np.ndarray
     reliability: np.ndarray
     partial_reliability: np.ndarray
+    explained: np.ndarray
     covariance: np.ndarray
     error: str
     n_documents: int
@@ -197,6 +205,30 @@ class Regression(Table):
             f"{self.lag_correlation:.2f}), {so}"
         )
 
+    def too_narrow(self) -> str | None:
+        """Which intervals are too narrow and why, as below figures; None if none is known to be.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import numpy as np
+        >>> from skbayesembed import regress
+        >>> walks = np.cumsum(np.random.default_rng(0).normal(size=(2, 40)), axis=1)
+        >>> draws = walks[0] + 0.1 * np.random.default_rng(1).normal(size=(50, 40))
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     table = regress(draws, walks[1], times=np.arange(40), names=["war"])
+        >>> table.too_narrow()
+        'too narrow, since documents next to each other in time are alike: war'
+        """
+        near = self._near()
+        if near is None or near[1] is None or not near[1].any():
+            return None
+        terms = ", ".join(self.terms[near[1]])
+        if near[1].sum() > _FEW_TERMS:
+            terms = f"{near[1].sum()} of {self.terms.size} terms"
+        return f"too narrow, since {self._rows()} next to each other in time are {near[0]}: {terms}"
+
     def _near(self):
         """What rows next to each other are, in words, and which terms are, too; None if nothing."""
         if self.lag_p_value is not None and self.lag_p_value <= LEVEL:
@@ -238,6 +270,9 @@ class Regression(Table):
             Column("beside", self.partial_reliability, ("partial_reliability",), ".2f"),
         ]
 
+    def _series(self):
+        return super()._series() | {"explained": self.explained}
+
     def _title(self):
         return f"{self.title}, {self._about()}"
 
@@ -254,8 +289,17 @@ class Regression(Table):
             "add most of se)",
             "(reliability: share of a feature that is not error, given the covariates; beside: "
             "given the other features, too)",
+            *self._note_on_terms(),
             *([] if _enough(self) else [_FEW]),
         ]
+
+    def _note_on_terms(self):
+        """A line, in a list, on terms that the others explain; none where they explain none."""
+        much = np.flatnonzero(self.explained > _MUCH)
+        if not much.size:
+            return []
+        shares = ", ".join(f"{100 * self.explained[j]:.0f} % of {self.terms[j]}" for j in much)
+        return [f"(explained by the other terms: {shares}; slopes rest on what is left)"]
 
     def _note_on_time(self):
         if self.lag_correlation is None:

@@ -121,6 +121,8 @@ def test_table():
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
     assert "(documents count as independent" in repr(one) and "of documents of" in one.sentences[0]
     np.testing.assert_allclose(one.partial_reliability, one.reliability)
+    assert one.explained[0] == pytest.approx(0.0, abs=1e-9)
+    assert "explained by the other terms" not in repr(one)
 
 
 def test_features_that_are_nearly_alike():
@@ -143,6 +145,11 @@ def test_features_that_are_nearly_alike():
     error = np.sum(np.var(left, axis=0, ddof=1)) / np.sum(left.mean(axis=0) ** 2)
     assert table.partial_reliability[0] == pytest.approx(1 - error, abs=0.01)
     assert table.partial_reliability[0] < 0.9 < table.reliability[0]
+    shared = np.corrcoef(draws.mean(axis=0).T)[0, 1] ** 2
+    np.testing.assert_allclose(table.explained, shared)
+    np.testing.assert_array_equal(table["explained"], table.explained)
+    told = f"{100 * shared:.0f} % of"
+    assert f"(explained by the other terms: {told} health, {told} hospital; slopes" in repr(table)
 
 
 @pytest.mark.parametrize(
