@@ -9,10 +9,11 @@ table of the guide's page on regressions, in half a minute.
 
 `time`: the outcome has nothing to do with the feature, and units that follow each other in time
 are alike, in both; 1,000 data sets of 40 units with four documents each, what may be done, and how
-often `regress` finds them alike or opposed where it is told of time, in three minutes.
+often `regress` finds them alike or opposed where it is told of time, in four minutes.
 
 `presidents`: the same with real features, how near addresses are to *economy* and *war*, of 42
-presidents in the order of time; 200 outcomes. A minute, and a download.
+presidents in the order of time; 200 outcomes, and what addresses' own lengths give. A minute, and a
+download.
 """
 
 from __future__ import annotations
@@ -109,6 +110,13 @@ def on_presidents():
     words = ["economy", "war"]
     draws = model.document_similarity(addresses.data, words=words).draws[::5]
     warnings.filterwarnings("ignore", message=".*next to each other in time are")
+    features = model.document_similarity(addresses.data, words=[*words, "law"])
+    n_words = [len(text.split()) for text in addresses.data]
+    for differences in (False, True):
+        print(regress(
+            features, np.log(n_words), addresses.president, times=addresses.year,
+            differences=differences, standardize=True, outcome_name="log words",
+        ))  # fmt: skip
     order = list(dict.fromkeys(units.tolist()))
     place = np.argsort(order)[units]
     for kind in ("independent", "random walk"):

@@ -39,6 +39,7 @@ _WHAT_OF_TIME = (
     "of more. Coarser units=, such as eras, are less alike. How nearness changes over time is a "
     "question for DynamicSGNS; the chapter on regressions says more."
 )
+_OPPOSED = "(opposed: as differences of units are that are independent of each other)"
 _WHEN = "(the outcome is the time itself: slopes say when features were what, not why)"
 _FEW = (
     f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_DOCUMENTS} documents a slope: neither intervals "
@@ -283,6 +284,7 @@ class Regression(Table):
             *(per if self.standardized else []),
             "(se: of units, CR2, and of features together)",
             self._note_on_time(),
+            *([_OPPOSED] if (self._near() or ("",))[0] == "opposed" else []),
             *([_WHEN] if self.outcome_is_time else []),
             f"(error in the features: {known})",
             "(df: few where few units tell of a slope; more than units where the draws of features "
@@ -318,7 +320,6 @@ class Regression(Table):
             said = f"intervals of terms that are {near[0]}, too, are too narrow"
             if near[0] == "opposed":
                 p = self.lag_p_value_below
-                said = f"opposed, as differences of independent units are; {said}"
         return (
             f"(residuals of {self._rows()} next to each other in time: correlation "
             f"{self.lag_correlation:.2f}, {p_value(p)}; {said})"

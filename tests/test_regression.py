@@ -322,7 +322,7 @@ def test_differences_of_neighbours():
     assert table.term_opposed[0] and not table.term_opposed[3] and not table.term_alike[0]
     assert table.sentences[0].endswith("so that this interval is too narrow.")
     assert table.sentences[3].endswith("if they are opposed in 'change of late', too.")
-    assert "; opposed, as differences of independent units are; int" in repr(by_hand)
+    assert "(opposed: as differences of units are that are independent" in repr(by_hand)
     for change, message in (
         ({"times": None}, "differences=True needs times="),
         ({"outcome": 2.0 * UNITS}, "not be the time itself where differences are regressed"),
