@@ -263,7 +263,7 @@ def regress(
             **{key: of[keep] if np.ndim(of) else of for key, of in lag.items()},
         },
     )
-    warn_of(table)
+    warn_of(table, when is not None and any(_is_time(column, when) for column in known.T))
     return table
 
 

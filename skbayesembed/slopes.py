@@ -26,8 +26,8 @@ _TAKEN = {
 }
 # What to do where units next to each other are alike.
 _WHAT_TO_DO = (
-    "Regress differences of neighbours (differences=True), or give the time among covariates= or "
-    "coarser units=; the chapter on regressions says which."
+    "Regress differences of neighbours (differences=True), or give {}coarser units=; the chapter "
+    "on regressions says which."
 )
 _WHAT_OF_OPPOSED = (
     "Differences of units that are independent of each other are so: regress the units as they "
@@ -336,18 +336,22 @@ def _enough(table):
     return np.min(table.freedom) >= _FEWEST_FREE and table._n_rows() >= least
 
 
-def warn_of(table: Regression) -> None:
-    """Warn of units that are alike, and of too few documents or units, of a table."""
+def warn_of(table: Regression, time_given: bool) -> None:
+    """Warn of units that are alike, and of too few documents or units, of a table.
+
+    ``time_given`` says whether the time is a covariate.
+    """
     _warn_of_few(table)
-    _warn_of_time(table)
+    _warn_of_time(table, time_given)
 
 
-def _warn_of_time(table):
+def _warn_of_time(table, time_given):
     """Warn where residuals next to each other are alike, and of differences, where opposed."""
     near = table._near()
     if near is None or (near[0] == "opposed" and not table.differences):
         return
-    p, advice = table.lag_p_value, _WHAT_TO_DO
+    p = table.lag_p_value
+    advice = _WHAT_TO_DO.format("" if time_given else "the time among covariates= or ")
     if near[0] == "opposed":
         p, advice = table.lag_p_value_below, _WHAT_OF_OPPOSED
     elif table.outcome_is_time or table.differences:

@@ -43,8 +43,8 @@ def lag_correlation(values: np.ndarray) -> tuple[float, float, float]:
     for i in range(_ORDERS):
         other = rng.permutation(e)
         others[i] = other[1:] @ other[:-1]
-    as_many = [1 + np.sum(others >= found - 1e-12), 1 + np.sum(others <= found + 1e-12)]
-    return found, *(float(n) / (_ORDERS + 1) for n in as_many)
+    above, below = np.sum(others >= found - 1e-12), np.sum(others <= found + 1e-12)
+    return found, float(1 + above) / (_ORDERS + 1), float(1 + below) / (_ORDERS + 1)
 
 
 class ClusteredLeastSquares:
