@@ -620,6 +620,11 @@ def _read_texts(values, name):
                 )
             continue
         if not _ISO_DATE.fullmatch(value):
+            if i and _is_number(value):
+                raise ValueError(
+                    f"{name}[{i}] must be a date, as those before it are, got {value!r}: write it "
+                    "as in '1999-05'."
+                )
             _refuse(value, name, i)
         try:
             dates[i] = datetime.datetime.fromisoformat(value if len(value) > 7 else f"{value}-01")
