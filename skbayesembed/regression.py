@@ -357,8 +357,8 @@ def _warn_of_known(draws, names):
     ]
     if known:
         warn_user(
-            f"The draws of {', '.join(map(repr, known))} are all the same: it counts as known "
-            "without error, and standard errors have nothing of what is not known of it. Pass "
+            f"Features do not vary over draws, {', '.join(map(repr, known))}: they count as known "
+            "without error, and standard errors have nothing of what is not known of them. Pass "
             "draws (sample_transform, or what document_similarity answers); what is known, as a "
             "year is, belongs among covariates=.",
             UserWarning,

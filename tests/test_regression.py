@@ -57,7 +57,7 @@ def test_coverage(kind, reliability, error):
 def test_features_without_error_are_those_of_least_squares():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(N, 2)), rng.normal(size=N)
-    with pytest.warns(UserWarning, match="The draws of 'a', 'b' are all the same: it counts as"):
+    with pytest.warns(UserWarning, match="do not vary over draws, 'a', 'b': they count as"):
         table = regress(np.repeat(x[None], 20, axis=0), y, UNITS, names=["a", "b"])
     least = ClusteredLeastSquares(np.column_stack([x, np.ones(N)]), UNITS)
     slopes, influence = (part[..., 0] for part in least.fit(y[:, None]))
@@ -205,7 +205,7 @@ def test_reliability_of_posterior_means():
     errors = 0.5 * rng.normal(size=(400, N, 1)) * np.array([1.0, -1.0, 0.0])
     errors -= errors.mean(axis=0)
     y = rng.normal(size=N)
-    with pytest.warns(UserWarning, match="The draws of 'feature 2' are all the same"):
+    with pytest.warns(UserWarning, match="do not vary over draws, 'feature 2'"):
         table = regress(mean + errors, y, error="berkson")
     for j in range(3):
         rest = np.column_stack([np.delete(mean, j, axis=1), np.ones(N)])
