@@ -9,10 +9,11 @@ table of the guide's page on regressions, in half a minute.
 
 `time`: the outcome has nothing to do with the feature, and units that follow each other in time
 are alike, in both; 1,000 data sets of 40 units with four documents each, what may be done, and how
-often `regress` warns of it where it is told of time, in two minutes.
+often `regress` finds them alike or opposed where it is told of time, in four minutes.
 
 `presidents`: the same with real features, how near addresses are to *economy* and *war*, of 42
-presidents in the order of time; 200 outcomes. A minute, and a download.
+presidents in the order of time; 200 outcomes, and what addresses' own lengths give. A minute, and a
+download.
 """
 
 from __future__ import annotations
@@ -67,29 +68,23 @@ def walk(rng, memory):
     return steps
 
 
-def by_unit(values):
-    """Means over the documents of each unit, on the axis before the last."""
-    return values.reshape(*values.shape[:-2], N // PER, PER, values.shape[-1]).mean(axis=-2)
-
-
 def analyses(draws, y):
     """Tables of what may be done where units follow each other, by name."""
     year = {"year": np.arange(N) // PER}
-    steps, change = np.diff(by_unit(draws), axis=1), np.diff(by_unit(y[:, None]), axis=0)[:, 0]
-    own, between = {"times": UNITS, "error": "berkson"}, {"times": UNITS[PER::PER]}
+    own = {"times": UNITS, "error": "berkson"}
     return {
         "as they are": regress(draws, y, UNITS, **own),
         "year as covariate": regress(draws, y, UNITS, covariates=year, **own),
         "eras of five units": regress(draws, y, UNITS // 5, **own),
-        "differences of neighbours": regress(steps, change, error="berkson", **between),
+        "differences of neighbours": regress(draws, y, UNITS, differences=True, **own),
     }
 
 
 def in_time():
-    """Print how often intervals hold zero and `regress` warns, by how alike neighbours are."""
-    warnings.filterwarnings("ignore", message=".*next to each other in time are alike")
+    """Print how often intervals hold zero and what `regress` finds, by how alike neighbours are."""
+    warnings.filterwarnings("ignore", message=".*next to each other in time are")
     for memory in (0.0, 0.5, 0.8, 1.0, None):
-        rng, held, free, warned = np.random.default_rng(2), {}, {}, {}
+        rng, held, free, alike, opposed = np.random.default_rng(2), {}, {}, {}, {}
         for _ in range(N_IN_TIME):
             x, y = ((walk(rng, memory)[UNITS] + 0.5 * rng.normal(size=N)) for _ in range(2))
             draws = x[:, None] + 0.2 * rng.normal(size=(20, N, 1))
@@ -97,11 +92,12 @@ def in_time():
                 low, high = table.interval[0]
                 held.setdefault(name, []).append(low < 0 < high)
                 free.setdefault(name, []).append(table.freedom[0])
-                warned.setdefault(name, []).append(table.lag_p_value <= 0.05)
+                alike.setdefault(name, []).append(table.lag_p_value <= 0.05)
+                opposed.setdefault(name, []).append(table.lag_p_value_below <= 0.05)
         for name, of in held.items():
             print(f"memory {memory!s:5} {name:26} hold {np.mean(of):.3f}  "
-                  f"df {np.median(free[name]):.1f}  warned {np.mean(warned[name]):.3f}",
-                  flush=True)  # fmt: skip
+                  f"df {np.median(free[name]):.1f}  alike {np.mean(alike[name]):.3f}  "
+                  f"opposed {np.mean(opposed[name]):.3f}", flush=True)  # fmt: skip
 
 
 def on_presidents():
@@ -113,8 +109,15 @@ def on_presidents():
     ).fit(addresses.data, units=units)  # fmt: skip
     words = ["economy", "war"]
     draws = model.document_similarity(addresses.data, words=words).draws[::5]
+    warnings.filterwarnings("ignore", message=".*next to each other in time are")
+    features = model.document_similarity(addresses.data, words=[*words, "law"])
+    n_words = [len(text.split()) for text in addresses.data]
+    for differences in (False, True):
+        print(regress(
+            features, np.log(n_words), addresses.president, times=addresses.year,
+            differences=differences, standardize=True, outcome_name="log words",
+        ))  # fmt: skip
     order = list(dict.fromkeys(units.tolist()))
-    means = np.stack([draws[:, units == unit].mean(axis=1) for unit in order], axis=1)
     place = np.argsort(order)[units]
     for kind in ("independent", "random walk"):
         rng, held = np.random.default_rng(3), []
@@ -123,7 +126,7 @@ def on_presidents():
             y = y if kind == "independent" else np.cumsum(y)
             tables = (
                 regress(draws, y[place], units, error="classical"),
-                regress(np.diff(means, axis=1), np.diff(y), error="classical"),
+                regress(draws, y[place], units, times=place, differences=True, error="classical"),
             )
             held.append([(t.interval[:, 0] < 0) & (t.interval[:, 1] > 0) for t in tables])
         for name, of in zip(("as they are", "differences"), np.mean(held, axis=0), strict=True):

@@ -67,7 +67,8 @@ print(table.sentences[0])
 # %%
 # Intervals with and without the error of the vectors
 # ---------------------------------------------------
-# As if features were known: slopes are drawn towards zero, and intervals too narrow.
+# As if features were known, of which ``regress`` warns: slopes are drawn towards zero, and
+# intervals too narrow.
 
 known = np.repeat(features.mean[None], 20, axis=0)
 naive = regress(known, year, units=president, names=words, standardize=True)

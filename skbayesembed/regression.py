@@ -8,10 +8,10 @@ covariance of what errors of the features do to the slopes. Both add up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
 from .common.checks import as_floats, check_bool, check_choice, check_list, check_prob
@@ -20,8 +20,7 @@ from .corpus.design import INTERCEPT, design_of
 from .corpus.periods import Times, check_times
 from .corpus.units import check_units, units_of
 from .numeric.regression import ClusteredLeastSquares, lag_correlation
-from .posterior.sentences import effect, ended, p_value, side_of_zero, with_signs
-from .posterior.tables import Column, Table, p_values
+from .slopes import LEVEL, Regression, warn_of
 
 ERRORS = ("auto", "classical", "berkson")
 # Share of a combination of features that must not be error, for its slope to be corrected.
@@ -30,230 +29,11 @@ _LEAST_RELIABLE = 0.3
 _HARDLY_RELIABLE, _HARDLY_OWN = 0.5, 0.05
 # Where a feature has less than this that is no error, it matters what the error is taken to be.
 _MATTERS = 0.9
-# Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
-# and documents a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
-_FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
-# One-sided level of the test of units next to each other.
-_LEVEL = 0.05
 # Residuals below this share of the outcome are those of rounding.
 _NO_REST = 1e-10
+_FEWEST_UNITS = 4
 # Draws whose slopes have a covariance.
 _FEWEST_DRAWS = 20
-
-
-# What tables say of the error of features.
-_TAKEN = {
-    "classical": "classical, estimates about the truth; slopes are corrected for it",
-    "berkson": "Berkson's, the truth about posterior means; slopes need no correction",
-}
-_FEW = (
-    f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_DOCUMENTS} documents a slope: neither intervals "
-    "nor p-values are to be trusted)"
-)
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Regression(Table):
-    """Slopes of an outcome on features of documents, a row for each feature and covariate.
-
-    Attributes
-    ----------
-    terms : ndarray of str of shape (n_terms,)
-        Features, then covariates, without the constant.
-    mean : ndarray of shape (n_terms,)
-        Slopes: change of the outcome with one more of the feature, or ``scale`` more.
-    sd : ndarray of shape (n_terms,)
-        Standard errors, of both parts together.
-    sd_units, sd_features : ndarray of shape (n_terms,)
-        What comes of the units that were sampled, and of what is not known of the features.
-    freedom : ndarray of shape (n_terms,)
-        Degrees of freedom of Student's t.
-    interval : ndarray of shape (n_terms, 2)
-    p_value : ndarray of shape (n_terms,)
-        Of no effect.
-    reliability : ndarray of shape (n_terms,)
-        Share of the variance of a feature, beside covariates, that is not error; 1 for covariates.
-    partial_reliability : ndarray of shape (n_terms,)
-        The same beside the other features, too: of what slopes rest on.
-    covariance : ndarray of shape (n_terms, n_terms)
-    error : str
-        What the error of features was taken to be, ``"classical"`` or ``"berkson"``.
-    verdict : ndarray of str of shape (n_terms,)
-        ``"positive"`` or ``"negative"`` where the interval leaves zero out, ``"not decided"`` where
-        it does not.
-    sentences : list of str
-        Of each term, to be copied.
-    n_documents, n_units : int
-    prob : float
-        Probability of the intervals.
-    outcome : str
-        What the outcome is called.
-    scale : ndarray of shape (n_terms,)
-        What slopes are for: 1, or the standard deviation of each term if they are standardised.
-    standardized : bool
-    term_sd : ndarray of shape (n_terms,)
-        Standard deviations of the terms over documents; 1 of covariates that have two values.
-    truth_value : bool
-        Whether the outcome is one, and slopes are changes of a probability.
-    lag_correlation : float or None
-        Correlation of the mean residual of a unit (of a document without units) with that of the
-        next in time; None without ``times``, NaN where there are no residuals.
-    lag_p_value : float or None
-        Probability that it is as large in a random order of the units.
-    term_alike : ndarray of bool of shape (n_terms,) or None
-        Whether by the same test units next to each other are alike in a term, beside the others:
-        where they are in both, the interval is too narrow.
-
-    Notes
-    -----
-    Units count as independent of each other. Of units that follow each other in time and are alike,
-    in the outcome and in a feature, intervals are too narrow: see `regress`.
-    """
-
-    terms: np.ndarray
-    mean: np.ndarray
-    sd: np.ndarray
-    sd_units: np.ndarray
-    sd_features: np.ndarray
-    freedom: np.ndarray
-    interval: np.ndarray
-    p_value: np.ndarray
-    reliability: np.ndarray
-    partial_reliability: np.ndarray
-    covariance: np.ndarray
-    error: str
-    n_documents: int
-    n_units: int
-    prob: float
-    outcome: str = "outcome"
-    scale: np.ndarray | None = None
-    standardized: bool = False
-    term_sd: np.ndarray | None = None
-    truth_value: bool = False
-    lag_correlation: float | None = None
-    lag_p_value: float | None = None
-    term_alike: np.ndarray | None = None
-
-    @property
-    def title(self) -> str:
-        """What the slopes are of."""
-        return f"slopes of {self.outcome}{' per standard deviation' if self.standardized else ''}"
-
-    @property
-    def verdict(self) -> np.ndarray:
-        """Of which sign each slope is, or that it is not decided, (n_terms,)."""
-        return side_of_zero(self.interval, "positive", "negative")
-
-    @property
-    def sentences(self) -> list[str]:
-        """What each slope says, to be copied."""
-        return [self._sentence(j) for j in range(self.terms.size)]
-
-    def _sentence(self, j):
-        # terms that have two values keep their unit
-        more, term = "one", repr(str(self.terms[j]))
-        if self.term_sd is not None and self.term_sd[j] != 1.0:
-            if self.standardized:
-                more = f"one standard deviation ({self.term_sd[j]:.3g})"
-            else:
-                term += f" (its standard deviation is {self.term_sd[j]:.3g})"
-        mean, low, high = with_signs(self.mean[j], self.interval[j], _digits_of(self.sd[j]))
-        decided, above = self.verdict[j] != "not decided", None
-        outcome, interval = self.outcome, f"{100 * self.prob:g} % interval"
-        if self.truth_value:
-            outcome, above = f"the probability of {self.outcome!r}", bool(self.mean[j] > 0)
-            if decided:
-                mean, interval = mean[1:], f"{interval} of the difference"
-        of = f"{self.n_documents} documents of {self.n_units} units"
-        of += "; slope corrected for error in the features" if self.error == "classical" else ""
-        of += "; linear probability model" if self.truth_value else ""
-        brackets = (
-            f"({interval} {low} to {high}, for another sample of "
-            f"{self._sampled()} of the same kind, {p_value(self.p_value[j])}; {of})"
-        )
-        text = effect(
-            outcome,
-            term,
-            more,
-            held=self.terms.size > 1,
-            figures=(mean, brackets),
-            decided=decided,
-            above=above,
-        )
-        return ended(text + self._on_time(j), None)
-
-    def _on_time(self, j):
-        """What a sentence ends with, about units next to each other."""
-        if self.lag_correlation is None:
-            return f" ({self._sampled()} taken as independent)"
-        if not self._alike():
-            return ""
-        so = "so that this interval is too narrow"
-        if self.term_alike is not None and not self.term_alike[j]:
-            so = f"and this interval is too narrow if they are alike in {str(self.terms[j])!r}, too"
-        return (
-            f"; {self._sampled()} next to each other in time are alike (correlation of residuals "
-            f"{self.lag_correlation:.2f}), {so}"
-        )
-
-    def _alike(self):
-        """Whether units next to each other are more alike than independent ones."""
-        return self.lag_p_value is not None and self.lag_p_value <= _LEVEL
-
-    def _sampled(self):
-        return "documents" if self.n_units == self.n_documents else "units"
-
-    def _columns(self):
-        interval = f"{100 * self.prob:g} % interval"
-        per = [Column("per", self.scale, ("scale",), ".3g")] if self.standardized else []
-        return [
-            Column("term", list(self.terms), ("term",), left=True),
-            *per,
-            Column("slope", self.mean, ("slope",), ".4g"),
-            Column("se", self.sd, ("se",), ".3g"),
-            Column("units", self.sd_units, ("se_units",), ".3g"),
-            Column("features", self.sd_features, ("se_features",), ".3g"),
-            Column(interval, self.interval, ("low", "high"), ".4g", left=True),
-            Column("df", self.freedom, ("df",), ".1f"),
-            Column("p", self.p_value, ("p_value",), p_values),
-            Column("verdict", list(self.verdict), ("verdict",), left=True),
-            Column("reliability", self.reliability, ("reliability",), ".2f"),
-            Column("beside", self.partial_reliability, ("partial_reliability",), ".2f"),
-        ]
-
-    def _title(self):
-        about = f"{self.n_documents} documents of {self.n_units} units"
-        return f"{self.title}, {about}"
-
-    def _notes(self):
-        known = _TAKEN[self.error]
-        per = ["(per: standard deviation of a term; 1 of those that have two values)"]
-        return [
-            *(per if self.standardized else []),
-            "(se: of units, CR2, and of features together)",
-            self._note_on_time(),
-            f"(error in the features: {known})",
-            "(df: few where few units tell of a slope; more than units where the draws of features "
-            "add most of se)",
-            "(reliability: share of a feature that is not error, given the covariates; beside: "
-            "given the other features, too)",
-            *([] if _enough(self.freedom, self.n_documents) else [_FEW]),
-        ]
-
-    def _note_on_time(self):
-        if self.lag_correlation is None:
-            return (
-                f"({self._sampled()} count as independent of each other: where those that follow "
-                "each other in time are alike, intervals are too narrow; times= tells)"
-            )
-        found = f"{self.lag_correlation:.2f}, {p_value(self.lag_p_value)}"
-        said = "they count as independent"
-        if self._alike():
-            said = "intervals of terms that are alike, too, are too narrow"
-        return (
-            f"(residuals of {self._sampled()} next to each other in time: correlation {found}; "
-            f"{said})"
-        )
 
 
 def regress(
@@ -262,6 +42,7 @@ def regress(
     units: Any = None,
     *,
     times: Times | None = None,
+    differences: bool = False,
     covariates: Any = None,
     names: Sequence[str] | None = None,
     outcome_name: str | None = None,
@@ -278,13 +59,18 @@ def regress(
         estimator (of shares of topics, which add up to one, leave one out). An array of shape
         (n_draws, n_documents) is one feature.
     outcome : array-like of shape (n_documents,)
-        Numbers or truth values; of the latter slopes are changes of a probability.
+        Numbers or truth values; of the latter slopes are changes of a probability. Features explain
+        it: nearness as what is explained is a question for other methods (see Notes).
     units : array-like of shape (n_documents,), optional
         What was sampled: speakers, authors, works; each document by default.
     times : array-like of shape (n_documents,), optional
         Numbers or dates, as `corpus.periods.check_times` reads them, by which units are put in
         order, each at the mean of its documents (of the same time: as they are given). They tell
         whether units next to each other are alike, and are no covariate.
+    differences : bool, default=False
+        Whether to regress differences of neighbours: means of units in the order of ``times``,
+        which must be given, each less the one before; features, outcome and covariates alike. Names
+        begin with "change of". For units each of which is like the one before (see Notes).
     covariates : array-like, Series, DataFrame or dict, optional
         Known without error, of shape (n_documents,) or (n_documents, n_covariates). Columns of a
         DataFrame, keys of a dict ``{"year": years, "woman": women}`` and fields of a structured
@@ -320,18 +106,23 @@ def regress(
     Raises
     ------
     ValueError
-        If shapes do not fit, there are fewer than 20 draws or four units, an entry is no finite
-        number, columns depend on each other, or features that are to be corrected are mostly error.
+        If shapes do not fit, there are fewer than 20 draws or four units (for differences, five
+        units, and ``times``, and an outcome that is not the time itself), an entry is no finite
+        number, columns depend on each other, the outcome is the same for all documents or a
+        covariate (or a combination of these), or features that are to be corrected are mostly
+        error.
 
     Warns
     -----
     UserWarning
         Where residuals of units next to each other in time are more alike than those of independent
-        ones; where features are an answer with intervals by fewer units than there are documents,
-        and no ``units`` are given; where features are nearly so uncertain that they are refused, or
-        so alike that the others leave less than a twentieth of one; where a slope has fewer than
-        four degrees of freedom, or there are fewer than two documents a slope; and where
-        ``error="auto"`` is given an array with a feature of which more than a tenth is error.
+        ones, and of differences, where they are more opposed; where features are an answer with
+        intervals by fewer units than there are documents, and no ``units`` are given; where
+        features are nearly so uncertain that they are refused, or so alike that the others leave
+        less than a twentieth of one; where a slope has fewer than four degrees of freedom, or there
+        are fewer than two documents a slope; where ``error="auto"`` is given an array with a
+        feature of which more than a tenth is error; and where draws of a feature are all the same,
+        as if it were known.
 
     Notes
     -----
@@ -352,18 +143,23 @@ def regress(
     or both rise, slopes of things that have nothing to do with each other are decided far too often
     (of random walks over 40 units, 90 % intervals hold zero in 31 % of data sets;
     ``benchmarks/regression.py time``). Where both rise, give the year among the covariates; where
-    each unit is like the one before, regress differences of neighbours, means of units in the order
-    of time (89 %); where likeness fades after some units, give coarser ones, such as eras. An
-    outcome that is the time itself says when features were what, not why.
+    each unit is like the one before, regress ``differences`` of neighbours (89 %; of units that are
+    independent after all 84 %); where likeness fades after some units, give coarser ones, such as
+    eras. Slopes of an outcome that is the time itself say when features were what, not why. What
+    the time tells of nearness is the other question: `DynamicSGNS` has it for words,
+    `BayesianSGNS.effects` for the contexts of a word and `GaussianLDA.effects` for topics.
 
     With ``times``, `lag_correlation` of the table is that of the mean residuals of units with those
     of the next units. It is held against that of 999 random orders of the same residuals (a fixed
     seed), one-sided at 5 %; where it is larger, there is a warning, and sentences say so. Intervals
-    stay what they are. Of independent units one data set in twenty is warned of, of 40 units with a
-    correlation of .5 84 %, of .8 99 %. Two cases are not seen: few units, and a feature and an
-    outcome that both rise, of which the residuals tell little (27 %), so that the year is to be a
-    covariate there in any case. Of a feature that is not alike from unit to unit the interval is
-    right, whatever residuals are; `term_alike` is the same test of each term, beside the others.
+    stay what they are. On the other side, residuals that are more opposed than those of 95 % of the
+    orders are noted, as those of differences of independent units are: intervals of terms that are
+    opposed, too, are too narrow. Of independent units one data set in twenty is warned of, of 40
+    units with a correlation of .5 84 %, of .8 99 %. Two cases are not seen: few units, and a
+    feature and an outcome that both rise, of which the residuals tell little (27 %), so that the
+    year is to be a covariate there in any case. Of a feature that is not alike from unit to unit
+    the interval is right, whatever residuals are; `term_alike` and `term_opposed` are the same
+    tests of each term, beside the others.
 
     References
     ----------
@@ -402,6 +198,7 @@ def regress(
     """
     check_prob(prob)
     check_bool("standardize", standardize)
+    check_bool("differences", differences)
     check_choice("error", error, ERRORS)
     source = getattr(features, "source", None)
     guessed = error == "auto" and source is None
@@ -412,22 +209,34 @@ def regress(
     y = _outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))
     labels = check_units(units, n)
     when = None if times is None else check_times(times, n)
+    is_time = when is not None and _is_time(y, when)
+    if differences:
+        _check_differences(when, is_time)
     known, others = np.ones((n, 1)), [INTERCEPT]
     if covariates is not None:
         design = design_of(covariates, n, name="covariates")
         known, others = design.matrix, design.terms.tolist()
     names, others = _names_of(names, features, draws.shape[2], others)
     clusters = units_of(np.arange(n) if labels is None else labels, None, n, "documents")
-    if clusters.n_units < 4:
-        raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")
-    fit = _Fit(draws, known, y, clusters.index, error == "classical", names)
+    if clusters.n_units < _FEWEST_UNITS + differences:
+        least = "five labels or more for differences" if differences else "four labels or more"
+        raise ValueError(f"units must have {least}, got {clusters.n_units}.")
+    index = clusters.index
+    if differences:
+        draws, y, known, others = _differences(index, when, draws, y, known, others)
+        index = when = np.arange(len(y))
+        names = [f"change of {name}" for name in names]
+    _check_open(y, known, others, "differences of the outcome" if differences else "outcome")
+    fit = _Fit(draws, known, y, index, error == "classical", names)
     if labels is None and source == "units":
         _warn_of_units(getattr(features, "of_units", None), n)
+    _warn_of_known(draws, names)
     fit.warn(names)
-    lag = (None, None, None) if when is None else fit.lag(clusters.index, when)
+    lag = {} if when is None else fit.lag(index, when)
     if guessed:
         _warn_of_guess(names, fit.reliabilities[1])
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
+    called = "outcome" if called is None else str(called)
     keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
     scale = fit.scale[keep] if standardize else np.ones(keep.size)
     squares = np.outer(scale, scale)
@@ -438,29 +247,24 @@ def regress(
         squares * fit.by_features()[np.ix_(keep, keep)],
         (fit.least.freedom[keep], len(draws) - 1.0),
         [np.append(of, np.ones(len(others)))[keep] for of in fit.reliabilities],
+        fit.explained()[keep],
         {
             "error": error,
             "n_documents": n,
             "n_units": clusters.n_units,
             "prob": prob,
-            "outcome": "outcome" if called is None else str(called),
+            "outcome": f"change of {called}" if differences else called,
             "scale": scale,
             "standardized": standardize,
             "term_sd": fit.scale[keep],
-            "truth_value": _is_truth_value(outcome),
-            "lag_correlation": lag[0],
-            "lag_p_value": lag[1],
-            "term_alike": None if lag[2] is None else lag[2][keep],
+            "truth_value": _is_truth_value(outcome) and not differences,
+            "differences": differences,
+            "outcome_is_time": is_time,
+            **{key: of[keep] if np.ndim(of) else of for key, of in lag.items()},
         },
     )
-    _warn_of_few(table)
-    _warn_of_time(table)
+    warn_of(table, when is not None and any(_is_time(column, when) for column in known.T))
     return table
-
-
-def _digits_of(sd):
-    """Digits after the point that two significant digits of a standard error need."""
-    return max(0, min(5, 1 - int(np.floor(np.log10(sd))))) if 0 < sd < np.inf else 0
 
 
 def _is_truth_value(outcome):
@@ -482,16 +286,81 @@ def _warn_of_units(n_units, n):
         )
 
 
-def _warn_of_time(table):
-    """Warn where residuals of units next to each other are alike."""
-    if table._alike():
-        of = table._sampled()
+def _is_time(y, when):
+    """Whether an outcome is the time, or its year, but for unit and sign."""
+    if np.ptp(y) == 0:
+        return False
+    of = [time for time in (when, np.floor(when)) if np.ptp(time) > 0]
+    return any(abs(np.corrcoef(y, time)[0, 1]) >= 1.0 - _NO_REST for time in of)
+
+
+def _check_differences(when, is_time):
+    """Raise a ValueError where there is nothing to take differences by, or of."""
+    if when is None:
+        raise ValueError("differences=True needs times=, by which units are put in order.")
+    if is_time:
+        raise ValueError(
+            "outcome must not be the time itself where differences are regressed: what is left of "
+            "it are the gaps between units."
+        )
+
+
+def _in_time(index, times):
+    """Units in the order of the mean times of their documents (of the same: as they are given)."""
+    first = np.unique(index, return_index=True)[1]
+    return np.lexsort((first, np.bincount(index, times) / np.bincount(index)))
+
+
+def _differences(index, times, draws, y, known, terms):
+    """Means of units less those before: draws, outcome, covariates and the names of these."""
+    n_units, n = int(index.max()) + 1, len(y)
+    shares = 1.0 / np.bincount(index)[index]
+    means = sparse.csr_array((shares, (index, np.arange(n))), shape=(n_units, n))
+    means = means[_in_time(index, times)]
+    step = means[1:] - means[:-1]
+    steps = (step @ draws.transpose(1, 0, 2).reshape(n, -1)).reshape(n_units - 1, len(draws), -1)
+    moving = {
+        f"change of {term}": step @ column
+        for term, column in zip(terms, known.T, strict=True)
+        if np.ptp(column) > 0
+    }
+    others, terms = np.ones((n_units - 1, 1)), [INTERCEPT]
+    if moving:
+        design = design_of(moving, n_units - 1, "differences", "differences of covariates")
+        others, terms = design.matrix, design.terms.tolist()
+    return steps.transpose(1, 0, 2), step @ y, others, terms
+
+
+def _check_open(y, known, terms, what):
+    """Raise a ValueError where covariates alone tell the outcome, so that features cannot."""
+    basis = np.linalg.qr(known)[0]
+    if np.max(np.abs(y - basis @ (basis.T @ y))) > _NO_REST * np.max(np.abs(y)):
+        return
+    if np.ptp(y) <= _NO_REST * np.max(np.abs(y)):
+        raise ValueError(f"{what} must vary, got {y[0]:.10g} alone.")
+    same = [term for term, x in zip(terms, known.T, strict=True) if np.array_equal(x, y)]
+    given = ", ".join(repr(term) for term in terms if term != INTERCEPT)
+    found = f"the covariate {same[0]!r} itself" if same else f"a linear combination of {given}"
+    raise ValueError(
+        f"{what} must not be told by covariates alone, got {found}: nothing is left that features "
+        "could explain. Leave it out of covariates."
+    )
+
+
+def _warn_of_known(draws, names):
+    """Warn of features whose draws are all the same."""
+    spread = np.max(np.ptp(draws, axis=0), axis=0)
+    known = [
+        name
+        for name, of, most in zip(names, spread, np.max(np.abs(draws), axis=(0, 1)), strict=True)
+        if of <= _NO_REST * most
+    ]
+    if known:
         warn_user(
-            f"{of.capitalize()} next to each other in time are alike: their residuals correlate "
-            f"at {table.lag_correlation:.2f} ({p_value(table.lag_p_value)} for independent ones), "
-            "and intervals are too narrow where features are alike, too. Regress differences of "
-            "neighbours (means of units in the order of time), or give the time among covariates= "
-            "or coarser units=; the chapter on regressions says which.",
+            f"Features do not vary over draws, {', '.join(map(repr, known))}: they count as known "
+            "without error, and standard errors have nothing of what is not known of them. Pass "
+            "draws (sample_transform, or what document_similarity answers); what is known, as a "
+            "year is, belongs among covariates=.",
             UserWarning,
         )
 
@@ -509,24 +378,6 @@ def _warn_of_guess(names, reliability):
             "Give one of them.",
             UserWarning,
         )
-
-
-def _enough(freedom, n_documents):
-    return np.min(freedom) >= _FEWEST_FREE and n_documents >= _FEWEST_DOCUMENTS * freedom.size
-
-
-def _warn_of_few(table):
-    """Warn where documents or units are too few for so many slopes."""
-    if _enough(table.freedom, table.n_documents):
-        return
-    j = int(np.argmin(table.freedom))
-    warn_user(
-        f"{table.n_documents} documents of {table.n_units} units are few for "
-        f"{table.terms.size} slopes: that of {str(table.terms[j])!r} has {table.freedom[j]:.1f} "
-        f"degrees of freedom. Below {_FEWEST_FREE:g}, and below {_FEWEST_DOCUMENTS} documents a "
-        "slope, neither intervals nor p-values are to be trusted: take fewer features.",
-        UserWarning,
-    )
 
 
 class _Fit:
@@ -601,24 +452,37 @@ class _Fit:
                 UserWarning,
             )
 
-    def lag(self, index, times):
-        """Correlation of mean residuals of units with the next in time, its p-value, and terms.
+    def explained(self):
+        """Share of the variation of each term that the others explain; NaN of the constant."""
+        varies = np.sum((self.matrix - self.matrix.mean(axis=0)) ** 2, axis=0)
+        own = 1.0 / np.diag(np.linalg.inv(self.matrix.T @ self.matrix))
+        left = np.divide(own, varies, out=np.full(own.size, np.nan), where=varies > 0)
+        return np.maximum(1.0 - left, 0.0)
 
-        Of each term, what the others leave of it, whether units next to each other are alike in it.
+    def lag(self, index, times):
+        """Correlation of mean residuals of units with the next in time, and tests, by name.
+
+        Of each term, what the others leave of it, whether units next to each other are alike in it,
+        and whether they are opposed.
         """
-        sizes = np.bincount(index)
-        first = np.unique(index, return_index=True)[1]
-        order = np.lexsort((first, np.bincount(index, times) / sizes))
+        sizes, order = np.bincount(index), _in_time(index, times)
 
         def test(values, whole):
             means = (np.bincount(index, values) / sizes)[order]
             if np.ptp(means) <= _NO_REST * np.max(np.abs(whole)):
-                return np.nan, 1.0
+                return np.nan, 1.0, 1.0
             return lag_correlation(means)
 
         own = self.matrix @ np.linalg.inv(self.matrix.T @ self.matrix)
-        alike = np.array([test(column, column)[1] <= _LEVEL for column in own.T])
-        return *test(self._y - self.matrix @ self.slopes, self._y), alike
+        found, above, below = test(self._y - self.matrix @ self.slopes, self._y)
+        terms = np.array([test(column, column)[1:] for column in own.T]) <= LEVEL
+        return {
+            "lag_correlation": found,
+            "lag_p_value": above,
+            "lag_p_value_below": below,
+            "term_alike": terms[:, 0],
+            "term_opposed": terms[:, 1],
+        }
 
     def by_units(self):
         """Covariance of the slopes over samples of units, errors of features held."""
@@ -699,7 +563,7 @@ def _most_alike(seen, names):
     return f"; {names[i]!r} and {names[j]!r} correlate at {found:.2f}"
 
 
-def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, facts):
+def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, explained, facts):
     """The `Regression` of slopes and the two parts of their covariance."""
     units, features = np.diag(by_units), np.diag(by_features)
     total = units + features
@@ -721,6 +585,7 @@ def _table(terms, slopes, by_units, by_features, freedoms, reliabilities, facts)
         p_value=np.where((sd == 0) & (slopes == 0), 1.0, 2.0 * stdtr(freedom, ratio)),
         reliability=reliabilities[0],
         partial_reliability=reliabilities[1],
+        explained=explained,
         covariance=by_units + by_features,
         **facts,
     )._resting_on("units and features")
@@ -734,6 +599,13 @@ def _draws_of(features):
         draws = as_floats(features)
     except ValueError as error:
         raise ValueError(f"features must be an answer with draws, or numbers: {error}") from None
+    if draws.ndim == 1:
+        raise ValueError(
+            "features must have draws, of shape (n_draws, n_documents) or (n_draws, n_documents, "
+            f"n_features), got one number for each of {draws.size} documents: pass "
+            "sample_transform(X) or what document_similarity answers; what is known without error "
+            "belongs among covariates=."
+        )
     draws = draws[..., None] if draws.ndim == 2 else draws
     if draws.ndim != 3 or 0 in draws.shape:
         raise ValueError(

@@ -57,7 +57,8 @@ def test_coverage(kind, reliability, error):
 def test_features_without_error_are_those_of_least_squares():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(N, 2)), rng.normal(size=N)
-    table = regress(np.repeat(x[None], 20, axis=0), y, UNITS, names=["a", "b"])
+    with pytest.warns(UserWarning, match="do not vary over draws, 'a', 'b': they count as"):
+        table = regress(np.repeat(x[None], 20, axis=0), y, UNITS, names=["a", "b"])
     least = ClusteredLeastSquares(np.column_stack([x, np.ones(N)]), UNITS)
     slopes, influence = (part[..., 0] for part in least.fit(y[:, None]))
     np.testing.assert_allclose(table.mean, slopes[:2])
@@ -85,7 +86,9 @@ def test_table():
     )
     assert table.sentences[1].endswith("; linear probability model) (units taken as independent).")
     assert "(units count as independent of each other: where those that follow" in repr(table)
-    unrelated = regress(draws, np.sin(7.0 * np.arange(N)), UNITS, **options)
+    wave = np.sin(7.0 * np.arange(N))
+    terms = np.column_stack([draws.mean(axis=0), covariate, np.ones(N)])
+    unrelated = regress(draws, wave - terms @ np.linalg.lstsq(terms, wave)[0], UNITS, **options)
     assert unrelated.verdict[0] == unrelated["verdict"][0] == "not decided"
     assert ", the other terms held, is not decided: with one more it" in unrelated.sentences[0]
     assert unrelated.sentences[0].startswith(
@@ -120,6 +123,8 @@ def test_table():
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
     assert "(documents count as independent" in repr(one) and "of documents of" in one.sentences[0]
     np.testing.assert_allclose(one.partial_reliability, one.reliability)
+    assert one.explained[0] == pytest.approx(0.0, abs=1e-9)
+    assert "explained by the other terms" not in repr(one)
 
 
 def test_features_that_are_nearly_alike():
@@ -142,13 +147,28 @@ def test_features_that_are_nearly_alike():
     error = np.sum(np.var(left, axis=0, ddof=1)) / np.sum(left.mean(axis=0) ** 2)
     assert table.partial_reliability[0] == pytest.approx(1 - error, abs=0.01)
     assert table.partial_reliability[0] < 0.9 < table.reliability[0]
+    shared = np.corrcoef(draws.mean(axis=0).T)[0, 1] ** 2
+    np.testing.assert_allclose(table.explained, shared)
+    np.testing.assert_array_equal(table["explained"], table.explained)
+    told = f"{100 * shared:.0f} % of"
+    assert f"(explained by the other terms: {told} health, {told} hospital; slopes" in repr(table)
 
 
 @pytest.mark.parametrize(
     "change, message",
     [
         ({"features": np.zeros((30, N))}, "independent columns"),
-        ({"features": np.ones(4)}, "features must be of shape"),
+        ({"features": np.ones((2, 3, 4, 5))}, "features must be of shape"),
+        ({"features": np.ones(4)}, "must have draws.*one number for each of 4 documents"),
+        ({"outcome": np.ones(N)}, "outcome must vary, got 1 alone"),
+        (
+            {"covariates": {"age": np.arange(N) % 7, "year": np.arange(N)}, "outcome": range(N)},
+            "got the covariate 'year' itself",
+        ),
+        (
+            {"covariates": {"a": UNITS, "b": np.arange(N)}, "outcome": 3 * UNITS - np.arange(N)},
+            "got a linear combination of 'a', 'b'.*Leave it out of covariates",
+        ),
         ({"features": np.ones((5, N, 1))}, "20 draws or more, got 5"),
         ({"features": np.full((30, N, 1), np.nan)}, "NaN or infinity in document 0"),
         ({"outcome": np.zeros(3)}, "outcome must have a number for each of the 120"),
@@ -185,7 +205,8 @@ def test_reliability_of_posterior_means():
     errors = 0.5 * rng.normal(size=(400, N, 1)) * np.array([1.0, -1.0, 0.0])
     errors -= errors.mean(axis=0)
     y = rng.normal(size=N)
-    table = regress(mean + errors, y, error="berkson")
+    with pytest.warns(UserWarning, match="do not vary over draws, 'feature 2'"):
+        table = regress(mean + errors, y, error="berkson")
     for j in range(3):
         rest = np.column_stack([np.delete(mean, j, axis=1), np.ones(N)])
         weights = np.zeros(3)
@@ -232,33 +253,97 @@ def test_units_in_time():
     e = left.reshape(n_units, PER).mean(axis=1)
     e -= e.mean()
     assert table.lag_correlation == pytest.approx(np.sum(e[1:] * e[:-1]) / np.sum(e**2))
-    assert table.lag_p_value == 0.001
-    assert f"in time: correlation {table.lag_correlation:.2f}, p = 0.001; int" in repr(table)
+    assert table.lag_p_value <= 0.05
+    found = f"{table.lag_correlation:.2f}, p = {table.lag_p_value:.3f}"
+    assert f"in time: correlation {found}; intervals of" in repr(table)
     # features are independent between units; a test of 5 % may hold one of them for alike
-    assert not table.term_alike[0]
-    assert table.sentences[0].endswith("too narrow if they are alike in 'work', too.")
-    with pytest.warns(UserWarning, match="next to each other in time are alike"):
+    j = int(np.argmin(table.term_alike))
+    assert not table.term_alike[j]
+    assert table.sentences[j].endswith(f"too narrow if they are alike in {own['names'][j]!r}, too.")
+    with pytest.warns(
+        UserWarning, match=r"are alike: .*differences=True\), or give coarser units="
+    ):
         beside = regress(
             draws, drifting, UNITS, covariates={"year": years}, times=years, error="berkson"
         )
     assert beside.term_alike.shape == (3,) and beside.term_alike[2]
     assert beside.sentences[2].endswith("so that this interval is too narrow.")
     dates = np.datetime64("1900-01-01") + 400 * UNITS
-    fine = regress(draws, y, UNITS, times=dates, **own)
+    # one order in ten has independent units that are alike or opposed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for shuffled in (rng.permutation(n_units) for _ in range(20)):
+            fine = regress(draws, y, UNITS, times=dates[PER * shuffled[UNITS]], **own)
+            if min(fine.lag_p_value, fine.lag_p_value_below) > 0.05:
+                break
     assert fine.lag_p_value > 0.05 and "; they count as independent)" in repr(fine)
     assert "independent" not in fine.sentences[0] and "narrow" not in fine.sentences[0]
     told = regress(draws, mean @ [2.0, 1.0], UNITS, times=dates, **own)
-    assert np.isnan(told.lag_correlation)
+    assert np.isnan(told.lag_correlation) and "tell the outcome without a rest" in repr(told)
+    assert not table.outcome_is_time and "the time itself" not in repr(table)
+    with pytest.warns(UserWarning, match="The outcome is the time itself: .* eras") as caught:
+        itself = regress(draws, -np.floor(years), UNITS, times=years, **own)
+    assert itself.outcome_is_time and "(the outcome is the time itself: slopes" in repr(itself)
+    assert "among covariates" not in str(caught[0].message)
 
 
 def test_how_often_independent_units_are_warned_of():
     rng = np.random.default_rng(6)
-    p = np.array([lag_correlation(rng.normal(size=12))[1] for _ in range(60)])
+    p = np.array([lag_correlation(rng.normal(size=12))[1:] for _ in range(60)])
     # four standard errors of a share of 60, about the level and about one half
-    assert np.mean(p <= 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 60)
-    assert abs(np.mean(p <= 0.5) - 0.5) < 4 * np.sqrt(0.25 / 60)
+    assert np.all(np.mean(p <= 0.05, axis=0) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 60))
+    assert np.all(np.abs(np.mean(p <= 0.5, axis=0) - 0.5) < 4 * np.sqrt(0.25 / 60))
     alike = np.cumsum(rng.normal(size=(20, 40)), axis=1)
     assert all(lag_correlation(walk)[1] <= 0.05 for walk in alike)
+
+
+def test_differences_of_neighbours():
+    """Those of means of units in time order; what is opposed in them is said."""
+    rng = np.random.default_rng(8)
+    draws, y, covariate = sample(rng, "own", 0.9)
+    # up and down from unit to unit, the second with one break, so that neither tells of the other
+    up = 3.0 * (-1.0) ** UNITS
+    draws[..., 0] += up
+    y += np.where(UNITS < 15, up, -up)
+    order, n_units = rng.permutation(N), N // PER
+    place = UNITS[order]
+    options = {"error": "berkson", "standardize": True}
+    with pytest.warns(UserWarning, match="Differences next to .* are opposed: .* without diff"):
+        table = regress(
+            draws[:, order], y[order], place % 7 * 100 + place, times=1900.0 + 3 * place,
+            covariates={"age": covariate[order], "late": place**2}, names=["work", "war"],
+            differences=True, **options,
+        )  # fmt: skip
+
+    def step(values):
+        return np.diff(values.reshape(*values.shape[:-1], n_units, PER).mean(axis=-1))
+
+    given = [step(covariate), step(UNITS**2.0)]
+    by_hand = regress(
+        np.moveaxis(step(np.moveaxis(draws, 2, 0)), 0, 2), step(y), times=np.arange(n_units - 1),
+        covariates=np.column_stack(given), **options,
+    )  # fmt: skip
+    for name in ("mean", "sd", "interval", "p_value", "lag_p_value_below"):
+        np.testing.assert_allclose(getattr(table, name), getattr(by_hand, name))
+    changed = [f"change of {name}" for name in ("work", "war", "age", "late")]
+    assert table.terms.tolist() == changed and table.outcome == "change of outcome"
+    assert "; 29 differences of 30 units in time order" in table.sentences[0]
+    assert "for another sample of units of the same kind" in table.sentences[0]
+    assert "differences next to each other in time are opposed (corr" in table.sentences[0]
+    # differences of squares rise
+    assert table.term_opposed[0] and not table.term_opposed[3] and not table.term_alike[0]
+    assert table.sentences[0].endswith("so that this interval is too narrow.")
+    assert table.sentences[3].endswith("if they are opposed in 'change of late', too.")
+    assert "(opposed: as differences of units are that are independent" in repr(by_hand)
+    for change, message in (
+        ({"times": None}, "differences=True needs times="),
+        ({"outcome": 2.0 * UNITS}, "not be the time itself where differences are regressed"),
+        ({"outcome": np.zeros(N)}, "differences of the outcome must vary, got 0"),
+        ({"units": UNITS // 8}, "five labels or more for differences, got 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            regress(**{"features": draws, "outcome": y, "units": UNITS, "times": UNITS,
+                       "differences": True} | change)  # fmt: skip
 
 
 def test_features_that_rest_on_units():

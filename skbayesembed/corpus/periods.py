@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..common.checks import check_integer
+from ..common.warnings import warn_user
 
 # Times as a user gives them: numbers, dates as NumPy's or pandas' arrays, lists of dates or texts.
 Times = ArrayLike | Sequence[datetime.date] | Sequence[str]
@@ -24,6 +25,14 @@ _MOST_PERIODS = 1000
 # Dates as texts: year, month and perhaps day, and perhaps a time of the day.
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}(-\d{2}([T ].+)?)?")
+_BASIC_DATE = re.compile(r"\d{8}")
+_DAY_FIRST = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{2}|\d{4})")
+# Texts for what is missing; NumPy writes NaN beside texts as a text.
+_MISSING = frozenset(("", "nan", "nat", "none", "null", "na", "<na>"))
+# Whole numbers between these that are all dates, as YYYYMMDD, are taken for such.
+_FIRST_BASIC, _LAST_BASIC = 10000101, 29991231
+# Periods that messages name.
+_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +349,9 @@ class Periods:
         if isinstance(time, str):
             if time in self.labels:
                 return self.labels.index(time)
-            if _NUMBER.fullmatch(time):
+            if _BASIC_DATE.fullmatch(time) and _basic_date(time) is not None:
+                pass
+            elif _NUMBER.fullmatch(time):
                 time = float(time) if "." in time else int(time)
             elif not _ISO_DATE.fullmatch(time):
                 raise ValueError(f"{name} must be a time or one of {self.labels}, got {time!r}.")
@@ -398,8 +409,8 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
     times : array-like of shape (n,)
         Numbers, or dates (NumPy's, pandas' or of ``datetime``; those with a time zone are taken
         in UTC), also as texts in the ISO format, such as ``"1999-05"``, ``"1999-05-03"`` or
-        ``"1999-05-03T18:30"``. A date becomes its year and the share of it that has passed:
-        2001-07-02 12:00 is 2001.5.
+        ``"1999-05-03T18:30"``, or without hyphens, ``"19990503"``. A date becomes its year and the
+        share of it that has passed: 2001-07-02 12:00 is 2001.5.
     n : int or None, default=None
         The number of times there must be, one for each document.
 
@@ -411,7 +422,8 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
     ------
     ValueError
         If ``times`` is not one-dimensional, has another length than ``n``, or holds anything but
-        finite numbers and dates: numbers and other dates as strings, booleans, NaN, NaT, None.
+        finite numbers and dates: numbers and other dates as strings, booleans, NaN, NaT, None, or
+        only whole numbers that are dates without hyphens, such as 19990503.
 
     Examples
     --------
@@ -425,6 +437,44 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
     [1999.0, 2001.5]
     """
     return _read_line(times, "times", n)[0]
+
+
+def warn_of_empty(periods: Periods, times: np.ndarray) -> None:
+    """Warn of periods of equal length that hold none of the times they were made of.
+
+    One time with a digit too many leaves most of them empty.
+
+    Parameters
+    ----------
+    periods : Periods
+        Of ``n_periods``.
+    times : ndarray of shape (n,)
+        As `check_times` reads them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from skbayesembed.corpus.periods import Periods, warn_of_empty
+    >>> times = np.array([1991.0, 1999.0, 20200.0])
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_empty(Periods.learn(times, n_periods=3), times)
+    >>> str(caught[0].message).split(":")[0]
+    '1 of 3 periods holds no times'
+    """
+    empty = np.flatnonzero(np.bincount(periods.index(times), minlength=periods.n_periods) == 0)
+    if not empty.size:
+        return
+    named = [str(periods.labels[t]) for t in empty[:_NAMED]]
+    more = "" if empty.size <= _NAMED else f" and {empty.size - _NAMED} more"
+    warn_user(
+        f"{empty.size} of {periods.n_periods} periods {'hold' if empty.size > 1 else 'holds'} no "
+        f"times: {', '.join(named)}{more}. They are of equal length, from {_say(times.min())} to "
+        f"{_say(times.max())}: is one of these a mistake? If it is none, take fewer n_periods, or "
+        "bins=.",
+        UserWarning,
+    )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -454,13 +504,21 @@ def _read_line(values, name, n=None):
         with np.errstate(over="ignore"):
             line = values.astype(np.float64)
     else:
-        _refuse(values.tolist()[0], name)
+        _refuse(values.tolist()[0], name, 0)
     if not np.isfinite(line).all():
-        bad = values[~np.isfinite(line)][0]
-        raise ValueError(f"{name} must be finite and none missing, got {bad}.")
+        i = int(np.flatnonzero(~np.isfinite(line))[0])
+        raise ValueError(
+            f"{name} must be finite and none missing, got {values[i]} in {name}[{i}]: leave such "
+            "rows out."
+        )
     if np.any(np.abs(line) >= _LARGEST_TIME):
         bad = line[np.abs(line) >= _LARGEST_TIME][0]
         raise _too_large(name, bad)
+    if not dates and name == "times" and _are_basic_dates(line):
+        raise ValueError(
+            f"times look like dates written as whole numbers, got {line[0]:.0f}: pass texts "
+            f"({str(int(line[0]))!r}), or years, as by np.asarray(times) // 10000."
+        )
     return line, dates
 
 
@@ -472,16 +530,26 @@ def _too_large(name, bad):
 
 def _read_objects(values, name):
     """Python objects as datetime64 if all are dates, or as numbers."""
+    for i, value in enumerate(values):
+        if _is_missing(value):
+            raise ValueError(
+                f"{name} must be numbers or dates and none missing, got {value!r} in {name}[{i}]: "
+                "leave such rows out."
+            )
     if values.size and all(isinstance(value, str) for value in values):
         values = _read_texts(values, name)
     dates = [isinstance(value, datetime.date) for value in values]
     if all(dates):
         return np.array([_plain_date(value) for value in values], dtype="datetime64[us]")
     if any(dates):
-        raise ValueError(f"{name} must be all numbers or all dates, got both.")
-    for value in values:
+        i = dates.index(not dates[0])
+        raise ValueError(
+            f"{name} must be all numbers or all dates, got both: {values[0]!r}, and {values[i]!r} "
+            f"in {name}[{i}]."
+        )
+    for i, value in enumerate(values):
         if isinstance(value, str | bytes | bool | np.bool_):
-            _refuse(value, name)
+            _refuse(value, name, i)
     try:
         return values.astype(np.float64)
     except OverflowError as error:
@@ -490,24 +558,74 @@ def _read_objects(values, name):
         raise ValueError(f"{name} must be numbers or dates, none missing: {error}") from error
 
 
-def _refuse(value, name):
+def _is_missing(value):
+    """Whether an entry is None, not a number, NaT, pandas' NA or a text for one of them."""
+    if isinstance(value, str):
+        return value.strip().lower() in _MISSING
+    return (
+        value is None
+        or type(value).__name__ == "NAType"
+        or value is np.ma.masked
+        or (isinstance(value, float | datetime.date | np.datetime64) and value != value)
+    )
+
+
+def _are_basic_dates(line):
+    """Whether numbers are whole and each is a date as in 19990503."""
+    if not line.size or np.any(line != np.round(line)):
+        return False
+    if line.min() < _FIRST_BASIC or line.max() > _LAST_BASIC:
+        return False
+    return all(_basic_date(f"{number:.0f}") is not None for number in np.unique(line))
+
+
+def _basic_date(text):
+    """The date of a text as in "19990503"; None where it is none."""
+    try:
+        return datetime.datetime.strptime(text, "%Y%m%d")
+    except ValueError:
+        return None
+
+
+def _refuse(value, name, i=None):
     """Raise a ValueError for an entry that is neither number nor date."""
     advice = ""
     if isinstance(value, str | bytes):
         advice = "; convert texts first, " + (
             f"as by np.asarray({name}, dtype=float)"
             if _is_number(value)
-            else f"dates as by pandas.to_datetime({name}), or write them as in '1999-05-03'"
+            else f"dates as by pandas.to_datetime({name}{_order(value)}), or write them as in "
+            "'1999-05-03'"
         )
-    raise ValueError(f"{name} must be numbers or dates, got {value!r}{advice}.")
+    place = "" if i is None else f" in {name}[{i}]"
+    raise ValueError(f"{name} must be numbers or dates, got {value!r}{place}{advice}.")
+
+
+def _order(value):
+    """What pandas needs to be told of the order of day and month."""
+    day_first = isinstance(value, str) and _DAY_FIRST.fullmatch(value)
+    return ", dayfirst=True" if day_first else ""
 
 
 def _read_texts(values, name):
     """Texts as dates; a ValueError for the first that is none in the ISO format."""
     dates = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
+        if _BASIC_DATE.fullmatch(value):
+            dates[i] = _basic_date(value)
+            if dates[i] is None:
+                raise ValueError(
+                    f"{name}[{i}] must be a date, got {value!r}: eight digits are read as year, "
+                    "month and day."
+                )
+            continue
         if not _ISO_DATE.fullmatch(value):
-            _refuse(value, name)
+            if i and _is_number(value):
+                raise ValueError(
+                    f"{name}[{i}] must be a date, as those before it are, got {value!r}: write it "
+                    "as in '1999-05'."
+                )
+            _refuse(value, name, i)
         try:
             dates[i] = datetime.datetime.fromisoformat(value if len(value) > 7 else f"{value}-01")
         except ValueError as error:

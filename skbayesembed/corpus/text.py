@@ -197,6 +197,35 @@ def analyzer_of(estimator: Any, kind: str) -> Analyzer | None:
     )
 
 
+def why_unknown(estimator: Any, word: Any) -> str:
+    """Why a word may be missing from the vocabulary of an estimator, for messages.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``stop_words``, ``min_count`` and ``max_features``.
+    word : object
+        A str or what a user gave for one.
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> from skbayesembed.corpus.text import why_unknown
+    >>> why_unknown(BayesianSGNS(stop_words=["sea"], min_count=2), "Sea")
+    'it is one of the stop_words, which are left out'
+    >>> why_unknown(BayesianSGNS(stop_words="english", min_count=2), "sea")
+    'min_count=2 and max_features=None drop rare words'
+    """
+    if isinstance(word, str):
+        stops = CountVectorizer(stop_words=estimator.stop_words).get_stop_words() or ()
+        if word in stops or (estimator.lowercase and word.lower() in stops):
+            named = f" of {estimator.stop_words!r}" if isinstance(estimator.stop_words, str) else ""
+            return f"it is one of the stop_words{named}, which are left out"
+    return (
+        f"min_count={estimator.min_count} and max_features={estimator.max_features} drop rare words"
+    )
+
+
 def build_corpus(X: Iterable[Any], analyzer: Analyzer | None = None) -> Corpus:
     """Turn documents into word ids, with a vocabulary of all their types.
 

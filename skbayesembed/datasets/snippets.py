@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import Bunch
 
 from ..common.checks import check_bool, check_forms, check_integer
+from ..corpus.periods import check_times
 from ..corpus.text import (
     Analyzer,
     Corpus,
@@ -58,7 +59,8 @@ def extract_snippets(
     window : int, default=14
         Number of tokens on both sides together, even: 14 is 7 before and 7 after.
     times : array-like of shape (n_documents,) or None, default=None
-        Time of each document, carried along to its snippets as it is.
+        Time of each document, a number or a date as `fit` of `DiSCSenseModel` reads them, carried
+        along to its snippets as it is.
     genres : array-like of shape (n_documents,) or None, default=None
         Genre of each document, carried along to its snippets as it is.
     units : array-like of shape (n_documents,) or None, default=None
@@ -113,7 +115,8 @@ def extract_snippets(
         If ``documents`` is neither texts nor token lists.
     ValueError
         If the target occurs nowhere, no word is left, ``times``, ``genres`` or ``units`` have
-        the wrong length, or an option is out of range.
+        the wrong length, a time is missing or neither number nor date, or an option is out of
+        range.
 
     Notes
     -----
@@ -161,6 +164,8 @@ def extract_snippets(
     )
     corpus = build_corpus(documents, analyze)
     n_documents = len(corpus.offsets) - 1
+    if times is not None:
+        check_times(times, n_documents)
     times = _covariate(times, "times", n_documents)
     genres = _covariate(genres, "genres", n_documents)
     units = _covariate(units, "units", n_documents)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..corpus.count_matrix import count_matrix, forget_columns, named_matrix
-from ..corpus.periods import Periods, check_times
+from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
 from ..corpus.units import Units, check_units, check_weights, units_of
 from ..sgns import inputs as static
@@ -304,6 +304,8 @@ def learn_periods(estimator, times, n, kind="text"):
     else:
         # of the times themselves, as dates and numbers are cut into different periods
         periods = Periods.learn(times, estimator.n_periods, estimator.bins)
+        if estimator.n_periods is not None:
+            warn_of_empty(periods, numbers)
     if periods.n_periods < 2:
         raise ValueError(
             f"The times of {n} sample(s) make one period, {periods.labels[0]}: "

@@ -11,8 +11,8 @@ _ALONE = 1e-8
 _ORDERS = 999
 
 
-def lag_correlation(values: np.ndarray) -> tuple[float, float]:
-    """Correlation of numbers with the next ones, and how often random orders have as much.
+def lag_correlation(values: np.ndarray) -> tuple[float, float, float]:
+    """Correlation of numbers with the next ones, and how often random orders have more or less.
 
     Parameters
     ----------
@@ -23,26 +23,28 @@ def lag_correlation(values: np.ndarray) -> tuple[float, float]:
     -------
     correlation : float
         ``sum_i e_i e_(i+1) / sum_i e_i^2`` of deviations from the mean.
-    p_value : float
-        One-sided, of 999 random orders with a fixed seed and the one given.
+    p_above, p_below : float
+        Shares of 999 random orders, with a fixed seed, and the one given, that have as much or
+        more, and as little or less.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skbayesembed.numeric.regression import lag_correlation
-    >>> correlation, p_value = lag_correlation(np.arange(20.0))
-    >>> round(correlation, 2), round(p_value, 3)
-    (0.85, 0.001)
+    >>> correlation, p_above, p_below = lag_correlation(np.arange(20.0))
+    >>> round(correlation, 2), round(p_above, 3), round(p_below, 3)
+    (0.85, 0.001, 1.0)
     """
     e = values - values.mean()
     e /= np.sqrt(np.sum(e**2))
     found, rng = float(e[1:] @ e[:-1]), np.random.default_rng(0)
     # an order and its reverse have the same; rounding must not tell them apart
-    as_large = 1
-    for _ in range(_ORDERS):
+    others = np.empty(_ORDERS)
+    for i in range(_ORDERS):
         other = rng.permutation(e)
-        as_large += other[1:] @ other[:-1] >= found - 1e-12
-    return found, float(as_large) / (_ORDERS + 1)
+        others[i] = other[1:] @ other[:-1]
+    above, below = np.sum(others >= found - 1e-12), np.sum(others <= found + 1e-12)
+    return found, float(1 + above) / (_ORDERS + 1), float(1 + below) / (_ORDERS + 1)
 
 
 class ClusteredLeastSquares:

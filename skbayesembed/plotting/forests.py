@@ -153,6 +153,7 @@ def _regression(table):
         None,
         [("p", p_values(table.p_value))],
         0.0,
+        table.too_narrow(),
     )
 
 

@@ -243,6 +243,11 @@ class Table:
     def __getitem__(self, name: str) -> np.ndarray:
         """Values of a column of the data frame, by its name."""
         series = self._series()
+        if not isinstance(name, str):
+            raise TypeError(
+                f"columns are had by name ({', '.join(series)}), and rows by to_frame(), got "
+                f"{name!r}."
+            )
         if name not in series:
             raise KeyError(f"unknown column {name!r}; available: {', '.join(series)}")
         return series[name]

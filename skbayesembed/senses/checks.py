@@ -14,6 +14,7 @@ from ..common.checks import (
     is_whole,
 )
 from ..corpus.embedding import check_embedding_draws, source_of
+from ..corpus.text import why_unknown
 from .priors import prior_of
 
 # What a solver may be asked to move by, its own choice first.
@@ -123,9 +124,8 @@ def word_index(estimator, word):
     if found is None:
         nameless = "x0" in estimator.vocabulary_ and estimator.feature_names is None
         raise KeyError(
-            f"word={word!r} is not in the vocabulary of {n_words} words (min_count="
-            f"{estimator.min_count} and max_features={estimator.max_features} drop rare words); "
-            "allowed is a word of vocabulary_ as a str, or its index as an int."
-            + (" Name the columns of X by feature_names=." if nameless else "")
+            f"word={word!r} is not in the vocabulary of {n_words} words "
+            f"({why_unknown(estimator, word)}); allowed is a word of vocabulary_ as a str, or its "
+            "index as an int." + (" Name the columns of X by feature_names=." if nameless else "")
         )
     return found

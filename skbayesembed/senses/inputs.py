@@ -11,7 +11,7 @@ from ..common.checks import as_floats
 from ..common.warnings import warn_user
 from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.known import known_counts
-from ..corpus.periods import Periods, check_times
+from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.text import document_counts, frequent_corpus, input_kind, materialise
 from ..corpus.units import check_units
 from .data import Snippets
@@ -217,6 +217,8 @@ def _learn_periods(estimator, times, n):
     numbers = _line(times, n)
     # of the times themselves, as dates and numbers are cut into different periods
     periods = Periods.learn(times, estimator.n_periods, estimator.bins)
+    if estimator.n_periods is not None:
+        warn_of_empty(periods, numbers)
     return periods, periods.index(numbers)
 
 

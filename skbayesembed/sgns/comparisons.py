@@ -266,6 +266,7 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
     check_prob(prob)
     phrase = phrase_of(estimator, word, "word")
     others = [phrase_of(estimator, what, "others") for what in several(others, "others")]
+    _check_different(others)
     _, labels, found, question = _cosines_with(estimator, phrase, others, prob, shift)
     few = too_few is not None and too_few([phrase, *others])
     rows = np.arange(len(others))
@@ -278,6 +279,19 @@ def nearer(estimator, word, others, prob, shift=0, too_few=None):
         apart.interval, found, prob, len(found.draws), found.get("n_units"),
         found.get("interval_mcse"), bool(few),
     )._resting_on(found.source)  # fmt: skip
+
+
+def _check_different(others):
+    """Raise a ValueError where one of several words, or lists of them, is there twice."""
+    seen = set()
+    for phrase in others:
+        same = frozenset(zip(phrase.index.tolist(), phrase.weights.tolist(), strict=True))
+        if same in seen:
+            raise ValueError(
+                f"others must be different words, or lists of words, got {phrase.label!r} twice: "
+                "neither is nearer than the other."
+            )
+        seen.add(same)
 
 
 def project(estimator, axis, words, prob, shift=0, too_few=None):

@@ -30,7 +30,7 @@ from .data import pair_table, table_bytes
 from .documents.asked import seconds_of_pass
 from .documents.blocks import DocumentPairs
 from .inputs import finish_counts
-from .model import SGNSModel
+from .model import SGNSModel, numerical_rank
 from .pairs import PairCounts, pooled_counts
 from .priors import build_prior
 from .spectral import spectral_start
@@ -99,7 +99,8 @@ def choose_precision(estimator, training):
             path(best)
             trial.end_stage()
     mode = path.held.unpack(path.modes[best])
-    return Chosen(_between(best, path.scores), sorted(path.scores.items()), mode)
+    between = best if path.is_zero(2.0 * best) else _between(best, path.scores)
+    return Chosen(between, sorted(path.scores.items()), mode)
 
 
 def _climb(path):
@@ -142,6 +143,11 @@ class _Path:
         if precision not in self.scores:
             self.scores[precision] = self._score(precision)
         return self.scores[precision]
+
+    def is_zero(self, precision):
+        """Whether the mode of a precision is zero, as those of all larger ones are."""
+        theta = self.modes.get(precision)
+        return theta is not None and numerical_rank(self.held.unpack(theta)["alpha"]) == 0
 
     def _score(self, precision):
         self.estimator.prior_precision = precision

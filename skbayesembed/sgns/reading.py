@@ -349,7 +349,7 @@ class ReadingMixin(AskingMixin):
         KeyError
             For an unknown word.
         ValueError
-            Where ``others`` is no list.
+            Where ``others`` is no list, or has a word twice.
 
         Examples
         --------

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skbayesembed import Posterior, plotting
+from skbayesembed import Posterior, plotting, regress
 from skbayesembed.plotting import marks
 from skbayesembed.posterior.tables import bounded
 from skbayesembed.settings import OverSettings
@@ -341,3 +341,20 @@ def test_displays_pickle_without_their_figures(by_units):
     again = pickle.loads(pickle.dumps(display))
     assert not hasattr(again, "figure_")
     np.testing.assert_array_equal(again.plot().points_.get_xdata(), display.points_.get_xdata())
+
+
+def test_slopes_whose_intervals_are_too_narrow():
+    """Units that are alike from one to the next are noted below the axis."""
+    rng = np.random.default_rng(0)
+    walk, noise = np.cumsum(rng.normal(size=(2, 60)), axis=1)[:, None], rng.normal(size=(25, 60))
+    draws = np.stack(
+        [walk[0] + 0.1 * noise, np.sin(2.0 * np.arange(60)) + 0.1 * noise[::-1]], axis=2
+    )
+    with pytest.warns(UserWarning, match="next to each other in time are alike"):
+        table = regress(draws, walk[1, 0], times=np.arange(60), names=["war", "law"])
+    display = plotting.ForestDisplay.from_result(table)
+    check(display, ["war", "law"], table.mean, table.interval)
+    label = " ".join(display.ax_.get_xlabel().split())
+    assert label.endswith("too narrow, since documents next to each other in time are alike: war")
+    plain = regress(draws, walk[1, 0], names=["war", "law"])
+    assert "narrow" not in plotting.ForestDisplay.from_result(plain).ax_.get_xlabel()

@@ -408,6 +408,19 @@ def test_did_you_mean(mode):
     assert "Did you mean" not in str(caught.value)
 
 
+def test_stop_words_and_words_that_are_far():
+    texts = ["the late crime of the limited sea", "the sea and the crime"] * 5
+    model = BayesianSGNS(
+        1, solver="map", min_count=1, stop_words="english", uncertainty="model", random_state=0
+    ).fit(texts)
+    with pytest.raises(KeyError, match="'The'.*one of the stop_words of 'english', which are left"):
+        model.most_similar("The")
+    with pytest.warns(UserWarning, match=r"2 of 3 words .*'the' \(a stop word\), 'climate'\."):
+        model.similarity("sea", ["late", "the", "climate"])
+    with pytest.raises(KeyError, match="drop rare words.*Did you mean 'limited'"):
+        model.most_similar("limted")
+
+
 def test_missing_words_of_lists(mode):
     message = r"b: 2 of 3 words are not in the vocabulary of 18 words: 'W04' \(Did you mean 'w04'"
     with pytest.warns(UserWarning, match=message):
@@ -430,6 +443,8 @@ def test_missing_words_of_lists(mode):
         (lambda m: m.similarity("w00", [["w01"]]), KeyError, "is not in the vocabulary"),
         (lambda m: m.nearer("w00", "w01"), ValueError, "others must be a list of words"),
         (lambda m: m.nearer("w00", []), ValueError, "others must name at least one word"),
+        (lambda m: m.nearer("w00", ["w01", ["w01"]]), ValueError, "different words.*'w01' twice"),
+        (lambda m: m.nearer("w00", ["w01"])[:1], TypeError, r"rows by to_frame\(\), got slice"),
         (lambda m: m.nearer("w00", ["w01"], prob=2), ValueError, "prob must be a number"),
         (lambda m: m.project(["w00"], "w01"), ValueError, "axis must be what the method axis"),
         (lambda m: m.project("w00", Axis("w01", "w02")), ValueError, "words must be a list"),

@@ -10,10 +10,13 @@ from scipy import sparse
 
 from ...common.checks import is_whole
 from ...common.warnings import warn_user
+from ...corpus.text import why_unknown
 from .operands import Operands
 
 # Words of the vocabulary that are offered instead of an unknown one.
 _OFFERED = 3
+# Share of letters in common, as difflib has it, of a word that may have been meant.
+_NEAR = 0.8
 # Unknown words of a list for which others are looked for, and those that are named.
 _LOOKED_UP, _NAMED = 5, 20
 # Words of a list that stand for it in a table.
@@ -104,9 +107,8 @@ def word_index(estimator, word, name):
     if found is None:
         raise KeyError(
             f"{name}={word!r} is not in the vocabulary of {estimator.words_.size} words "
-            f"(min_count={estimator.min_count} and max_features={estimator.max_features} drop rare "
-            f"words); allowed is a word of vocabulary_ as a str, or its index as an int."
-            f"{_offer(estimator, word)}"
+            f"({why_unknown(estimator, word)}); allowed is a word of vocabulary_ as a str, or its "
+            f"index as an int.{_offer(estimator, word)}"
         )
     return found
 
@@ -135,8 +137,10 @@ def _report(estimator, missing, n, name):
     """Which words of a list are missing, and what they might have been."""
     named = []
     for i, word in enumerate(missing[:_NAMED]):
-        offer = _offer(estimator, word) if i < _LOOKED_UP else ""
-        named.append(f"{word!r} ({offer[1:]})" if offer else repr(word))
+        why = why_unknown(estimator, word)
+        offer = _offer(estimator, word)[1:] if i < _LOOKED_UP else ""
+        offer = "a stop word" if "stop_words" in why else offer
+        named.append(f"{word!r} ({offer})" if offer else repr(word))
     more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
     return (
         f"{name}: {len(missing)} of {n} words are not in the vocabulary of "
@@ -152,7 +156,7 @@ def _offer(estimator, word):
     same = [known for known in words if known.casefold() == word.casefold()]
     if same:
         return f" Did you mean {same[0]!r}? Upper and lower case are told apart."
-    near = difflib.get_close_matches(word.casefold(), words, _OFFERED)
+    near = difflib.get_close_matches(word.casefold(), words, _OFFERED, _NEAR)
     if not near:
         return ""
     return f" Did you mean {' or '.join(map(repr, near))}?"

@@ -1,0 +1,378 @@
+"""The table of `regress`: slopes with their intervals, and what is to be known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .common.warnings import warn_user
+from .posterior.sentences import effect, ended, p_value, side_of_zero, with_signs
+from .posterior.tables import Column, Table, p_values
+
+# Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
+# and documents a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
+_FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
+# One-sided level of the test of units next to each other.
+LEVEL = 0.05
+# Terms that notes of figures name.
+_FEW_TERMS = 4
+# Share of a term that others explain, above which it is said.
+_MUCH = 0.8
+# What tables say of the error of features.
+_TAKEN = {
+    "classical": "classical, estimates about the truth; slopes are corrected for it",
+    "berkson": "Berkson's, the truth about posterior means; slopes need no correction",
+}
+# What to do where units next to each other are alike.
+_WHAT_TO_DO = (
+    "Regress differences of neighbours (differences=True), or give {}coarser units=; the chapter "
+    "on regressions says which."
+)
+_WHAT_OF_OPPOSED = (
+    "Differences of units that are independent of each other are so: regress the units as they "
+    "are, without differences=True, if these are not found to be alike."
+)
+_WHAT_OF_DIFFERENCES = "Give coarser units=, such as eras."
+_WHAT_OF_TIME = (
+    "The outcome is the time itself: slopes describe when features were what, and are no evidence "
+    "of more. Coarser units=, such as eras, are less alike. How nearness changes over time is a "
+    "question for DynamicSGNS; the chapter on regressions says more."
+)
+_OPPOSED = "(opposed: as differences of units are that are independent of each other)"
+_WHEN = "(the outcome is the time itself: slopes say when features were what, not why)"
+_FEW = (
+    f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_DOCUMENTS} documents a slope: neither intervals "
+    "nor p-values are to be trusted)"
+)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Regression(Table):
+    """Slopes of an outcome on features of documents, a row for each feature and covariate.
+
+    Attributes
+    ----------
+    terms : ndarray of str of shape (n_terms,)
+        Features, then covariates, without the constant.
+    mean : ndarray of shape (n_terms,)
+        Slopes: change of the outcome with one more of the feature, or ``scale`` more.
+    sd : ndarray of shape (n_terms,)
+        Standard errors, of both parts together.
+    sd_units, sd_features : ndarray of shape (n_terms,)
+        What comes of the units that were sampled, and of what is not known of the features.
+    freedom : ndarray of shape (n_terms,)
+        Degrees of freedom of Student's t.
+    interval : ndarray of shape (n_terms, 2)
+    p_value : ndarray of shape (n_terms,)
+        Of no effect.
+    reliability : ndarray of shape (n_terms,)
+        Share of the variance of a feature, beside covariates, that is not error; 1 for covariates.
+    partial_reliability : ndarray of shape (n_terms,)
+        The same beside the other features, too: of what slopes rest on.
+    explained : ndarray of shape (n_terms,)
+        Share of the variation of a term (of a feature, its mean) that the other terms explain, a
+        column of data frames; ``1 / (1 - explained)`` is the variance inflation factor.
+    covariance : ndarray of shape (n_terms, n_terms)
+    error : str
+        What the error of features was taken to be, ``"classical"`` or ``"berkson"``.
+    verdict : ndarray of str of shape (n_terms,)
+        ``"positive"`` or ``"negative"`` where the interval leaves zero out, ``"not decided"`` where
+        it does not.
+    sentences : list of str
+        Of each term, to be copied.
+    n_documents, n_units : int
+    prob : float
+        Probability of the intervals.
+    outcome : str
+        What the outcome is called.
+    scale : ndarray of shape (n_terms,)
+        What slopes are for: 1, or the standard deviation of each term if they are standardised.
+    standardized : bool
+    term_sd : ndarray of shape (n_terms,)
+        Standard deviations of the terms over documents; 1 of covariates that have two values.
+    truth_value : bool
+        Whether the outcome is one, and slopes are changes of a probability.
+    differences : bool
+        Whether rows are differences of units next to each other in time.
+    outcome_is_time : bool
+        Whether the outcome is the time that was given, so that slopes say when features were what.
+    lag_correlation : float or None
+        Correlation of the mean residual of a unit (of a document without units) with that of the
+        next in time; None without ``times``, NaN where there are no residuals.
+    lag_p_value, lag_p_value_below : float or None
+        Probabilities that it is as large, and as small, in a random order of the units.
+    term_alike, term_opposed : ndarray of bool of shape (n_terms,) or None
+        Whether by the same tests units next to each other are alike in a term, beside the others,
+        or opposed: where they are in residuals and in a term, its interval is too narrow.
+
+    Notes
+    -----
+    Units count as independent of each other. Of units that follow each other in time and are alike,
+    in the outcome and in a feature, intervals are too narrow: see `regress`.
+    """
+
+    terms: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+    sd_units: np.ndarray
+    sd_features: np.ndarray
+    freedom: np.ndarray
+    interval: np.ndarray
+    p_value: np.ndarray
+    reliability: np.ndarray
+    partial_reliability: np.ndarray
+    explained: np.ndarray
+    covariance: np.ndarray
+    error: str
+    n_documents: int
+    n_units: int
+    prob: float
+    outcome: str = "outcome"
+    scale: np.ndarray | None = None
+    standardized: bool = False
+    term_sd: np.ndarray | None = None
+    truth_value: bool = False
+    differences: bool = False
+    outcome_is_time: bool = False
+    lag_correlation: float | None = None
+    lag_p_value: float | None = None
+    lag_p_value_below: float | None = None
+    term_alike: np.ndarray | None = None
+    term_opposed: np.ndarray | None = None
+
+    @property
+    def title(self) -> str:
+        """What the slopes are of."""
+        return f"slopes of {self.outcome}{' per standard deviation' if self.standardized else ''}"
+
+    @property
+    def verdict(self) -> np.ndarray:
+        """Of which sign each slope is, or that it is not decided, (n_terms,)."""
+        return side_of_zero(self.interval, "positive", "negative")
+
+    @property
+    def sentences(self) -> list[str]:
+        """What each slope says, to be copied."""
+        return [self._sentence(j) for j in range(self.terms.size)]
+
+    def _sentence(self, j):
+        # terms that have two values keep their unit
+        more, term = "one", repr(str(self.terms[j]))
+        if self.term_sd is not None and self.term_sd[j] != 1.0:
+            if self.standardized:
+                more = f"one standard deviation ({self.term_sd[j]:.3g})"
+            else:
+                term += f" (its standard deviation is {self.term_sd[j]:.3g})"
+        mean, low, high = with_signs(self.mean[j], self.interval[j], _digits_of(self.sd[j]))
+        decided, above = self.verdict[j] != "not decided", None
+        outcome, interval = self.outcome, f"{100 * self.prob:g} % interval"
+        if self.truth_value:
+            outcome, above = f"the probability of {self.outcome!r}", bool(self.mean[j] > 0)
+            if decided:
+                mean, interval = mean[1:], f"{interval} of the difference"
+        of = self._about()
+        of += "; slope corrected for error in the features" if self.error == "classical" else ""
+        of += "; linear probability model" if self.truth_value else ""
+        brackets = (
+            f"({interval} {low} to {high}, for another sample of "
+            f"{self._sampled()} of the same kind, {p_value(self.p_value[j])}; {of})"
+        )
+        text = effect(
+            outcome,
+            term,
+            more,
+            held=self.terms.size > 1,
+            figures=(mean, brackets),
+            decided=decided,
+            above=above,
+        )
+        return ended(text + self._on_time(j), None)
+
+    def _on_time(self, j):
+        """What a sentence ends with, about units next to each other."""
+        if self.lag_correlation is None:
+            return f" ({self._sampled()} taken as independent)"
+        if self._near() is None:
+            return ""
+        near, terms = self._near()
+        so = "so that this interval is too narrow"
+        if terms is not None and not terms[j]:
+            so = (
+                f"and this interval is too narrow if they are {near} in {str(self.terms[j])!r}, too"
+            )
+        return (
+            f"; {self._rows()} next to each other in time are {near} (correlation of residuals "
+            f"{self.lag_correlation:.2f}), {so}"
+        )
+
+    def too_narrow(self) -> str | None:
+        """Which intervals are too narrow and why, as below figures; None if none is known to be.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import numpy as np
+        >>> from skbayesembed import regress
+        >>> walks = np.cumsum(np.random.default_rng(0).normal(size=(2, 40)), axis=1)
+        >>> draws = walks[0] + 0.1 * np.random.default_rng(1).normal(size=(50, 40))
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     table = regress(draws, walks[1], times=np.arange(40), names=["war"])
+        >>> table.too_narrow()
+        'too narrow, since documents next to each other in time are alike: war'
+        """
+        near = self._near()
+        if near is None or near[1] is None or not near[1].any():
+            return None
+        terms = ", ".join(self.terms[near[1]])
+        if near[1].sum() > _FEW_TERMS:
+            terms = f"{near[1].sum()} of {self.terms.size} terms"
+        return f"too narrow, since {self._rows()} next to each other in time are {near[0]}: {terms}"
+
+    def _near(self):
+        """What rows next to each other are, in words, and which terms are, too; None if nothing."""
+        if self.lag_p_value is not None and self.lag_p_value <= LEVEL:
+            return "alike", self.term_alike
+        if self.lag_p_value_below is not None and self.lag_p_value_below <= LEVEL:
+            return "opposed", self.term_opposed
+        return None
+
+    def _n_rows(self):
+        return self.n_units - 1 if self.differences else self.n_documents
+
+    def _about(self):
+        """What the rows are that were regressed."""
+        if self.differences:
+            return f"{self._n_rows()} differences of {self.n_units} {self._sampled()} in time order"
+        return f"{self.n_documents} documents of {self.n_units} units"
+
+    def _rows(self):
+        return "differences" if self.differences else self._sampled()
+
+    def _sampled(self):
+        return "documents" if self.n_units == self.n_documents else "units"
+
+    def _columns(self):
+        interval = f"{100 * self.prob:g} % interval"
+        per = [Column("per", self.scale, ("scale",), ".3g")] if self.standardized else []
+        return [
+            Column("term", list(self.terms), ("term",), left=True),
+            *per,
+            Column("slope", self.mean, ("slope",), ".4g"),
+            Column("se", self.sd, ("se",), ".3g"),
+            Column("units", self.sd_units, ("se_units",), ".3g"),
+            Column("features", self.sd_features, ("se_features",), ".3g"),
+            Column(interval, self.interval, ("low", "high"), ".4g", left=True),
+            Column("df", self.freedom, ("df",), ".1f"),
+            Column("p", self.p_value, ("p_value",), p_values),
+            Column("verdict", list(self.verdict), ("verdict",), left=True),
+            Column("reliability", self.reliability, ("reliability",), ".2f"),
+            Column("beside", self.partial_reliability, ("partial_reliability",), ".2f"),
+        ]
+
+    def _series(self):
+        return super()._series() | {"explained": self.explained}
+
+    def _title(self):
+        return f"{self.title}, {self._about()}"
+
+    def _notes(self):
+        known = _TAKEN[self.error]
+        per = ["(per: standard deviation of a term; 1 of those that have two values)"]
+        return [
+            *(per if self.standardized else []),
+            "(se: of units, CR2, and of features together)",
+            self._note_on_time(),
+            *([_OPPOSED] if (self._near() or ("",))[0] == "opposed" else []),
+            *([_WHEN] if self.outcome_is_time else []),
+            f"(error in the features: {known})",
+            "(df: few where few units tell of a slope; more than units where the draws of features "
+            "add most of se)",
+            "(reliability: share of a feature that is not error, given the covariates; beside: "
+            "given the other features, too)",
+            *self._note_on_terms(),
+            *([] if _enough(self) else [_FEW]),
+        ]
+
+    def _note_on_terms(self):
+        """A line, in a list, on terms that the others explain; none where they explain none."""
+        much = np.flatnonzero(self.explained > _MUCH)
+        if not much.size:
+            return []
+        shares = ", ".join(f"{100 * self.explained[j]:.0f} % of {self.terms[j]}" for j in much)
+        return [f"(explained by the other terms: {shares}; slopes rest on what is left)"]
+
+    def _note_on_time(self):
+        if self.lag_correlation is None:
+            return (
+                f"({self._sampled()} count as independent of each other: where those that follow "
+                "each other in time are alike, intervals are too narrow; times= tells)"
+            )
+        if np.isnan(self.lag_correlation):
+            return (
+                "(the terms tell the outcome without a rest: there are no residuals that tell "
+                f"whether {self._rows()} next to each other in time are alike)"
+            )
+        near, said = self._near(), "they count as independent"
+        p = self.lag_p_value
+        if near is not None:
+            said = f"intervals of terms that are {near[0]}, too, are too narrow"
+            if near[0] == "opposed":
+                p = self.lag_p_value_below
+        return (
+            f"(residuals of {self._rows()} next to each other in time: correlation "
+            f"{self.lag_correlation:.2f}, {p_value(p)}; {said})"
+        )
+
+
+def _digits_of(sd):
+    """Digits after the point that two significant digits of a standard error need."""
+    return max(0, min(5, 1 - int(np.floor(np.log10(sd))))) if 0 < sd < np.inf else 0
+
+
+def _enough(table):
+    least = _FEWEST_DOCUMENTS * table.terms.size
+    return np.min(table.freedom) >= _FEWEST_FREE and table._n_rows() >= least
+
+
+def warn_of(table: Regression, time_given: bool) -> None:
+    """Warn of units that are alike, and of too few documents or units, of a table.
+
+    ``time_given`` says whether the time is a covariate.
+    """
+    _warn_of_few(table)
+    _warn_of_time(table, time_given)
+
+
+def _warn_of_time(table, time_given):
+    """Warn where residuals next to each other are alike, and of differences, where opposed."""
+    near = table._near()
+    if near is None or (near[0] == "opposed" and not table.differences):
+        return
+    p = table.lag_p_value
+    advice = _WHAT_TO_DO.format("" if time_given else "the time among covariates= or ")
+    if near[0] == "opposed":
+        p, advice = table.lag_p_value_below, _WHAT_OF_OPPOSED
+    elif table.outcome_is_time or table.differences:
+        advice = _WHAT_OF_TIME if table.outcome_is_time else _WHAT_OF_DIFFERENCES
+    warn_user(
+        f"{table._rows().capitalize()} next to each other in time are {near[0]}: their residuals "
+        f"correlate at {table.lag_correlation:.2f} ({p_value(p)} for independent ones), and "
+        f"intervals are too narrow where features are {near[0]}, too. {advice}",
+        UserWarning,
+    )
+
+
+def _warn_of_few(table):
+    """Warn where documents or units are too few for so many slopes."""
+    if _enough(table):
+        return
+    j = int(np.argmin(table.freedom))
+    warn_user(
+        f"{table._about()} are few for "
+        f"{table.terms.size} slopes: that of {str(table.terms[j])!r} has {table.freedom[j]:.1f} "
+        f"degrees of freedom. Below {_FEWEST_FREE:g}, and below {_FEWEST_DOCUMENTS} documents a "
+        "slope, neither intervals nor p-values are to be trusted: take fewer features.",
+        UserWarning,
+    )
