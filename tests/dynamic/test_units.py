@@ -276,7 +276,7 @@ def test_the_model_warns_of_dispersion(capsys, monkeypatch):
     model.set_params(uncertainty="documents", verbose=1)
     assert model.similarity(0, 1).sd_sampling.min() > 0
     make(verbose=1).fit(TEXTS, times=TIMES).similarity(0, 1)
-    assert "intervals by units, 2 of 3: 128 of 128 deviations" in capsys.readouterr().out
+    assert "intervals by units, 2 of 3: 320 of 320 deviations" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
