@@ -24,11 +24,19 @@ class DriftComponents:
     model: DynamicDensity
     # of six texts and priors the first led to the best mode of all trials but once
     trials = ((1, 0),)
+    typical = 2.5
 
     @property
     def n_components(self):
         """Number of components."""
         return self.model.shape[-1]
+
+    @property
+    def can_differ(self):
+        """Whether modes may differ in components that can be exchanged."""
+        n_periods, _, n_words, k = self.model.shape
+        few = n_periods * n_words * k <= MOST_ENTRIES and n_words <= _MOST_WORDS
+        return few and 2 <= k < n_words
 
     def vectors(self, theta):
         """Those of flat parameters, (2, n_periods * n_words, n_components)."""
@@ -63,10 +71,3 @@ class DriftComponents:
         size = np.sqrt(values * root)
         new = np.stack([left[:, None] * u * size, right[:, None] * v.T * size])
         return np.concatenate([vectors, np.tile(new, (1, n_periods, 1))], axis=-1)
-
-
-def worthwhile(density):
-    """Whether modes of a `DynamicDensity` may differ in components that can be exchanged."""
-    n_periods, _, n_words, k = density.shape
-    few = n_periods * n_words * k <= MOST_ENTRIES and n_words <= _MOST_WORDS
-    return few and 2 <= k < n_words

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..common.trial import current
 from ..inference.chains import Workers, serial
 from ..inference.contracts import Result
-from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
-from ..sgns.exchange import exchanged
-from .exchange import DriftComponents, worthwhile
+from ..sgns.exchange import find_best_mode
+from .exchange import DriftComponents
 from .model import SIDES, DynamicDensity
 
 # The search starts off the static vectors by so many prior standard deviations: components that
 # their mode lacks would else stay at a saddle.
 _STIR = 1e-3
-# What exchanges of components take besides, in units of that search.
-TYPICAL = 2.5
 
 
 def solve(estimator, problem, settings, seed):
@@ -50,17 +44,14 @@ def seek_mode(estimator, density, rng, warn, run=serial):
     for name in SIDES:
         near = model.center[name] + stir * rng.standard_normal(model.center[name].shape)
         start[name] = np.tile(near, (model.n_periods, 1, 1))
-    several, trial = worthwhile(density), current()
-    limits = {"tol": estimator.tol, "keep": warn, "run": run}
-    with contextlib.nullcontext() if trial is None else trial.repeated(TYPICAL if several else 1.0):
-        theta, facts = find_mode(
-            density,
-            density.pack(start),
-            max_iter=estimator.max_iter,
-            verbose=estimator.verbose,
-            warn=warn,
-            **limits,
-        )
-    if not several:
-        return theta, facts
-    return exchanged(DriftComponents(density), theta, facts, rng, **limits)
+    return find_best_mode(
+        DriftComponents(density),
+        density.pack(start),
+        rng,
+        max_iter=estimator.max_iter,
+        tol=estimator.tol,
+        verbose=estimator.verbose,
+        warn=warn,
+        keep=warn,
+        run=run,
+    )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..common.trial import current
 from ..common.warnings import warn_user
 from ..inference.chains import Workers
 from ..inference.checkpoint import remembered
-from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
 from .balance import in_principal_axes
-from .exchange import TYPICAL, Components, exchanged, worthwhile
+from .exchange import Components, find_best_mode
 from .model import SGNSModel, numerical_rank, pivot_contexts
 from .spectral import spectral_start
 
@@ -76,24 +73,20 @@ def identify(estimator, problem):
 def fit_mode(estimator, problem):
     """MAP estimate, a `Mode`; in its principal axes where the prior has none of its own."""
     model = problem.model
-    rng, trial = np.random.default_rng(problem.mode_seed), current()
-    several = worthwhile(model)
-    limits = {"tol": estimator.tol, "keep": estimator.solver == "map"}
+    rng = np.random.default_rng(problem.mode_seed)
     with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
         start = spectral_start(model, rng, run)
-        times = TYPICAL if several else 1.0
-        with contextlib.nullcontext() if trial is None else trial.repeated(times):
-            theta, facts = find_mode(
-                model,
-                model.pack(start),
-                max_iter=estimator.max_iter,
-                verbose=estimator.verbose,
-                warn=estimator.solver == "map",
-                **limits,
-                run=run,
-            )
-        if several:
-            theta, facts = exchanged(Components(model), theta, facts, rng, **limits, run=run)
+        theta, facts = find_best_mode(
+            Components(model),
+            model.pack(start),
+            rng,
+            max_iter=estimator.max_iter,
+            tol=estimator.tol,
+            verbose=estimator.verbose,
+            warn=estimator.solver == "map",
+            keep=estimator.solver == "map",
+            run=run,
+        )
     arrays = model.unpack(theta)
     if model.prior.rotates:
         turned = in_principal_axes(np.stack([arrays[name] for name in ("rho", "alpha")]))

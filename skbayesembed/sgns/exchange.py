@@ -9,6 +9,7 @@ components has both. Once the weakest of these are left out, a search from there
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +26,6 @@ from .spectral import extended
 # Entries of a side's vectors up to which it is done: a search for the mode then takes three times
 # as long, and without it seconds.
 MOST_ENTRIES = 200_000
-# What all searches together take, in units of the first.
-TYPICAL = 3.0
 # The searches in between, and the iterations of any of them.
 _ROUGH, _ITERATIONS = 1e-5, 3000
 # Rounds, each of which begins at a better mode than the one before.
@@ -48,11 +47,20 @@ class Components:
     # Components that are added for a while, and which of them is kept for the last one then: the
     # strongest that are left, or the next.
     trials = ((1, 0), (1, 1), (3, 0))
+    # What all searches together take, in units of the first.
+    typical = 3.0
 
     @property
     def n_components(self):
         """Number of components."""
         return self.model.n_components
+
+    @property
+    def can_differ(self):
+        """Whether modes may differ in components that can be exchanged."""
+        model, k = self.model, self.n_components
+        free = model.anchors is None and model.prior.rotates and model.prior.learned is None
+        return free and 2 <= k <= model.n_words - 3 and model.n_words * k <= MOST_ENTRIES
 
     def vectors(self, theta):
         """Those of flat parameters."""
@@ -75,11 +83,28 @@ class Components:
         return extended(self.model, vectors, more, rng, run)
 
 
-def worthwhile(model):
-    """Whether modes of an `SGNSModel` may differ in components that can be exchanged."""
-    n_words, k, prior = model.n_words, model.n_components, model.prior
-    free = model.anchors is None and prior.rotates and prior.learned is None
-    return free and 2 <= k <= n_words - 3 and n_words * k <= MOST_ENTRIES
+def find_best_mode(components, start, rng, *, tol, keep=False, run, **options):
+    """As `find_mode`, and from there to the best mode that exchanges lead to.
+
+    Parameters
+    ----------
+    components : Components
+    start : ndarray of shape (n_parameters,)
+    rng : numpy.random.Generator
+        For the decompositions that components are taken from.
+    tol, keep, run, **options
+        As of `find_mode`; Ctrl-C during exchanges keeps the mode.
+    """
+    several, trial = components.can_differ, current()
+    times = contextlib.nullcontext()
+    if several and trial is not None:
+        times = trial.repeated(components.typical)
+    limits = {"tol": tol, "keep": keep, "run": run}
+    with times:
+        theta, facts = find_mode(components.model, start, **limits, **options)
+    if not several:
+        return theta, facts
+    return exchanged(components, theta, facts, rng, **limits)
 
 
 def exchanged(components, theta, facts, rng, *, tol, keep=False, run):

@@ -48,7 +48,7 @@ def no_counting(monkeypatch):
 @pytest.fixture
 def no_sampling(monkeypatch):
     """Fail where an error comes after the search for the mode has begun."""
-    monkeypatch.setattr(anchors, "find_mode", forbidden("the search for the mode"))
+    monkeypatch.setattr(anchors, "find_best_mode", forbidden("the search for the mode"))
     monkeypatch.setattr(gibbs, "sample_gibbs", forbidden("sampling"))
 
 

@@ -10,11 +10,12 @@ from ...inference import checkpoint
 from ...inference.approximations import drawn
 from ...inference.chains import Workers
 from ...inference.contracts import ROWS
-from ...inference.mode import find_mode
 from ...inference.threads import OneBlasThread
 from ...inference.vi import batch_laps, coordinate_ascent, repeat_passes
 from ...posterior.running_moments import RunningMoments
 from ..data import TABLES_UPTO, ProductPairs
+from ..exchange import Components, find_best_mode
+from ..model import numerical_rank
 from ..pairs import PairCounts
 from ..recording import MOMENT_BYTES
 from ..spectral import spectral_start
@@ -34,6 +35,8 @@ _QUICK_TOL = 1e-4
 # A climb of the bound starts where a search for the mode is after so many steps, at most, or with
 # this ``tol``.
 _MODE_STEPS, _MODE_TOL = 40, 1e-6
+# Most of them where ascent goes from the best mode.
+_MOST_STEPS = 1000
 
 
 def solve(estimator, problem, settings, seed):
@@ -82,11 +85,17 @@ def solve(estimator, problem, settings, seed):
 
 
 def _start(estimator, model, rng, run):
-    """Arrays to start from: random; for lists of pairs and full covariances, brought on the way.
+    """Arrays to start from: the best mode, or random where there may be none that tells.
 
-    A sweep over lists of pairs costs a third with diagonal covariances, and the first sweeps have
-    a long way to go.
+    From random vectors ascent takes five times the sweeps and ends in one of many maxima (State of
+    the Union, 500 words, 20 components: 15 to 59 below the one near the best mode). For lists of
+    pairs and full covariances random vectors are brought on the way first: a sweep costs a third
+    with diagonal covariances, and the first sweeps have a long way to go.
     """
+    if Components(model).can_differ:
+        arrays = _near_mode(model, rng, run, _MOST_STEPS)
+        if numerical_rank(arrays["alpha"]) == model.n_components:
+            return arrays
     arrays = model.start(rng)
     if estimator.covariance == "diag" or model.pairs.dense:
         return arrays
@@ -98,12 +107,16 @@ def _start(estimator, model, rng, run):
 
 def _start_of_climb(estimator, model, rng, run):
     """Arrays near the mode, from where the bound is climbed in fewer and dearer steps."""
+    return _near_mode(model, rng, run, _MODE_STEPS)
+
+
+def _near_mode(model, rng, run, steps):
+    """Arrays near the mode, after at most so many steps of the search."""
     start = checkpoint.remembered("spectral start", lambda: spectral_start(model, rng, run))
 
     def search():
-        theta, _ = find_mode(
-            model, model.pack(start), max_iter=_MODE_STEPS, tol=_MODE_TOL, warn=False, run=run
-        )
+        options = {"max_iter": steps, "tol": _MODE_TOL, "warn": False, "run": run}
+        theta, _ = find_best_mode(Components(model), model.pack(start), rng, **options)
         return model.unpack(theta)
 
     return checkpoint.remembered("start", search)
