@@ -75,9 +75,10 @@ class DynamicSGNS(
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
-        Ends of the periods. Where neither is given, times of documents must be integers or dates,
-        and every integer or calendar year from the first to the last is a period; of a list of
-        PairCounts, every different time is a period.
+        Ends of the periods, one more than there are periods. A time equal to an end belongs to the
+        later period, one equal to the last end to the last period. Where neither is given, times of
+        documents must be integers or dates, and every integer or calendar year from the first to
+        the last is a period; of a list of PairCounts, every different time is a period.
     diffusion : float or "learned", default=1e-3
         Variance of a step of an entry of a vector per unit of time (a year for dates).
         ``"learned"`` gives it a prior (not with ``"map"`` and ``"laplace"``, whose joint mode is

@@ -92,8 +92,9 @@ class DiSCSenseModel(
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
-        Ends of the periods. With neither, times are integers or dates, and each integer or calendar
-        year from the first to the last is a period.
+        Ends of the periods, one more than there are periods. A time equal to an end belongs to the
+        later period, one equal to the last end to the last period. With neither, times are integers
+        or dates, and each integer or calendar year from the first to the last is a period.
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values;

@@ -249,7 +249,7 @@ def test_periods_are_named_by_time_or_label(data):
     model = DynamicSGNS(K, solver="map", bins=[1840, 1870, 1900], random_state=0)
     model.fit(data.pairs, times=CENTRES)
     first, second = model.periods_.labels
-    assert second == "1870-1900"
+    assert second == "1870-1899"
     for time in (second, 1870, 1899.5, np.datetime64("1885-05-01")):
         assert model.similarity(0, 1, periods=[time]).periods == [second]
     assert model.drift(0, first, second).mean == model.drift(0, 1850, 1900).mean
