@@ -31,6 +31,7 @@ from .shares import SenseShares, predict_shares
 from .snippets import Choice, representative_snippets
 from .verdicts import (
     change_seen,
+    note_on_change_seen,
     on_change_seen,
     seen_in,
     sentence_on_change,
@@ -503,8 +504,8 @@ class SenseReadingMixin:
             if "seen_interval" in found:
                 found.seen_verdict = verdict_on_change(found, "seen", found.seen_interval)
         found.sentence = sentence_on_change(found, f"sense {sense}{of}", genre, (before, after))
-        found.sentence += on_change_seen(self, found)
-        return found
+        found.sentence += on_change_seen(found)
+        return found._noting(*note_on_change_seen(self, found))
 
     def emergence(
         self, sense: int, threshold: float, *, genre: Any = None, works: str = "all"

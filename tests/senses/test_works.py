@@ -15,7 +15,7 @@ from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
-from skbayesembed.senses.verdicts import on_change_seen, verdict_on_change
+from skbayesembed.senses.verdicts import note_on_change_seen, on_change_seen, verdict_on_change
 from tests.senses.test_model import (
     KINDS,
     N_SENSES,
@@ -275,13 +275,17 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     ):  # fmt: skip
         change.update(verdict=verdict, seen_verdict=seen_verdict, seen=-0.2, snippets=(30, 30))
         change.update(seen_interval=np.array([-0.35, -0.09]), interval=np.array([-0.3, 0.1]))
-        text = on_change_seen(fitted, change)
+        text = on_change_seen(change)
         whole = f" In the units seen {said}: the change is -0.20 (90 % interval -0.35 to -0.09)."
         assert text == (whole if said else "")
     for n, seen, said in ((3, 2.0, True), (2, 2.0, False), (3, np.nan, False), (3, 0.0, False)):
         change.update(seen=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
-        text = on_change_seen(fitted, change)
-        assert ("In the units seen the change is +2.00, outside" in text) == said == bool(text)
+        text = on_change_seen(change)
+        assert text == (
+            " In the units seen the change is +2.00, outside this interval." if said else ""
+        )
+        notes = note_on_change_seen(fitted, change)
+        assert [n.endswith("report both)") for n in notes] == [True] * said
 
 
 def test_shares_of_works_are_predicted(fitted):
