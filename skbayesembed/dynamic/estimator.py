@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -28,7 +29,7 @@ from .checks import check_filter
 from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question, sooner_question
 from .documents.possible import why_not
-from .documents.sampling import DriftSampling
+from .documents.sampling import AtFit, DriftSampling
 from .documents.source import source_of
 from .features import sampled_features
 from .priors import drift_prior
@@ -190,7 +191,8 @@ class DynamicSGNS(
     dispersion_ : ndarray of shape (n_words,)
         Variance of a word's target vectors given all contexts by the units of sampling, over that
         by the model, averaged over periods; above 1 where the model's intervals are too narrow for
-        text. NaN for words of fewer than two effective units. Worked out when it is asked for.
+        text. NaN for words of fewer than two effective units. Worked out when it is asked for, at
+        the mode; the warning of ``fit`` is about the vectors fitted.
     response_ : float
         As of `BayesianSGNS`, one number for all periods.
     words_ : ndarray of str of shape (n_words,)
@@ -432,7 +434,9 @@ class DynamicSGNS(
         if self._no_units is None:
             self._sampling = self._sampling_of(training, seeds)
             if self.uncertainty == "model":
-                warn_of_dispersion(self)
+                warn_of_dispersion(
+                    SimpleNamespace(_sampling=AtFit(self._sampling), words_=self.words_)
+                )
         return self
 
     def _sampling_of(self, training, seeds):
