@@ -32,6 +32,13 @@ class Units:
         return self.labels.size
 
 
+def sizes_of(n_documents, n_tokens):
+    """Numbers of documents and of tokens, a dict; tokens may be fractional."""
+    n_tokens = float(n_tokens)
+    whole = n_tokens.is_integer()
+    return {"n_documents": int(n_documents), "n_tokens": int(n_tokens) if whole else n_tokens}
+
+
 def check_weights(sample_weight, n, what="documents"):
     """Weights of ``n`` documents, ndarray of float; None where there are none.
 
