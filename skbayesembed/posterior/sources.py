@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 # With fewer effective units intervals are rough: 90 % ones hold the truth some 80 times of 100.
 FEW_UNITS = 3
 # With fewer uses of a word in a period, or in fewer units of it, what is said of the word there is
@@ -88,6 +90,25 @@ def note_on_periods(n: int, what: str) -> str:
     """Line below a table of periods of which ``n`` have next to no data, ``what`` says how few."""
     where = "1 period" if n == 1 else f"{n} periods"
     return f"({what} in {where}: what is said there is what the prior makes of other periods)"
+
+
+def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
+    """Line below a table with means outside their highest density intervals, or none.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (...)
+    interval : ndarray of shape (..., 2)
+    """
+    low, high = np.moveaxis(interval, -1, 0)
+    n = np.count_nonzero((mean < low) | (mean > high))
+    if n == 0:
+        return []
+    where = "1 row" if n == 1 else f"{n} rows"
+    return [
+        f"(in {where} the mean is outside the interval, which holds the most probable values: most "
+        "draws are next to 0 or 1, and a few far from there)"
+    ]
 
 
 def notes_on(source: str | None) -> list[str]:
