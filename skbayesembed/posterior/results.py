@@ -36,9 +36,9 @@ TWO_QUESTIONS = (
     "dealt out anew differ as much)"
 )
 # Of scores of models, below their tables.
-SNIPPETS_OF_UNITS = (
-    "(snippets taken as independent, although fit was told of {} units: standard errors may be "
-    "too small; score_units holds out units)"
+_OF_UNITS = (
+    "({} taken as independent, although {} units: standard errors may be too small; score_units "
+    "holds out units)"
 )
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
@@ -331,7 +331,7 @@ class ResultTable(Table):
         if "n_splits" in self._result:
             notes.append(TWO_QUESTIONS)
         if "elpd" in self._result and "n_units" in self._result:
-            notes.append(SNIPPETS_OF_UNITS.format(self._result["n_units"]))
+            notes.append(note_on_score(self._result))
         if self._result.get("converged") is False:
             notes.append(UNMIXED_SCORE)
         if self._result.get("modes_that_matter", 1) > 1:
@@ -396,6 +396,14 @@ def _show(name, values):
 def titled(title: str, **entries: Any) -> Result:
     """A `Result` of single numbers, and of arrays that are not printed."""
     return Result(entries, About(title))
+
+
+def note_on_score(found: Mapping[str, Any]) -> str:
+    """Line below scores of single observations that know of ``n_units`` and do not allow for it."""
+    n = found["n_units"]
+    if "n_observations" in found:
+        return _OF_UNITS.format("pairs of words", f"they are of {n}")
+    return _OF_UNITS.format("snippets", f"fit was told of {n}")
 
 
 def mixed(posterior: Any) -> dict[str, Any]:

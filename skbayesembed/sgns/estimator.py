@@ -679,7 +679,9 @@ class BayesianSGNS(
         -------
         Result
             ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
-            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``; where
+            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``,
+            ``n_units`` (units of sampling, as far as they are known; pairs are taken as independent
+            of each other all the same, and the table says so); where
             asked for ``pointwise``, ``weight`` (observations that an entry stands for), ``pairs``
             (target, context, sign), ``proxy`` and ``n_drawn``.
 
