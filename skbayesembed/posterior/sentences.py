@@ -21,7 +21,7 @@ _RESTS_ON = {
     INDEPENDENT: ", with snippets taken as independent",
 }
 _CAVEATS = {
-    "vi": ". Intervals by variational inference are too narrow",
+    "vi": ". Intervals by variational inference may be too narrow",
     "unmixed": ". The chains have not mixed, and the interval is none of the posterior",
 }
 

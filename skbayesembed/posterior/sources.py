@@ -18,7 +18,7 @@ NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many it rests on in effect; other periods
 # Of a table, below it.
 _NOTES = {
     "point": "(a point estimate: one draw, intervals without width)",
-    "vi": "(variational inference: its intervals are too narrow)",
+    "vi": "(variational inference: its intervals may be too narrow)",
     "unmixed": "(the chains have not mixed: intervals are no intervals of the posterior)",
     "known topics": "(the topics count as known: intervals are of the documents alone)",
 }
