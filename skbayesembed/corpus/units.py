@@ -32,6 +32,12 @@ class Units:
         return self.labels.size
 
 
+def name_of(units):
+    """What a column of units is called, where it is a pandas or polars Series with a name."""
+    name = getattr(units, "name", None)
+    return name if isinstance(name, str) and name else None
+
+
 def sizes_of(n_documents, n_tokens):
     """Numbers of documents and of tokens, a dict; tokens may be fractional."""
     n_tokens = float(n_tokens)

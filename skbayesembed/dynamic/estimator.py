@@ -19,6 +19,7 @@ from ..common.checks import check_no_weights
 from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
+from ..corpus.units import name_of
 from ..cost import Cost
 from ..sgns.documents.source import warn_of_dispersion
 from ..sgns.vectors import UnitsMixin, deviations_of
@@ -200,6 +201,9 @@ class DynamicSGNS(
     vocabulary_ : dict
         Word to place in ``words_``.
     periods_ : Periods
+    units_name_ : str or None
+        What the column of units is called (as of ``df["speaker"]``), which sentences and tables
+        say; None where it has no name.
     observed_ : ndarray of shape (n_periods, n_words)
         Positive pairs that each word was the target of in each period. Of texts, one use of a word
         makes as many as its window holds, with their weights: up to 5 with the default ``window=4``
@@ -428,7 +432,7 @@ class DynamicSGNS(
         self._note(training, seeds["reading"])
         self._pairs_of_use = inputs.pairs_of_use(self, training)
         self._seen = Seen.of(training)
-        self._count_seed = seeds["counts"]
+        self._count_seed, self.units_name_ = seeds["counts"], name_of(units)
         self._no_units, self._sampling = why_not(self, training), None
         self._set_fitted(found)
         if self._no_units is None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from .sources import interval_label, source_of
+from .sources import interval_label, source_of, units_called
 from .summary import ess, rhat
 from .tables import Column, Table, entry_labels
 
@@ -125,7 +125,9 @@ def _sizes(estimator, attrs):
     found = {item: attrs.get(name) for item, name in names.items()}
     sizes = {item: _NOT_KNOWN if n is None else f"{n:g}" if n % 1 else str(int(n))
              for item, n in found.items()}  # fmt: skip
-    if found["units"] is None and found["documents"] is not None:
+    if found["units"] is not None:
+        sizes["units"] += units_called(estimator)
+    elif found["documents"] is not None:
         sizes["units"] = "none given"
     periods = getattr(estimator, "periods_", None)
     labels = None if periods is None else ", ".join(map(str, periods.labels))

@@ -92,6 +92,26 @@ def note_on_periods(n: int, what: str) -> str:
     return f"({what} in {where}: what is said there is what the prior makes of other periods)"
 
 
+def units_called(estimator: Any) -> str:
+    """The name of the column that units were given as, in brackets; empty where it has none.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from skbayesembed.posterior.sources import units_called
+    >>> f"42 units{units_called(SimpleNamespace(units_name_='president'))}"
+    '42 units (president)'
+    """
+    name = getattr(estimator, "units_name_", None)
+    return "" if name is None else f" ({name})"
+
+
+def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
+    """Line below a table that says what its units are, where their column has a name."""
+    called = units_called(estimator)
+    return [f"(of {n_units:,} units{called})"] if called and n_units is not None else []
+
+
 def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
     """Line below a table with means outside their highest density intervals, or none.
 

@@ -159,8 +159,11 @@ def _seen_is_outside(found):
     return enough and (found.seen < low or found.seen > high)
 
 
-def sentence_on_change(found, sense, genre, periods):
-    """What `prevalence_change` found of a ``sense``, to be copied; ``genre`` is its label."""
+def sentence_on_change(found, sense, genre, periods, called=""):
+    """What `prevalence_change` found of a ``sense``, to be copied; ``genre`` is its label.
+
+    Units are ``called`` something, in brackets, where they are first told of.
+    """
     start, end = periods
     what = f"the prevalence of {sense}" + ("" if genre is None else f" in {genre}")
     change = estimate(found, found.source, found.prob, "+")
@@ -178,10 +181,10 @@ def sentence_on_change(found, sense, genre, periods):
     if verdict in _CHANCES:
         rise = found.prob_increase
         text += f", {chance(1 - rise if verdict == 'fell' else rise, _CHANCES[verdict])}"
-    return ended(f"{text} ({_seen(found, periods)}){said_of_draws(found)}", found.source)
+    return ended(f"{text} ({_seen(found, periods, called)}){said_of_draws(found)}", found.source)
 
 
-def _seen(found, periods):
+def _seen(found, periods, called):
     """Snippets, and units, of both periods."""
     parts = [f"{n:,} snippet{'' if n == 1 else 's'}" for n in found.snippets]
     if "units" in found:
@@ -189,4 +192,5 @@ def _seen(found, periods):
         parts = [
             f"{p} of {n:,} unit{'' if n == 1 else 's'}" for p, n in zip(parts, ns, strict=True)
         ]
+        parts[0] += called
     return " and ".join(f"{part} in {t}" for part, t in zip(parts, periods, strict=True))

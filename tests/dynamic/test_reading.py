@@ -96,7 +96,7 @@ def test_similarity_change(model, rho, monkeypatch):
     )
     expected = {"diffusion": 0.01, "diffusion_learned": False, "n_components": K}
     # a use makes as many pairs as PairCounts say
-    assert found.settings == expected | {"pairs_of_use": None}
+    assert found.settings == expected | {"pairs_of_use": None, "units_name": None}
     assert_summary(model.similarity_change(0, 4), draws[:, 3] - draws[:, 0])
     np.testing.assert_allclose(
         model.similarity_change(0, 4, 1890, 1850).mean, -model.similarity_change(0, 4).mean

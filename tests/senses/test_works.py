@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import replace
 from types import SimpleNamespace
@@ -232,6 +233,11 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     assert new.n_units.tolist() == mean.n_units.tolist() == works and " units\n" in repr(new)
     change = fitted.prevalence_change(0, 0, 1, genre=fitted.genres_[1])
     assert change.units == tuple(works[1]) and f"of {works[1][0]} unit" in change.sentence
+    named = copy.copy(fitted)
+    named.units_name_ = "author"
+    assert named.prevalence_change(0, 0, 1).sentence.count("units (author) in") == 1
+    both = named.prevalence_info(), named.prevalence_change(0, 0, 1)
+    assert all(f"(of {fitted.units_.size} units (author))" in repr(found) for found in both)
     both = [np.unique(GIVEN["units"][DATA.times == t]).size for t in range(2)]
     assert fitted.prevalence_change(0, 0, 1).units == tuple(both)
     assert "mean over units" in repr(mean)
