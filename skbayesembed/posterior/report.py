@@ -89,7 +89,7 @@ def report_of(estimator: Any) -> Report:
         "random state": repr(estimator.random_state),
         "settings besides defaults": _settings(estimator),
         "solver": attrs["solver"],
-        "why this solver": attrs.get("solver_reason") or "given",
+        "why this solver": attrs.get("solver_reason") or _how(estimator, "solver"),
         **_sizes(estimator, attrs),
         **_priors(estimator, attrs),
         **_chains(posterior),
@@ -110,6 +110,15 @@ def _settings(estimator):
         if name != "random_state" and _brief(value) != _brief(defaults[name].default)
     ]
     return ", ".join(parts) or "none"
+
+
+def _how(estimator, name):
+    """How the value of a parameter came about."""
+    value = getattr(estimator, name)
+    if isinstance(value, str) and name != "solver":
+        return f"{name}={value!r}"
+    default = inspect.signature(type(estimator)).parameters[name].default
+    return "the default" if _brief(value) == _brief(default) else "given"
 
 
 def _brief(value):
@@ -145,18 +154,18 @@ def _priors(estimator, attrs):
     if hasattr(estimator, "prior_precision"):
         asked, found = estimator.prior_precision, getattr(estimator, "prior_precision_", None)
         path = attrs.get("precision_path")
-        how = "given" if not isinstance(asked, str) else f"prior_precision={asked!r}"
+        how = _how(estimator, "prior_precision")
         chosen = f"; mean log probability of held-out pairs by precision: {path}" if path else ""
         rows["precision of the prior"] = f"{asked if found is None else found} ({how}{chosen})"
     if hasattr(estimator, "diffusion"):
-        how = "learned" if isinstance(estimator.diffusion, str) else "given"
+        how = _how(estimator, "diffusion")
         rows["diffusion"] = f"{attrs.get('diffusion', estimator.diffusion)} ({how})"
     if hasattr(estimator, "prior"):
         rows["prior"] = repr(estimator.prior) if estimator.prior is not None else "the default"
     if hasattr(estimator, "likelihood_power"):
         asked = estimator.likelihood_power
         used = getattr(estimator, "likelihood_power_", attrs.get("likelihood_power", asked))
-        how = f"likelihood_power={asked!r}" if isinstance(asked, str) else "given"
+        how = _how(estimator, "likelihood_power")
         rows["power of the likelihood"] = f"{used} ({how})"
     return rows
 
@@ -165,7 +174,9 @@ def _chains(posterior):
     """How chains ran, and the worst of their diagnostics."""
     attrs = posterior.attrs
     none = f"does not apply (solver={attrs['solver']!r})"
-    draws = f"{attrs['draws_made']} in each of {posterior.n_chains} chain(s)"
+    draws = f"{attrs['draws_made']} of an approximation, independent of each other"
+    if attrs["solver"] in _CHAINS:
+        draws = f"{attrs['draws_made']} in each of {posterior.n_chains} chain(s)"
     rows = {
         "draws": none if attrs["solver"] == "map" else draws,
         "converged": {True: "yes", False: "no", None: _NOT_KNOWN}[attrs["converged"]],
