@@ -154,6 +154,9 @@ def _priors(estimator, attrs):
     if hasattr(estimator, "prior_precision"):
         asked, found = estimator.prior_precision, getattr(estimator, "prior_precision_", None)
         path = attrs.get("precision_path")
+        if "prior_precision" in estimator.posterior_:
+            means = np.ravel(estimator.posterior_.mean("prior_precision"))
+            found = f"posterior means from {means.min():.3g} to {means.max():.3g}"
         how = _how(estimator, "prior_precision")
         chosen = f"; mean log probability of held-out pairs by precision: {path}" if path else ""
         rows["precision of the prior"] = f"{asked if found is None else found} ({how}{chosen})"
