@@ -101,6 +101,8 @@ class OverSettings(Table):
         return [", ".join(f"{k}={_brief(v, most)}" for k, v in one.items()) for one in self.params]
 
     def _columns(self):
+        without = np.array([verdict == _NO_DATA for verdict in self.verdicts], dtype=bool)
+        ends = "low", "high"
         entries = (
             [Column("entry", self.entries, ("entry",), left=True)] if any(self.entries) else []
         )
@@ -109,7 +111,8 @@ class OverSettings(Table):
         more = []
         if self.proba_of is not None:
             head_of = _PROBABILITIES[self.proba_of]
-            more = [Column(head_of, self.proba, (self.proba_of,), self._chances)]
+            proba = np.where(without, np.nan, self.proba)
+            more = [Column(head_of, proba, (self.proba_of,), self._chances)]
         if any(self.verdicts):
             shown = [verdict or "-" for verdict in self.verdicts]
             more.append(Column("verdict", shown, ("verdict",), left=True))
@@ -118,8 +121,8 @@ class OverSettings(Table):
         return [
             Column("setting", self.settings, ("setting",), left=True),
             *entries,
-            Column("mean", self.mean, ("mean",), dashed(".3f")),
-            Column(head, self.interval, ("low", "high"), left=True),
+            Column("mean", np.where(without, np.nan, self.mean), ("mean",), dashed(".3f")),
+            Column(head, np.where(without[:, None], np.nan, self.interval), ends, left=True),
             *more,
         ]
 
@@ -127,7 +130,10 @@ class OverSettings(Table):
         names = list(dict.fromkeys(name for one in self.params for name in one))
         values = {name: np.array([str(one.get(name)) for one in self.params]) for name in names}
         notes = np.array(self.notes, dtype=object)
-        return {**super()._series(), **values, "own": self.own, "note": notes}
+        # printed without what the prior alone says
+        whole = dict(zip(("mean", "low", "high"), (self.mean, *self.interval.T), strict=True))
+        whole |= {} if self.proba_of is None else {self.proba_of: self.proba}
+        return {**super()._series(), **whole, **values, "own": self.own, "note": notes}
 
     def _title(self):
         return self.title
@@ -144,7 +150,9 @@ class OverSettings(Table):
                 lines += [f"({name}{line})" for line in self._over(here[~without])]
             if without.any():
                 of = f"{np.count_nonzero(without)} of {_number(here.size, 'setting')}"
-                lines.append(f"({name}no data in {of}: left out of estimates and verdicts)")
+                lines.append(
+                    f"({name}no data in {of}: a dash, and left out of estimates and verdicts)"
+                )
         if any(len(note) > _NOTE for note in self.notes):
             lines.append("(notes are cut: the attribute notes has them whole)")
         lines += [f"({failed} failed: see the notes)"] if failed else []

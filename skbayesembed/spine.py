@@ -28,9 +28,11 @@ from .common.checks import all_finite, check_checkpoint, check_solver, is_number
 from .common.memory import check_memory, one_account
 from .common.random import named_seeds
 from .common.trial import Measured, Trial, current
+from .common.warnings import kept_warnings
 from .inference import checkpoint
 from .inference.chains import Settings
 from .inference.contracts import ROWS, Result
+from .io.archive import package_version
 from .posterior import Posterior
 
 # Draws are recorded whole up to this many bytes in all, unless a user asks for all of them.
@@ -189,6 +191,19 @@ def fit(
         If numbers are too extreme to compute with; the posterior is finite otherwise.
     """
     estimator = plain(estimator)
+    with kept_warnings() as warned:
+        files, settings, result = _solved(estimator, room, training, seeds)
+        found = conclude(estimator, room, training, settings, result)
+    # of what is learned in batches the sizes are not known
+    found.posterior.attrs |= {"warnings": "\n".join(warned), **getattr(training, "sizes", {})}
+    interrupted = result.facts.get("interrupted", False)
+    if files is not None and not (interrupted or getattr(estimator, "warm_start", False)):
+        files.remove()
+    return found
+
+
+def _solved(estimator, room, training, seeds):
+    """The files of a checkpoint, the settings and the `Result` of a solver."""
     with one_account(), _numbers_explained(estimator):
         settings, trial = plan(estimator, room, training), current()
         files = None if trial is not None else checkpoint.of_fit(estimator, training, seeds)
@@ -198,12 +213,7 @@ def fit(
             if trial is not None:
                 _try_solver(trial, solve, estimator, problem, settings, seeds["solve"])
                 raise Measured
-            result = solve(estimator, problem, settings, seeds["solve"])
-    interrupted = result.facts.get("interrupted", False)
-    found = conclude(estimator, room, training, settings, result)
-    if files is not None and not (interrupted or getattr(estimator, "warm_start", False)):
-        files.remove()
-    return found
+            return files, settings, solve(estimator, problem, settings, seeds["solve"])
 
 
 def plain(estimator: Any) -> Any:
@@ -438,6 +448,7 @@ def _facts(estimator, settings, result):
     arrays = result.stats or result.draws
     made = next(iter(arrays.values())).shape[1] if arrays else settings.draws
     facts = {"n_iter": 1, "converged": None, "interrupted": False, "draws_made": int(made)}
+    facts["version"] = package_version()
     facts["stride"] = settings.stride
     if estimator.solver in CHAINS:
         facts |= {"warmup": settings.warmup, "thin": settings.thin}

@@ -271,6 +271,32 @@ def test_facts_keep_to_the_vocabulary(case, fitted):
             assert attrs["max_rhat"] < 1.2
 
 
+def test_reports_have_the_same_rows(case, fitted):
+    """Of every solver; what it does not have is said so."""
+    report, attrs, solver = fitted.report(), fitted.posterior_.attrs, case.estimator.solver
+    assert report.items[:2] == ["estimator", "skbayesembed"]
+    words = getattr(fitted, "words_", None)
+    assert report.find("words") == ("not known" if words is None else str(words.size))
+    assert report.find("solver") == solver
+    of_chains = ("largest R-hat", "smallest effective sample size", "warm-up")
+    for item in of_chains:
+        assert (report.find(item) == f"does not apply (solver={solver!r})") == (
+            solver not in CHAINS
+        )
+    assert ("divergences" in attrs) == report.find("divergences").isdigit()
+    worst, least = (report.find(item).partition(", of ") for item in of_chains[:2])
+    if solver in CHAINS and worst[0] != "not known":
+        assert float(worst[0]) == pytest.approx(attrs["max_rhat"], abs=1e-3)
+        assert bool(worst[2]) == bool(least[2]) == (words is not None)
+        assert words is None or float(least[0]) > 0
+    warned = attrs["warnings"]
+    assert report.find("warnings of the fit") == (warned or "none")
+    assert ("not mixed" in warned) <= (attrs["converged"] is False)
+    for item, name in (("documents", "n_documents"), ("tokens of these words", "n_tokens")):
+        assert report.find(item) == (f"{attrs[name]:g}" if name in attrs else "not known")
+    assert report["value"].tolist() == report.values and all(report.values)
+
+
 def test_statistics_keep_to_the_vocabulary(case, fitted):
     posterior = fitted.posterior_
     assert {name for name in posterior.stats if not name.endswith(ROWS)} <= set(STATS)

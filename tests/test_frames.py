@@ -69,6 +69,9 @@ def test_static_embeddings(frame):
     answers = [m.similarity("river", "money") for m in (found, plain)]
     assert answers[0].n_units == answers[1].n_units
     np.testing.assert_array_equal(answers[0].interval, answers[1].interval)
+    # the column has a name, a list has none
+    assert ["(of 6 units (speaker))" in repr(answer) for answer in answers] == [True, False]
+    assert found.report().find("units") == "6 (speaker)" and plain.units_name_ is None
     np.testing.assert_array_equal(found.transform(df["text"]), plain.transform(TEXTS))
 
 
@@ -78,6 +81,8 @@ def test_embeddings_over_time(frame, times):
     found = DynamicSGNS(2, **options)
     found.fit(df["text"], times=df[times], units=df["speaker"])
     assert found.periods_.labels == [1999, 2000]
+    sentence = found.similarity_change("river", "money").sentence
+    assert sentence.count("units (speaker) of 1999") == 1 == sentence.count("(speaker)")
     same(found, DynamicSGNS(2, **options).fit(TEXTS, times=DATA["year"], units=DATA["speaker"]))
     np.testing.assert_array_equal(
         found.transform(df["text"], times=df[times]), found.transform(TEXTS, times=DATA["year"])

@@ -132,7 +132,7 @@ def test_signs_and_verdicts_are_held_against_the_own_setting(grid, own, lines, m
     verdicts[grid[0]] = "no data"
     rest = len(table) - 1
     without = repr(over_settings(MODEL, TEXTS, question, {"window": grid}, own=own))
-    assert f"(no data in 1 of {rest + 1} settings: left out" in without
+    assert f"(no data in 1 of {rest + 1} settings: a dash, and left out" in without
     kept = table.mean[[one["window"] != grid[0] for one in table.params]]
     assert (f"from {kept.min():.3f} to {kept.max():.3f}" in without) == (rest > 1)
 

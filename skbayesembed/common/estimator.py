@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..io.models import SaveMixin
+from ..posterior.report import Report, report_of
 from .checks import check_integer
 from .memory import check_memory
 
@@ -72,6 +73,38 @@ class FittedMixin(SaveMixin):
     solver_ = Learned()
     approximation_ = Learned()
     elbo_ = Learned()
+
+    def report(self) -> Report:
+        """What a paper says of the fit: a table of facts, the same rows for every solver.
+
+        Returns
+        -------
+        Report
+            The estimator, versions, random state and settings; the solver and why it was taken;
+            numbers of documents, tokens, words, units and periods; priors and how they were chosen;
+            draws, the largest R-hat and the smallest effective sample size and what they are of;
+            modes; what intervals are for; and warnings. Where a row does not apply it says so.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+
+        Notes
+        -----
+        Numbers of documents and tokens are not known of pair counts and after ``partial_fit``.
+        Warnings are those of the solver and its diagnostics, not those about the data read.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.report().find("units")
+        '30'
+        """
+        check_is_fitted(self, "posterior_")
+        return report_of(self)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         # scikit-learn's, and what "auto" stood for, once it is known

@@ -25,6 +25,21 @@ _WORKER = "<search>"
 _MUTED: ContextVar[bool] = ContextVar("muted", default=False)
 
 
+# Texts of the warnings of the fit that runs, where they are kept.
+_KEPT: ContextVar[list[str] | None] = ContextVar("kept", default=None)
+
+
+@contextlib.contextmanager
+def kept_warnings() -> Iterator[list[str]]:
+    """Context with a list of the texts of warnings that are given in it."""
+    kept: list[str] = []
+    token = _KEPT.set(kept)
+    try:
+        yield kept
+    finally:
+        _KEPT.reset(token)
+
+
 @contextlib.contextmanager
 def muted(on: bool = True) -> Iterator[None]:
     """Context whose notes were told before, and are left out; not where ``on`` is False."""
@@ -48,6 +63,9 @@ def warn_user(message: str, category: type[Warning]) -> None:
     Fits that scikit-learn calls, as those of a pipeline or a search, point at who called that. In a
     search there is one warning for all candidates (`searches`).
     """
+    kept = _KEPT.get()
+    if kept is not None:
+        kept.append(message)
     level, frame, fitted, searched = 2, sys._getframe(1), None, False
     first, frames = None, []
     while frame is not None:

@@ -52,7 +52,8 @@ class Periods:
         Names of the periods: integers; times; the first and the last whole number in a bin, such
         as ``"1810-1829"``, where all times learned are whole (``"-700 to -601"`` where one is
         negative), and of dates where all ends of bins are whole years; else the ends of bins, such
-        as ``"[1810.5, 1830.5)"``.
+        as ``"[1810.5, 1830.5)"``. The last bin is named up to its end where a time learned is
+        equal to it, and to the whole number before it otherwise.
     centres : ndarray of shape (n_periods,), dtype float64
         The integers, years or times, or the midpoints of the periods; of dates, in years.
     gaps : ndarray of shape (n_periods - 1,), dtype float64
@@ -70,7 +71,7 @@ class Periods:
     ([3, 4, 5, 6], [0, 3])
     >>> periods = Periods.learn([1812, 1850, 1871], bins=[1800, 1850, 1900])
     >>> periods.labels, periods.index([1812, 1850, 1900]).tolist()
-    (['1800-1849', '1850-1900'], [0, 1, 1])
+    (['1800-1849', '1850-1899'], [0, 1, 1])
     >>> periods = Periods.learn(["1999-05-03", "2001-01-20"])
     >>> periods.labels, periods.index(["1999-12-31", "2001-01-01"]).tolist()
     ([1999, 2000, 2001], [0, 2])
@@ -173,12 +174,8 @@ class Periods:
     def _of_edges(cls, edges, times, dates):
         centres = edges[:-1] + np.diff(edges) / 2
         labels = None
-        if dates and np.all(edges == np.round(edges)):
-            # a bin of whole years ends with the last of them, the last one unless a date is its end
-            last = edges[-1] if times.max() == edges[-1] else edges[-1] - 1.0
-            labels = _whole_labels(np.append(edges[:-1], last))
-        elif np.all(times == np.round(times)):
-            labels = _whole_labels(edges)
+        if np.all((edges if dates else times) == np.round(edges if dates else times)):
+            labels = _whole_labels(edges, times.max() == edges[-1])
         return cls(len(centres), edges, labels or _edge_labels(edges), centres, np.diff(centres))
 
     @classmethod
@@ -686,10 +683,10 @@ def _equal_widths(low, high, n_periods):
     return np.linspace(low, high, n_periods + 1)
 
 
-def _whole_labels(edges):
+def _whole_labels(edges, end_is_a_time):
     """Names of bins of whole numbers, as in ``"1810-1829"``; None where one holds none."""
     first, last = np.ceil(edges[:-1]), np.ceil(edges[1:]) - 1.0
-    last[-1] = np.floor(edges[-1])
+    last[-1] += end_is_a_time
     if np.any(first > last) or np.abs(edges).max() >= _LARGEST_TIME:
         return None
     to = " to " if first[0] < 0 else "-"

@@ -32,6 +32,19 @@ class Units:
         return self.labels.size
 
 
+def name_of(units):
+    """What a column of units is called, where it is a pandas or polars Series with a name."""
+    name = getattr(units, "name", None)
+    return name if isinstance(name, str) and name else None
+
+
+def sizes_of(n_documents, n_tokens):
+    """Numbers of documents and of tokens, a dict; tokens may be fractional."""
+    n_tokens = float(n_tokens)
+    whole = n_tokens.is_integer()
+    return {"n_documents": int(n_documents), "n_tokens": int(n_tokens) if whole else n_tokens}
+
+
 def check_weights(sample_weight, n, what="documents"):
     """Weights of ``n`` documents, ndarray of float; None where there are none.
 

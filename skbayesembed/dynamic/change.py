@@ -23,6 +23,8 @@ from .verdicts import LEAST_KNOWN, note_on_settings, notes_on_uses, settings_of
 
 # A probability from which on a change is sure, whatever is known of the move.
 _SURE = 0.9
+# Probabilities above it are printed as ">0.99".
+_SHOWN_BELOW = 0.99
 # Words whose deviations, or draws, are worked on at a time.
 _WORDS, _DRAWN_WORDS = 512, 50
 
@@ -127,8 +129,8 @@ class Changes(Table):
     Attributes
     ----------
     words : ndarray of str of shape (n,)
-        By the probability of a distance above the threshold, largest first; those that share it by
-        the lower end of the interval.
+        By the probability of a distance above the threshold, largest first; those that share it,
+        or have more than 0.99, by distance.
     mean, sd : ndarray of shape (n,)
         Of the distance between a word's targets in the two periods.
     interval : ndarray of shape (n, 2)
@@ -281,14 +283,14 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     for index, mine in blocks:
         vectors = targets(index, mine)
         found = summary(index[mine], vectors)
-        parts.append((np.mean(found.draws > threshold, axis=0), found.interval[:, 0]))
+        parts.append((np.mean(found.draws > threshold, axis=0), found.mean))
     words = seen[_surest(*map(np.concatenate, zip(*parts, strict=True)))[:n]]
     parts = [words[a : a + _DRAWN_WORDS] for a in range(0, words.size, _DRAWN_WORDS)]
     answers_of = [moves(estimator, at, part, distance, prob) for part in parts]
     rows = [_row_of(*answer, threshold) for answer in answers_of]
     n_draws = len(answers_of[0][0].draws)
     columns = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
-    order = _surest(columns["above"], columns["interval"][:, 0])
+    order = _surest(columns["above"], columns["mean"])
     mean, sd, interval, above, known, *n_units = (column[order] for column in columns.values())
     words, labels, settings = words[order], estimator.periods_.labels, settings_of(estimator)
     found = Changes(
@@ -302,9 +304,13 @@ def most_changed(estimator, n, at, distance, threshold, min_pairs, prob):
     return found._resting_on(source, [*uses, note_on_settings(settings)])._of_periods()
 
 
-def _surest(above, low):
-    """Order by the probability of more than the threshold, then by the low end of the interval."""
-    return np.lexsort((-low, -above))
+def _surest(above, mean):
+    """Order by the probability of more than the threshold, then by distance.
+
+    Probabilities that print alike are taken as the same.
+    """
+    shown = np.where(above > _SHOWN_BELOW, 1.0, above)
+    return np.lexsort((-mean, -shown))
 
 
 def _row_of(found, known, threshold):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..common.checks import check_no_weights
 from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, FittedMixin, Learned, learns_online
 from ..corpus.text import materialise
+from ..corpus.units import name_of
 from ..cost import Cost
 from ..sgns.documents.source import warn_of_dispersion
 from ..sgns.vectors import UnitsMixin, deviations_of
@@ -28,7 +30,7 @@ from .checks import check_filter
 from .datatree import DataTreeMixin
 from .documents.asked import seconds_of_question, sooner_question
 from .documents.possible import why_not
-from .documents.sampling import DriftSampling
+from .documents.sampling import AtFit, DriftSampling
 from .documents.source import source_of
 from .features import sampled_features
 from .priors import drift_prior
@@ -75,9 +77,10 @@ class DynamicSGNS(
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
-        Ends of the periods. Where neither is given, times of documents must be integers or dates,
-        and every integer or calendar year from the first to the last is a period; of a list of
-        PairCounts, every different time is a period.
+        Ends of the periods, one more than there are periods. A time equal to an end belongs to the
+        later period, one equal to the last end to the last period. Where neither is given, times of
+        documents must be integers or dates, and every integer or calendar year from the first to
+        the last is a period; of a list of PairCounts, every different time is a period.
     diffusion : float or "learned", default=1e-3
         Variance of a step of an entry of a vector per unit of time (a year for dates).
         ``"learned"`` gives it a prior (not with ``"map"`` and ``"laplace"``, whose joint mode is
@@ -189,7 +192,8 @@ class DynamicSGNS(
     dispersion_ : ndarray of shape (n_words,)
         Variance of a word's target vectors given all contexts by the units of sampling, over that
         by the model, averaged over periods; above 1 where the model's intervals are too narrow for
-        text. NaN for words of fewer than two effective units. Worked out when it is asked for.
+        text. NaN for words of fewer than two effective units. Worked out when it is asked for, at
+        the mode; the warning of ``fit`` is about the vectors fitted.
     response_ : float
         As of `BayesianSGNS`, one number for all periods.
     words_ : ndarray of str of shape (n_words,)
@@ -197,6 +201,9 @@ class DynamicSGNS(
     vocabulary_ : dict
         Word to place in ``words_``.
     periods_ : Periods
+    units_name_ : str or None
+        What the column of units is called (as of ``df["speaker"]``), which sentences and tables
+        say; None where it has no name.
     observed_ : ndarray of shape (n_periods, n_words)
         Positive pairs that each word was the target of in each period. Of texts, one use of a word
         makes as many as its window holds, with their weights: up to 5 with the default ``window=4``
@@ -425,13 +432,15 @@ class DynamicSGNS(
         self._note(training, seeds["reading"])
         self._pairs_of_use = inputs.pairs_of_use(self, training)
         self._seen = Seen.of(training)
-        self._count_seed = seeds["counts"]
+        self._count_seed, self.units_name_ = seeds["counts"], name_of(units)
         self._no_units, self._sampling = why_not(self, training), None
         self._set_fitted(found)
         if self._no_units is None:
             self._sampling = self._sampling_of(training, seeds)
             if self.uncertainty == "model":
-                warn_of_dispersion(self)
+                warn_of_dispersion(
+                    SimpleNamespace(_sampling=AtFit(self._sampling), words_=self.words_)
+                )
         return self
 
     def _sampling_of(self, training, seeds):

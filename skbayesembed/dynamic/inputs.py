@@ -15,7 +15,7 @@ from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
 from ..corpus.units import Units, check_units, check_weights, units_of
 from ..sgns import inputs as static
-from ..sgns.batches import CorpusBatches, MatrixBatches
+from ..sgns.batches import CorpusBatches, MatrixBatches, sizes_of_sources
 from ..sgns.checks import check_known
 from ..sgns.counting import PairCounts, document_pairs
 from ..sgns.documents.blocks import DocumentPairs
@@ -79,6 +79,11 @@ class Training(Known):
     index: np.ndarray
     units: Units | None
     given: bool
+
+    @property
+    def sizes(self):
+        """Numbers of documents, tokens and units as far as they are known, a dict."""
+        return sizes_of_sources(self.sources, self.units)
 
 
 class Windows(NamedTuple):

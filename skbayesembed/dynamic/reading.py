@@ -30,7 +30,7 @@ from .change import (
     prior_distance,
     typical_distance,
 )
-from .seen import text_of, words_too_few
+from .seen import lacking, text_of, words_too_few
 from .vectors import places_of
 from .verdicts import (
     note_on_settings,
@@ -122,9 +122,9 @@ class DynamicReadingMixin(DynamicAskingMixin):
     _pairs_of_use: float | None
     _seen: Any
 
-    def _with_little(self, found):
-        """An answer for each period, with a line on pairs where there is too little text."""
-        notes = notes_on_uses(self._pairs_of_use) if found.few_pairs.any() else []
+    def _with_little(self, found, lacks):
+        """An answer for each period, with lines on pairs and words where there is little text."""
+        notes = [*lacks, *notes_on_uses(self._pairs_of_use)] if found.few_pairs.any() else []
         return without_data(found, found.few_pairs)._noting(*notes)
 
     def trajectory(self, word: str | int, *, which: str = "target", prob: float = 0.9) -> Answer:
@@ -229,7 +229,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         where |= {"pairs": text.pairs, "few_pairs": text.few}
         title = similarity_title(a, b)
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
-        return self._with_little(found)
+        return self._with_little(found, lacking(self, chosen, a, b))
 
     def self_similarity(
         self,
@@ -255,7 +255,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Answer
             As of `similarity`, with the label of the ``reference``; ``pairs`` are the word's own of
             the period or of the reference, the fewer, since a cosine with a period without data
-            says nothing. It is 1 in the reference itself.
+            says nothing. It is 1 in the reference itself. What is printed as a dash for want of
+            text is in data frames, beside ``few_pairs``.
 
         Notes
         -----
@@ -284,8 +285,12 @@ class DynamicReadingMixin(DynamicAskingMixin):
         mine, of_reference = (text_of(self, periods, phrase) for periods in (chosen, [at]))
         where["pairs"] = np.minimum(mine.pairs, of_reference.pairs)
         where["few_pairs"] = mine.few | of_reference.few
+        lacks = lacking(self, chosen, phrase)
+        if of_reference.few.any():
+            ended = f"in {where['reference']}, the reference)"
+            lacks = [f"(too little text: of {phrase.label!r} {ended}"]
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
-        return self._with_little(found)
+        return self._with_little(found, lacks)
 
     def similarity_change(
         self, a: str | int, b: str | int, start: Any = None, end: Any = None, *, prob: float = 0.9
@@ -361,7 +366,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
                 found.prob_increase = np.nan
             found._noting(*notes_on_verdict(found, found.prob_increase, 0.0))
         found.sentence = sentence_on_change(found, similarity, (start, end))
-        return found
+        return found._noting(*lacking(self, [before, after], a, b))
 
     def drift(
         self,
@@ -465,7 +470,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
                 found._noting(*notes_on_verdict(found, found.prob_exceeds, threshold))
         word = str(self.words_[index])
         found.sentence = sentence_on_drift(found, distance, word, (start, end), default)
-        return found
+        return found._noting(*lacking(self, at, phrase_of(self, index, "word")))
 
     def most_changed(
         self,
@@ -499,9 +504,10 @@ class DynamicReadingMixin(DynamicAskingMixin):
         Returns
         -------
         Changes
-            Ranked by the probability that the distance is above ``threshold``, then by the lower
-            end of its interval; with the pairs seen in both periods, what is ``known`` of the move,
-            and the expected share of false discoveries down to each row. Prints as a table.
+            Ranked by the probability that the distance is above ``threshold``; words that share it,
+            or have more than 0.99, by distance. With the pairs seen in both periods, what is
+            ``known`` of the move, and the expected share of false discoveries down to each row.
+            Prints as a table.
 
         Raises
         ------

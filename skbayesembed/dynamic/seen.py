@@ -92,6 +92,16 @@ def text_of(estimator, periods, *phrases):
     return Text(pairs, uses, units, _few(estimator, periods, pairs, uses, units))
 
 
+def lacking(estimator, periods, *phrases):
+    """Line below a table that names phrases with too little text in periods, and these; or none."""
+    labels, parts = estimator.periods_.labels, []
+    for phrase in phrases:
+        few = text_of(estimator, periods, phrase).few
+        where = ", ".join(str(labels[t]) for t, lacks in zip(periods, few, strict=True) if lacks)
+        parts += [f"of {phrase.label!r} in {where}"] if where else []
+    return [f"(too little text: {'; '.join(dict.fromkeys(parts))})"] if parts else []
+
+
 def words_too_few(estimator, periods, words=slice(None)):
     """The same of single words: where there is too little of them, bool (n_periods, n_words)."""
     seen, uses, units = estimator._seen, None, None

@@ -35,14 +35,15 @@ def settings_of(estimator):
     """What answers about change rest on besides the text, a dict.
 
     ``diffusion``, given or learned (``diffusion_learned``; the mean of its draws),
-    ``n_components``, and the most pairs that a use of a word makes, None where that is not known
-    (``pairs_of_use``).
+    ``n_components``, the most pairs that a use of a word makes (``pairs_of_use``), and the name of
+    the column of units (``units_name``); None for the last two where they are not known.
     """
     return {
         "diffusion": float(np.mean(diffusion_draws(estimator))),
         "diffusion_learned": estimator._prior.learned,
         "n_components": estimator.rho_.shape[-1],
         "pairs_of_use": estimator._pairs_of_use,
+        "units_name": getattr(estimator, "units_name_", None),
     }
 
 
@@ -184,14 +185,18 @@ def _pairs(found, periods):
     """How much text there is in either period, and in how many units."""
     unknown = (None, None)
     parts = zip(found.pairs, found.uses or unknown, found.units_seen or unknown, strict=True)
-    start, end = (_amount(*part, at) for part, at in zip(parts, periods, strict=True))
+    name = found.get("settings", {}).get("units_name")
+    called = "" if name is None else f" ({name})", ""
+    parts = zip(parts, periods, called, strict=True)
+    start, end = (_amount(*part, at, of) for part, at, of in parts)
     return f"{start} and {end}"
 
 
-def _amount(pairs, uses, units, period):
+def _amount(pairs, uses, units, period, called):
     amount = _counted(pairs, "pair")
     amount = amount if uses is None else f"{_counted(uses, 'use')} ({amount})"
-    return f"{amount} in {'' if units is None else _counted(units, 'unit') + ' of '}{period}"
+    of = "" if units is None else f"{_counted(units, 'unit')}{called} of "
+    return f"{amount} in {of}{period}"
 
 
 def _counted(n, what):

@@ -270,6 +270,12 @@ ATTRS = {
     "interrupted": "whether Ctrl-C ended the run early",
     "draws_made": "draws made in each chain, recorded whole or not",
     "stride": "one draw out of so many is recorded whole",
+    "version": "version of the package that made the fit",
+    # of fits, as far as they are known
+    "warnings": "texts of the warnings that the fit gave, a line each",
+    "n_documents": "documents (snippets of senses) that were given",
+    "n_tokens": "their tokens, of words of the vocabulary",
+    "n_units": "units of sampling that they belong to",
     # of chains
     "kernel": "how the sampler moves",
     "warmup": "sweeps or trajectories discarded",
@@ -321,7 +327,9 @@ ATTRS = {
     "uncertainty": "what intervals know of: documents (the units of sampling) or the model alone",
     "without_units": "why intervals cannot know of units of sampling",
 }
-ATTRS_ALWAYS = ("solver", "n_iter", "converged", "interrupted", "draws_made", "stride")
+ATTRS_ALWAYS = (
+    "solver", "n_iter", "converged", "interrupted", "draws_made", "stride", "version",
+)  # fmt: skip
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..posterior.results import SNIPPETS_OF_UNITS
+from ..posterior.results import note_on_score
 from ..posterior.tables import Column, Table
 
 # Standard errors below this share of a score are those of rounding.
@@ -18,6 +18,8 @@ _ROUNDING = 1e-10
 _ALIKE = 4.0
 # Standard errors of a difference below which models are not told apart.
 _ERRORS = 2.0
+# What word vectors are scored per.
+PAIR = "pair of words"
 # Names of models in the line below the table.
 _MOST_NAMES = 5
 # Share of observations with a bad Pareto k, and effective parameters for each observation, above
@@ -57,7 +59,12 @@ class Comparison(Table):
     of_units : bool
         Whether scores are means over units, as of `score_units`, or sums over observations.
     n_units : int or None
-        Of sums, the number of units that ``fit`` was told of, which they do not allow for.
+        Of sums, the number of units that ``fit`` knew of, which they do not allow for.
+    scored : str or None
+        Of means over units, what they are scored per: ``"pair of words"``, ``"snippet"``,
+        ``"token"``.
+    note : str or None
+        What is to be known of sums, where ``n_units`` are known.
     reliable : ndarray of bool of shape (n_models,)
         Whether a score is an estimate to rely on: False of sums where ``bad_share`` is above 0.02
         or ``p_share`` above 0.2.
@@ -92,6 +99,8 @@ class Comparison(Table):
     n: int
     of_units: bool
     n_units: int | None = None
+    scored: str | None = None
+    note: str | None = None
 
     @property
     def reliable(self) -> np.ndarray:
@@ -165,14 +174,12 @@ class Comparison(Table):
 
     def _scale(self):
         if self.of_units:
-            return (
-                f"(elpd: the mean over {self.n} units of their scores, per pair of words, snippet "
-                "or token)"
-            )
+            per = self.scored or "pair of words, snippet or token"
+            scale = f"(elpd: the mean over {self.n} units of their scores, per {per}"
+            guess = f"; probabilities of 1/2 for all pairs score {np.log(0.5):.4f}"
+            return f"{scale}{guess if self.scored == PAIR else ''})"
         scale = f"(elpd: a sum over {self.n:,} observations)"
-        if self.n_units is None:
-            return scale
-        return f"{scale}\n{SNIPPETS_OF_UNITS.format(self.n_units)}"
+        return scale if self.note is None else f"{scale}\n{self.note}"
 
     def _verdict_line(self):
         """What differences come to, a line."""
@@ -287,7 +294,8 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
     n = float(np.sum(best.get("weight", np.ones(len(best.pointwise)))))
     of_units = _of_units(best)
     parameters = np.array([_parameters(one) for one in ordered])
-    units = [one["n_units"] for one in ordered if one.get("n_units")]
+    knowing = [] if of_units else [one for one in ordered if one.get("n_units")]
+    knows = max(knowing, key=lambda one: one["n_units"], default=None)
     return Comparison(
         np.array([str(name) for name in names]),
         np.array([one.elpd for one in ordered], dtype=float),
@@ -300,7 +308,9 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
         np.full(len(ordered), np.nan) if of_units else parameters / n,
         round(n),
         of_units,
-        max(units) if units and not of_units else None,
+        None if knows is None else knows["n_units"],
+        best.get("scored"),
+        None if knows is None else note_on_score(knows),
     )
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ..common.checks import check_integer
 from ..corpus.text import take_documents
 from ..posterior.results import mixed
+from .comparison import PAIR
 
 
 def score_units(
@@ -51,7 +52,8 @@ def score_units(
     Bunch
         ``scores`` (n_units,), the mean log predictive probability of each; ``labels`` of the units;
         ``elpd``, the mean over units, every one of which has the same say; ``se``, its standard
-        error; ``pointwise``, each unit's part of the mean: what `compare_models` takes;
+        error; ``scored``, what a score is per (``"pair of words"``, ``"snippet"``, ``"token"``);
+        ``pointwise``, each unit's part of the mean: what `compare_models` takes;
         ``converged``, of estimators with chains: whether they have mixed in every fold;
         ``modes_that_matter``, of those that look for modes: how many matter, the most of all folds.
         Results for the same X, units and ``cv`` are of the same folds.
@@ -112,9 +114,17 @@ def score_units(
         elpd=float(scores.mean()),
         se=float(scores.std(ddof=1) / np.sqrt(scores.size)),
         pointwise=scores / scores.size,
+        **_scored(estimator),
         **_of_all(facts, "converged", all),
         **_of_all(facts, "modes_that_matter", max),
     )
+
+
+def _scored(estimator):
+    """What an estimator's ``score`` is per, an entry; none where that is not known."""
+    known = {"negative": PAIR, "n_senses": "snippet", "doc_topic_prior": "token"}
+    per = next((per for name, per in known.items() if hasattr(estimator, name)), None)
+    return {} if per is None else {"scored": per}
 
 
 def _of_all(facts, name, combine):

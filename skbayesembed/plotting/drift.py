@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..posterior.results import where_few
 from ..posterior.sources import TOO_LITTLE, interval_label
 from .canvas import Display, can, labelled, legend_above, styles
 from .labels import called, label_times
@@ -154,6 +155,13 @@ class DriftDisplay(Display):
         """
         return cls(answers).plot(ax)
 
+    def _too_little(self):
+        """What hollow points mean; where it is the reference that lacks text, all are."""
+        few = [a for a in self.answers.values() if np.any(a.get("few_pairs", False))]
+        where = {where_few(a) if "reference" in a and np.all(a.few_pairs) else "" for a in few}
+        (where,) = where if len(where) == 1 else {""}
+        return f"{TOO_LITTLE} in {where}" if where else TOO_LITTLE
+
     def plot(self, ax: Any = None) -> Self:
         """Draw, on new axes or those given.
 
@@ -206,7 +214,7 @@ class DriftDisplay(Display):
                 self.hollow_ += axes.plot(times, mean, "o", ms=3.5, color=color, mfc="white")
         if self.hollow_:
             look = {"ms": 3.5, "lw": 1.0, "color": "0.3", "mfc": "white"}
-            axes.plot([], [], "o:", label=TOO_LITTLE, **look)
+            axes.plot([], [], "o:", label=self._too_little(), **look)
         axes.set_ylabel("cosine")
         label_times(axes, found.times)
         legend_above(axes, interval_label(found.prob, found.source, "band"), marks)

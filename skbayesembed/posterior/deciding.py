@@ -17,9 +17,7 @@ MOST_ERRORS = 200
 _ERRORS = 2.0
 # Verdicts that no end decides.
 _OF_NO_END = ("no data", "not mixed")
-_HANGS = (
-    "the verdict hangs on the draws: {} is within two Monte Carlo errors of an end; take more draws"
-)
+_HANGS = "the verdict hangs on the draws: {} is within two Monte Carlo errors of an end"
 
 
 def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:
@@ -94,7 +92,7 @@ def note_on_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zer
     """
     hangs = np.asarray(hangs_on_draws(found, value))
     where = "" if hangs.size == 1 else f"in {np.count_nonzero(hangs)} of {hangs.size} rows "
-    return [f"({where}{_HANGS.format(what)})"] if hangs.any() else []
+    return [f"({where}{_HANGS.format(what)}; take more draws)"] if hangs.any() else []
 
 
 def said_of_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zero") -> str:

@@ -706,7 +706,9 @@ class Posterior(Mapping[str, np.ndarray]):
                     f"{name!r} is asked for its draws, and there are none: save(path, draws=0) and "
                     "thinned(0) keep none, means and standard deviations were kept without draws, "
                     "which this needs. Save the fitted model again with draws=None, all of them, "
-                    "or draws=100 or more where there are as many, or fit it again."
+                    "or draws=100 or more where there are as many, or fit it again. What is a mean "
+                    "of the posterior needs none: mean, std and summary of posterior_, and "
+                    "attributes such as rho_, prevalence_ and components_."
                 )
             raise KeyError(f"no draws named {name!r}; available: {known}{alone}")
 

@@ -15,7 +15,6 @@ from .sources import (
     NOTE_ON_UNITS,
     TOO_LITTLE,
     UNITS_OF_ALL,
-    note_on_periods,
     notes_on,
     source_of_posterior,
 )
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 # Rows that are printed of a longer table.
 _MAX_ROWS = 20
 # How entries are printed; others as many digits as they need.
-_SHOWS = {"mean": ".3f", "sd": ".3f", "seen": dashed(".3f"), "p_value": p_values,
+_SHOWS = {"mean": dashed(".3f"), "sd": dashed(".3f"), "seen": dashed(".3f"), "p_value": p_values,
           "known": dashed(".2f"), "elpd": ".1f", "se": ".1f", "p_loo": ".1f",
           "p_waic": ".1f"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
@@ -36,14 +35,19 @@ TWO_QUESTIONS = (
     "dealt out anew differ as much)"
 )
 # Of scores of models, below their tables.
-SNIPPETS_OF_UNITS = (
-    "(snippets taken as independent, although fit was told of {} units: standard errors may be "
-    "too small; score_units holds out units)"
+_OF_UNITS = (
+    "({} taken as independent, although {} units: standard errors may be too small; score_units "
+    "holds out units)"
 )
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
 # Of effective units.
 _UNITS = ("n_units", "units")
+# What verdicts are where the prior alone would answer, entries that are then not printed, and where
+# they are.
+NO_DATA = "no data"
+_OF_DATA = ("mean", "sd", "interval")
+_IN_FRAME = "data frames have what the prior makes of other periods there"
 # Of answers that hold periods against one of them.
 _OF_PAIRS = "(pairs: those of the period or of the reference, the fewer)"
 # Parts of others, in the data frame only.
@@ -280,10 +284,34 @@ class ResultTable(Table):
         ]
         for name, values, varies in self._values():
             if varies and name not in self._left_out():
+                values = self._without_data(name, values)
                 show = self._chances if name.startswith("prob") else _show(name, values)
                 show = _both if _is_move(self._result[name]) else show
                 columns.append(Column(self._head(name), values, (name,), show))
         return columns or [Column("entries", [", ".join(self._result)], ())]
+
+    @cached_property
+    def _few(self):
+        """Rows of which the prior alone would say what there is, bool; of words over time."""
+        found, size = self._result, int(np.prod(self._shape))
+        few = found.get("few_pairs", False)
+        if "verdict" in found and "snippets" not in found:
+            few = np.asarray(found["verdict"]) == NO_DATA
+        # those of two periods are a pair
+        few = np.asarray(any(few) if isinstance(few, tuple) else few)
+        if few.size == 1:
+            return np.full(size, few.item())
+        if few.shape != self._shape[: few.ndim]:
+            return np.zeros(size, bool)
+        few = few.reshape(few.shape + (1,) * (len(self._shape) - few.ndim))
+        return np.broadcast_to(few, self._shape).ravel()
+
+    def _without_data(self, name, values):
+        """Values in print: a dash for what the prior alone would say; data frames have it."""
+        if not (name in _OF_DATA or name.startswith("prob")) or not self._few.any():
+            return values
+        few = self._few[:, None] if values.ndim > 1 else self._few
+        return np.where(few, np.nan, values)
 
     def _left_out(self):
         # units of both periods say what the fewest of them are
@@ -322,16 +350,17 @@ class ResultTable(Table):
     def _notes(self):
         once = [(name, values[0]) for name, values, varies in self._values() if not varies]
         notes = [f"{name}: {_texts([value])[0]}" for name, value in once]
-        few = np.count_nonzero(self._result.get("few_pairs", False))
         # a verdict says so in a sentence of its own
-        if few and "verdict" not in self._result:
-            notes.append(note_on_periods(few, TOO_LITTLE))
+        if self._few.any() and "verdict" not in self._result:
+            notes.append(f"({TOO_LITTLE} in {where_few(self._result)}: a dash; {_IN_FRAME})")
+        elif self._few.any():
+            notes.append(f"(no data: a dash; {_IN_FRAME})")
         if {"pairs", "reference"} <= set(self._result):
             notes.append(_OF_PAIRS)
         if "n_splits" in self._result:
             notes.append(TWO_QUESTIONS)
         if "elpd" in self._result and "n_units" in self._result:
-            notes.append(SNIPPETS_OF_UNITS.format(self._result["n_units"]))
+            notes.append(note_on_score(self._result))
         if self._result.get("converged") is False:
             notes.append(UNMIXED_SCORE)
         if self._result.get("modes_that_matter", 1) > 1:
@@ -396,6 +425,28 @@ def _show(name, values):
 def titled(title: str, **entries: Any) -> Result:
     """A `Result` of single numbers, and of arrays that are not printed."""
     return Result(entries, About(title))
+
+
+def where_few(found: Mapping[str, Any]) -> str:
+    """In which periods an answer about words over time has too little text, in words.
+
+    Where others are held against a ``reference``, they lack what this one lacks.
+    """
+    n, periods = np.count_nonzero(found["few_pairs"]), list(found.get("periods", []))
+    where = "1 period" if n == 1 else f"{n} periods"
+    if "reference" not in found or n < len(periods):
+        return where
+    if found["reference"] in periods:
+        return f"the reference, {found['reference']}"
+    return f"{where}, or in the reference, {found['reference']}"
+
+
+def note_on_score(found: Mapping[str, Any]) -> str:
+    """Line below scores of single observations that know of ``n_units`` and do not allow for it."""
+    n = found["n_units"]
+    if "n_observations" in found:
+        return _OF_UNITS.format("pairs of words", f"they are of {n}")
+    return _OF_UNITS.format("snippets", f"fit was told of {n}")
 
 
 def mixed(posterior: Any) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _RESTS_ON = {
     INDEPENDENT: ", with snippets taken as independent",
 }
 _CAVEATS = {
-    "vi": ". Intervals by variational inference are too narrow",
+    "vi": ". Intervals by variational inference may be too narrow",
     "unmixed": ". The chains have not mixed, and the interval is none of the posterior",
 }
 
@@ -45,7 +45,7 @@ def rounded(
     >>> from skbayesembed.posterior.sentences import rounded
     >>> rounded([58.31, 41.02, 75.4], "+"), rounded([0.5831, 0.41, 0.0754])
     (['+58', '+41', '+75'], ['0.58', '0.41', '0.08'])
-    >>> rounded([0.000012, 0.0000031]), rounded([0.000012, 0.0000031], most=4)
+    >>> rounded([0.000012, 0.0000031]), rounded([0.000012, -0.0000031], "+", most=4)
     (['1.2e-05', '3.1e-06'], ['0.0000', '0.0000'])
     """
     size = np.max(np.abs(values))
@@ -53,7 +53,9 @@ def rounded(
     if most is None and digits > _MOST_DIGITS:
         return [f"{value:{sign}.1e}" for value in values]
     digits = digits if most is None else min(digits, most)
-    return [f"{value:{sign},.{digits}f}" for value in values]
+    texts = (f"{value:{sign}z,.{digits}f}" for value in values)
+    # what rounds to zero has no sign, neither that of the number nor one that it does not have
+    return [text.removeprefix("+") if float(text.replace(",", "")) == 0 else text for text in texts]
 
 
 def with_signs(mean: float, interval: Sequence[float], least: int = 0) -> list[str]:
@@ -95,10 +97,17 @@ def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: st
     >>> from skbayesembed.posterior.sentences import estimate
     >>> estimate({"mean": 0.125, "interval": (-0.25, 0.5)}, "model", 0.9, "+")
     '+0.12 (90 % interval -0.25 to +0.50, for these texts alone)'
+    >>> estimate({"mean": -0.25, "interval": (-0.5, -0.001)}, None, 0.9, "+")
+    '-0.250 (90 % interval -0.500 to -0.001)'
     """
     if source == "point":
         return f"{rounded([found['mean']], sign, *_DIGITS)[0]} (a point estimate)"
-    mean, low, high = rounded([found["mean"], *found["interval"]], sign, *_DIGITS)
+    least, most = _DIGITS
+    end = np.min(np.abs(found["interval"]))
+    if sign and 0 < end < 0.5 * 10.0**-least:
+        # the side of zero that an end is on is to be seen
+        least = min(-int(np.floor(np.log10(end))), most)
+    mean, low, high = rounded([found["mean"], *found["interval"]], sign, least, most)
     rests = "".join(_RESTS_ON.get(part, "") for part in (source or "").split(", "))
     return f"{mean} ({100 * prob:g} % interval {low} to {high}{rests})"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 # With fewer effective units intervals are rough: 90 % ones hold the truth some 80 times of 100.
 FEW_UNITS = 3
 # With fewer uses of a word in a period, or in fewer units of it, what is said of the word there is
@@ -16,7 +18,7 @@ NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many it rests on in effect; other periods
 # Of a table, below it.
 _NOTES = {
     "point": "(a point estimate: one draw, intervals without width)",
-    "vi": "(variational inference: its intervals are too narrow)",
+    "vi": "(variational inference: its intervals may be too narrow)",
     "unmixed": "(the chains have not mixed: intervals are no intervals of the posterior)",
     "known topics": "(the topics count as known: intervals are of the documents alone)",
 }
@@ -88,6 +90,45 @@ def note_on_periods(n: int, what: str) -> str:
     """Line below a table of periods of which ``n`` have next to no data, ``what`` says how few."""
     where = "1 period" if n == 1 else f"{n} periods"
     return f"({what} in {where}: what is said there is what the prior makes of other periods)"
+
+
+def units_called(estimator: Any) -> str:
+    """The name of the column that units were given as, in brackets; empty where it has none.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from skbayesembed.posterior.sources import units_called
+    >>> f"42 units{units_called(SimpleNamespace(units_name_='president'))}"
+    '42 units (president)'
+    """
+    name = getattr(estimator, "units_name_", None)
+    return "" if name is None else f" ({name})"
+
+
+def note_on_units(estimator: Any, n_units: int | None) -> list[str]:
+    """Line below a table that says what its units are, where their column has a name."""
+    called = units_called(estimator)
+    return [f"(of {n_units:,} units{called})"] if called and n_units is not None else []
+
+
+def note_on_means(mean: np.ndarray, interval: np.ndarray) -> list[str]:
+    """Line below a table with means outside their highest density intervals, or none.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (...)
+    interval : ndarray of shape (..., 2)
+    """
+    low, high = np.moveaxis(interval, -1, 0)
+    n = np.count_nonzero((mean < low) | (mean > high))
+    if n == 0:
+        return []
+    where = "1 row" if n == 1 else f"{n} rows"
+    return [
+        f"(in {where} the mean is outside the interval, which holds the most probable values: most "
+        "draws are next to 0 or 1, and a few far from there)"
+    ]
 
 
 def notes_on(source: str | None) -> list[str]:

@@ -139,6 +139,8 @@ class Column(NamedTuple):
     def _cell(self, value):
         if isinstance(value, str):
             return value
+        if np.ndim(value) and np.isnan(value).all():
+            return "-"
         if np.ndim(value):
             return f"[{value[0]:{self.show}}, {value[1]:{self.show}}]"
         return f"{value:{self.show}}"

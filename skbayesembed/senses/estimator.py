@@ -27,6 +27,7 @@ from ..common.estimator import (
 from ..common.memory import check_memory
 from ..common.random import seed_sequence
 from ..corpus.text import document_counts
+from ..corpus.units import name_of
 from ..cost import Cost
 from ..posterior.sources import source_of_posterior
 from . import inputs
@@ -92,8 +93,9 @@ class DiSCSenseModel(
     n_periods : int or None, default=None
         Cut times into this many periods of equal length.
     bins : array-like or None, default=None
-        Ends of the periods. With neither, times are integers or dates, and each integer or calendar
-        year from the first to the last is a period.
+        Ends of the periods, one more than there are periods. A time equal to an end belongs to the
+        later period, one equal to the last end to the last period. With neither, times are integers
+        or dates, and each integer or calendar year from the first to the last is a period.
     prior : SensePrior or None, default=None
         How large the logits of prevalences and of words are a priori and how fast they change over
         periods. None is ``SensePrior()``, whose defaults are the paper's values;
@@ -193,6 +195,9 @@ class DiSCSenseModel(
         Labels of the genres; None where ``fit`` got none, or merged them.
     units_ : ndarray of shape (n_units,) or None
         Labels of the units; None where ``fit`` got none.
+    units_name_ : str or None
+        What the column of units is called (as of ``df["speaker"]``), which sentences and tables
+        say; None where it has no name.
     likelihood_power_ : float
         Power of the likelihood in the posterior.
     likelihood_power_scores_, likelihood_power_checks_ : dict
@@ -409,7 +414,7 @@ class DiSCSenseModel(
         cost.announce(self, ROOM, training, seeds)
         found = spine.fit(self, ROOM, training, seeds)
         found.learned["modes_"].mixed = source_of_posterior(found.posterior) != "unmixed"
-        self._stream = None
+        self._stream, self.units_name_ = None, name_of(units)
         self._note(training)
         self._set_fitted(found)
         return self

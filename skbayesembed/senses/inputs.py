@@ -13,7 +13,7 @@ from ..corpus.count_matrix import forget_columns, frequent_columns, named_matrix
 from ..corpus.known import known_counts
 from ..corpus.periods import Periods, check_times, warn_of_empty
 from ..corpus.text import document_counts, frequent_corpus, input_kind, materialise
-from ..corpus.units import check_units
+from ..corpus.units import check_units, sizes_of
 from .data import Snippets
 from .embedding import word_vectors
 
@@ -50,6 +50,12 @@ class Training:
     merged: bool
     units: np.ndarray | None = None
     vector_draws: np.ndarray | None = None
+
+    @property
+    def sizes(self):
+        """Numbers of snippets, of tokens and, where they are known, of units: a dict."""
+        sizes = sizes_of(self.data.indptr.size - 1, self.data.counts.sum())
+        return sizes if self.units is None else sizes | {"n_units": int(self.units.size)}
 
     @property
     def drawn(self):

@@ -60,11 +60,13 @@ def loo(estimator, places, labels):
     # a shape that could not be estimated counts as bad
     bad = ~(pareto_k <= good_k)
     if bad.any():
+        instead = "hold out snippets and use score"
+        if estimator.units_ is not None:
+            instead = "use metrics.score_units, which holds out units"
         warn_user(
             f"{100 * bad.mean():.2g} % of the snippets have a Pareto k above {good_k:.2f} (the "
             f"largest is {np.nanmax(pareto_k):.2f}): their leave-one-out densities are "
-            "unreliable. More draws help where k is below 0.7; otherwise hold out snippets and "
-            "use score.",
+            f"unreliable. More draws help where k is below 0.7; otherwise {instead}.",
             UserWarning,
         )
     return titled(

@@ -102,7 +102,9 @@ class _ModeTable(Table):
             for mode in self._modes
             if mode.mass is not None
         )
-        return [_BY_MASS] * higher + [_UNMIXED] * (not self._mixed)
+        joined = groups_joined(self._modes)
+        notes = [f"({joined})"] if joined else []
+        return notes + [_BY_MASS] * higher + [_UNMIXED] * (not self._mixed)
 
     def _columns(self):
         def figures(value):
@@ -125,3 +127,12 @@ class _ModeTable(Table):
             Column("log mass", mass, ("log_mass",), ".1f"),
             Column("error", error, ("error",), ".1f"),
         ]  # fmt: skip
+
+
+def groups_joined(modes):
+    """A line on groups of starts that were one mode once explored; an empty text of none."""
+    n_groups, met = sum(mode.n_groups for mode in modes), [m for m in modes if m.n_groups]
+    if n_groups == len(met):
+        return ""
+    of = "1 mode" if len(met) == 1 else f"{len(met)} modes"
+    return f"{n_groups} groups of starts were {of} once chains had explored them"

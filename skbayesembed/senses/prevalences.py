@@ -10,7 +10,7 @@ from scipy.special import softmax
 from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
 from ..posterior.deciding import MOST_ERRORS, errors_of
-from ..posterior.sources import FEW_UNITS, note_on_periods, source_of
+from ..posterior.sources import FEW_UNITS, note_on_periods, note_on_units, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
 from .embedding import asides_of
@@ -181,7 +181,11 @@ def prevalence_info(estimator, prob, works):
     of_works = None if works == "seen" else estimator.units_ is not None
     return table._resting_on(
         source_of(estimator, of_works=of_works),
-        [*asides_of(estimator.posterior_), *on_prevalences_seen(estimator, table)],
+        [
+            *asides_of(estimator.posterior_),
+            *note_on_units(estimator, estimator._n_units()),
+            *on_prevalences_seen(estimator, table),
+        ],
     )
 
 

@@ -13,7 +13,7 @@ from ..common.checks import check_prob, check_real
 from ..posterior.deciding import errors_of, note_on_draws
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import About, Result
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_units, source_of, units_called
 from ..posterior.summary import summarise
 from .checks import sense_index, word_index
 from .embedding import asides_of
@@ -31,6 +31,7 @@ from .shares import SenseShares, predict_shares
 from .snippets import Choice, representative_snippets
 from .verdicts import (
     change_seen,
+    note_on_change_seen,
     on_change_seen,
     seen_in,
     sentence_on_change,
@@ -502,9 +503,10 @@ class SenseReadingMixin:
             found._noting(*note_on_draws(found))
             if "seen_interval" in found:
                 found.seen_verdict = verdict_on_change(found, "seen", found.seen_interval)
-        found.sentence = sentence_on_change(found, f"sense {sense}{of}", genre, (before, after))
-        found.sentence += on_change_seen(self, found)
-        return found
+        about = f"sense {sense}{of}", genre, (before, after)
+        found.sentence = sentence_on_change(found, *about, units_called(self))
+        found.sentence += on_change_seen(found)
+        return found._noting(*note_on_change_seen(self, found))
 
     def emergence(
         self, sense: int, threshold: float, *, genre: Any = None, works: str = "all"
@@ -560,9 +562,13 @@ class SenseReadingMixin:
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
         return self._result(entries, title, {"period": periods}, None, works, early)
 
+    def _n_units(self):
+        return None if self.units_ is None else len(self.units_)
+
     def _result(self, entries, title, axes, prob=None, works="seen", asides=()):
         of_works = None if works == "seen" else self.units_ is not None
-        source, asides = source_of(self, of_works=of_works), [*asides_of(self.posterior_), *asides]
+        source, n_units = source_of(self, of_works=of_works), self._n_units()
+        asides = [*asides_of(self.posterior_), *note_on_units(self, n_units), *asides]
         return Result(entries, About(title, axes, prob, source, asides=asides))
 
 

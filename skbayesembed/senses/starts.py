@@ -22,6 +22,7 @@ from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass, mean_mass
 from ..inference.threads import OneBlasThread
 from .exchanges import LED, SAME, TRIES, Exchanging, exchanges, regroupings, settled
 from .model import SenseModel, permuted
+from .modes import groups_joined
 
 # Powers of the likelihood through which a start is annealed, moves at each, and moves after them.
 _POWERS = np.geomspace(0.1, 1.0, 20)
@@ -83,6 +84,8 @@ class Mode:
         How many starts ended in it.
     n_exchanges : int
         How many series of exchanges of senses led to it from another mode.
+    n_groups : int
+        In how many groups the starts were that ended in it, before chains explored them.
     log_likelihood : float
         Mean over the last round.
     log_density : float
@@ -102,6 +105,7 @@ class Mode:
     log_density: float = np.nan
     share: float = 1.0
     n_exchanges: int = 0
+    n_groups: int = 0
 
     def __repr__(self):
         return (
@@ -298,7 +302,7 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
     def side_by_side(function, tasks):
         return parallel(delayed(_alone)(function, *task) for task in tasks)
 
-    begun = time.monotonic()
+    begun, told = time.monotonic(), bool(verbose)
     with OneBlasThread():
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", max_nbytes=None)
         starts = remembered(
@@ -310,12 +314,15 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
             n = len(starts)
             gone = time.monotonic() - begun
             if verbose or gone > _PATIENCE:
+                told = True
                 line = f"{_on_going_on(starts, binding)}, about {duration(gone * BATCH / n)}"
                 (say_line if verbose else note_user)(line)
             tasks = [(*given, rng) for rng in generators(seeds, BATCH)]
             starts += remembered(f"starts-{n}", partial(side_by_side, annealed, tasks))
             joined += _joined(starts[n:], given, binding, seeds, side_by_side, n)
         modes = _grouped([*starts, *joined], binding)
+        for mode in modes:
+            mode.n_groups = int(mode.n_starts > 0)
         # generators of its own for each phase: those of a process would come back unused
         rngs = generators(seeds, len(modes))
         tasks = [(mode, *given, rng) for mode, rng in zip(modes, rngs, strict=True)]
@@ -326,6 +333,8 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
         if len(starts) >= BATCH:
             modes = _with_those_beside(modes, given, binding, seeds, side_by_side)
     modes.sort(key=lambda mode: -mode.share)
+    if told and groups_joined(modes):
+        (say_line if verbose else note_user)(groups_joined(modes))
     for mode in modes:
         if not (data.labels >= 0).any():
             mode.permute(np.argsort(-mode.weights.sum(axis=1), kind="stable"))
@@ -392,7 +401,7 @@ def _on_going_on(starts, binding):
     modes = _grouped([replace(start) for start in starts], binding)
     met = ", ".join(str(n) for n in sorted((mode.n_starts for mode in modes), reverse=True))
     return (
-        f"{len(starts)} starts ended in {len(modes)} modes ({met}), which may not be all: "
+        f"{len(starts)} starts are in {len(modes)} groups ({met}), and may not have met all modes: "
         f"{BATCH} more starts (n_starts='auto' makes {_MOST} at most)"
     )
 
@@ -522,6 +531,7 @@ def _grouped(modes, binding, order="log_density"):
         densest = max(group, key=attrgetter(order))
         densest.n_starts = sum(mode.n_starts for mode in group)
         densest.n_exchanges = sum(mode.n_exchanges for mode in group)
+        densest.n_groups = sum(mode.n_groups for mode in group)
         kept.append(densest)
     return kept
 

@@ -118,33 +118,52 @@ def change_seen(estimator, draws, at, genre, prob):
     return {"seen": seen, "seen_interval": hdi_interval(change, prob=prob)}
 
 
-def on_change_seen(estimator, found):
+def on_change_seen(found):
     """A sentence on a change in the units seen that differs from that of all, or an empty text.
 
     It differs where it lies outside the interval, or where its own interval decides otherwise.
     """
-    seen, interval = found.get("seen", np.nan), found.get("seen_interval")
-    low, high = found.interval
-    if found.source == "point" or np.isnan(seen) or found.get("verdict") == "not mixed":
+    if not _knows_seen(found):
         return ""
-    enough = min(found.get("units", (0,))) >= FEW_UNITS
-    outside = enough and (seen < low or seen > high)
-    advice = f", outside {{}}: {advice_on_seen(estimator)}" if outside else ""
-    verdict = found.get("seen_verdict")
+    seen, interval, verdict = found.seen, found.get("seen_interval"), found.get("seen_verdict")
+    outside = _seen_is_outside(found)
     if interval is None or verdict in ("no data", found.get("verdict")):
         (shown,) = rounded([seen], "+", 2, 4)
-        text = f" In the units seen the change is {shown}{advice.format('this interval')}."
-        return text if outside else ""
+        return (
+            f" In the units seen the change is {shown}, outside this interval." if outside else ""
+        )
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
     shown = f"{shown} ({100 * found.prob:g} % interval {low} to {high})"
-    of_all = advice.format("the interval for other units")
+    shown += ", outside the interval for other units" if outside else ""
     if verdict == "not decided":
-        return f" In the units seen it is not decided: the change is {shown}{of_all}."
-    return f" In the units seen it {verdict}: the change is {shown}{of_all}."
+        return f" In the units seen it is not decided: the change is {shown}."
+    return f" In the units seen it {verdict}: the change is {shown}."
 
 
-def sentence_on_change(found, sense, genre, periods):
-    """What `prevalence_change` found of a ``sense``, to be copied; ``genre`` is its label."""
+def note_on_change_seen(estimator, found):
+    """Line below a table with a change in the units seen that is outside the interval, or none."""
+    if not _knows_seen(found) or not _seen_is_outside(found):
+        return []
+    return [f"(the change in the units seen is outside the interval: {advice_on_seen(estimator)})"]
+
+
+def _knows_seen(found):
+    """Whether there are a change in the units seen and an interval to hold it against."""
+    unknown = found.source == "point" or found.get("verdict") == "not mixed"
+    return not unknown and not np.isnan(found.get("seen", np.nan))
+
+
+def _seen_is_outside(found):
+    low, high = found.interval
+    enough = min(found.get("units", (0,))) >= FEW_UNITS
+    return enough and (found.seen < low or found.seen > high)
+
+
+def sentence_on_change(found, sense, genre, periods, called=""):
+    """What `prevalence_change` found of a ``sense``, to be copied; ``genre`` is its label.
+
+    Units are ``called`` something, in brackets, where they are first told of.
+    """
     start, end = periods
     what = f"the prevalence of {sense}" + ("" if genre is None else f" in {genre}")
     change = estimate(found, found.source, found.prob, "+")
@@ -162,10 +181,10 @@ def sentence_on_change(found, sense, genre, periods):
     if verdict in _CHANCES:
         rise = found.prob_increase
         text += f", {chance(1 - rise if verdict == 'fell' else rise, _CHANCES[verdict])}"
-    return ended(f"{text} ({_seen(found, periods)}){said_of_draws(found)}", found.source)
+    return ended(f"{text} ({_seen(found, periods, called)}){said_of_draws(found)}", found.source)
 
 
-def _seen(found, periods):
+def _seen(found, periods, called):
     """Snippets, and units, of both periods."""
     parts = [f"{n:,} snippet{'' if n == 1 else 's'}" for n in found.snippets]
     if "units" in found:
@@ -173,4 +192,5 @@ def _seen(found, periods):
         parts = [
             f"{p} of {n:,} unit{'' if n == 1 else 's'}" for p, n in zip(parts, ns, strict=True)
         ]
+        parts[0] += called
     return " and ".join(f"{part} in {t}" for part, t in zip(parts, periods, strict=True))

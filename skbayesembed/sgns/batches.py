@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from ..corpus.units import sizes_of
 from .counting import PairCounts, RankOne, document_pairs, subsample, window_pairs
 from .pairs import pooled_counts
 
@@ -37,6 +38,11 @@ class CorpusBatches:
     def n_documents(self):
         """Number of documents."""
         return self.offsets.size - 1
+
+    @property
+    def n_tokens(self):
+        """Tokens of known words."""
+        return np.count_nonzero(self.ids >= 0)
 
     def batches(self, size, rng, shuffle=True):
         """Yield the positive counts of ``size`` documents after ``size``."""
@@ -91,6 +97,11 @@ class MatrixBatches:
         return self.matrix.shape[0]
 
     @property
+    def n_tokens(self):
+        """Tokens of the words."""
+        return self.matrix.sum()
+
+    @property
     def n_words(self):
         """Number of words."""
         return self.matrix.shape[1]
@@ -107,6 +118,23 @@ class MatrixBatches:
     def whole(self, rng):
         """The positive counts of all documents; ``rng`` is not used, for nothing is drawn."""
         return document_pairs(self.matrix, pair_weights=self.pair_weights)
+
+
+def sizes_of_sources(sources, units):
+    """Numbers of documents, tokens and units as far as they are known: a dict.
+
+    Parameters
+    ----------
+    sources : list
+        What counts are made from; documents are known of `CorpusBatches` and `MatrixBatches`.
+    units : Units or None
+    """
+    known = all(isinstance(source, CorpusBatches | MatrixBatches) for source in sources)
+    sizes = {} if units is None else {"n_units": int(units.n_units)}
+    if known:
+        documents = sum(source.n_documents for source in sources)
+        sizes |= sizes_of(documents, sum(source.n_tokens for source in sources))
+    return sizes
 
 
 class PairBatches:

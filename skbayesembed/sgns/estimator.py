@@ -19,6 +19,7 @@ from ..common.checks import check_bool, check_choice, check_integer, check_no_we
 from ..common.compiling import told_of_compiling
 from ..common.estimator import DocumentFeaturesMixin, Learned
 from ..corpus.text import materialise
+from ..corpus.units import name_of
 from ..cost import Cost
 from ..posterior.results import Result
 from . import inputs, predict
@@ -236,6 +237,9 @@ class BayesianSGNS(
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict of str to int
         Row of each word in ``rho_``.
+    units_name_ : str or None
+        What the column of units is called (as of ``df["speaker"]``), which sentences and tables
+        say; None where it has no name.
     observed_ : ndarray of shape (n_words,) or None
         Positive pairs that each word was the target of; None where learned online.
     anchors_ : ndarray of int of shape (n_components,) or None
@@ -441,7 +445,7 @@ class BayesianSGNS(
             found.learned["prior_precision_"] = settled.estimator.prior_precision
         self._stream = None
         self._note(training)
-        self._count_seed = seeds["counts"]
+        self._count_seed, self.units_name_ = seeds["counts"], name_of(units)
         self._no_units = why_not(self, training)
         self._sampling = None
         if self._no_units is None:
@@ -679,7 +683,9 @@ class BayesianSGNS(
         -------
         Result
             ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
-            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``; where
+            ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``,
+            ``n_units`` (units of sampling, as far as they are known; pairs are taken as independent
+            of each other all the same, and the table says so); where
             asked for ``pointwise``, ``weight`` (observations that an entry stands for), ``pairs``
             (target, context, sign), ``proxy`` and ``n_drawn``.
 

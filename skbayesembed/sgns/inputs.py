@@ -17,7 +17,14 @@ from ..corpus.count_matrix import (
 from ..corpus.known import check_kind, known_counts
 from ..corpus.text import analyzer_of, build_corpus, frequent_corpus, input_kind, materialise
 from ..corpus.units import Units, check_units, check_weights, units_of
-from .batches import CorpusBatches, MatrixBatches, PairBatches, ShardBatches, UnitPairs
+from .batches import (
+    CorpusBatches,
+    MatrixBatches,
+    PairBatches,
+    ShardBatches,
+    UnitPairs,
+    sizes_of_sources,
+)
 from .checks import check_words
 from .counting import (
     PairCounts,
@@ -94,6 +101,11 @@ class Training:
     def vocabulary(self):
         """Place of each word, dict of str to int."""
         return {word: i for i, word in enumerate(self.words.tolist())}
+
+    @property
+    def sizes(self):
+        """Numbers of documents, tokens and units as far as they are known, a dict."""
+        return sizes_of_sources([getattr(self.by_document, "source", None)], self.units)
 
 
 @dataclass(frozen=True)

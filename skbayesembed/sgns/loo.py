@@ -72,6 +72,9 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
             The shape up to which the estimate is reliable with so many draws, at most 0.7.
         bad_share : float
             Share of the observations above it.
+        n_units : int
+            Units of sampling that pairs belong to, documents where ``fit`` was told of no others;
+            only where they are known. Pairs are taken as independent of each other all the same.
         converged : bool
             Whether the chains have mixed; the table says so where they have not.
         pointwise, proxy, weight : ndarray of shape (n_evaluated,)
@@ -123,13 +126,15 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
     details = ("pointwise", "proxy", "weight", "pairs", "n_drawn")
     if not pointwise:
         found = Bunch(**{name: value for name, value in found.items() if name not in details})
-    found = titled("PSIS-LOO", **found, **mixed(posterior))
+    units = {name: posterior.attrs[name] for name in ("n_units",) if name in posterior.attrs}
+    found = titled("PSIS-LOO", **found, **units, **mixed(posterior))
     if bad.any():
         warn_user(
             f"{100 * found.bad_share:.2g} % of the observations have a Pareto k above "
             f"{good_k:.2f} (the largest is {np.nanmax(found.pareto_k):.2f}): their leave-one-out "
             "densities are unreliable. More draws help where k is below 0.7; otherwise "
-            "hold out data (PairCounts.split) and use score.",
+            "use metrics.score_units, which holds out units, or hold out data (PairCounts.split) "
+            "and use score.",
             UserWarning,
         )
     return found

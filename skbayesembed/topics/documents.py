@@ -8,7 +8,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..common.memory import check_memory
-from ..posterior.sources import source_of
+from ..posterior.sources import note_on_means, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
 from .draws import draws_of
@@ -28,7 +28,8 @@ class DocumentTopics(Table):
     mean : ndarray of shape (n_documents, n_topics)
         Posterior means, those of ``transform``.
     interval : ndarray of shape (n_documents, n_topics, 2)
-        Highest density intervals.
+        Highest density intervals. Of a share that is next to nothing in most draws the mean may be
+        above it; a line below the table says so.
     draws : ndarray of shape (n_draws, n_documents, n_topics)
     n_tokens : ndarray of shape (n_documents,)
         Tokens of known words. A document without any has the shares of the prior.
@@ -86,7 +87,7 @@ class DocumentTopics(Table):
 
     def _notes(self):
         notes = super()._notes()
-        notes += notes_on_unmixed(self.unmixed)
+        notes += note_on_means(self.mean, self.interval) + notes_on_unmixed(self.unmixed)
         empty = np.count_nonzero(self.n_tokens == 0)
         if empty:
             notes.append(f"({empty} documents without a known word have the shares of the prior)")

@@ -187,7 +187,8 @@ def topic_effects(estimator, X, design, units, *, shares, n_draws, prob):
     counts, design = counts[kept], design.rows(kept, "documents with known words")
     units = units_of(None if units is None else units[kept], None, kept.size)
     posterior = estimator.posterior_
-    recorded = posterior.n_chains * posterior.n_draws
+    # where none are kept the error says what to do
+    recorded = len(posterior.flat("alpha"))
     chosen = spaced(recorded, min(n_draws, recorded))
     find = unbiased_shares if shares == "unbiased" else _posterior_shares
     regression = ClusteredLeastSquares(design.matrix, units.index)

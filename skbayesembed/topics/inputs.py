@@ -36,6 +36,7 @@ from ..corpus.text import (
     materialise,
     restrict,
 )
+from ..corpus.units import sizes_of
 from .checks import check_dimensions
 from .vectors import Normaliser
 
@@ -68,6 +69,11 @@ class Training:
     n_dropped_words: int = 0
     n_dropped_tokens: int = 0
     vector_draws: np.ndarray | None = None
+
+    @property
+    def sizes(self):
+        """Numbers of documents and of tokens, a dict."""
+        return sizes_of(self.counts.shape[0], self.counts.sum())
 
 
 @dataclass(frozen=True)

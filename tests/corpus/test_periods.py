@@ -55,7 +55,7 @@ def test_first_and_last_time_are_inside(n_periods):
 
 def test_bins_close_the_last_period_only():
     periods = Periods.learn([1810, 1850], bins=[1800, 1850, 1875, 2000])
-    assert periods.labels == ["1800-1849", "1850-1874", "1875-2000"]
+    assert periods.labels == ["1800-1849", "1850-1874", "1875-1999"]
     assert periods.centres.tolist() == [1825.0, 1862.5, 1937.5]
     assert periods.gaps.tolist() == [37.5, 75.0]
     assert periods.index([1800, 1849.9, 1850, 1875, 2000]).tolist() == [0, 0, 1, 2, 2]
@@ -73,6 +73,10 @@ def test_labels_have_the_digits_they_need():
         ([1946, 2022], {"n_periods": 3}, ["1946-1971", "1972-1996", "1997-2022"]),
         ([-700, -500], {"bins": [-700, -600, -500]}, ["-700 to -601", "-600 to -500"]),
         ([1, 4], {"bins": [1, 2, 4]}, ["1", "2-4"]),
+        ([1, 3], {"bins": [1, 2, 4]}, ["1", "2-3"]),
+        ([1, 4], {"bins": [1, 2, 4.5]}, ["1", "2-4"]),
+        ([1992, 2022], {"bins": [1992, 2007, 2023]}, ["1992-2006", "2007-2022"]),
+        ([1], {"bins": [1, 1.5, 2]}, ["[1, 1.5)", "[1.5, 2]"]),
         ([1, 2], {"n_periods": 4}, ["[1, 1.25)", "[1.25, 1.5)", "[1.5, 1.75)", "[1.75, 2]"]),
         ([1.5, 3], {"bins": [1, 2, 4]}, ["[1, 2)", "[2, 4]"]),
         (["1999-05-01", "2004-07-02"], {"bins": [1999, 2000, 2005]}, ["1999", "2000-2004"]),
@@ -315,7 +319,7 @@ def test_every_different_time_is_a_period():
 
 def test_find():
     periods = Periods.learn([1812, 1871], bins=[1800, 1850, 1900])
-    assert [periods.find(t) for t in (1812, "1800-1849", 1850.0, "1850-1900")] == [0, 0, 1, 1]
+    assert [periods.find(t) for t in (1812, "1800-1849", 1850.0, "1850-1899")] == [0, 0, 1, 1]
     assert periods.find(datetime.date(1860, 1, 1)) == 1
     with pytest.raises(ValueError, match="t0=1901 is in no period: times must be from 1800 to"):
         periods.find(1901, "t0")

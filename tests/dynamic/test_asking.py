@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 
 from skbayesembed import DynamicSGNS
 from skbayesembed.dynamic.verdicts import verdict_on_change, verdict_on_drift
+from skbayesembed.posterior.results import ResultTable
 
 V, K, T = 12, 2, 3
 SOLVERS = ("map", "laplace", "vi", "gibbs", "hmc")
@@ -301,6 +302,20 @@ def test_no_drift_and_no_data_are_told_apart(solver, uncertainty):
         assert apart.few_pairs == (t == 2)
         verdict = model.contrast(apart, model.weat(*lists, period=labels[1])).verdict
         assert verdict == "no data"
+    # a dash in print, in data frames whole, with what says so beside it
+    assert f"(too little text: of 'gone' in {labels[1]}, {labels[2]})" in repr(second)
+    assert "2 periods: a dash; data frames" in repr(second) and "too little text" not in repr(first)
+    rows = repr(second).splitlines()[2:5]
+    assert [f"{m:.3f}" in row for row, m in zip(rows, second.mean, strict=True)] == [
+        True, False, False
+    ]  # fmt: skip
+    np.testing.assert_array_equal(ResultTable(second)["few_pairs"], [False, True, True])
+    np.testing.assert_array_equal(ResultTable(second)["mean"], second.mean)
+    of_itself = model.self_similarity("gone", labels[1])
+    assert of_itself.few_pairs.all()
+    assert f"(too little text: of 'gone' in {labels[1]}, the reference)" in repr(of_itself)
+    assert f"3 units in the reference, {labels[1]}: a dash" in repr(of_itself)
+    assert f"{gone.mean:.3f}" not in repr(gone) and f"of 'gone' in {labels[2]})" in repr(gone)
     change = model.similarity_change("gone", "sun")
     # nothing is said that the prior alone would say
     assert change.verdict == "no data" and np.isnan(change.prob_increase)

@@ -20,7 +20,7 @@ from skbayesembed.dynamic import inputs
 from skbayesembed.dynamic.documents import sampling
 from skbayesembed.dynamic.documents.density import density_of
 from skbayesembed.dynamic.documents.deviations import own_paths
-from skbayesembed.dynamic.documents.sampling import DriftSampling
+from skbayesembed.dynamic.documents.sampling import AtFit, DriftSampling
 from skbayesembed.dynamic.documents.scores import resting_units
 from skbayesembed.dynamic.model import SIDES, Curvature
 from skbayesembed.numeric.tridiagonal import Tridiagonal
@@ -270,7 +270,12 @@ def test_the_model_warns_of_dispersion(capsys, monkeypatch):
         monkeypatch.setattr(Awaited, name, value)
     with pytest.warns(UserWarning, match=r"of 12 words vary more than 2 times .* uncertainty='doc"):
         model = make(uncertainty="model", **wide).fit(twice, times=TIMES)
+    # at the vectors of the fit, without a search for the mode, at which these are
+    assert "_at_mode" not in vars(model._sampling)
+    at_fit = AtFit(model._sampling).dispersion
     assert np.nanmax(model.dispersion_) > 2
+    # within what the search of the fit leaves to the mode
+    np.testing.assert_allclose(at_fit, model.dispersion_, rtol=0.02)
     # nobody waits for intervals there
     assert "intervals by units" not in "".join(capsys.readouterr())
     model.set_params(uncertainty="documents", verbose=1)

@@ -281,6 +281,7 @@ def test_fewer_draws(tmp_path, monkeypatch, capsys):
             ask()
         assert "save(path, draws=0)" in str(error.value)
         assert "Save the fitted model again with draws=None, all of them" in str(error.value)
+        assert "a mean of the posterior needs none: mean, std and summary" in str(error.value)
 
 
 METHODS = {
@@ -302,6 +303,9 @@ METHODS = {
     "top_words": lambda m, case: m.top_words(3).interval,
     "topic_info": lambda m, case: m.topic_info(3)["share"],
     "coherence": lambda m, case: m.coherence(3),
+    "effects": lambda m, case: (
+        m.effects(case.counts, np.arange(m.posterior_.attrs.get("n_documents", 3)) % 3.0).mean
+    ),
     "topic_interval": lambda m, case: m.topic_interval(case.X),
     "summary": lambda m, case: m.posterior_.summary().low,
 }

@@ -45,6 +45,7 @@ def test_differences_are_paired():
     assert table.difference[1] == pytest.approx(d.mean())
     assert table.se_difference[1] == pytest.approx(d.std(ddof=1) / np.sqrt(8))
     assert f"{table.elpd[0]:.4f}" in repr(table)
+    assert "per pair of words; probabilities of 1/2 for all pairs score -0.6931)" in repr(table)
 
 
 def test_other_estimators_and_covariates():
@@ -67,6 +68,7 @@ def test_other_estimators_and_covariates():
     assert isinstance(chains.converged, bool) and "converged" not in found
     table = compare_models({"chains": chains, "point": found})
     assert ("not mixed" in repr(table)) == (not chains.converged)
+    assert "of their scores, per token)" in repr(table)
 
 
 def test_what_is_refused():

@@ -40,7 +40,7 @@ def test_periods_with_little_data_are_hollow(dynamic):
     assert DriftDisplay.from_answers({"x": answer}).hollow_ == []
     answer = answer.copy()
     answer["few_pairs"] = np.arange(len(answer.times)) == 0
-    assert "(fewer than 10 uses or 3 units in 1 period: what is said there" in repr(answer)
+    assert "(fewer than 10 uses or 3 units in 1 period: a dash; data frames have" in repr(answer)
     display = DriftDisplay.from_answers({"x": answer})
     assert [line.get_linestyle() for line in display.ax_.lines].count(":") == 2
     alphas = {filled.get_alpha() for filled in display.ax_.collections}
@@ -54,6 +54,10 @@ def test_periods_with_little_data_are_hollow(dynamic):
     ]
     looks = [(line.get_linestyle(), line.get_marker()) for line in legend.legend_handles]
     assert looks == [("-", "o"), (":", "o")]
+    # a word held against itself where there was too little of it
+    answer |= {"reference": answer.periods[0], "few_pairs": np.ones(len(answer.times), bool)}
+    texts = DriftDisplay.from_answers({"x": answer}).ax_.get_legend().get_texts()
+    assert texts[1].get_text().endswith(f"or 3 units in the reference, {answer.periods[0]}")
 
 
 def test_answers_about_no_periods_are_refused(by_units):

@@ -18,7 +18,7 @@ from skbayesembed.senses import starts
 from skbayesembed.senses.data import Snippets
 from skbayesembed.senses.exchanges import Exchanging, regroupings, settled
 from skbayesembed.senses.model import SenseModel
-from skbayesembed.senses.modes import Modes
+from skbayesembed.senses.modes import Modes, groups_joined
 from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.solvers import warn_of_modes
 from skbayesembed.senses.starts import Mode
@@ -127,11 +127,24 @@ def test_starts_go_on_until_modes_were_met_twice(
     assert annealed.n == expected
     assert capsys.readouterr().out.count("24 more starts") == expected // 24 - 1
     assert sum(mode.n_starts for mode in modes) == expected
+    assert groups_joined(modes) == ""
+
+    def explored(mode, *given):
+        end = mode.weights.argmax() // 2
+        mode.weights = np.eye(1, data.n_snippets, end)
+        return mode
+
     # those who asked for no lines are told where it takes long
     monkeypatch.setattr(starts, "_PATIENCE", -1.0)
     monkeypatch.setattr(starts, "annealed", Scripted(ends))
-    starts.find_modes(data, 1, ModelPrior(), seeds, n_starts="auto", n_jobs=1)
-    assert capsys.readouterr().err.count("24 more starts") == expected // 24 - 1
+    monkeypatch.setattr(starts, "explore", explored)
+    modes = starts.find_modes(data, 1, ModelPrior(), seeds, n_starts="auto", n_jobs=1)
+    told = capsys.readouterr().err
+    assert told.count("24 more starts") == expected // 24 - 1
+    met = set(ends[:expected])
+    joined = f"{len(met)} groups of starts were {len({end // 2 for end in met})} mode"
+    assert (joined in repr(Modes(modes))) == (len(met) > 1)
+    assert (joined in told) == (expected > 24)
 
 
 def test_the_densest_start_stands_for_its_mode():

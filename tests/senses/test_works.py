@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from dataclasses import replace
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from skbayesembed.datasets import make_senses
 from skbayesembed.numeric.logistic_normal import mean_softmax
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.prevalences import on_prevalences_seen
-from skbayesembed.senses.verdicts import on_change_seen, verdict_on_change
+from skbayesembed.senses.verdicts import note_on_change_seen, on_change_seen, verdict_on_change
 from tests.senses.test_model import (
     KINDS,
     N_SENSES,
@@ -232,6 +233,11 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     assert new.n_units.tolist() == mean.n_units.tolist() == works and " units\n" in repr(new)
     change = fitted.prevalence_change(0, 0, 1, genre=fitted.genres_[1])
     assert change.units == tuple(works[1]) and f"of {works[1][0]} unit" in change.sentence
+    named = copy.copy(fitted)
+    named.units_name_ = "author"
+    assert named.prevalence_change(0, 0, 1).sentence.count("units (author) in") == 1
+    both = named.prevalence_info(), named.prevalence_change(0, 0, 1)
+    assert all(f"(of {fitted.units_.size} units (author))" in repr(found) for found in both)
     both = [np.unique(GIVEN["units"][DATA.times == t]).size for t in range(2)]
     assert fitted.prevalence_change(0, 0, 1).units == tuple(both)
     assert "mean over units" in repr(mean)
@@ -275,13 +281,17 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     ):  # fmt: skip
         change.update(verdict=verdict, seen_verdict=seen_verdict, seen=-0.2, snippets=(30, 30))
         change.update(seen_interval=np.array([-0.35, -0.09]), interval=np.array([-0.3, 0.1]))
-        text = on_change_seen(fitted, change)
+        text = on_change_seen(change)
         whole = f" In the units seen {said}: the change is -0.20 (90 % interval -0.35 to -0.09)."
         assert text == (whole if said else "")
     for n, seen, said in ((3, 2.0, True), (2, 2.0, False), (3, np.nan, False), (3, 0.0, False)):
         change.update(seen=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
-        text = on_change_seen(fitted, change)
-        assert ("In the units seen the change is +2.00, outside" in text) == said == bool(text)
+        text = on_change_seen(change)
+        assert text == (
+            " In the units seen the change is +2.00, outside this interval." if said else ""
+        )
+        notes = note_on_change_seen(fitted, change)
+        assert [n.endswith("report both)") for n in notes] == [True] * said
 
 
 def test_shares_of_works_are_predicted(fitted):

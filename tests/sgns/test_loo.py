@@ -73,7 +73,9 @@ def test_counts_weigh_the_terms():
     positive[0, 1], positive[2, 3] = 3, 2.5
     negative = np.zeros((4, 4))
     negative[0, 1], negative[3, 0] = 1, 0.5
+    posterior.attrs["n_units"] = 9
     found = loo(posterior, PairCounts(positive, negative))
+    assert "although they are of 9 units" in repr(found)
     rows, columns = np.array([0, 2, 0, 3]), np.array([1, 3, 1, 0])
     sign, n = np.array([1.0, 1, -1, -1]), np.array([3, 2.5, 1, 0.5])
     elpd, lpd, pareto_k = estimates(posterior, rows, columns, sign, n)

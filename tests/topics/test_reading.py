@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -265,6 +266,11 @@ def test_document_topics(model, data):
     np.testing.assert_allclose(found.mean, model.transform(data.counts[:5]))
     np.testing.assert_allclose(found.interval, hdi_interval(found.draws, prob=0.9))
     assert len(found["mean"]) == 5 * K and "document 4" in repr(found)
+    held = replace(found, mean=found.interval.mean(axis=-1))
+    assert "the mean is outside the interval" not in repr(held)
+    above = held.mean.copy()
+    above[:2, 0] = found.interval[:2, 0, 1] + 0.01
+    assert "(in 2 rows the mean is outside the interval" in repr(replace(held, mean=above))
     unseen = model.document_topics(data.counts[:2] * 0, n_draws=2)
     assert "2 documents without a known word" in repr(unseen)
     with pytest.raises(ValueError, match="n_draws must be an integer >= 2, got 1"):

@@ -34,6 +34,7 @@ from ...sgns.documents.deviations import (
 )
 from ...sgns.documents.response import half_weights
 from ...sgns.documents.sampling import DISPERSION_SUMS, Sampling, as_read, mean_ratios
+from ...sgns.documents.scores import effective_units
 from ..laplace.approximation import DynamicLaplace
 from ..model import SIDES, Curvature, by_side
 from .asked import seconds_of_deviations, sooner
@@ -95,13 +96,8 @@ class DriftSampling(Sampling):
     @cached_property
     def _at_mode(self):
         """The Gaussian at the mode, and the scores of units there."""
-        shape = self._shape
-        build = self._build
-        check_room(shape, self._number, build.places, build.given, self.n_jobs)
-        counts, make_scores = self._build()
-        arrays = {name: x.reshape(shape[0], *shape[2:]) for name, x in self._arrays.items()}
-        density = density_of(counts, self._build.prior, arrays)
-        self._waiting = None
+        density, arrays, make_scores = self._made()
+        shape, self._waiting = self._shape, None
         awaited = self._awaited
         awaited.announce(
             density.n_parameters // 2,
@@ -116,6 +112,14 @@ class DriftSampling(Sampling):
             scores = make_scores(gaussian.vectors, run)
         return gaussian, density, scores
 
+    def _made(self):
+        """The density of the counts, the vectors that the fit found, and how scores are made."""
+        shape, build = self._shape, self._build
+        check_room(shape, self._number, build.places, build.given, self.n_jobs)
+        counts, make_scores = build()
+        arrays = {name: x.reshape(shape[0], *shape[2:]) for name, x in self._arrays.items()}
+        return density_of(counts, build.prior, arrays), arrays, make_scores
+
     def _seconds(self, density, arrays):
         with working_time() as clock:
             return seconds_of_deviations(density, arrays, self._number, clock)
@@ -124,10 +128,13 @@ class DriftSampling(Sampling):
     def dispersion(self):
         """Variance of a word's targets by the units over that by the model, (n_words,)."""
         gaussian, density, scores = self._at_mode
+        return self._dispersion(density, gaussian.vectors, scores, self.n_units)
+
+    def _dispersion(self, density, vectors, scores, n_units):
         rng = np.random.default_rng(self._seeds()[0])
         weights = sampling_weights(self._number, rng, most=DISPERSION_SUMS)
         influences = centred(scores, weights)
-        curvature = Curvature(density, gaussian.vectors)
+        curvature = Curvature(density, vectors)
         total, ratio = np.zeros((2, self._words))
         for p, (slope, _) in zip(density.periods, curvature.pairs, strict=True):
             alpha = curvature.x[p.period, 1]
@@ -137,7 +144,7 @@ class DriftSampling(Sampling):
             ratio += seen * mean_ratios(influences[:, p.period, 0], information)
             total += seen
         ratio = np.divide(ratio, total, out=np.zeros_like(ratio), where=total > 0)
-        return np.where(self.n_units >= FEWEST_UNITS, ratio, np.nan)
+        return np.where(n_units >= FEWEST_UNITS, ratio, np.nan)
 
     @cached_property
     def deviations(self):
@@ -200,6 +207,30 @@ class DriftSampling(Sampling):
 
     def _reweighted(self, weights, arrays):
         return density_of(self._build.reweighted(weights), self._build.prior, arrays)
+
+
+class AtFit:
+    """The dispersion of a `DriftSampling` at the vectors that the fit found: enough for a warning.
+
+    The search for the mode takes several times as long. (State of the Union addresses, 500 words,
+    10 components: dispersions by the means of ``"vi"`` are within 17 % of those at the mode.)
+    """
+
+    problem = None
+
+    def __init__(self, sampling):
+        self._sampling = sampling
+
+    @cached_property
+    def dispersion(self):
+        """As of `DriftSampling`."""
+        sampling = self._sampling
+        density, arrays, make_scores = sampling._made()
+        vectors = density.vectors(density.pack(arrays))
+        with OneBlasThread(), Workers(effective_n_jobs(sampling.n_jobs)) as run:
+            scores = make_scores(vectors, run)
+        n_units = effective_units(scores.unit_rows)
+        return sampling._dispersion(density, vectors, scores, n_units)
 
 
 def prior_noise(density, rng, n):

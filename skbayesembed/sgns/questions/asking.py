@@ -14,7 +14,7 @@ from ...common.checks import (
 )
 from ...posterior.deciding import MOST_ERRORS, errors_of
 from ...posterior.results import About, Result
-from ...posterior.sources import source_of
+from ...posterior.sources import note_on_units, source_of
 from ...posterior.summary import summarise
 from ..documents import answers
 from .kinds import Differences
@@ -135,7 +135,8 @@ def ask(
     source, lent = source_of(estimator, deviations is not None), hasattr(estimator, "periods_")
     sampling = None if deviations is None else getattr(estimator, "_sampling", None)
     of_units = None if sampling is None else sampling.n_sampled
-    about = About(title, axes or {}, prob, source, lent=lent, of_units=of_units)
+    asides = note_on_units(estimator, of_units)
+    about = About(title, axes or {}, prob, source, asides=asides, lent=lent, of_units=of_units)
     return Answer(found | more, question, estimator.posterior_, about)
 
 

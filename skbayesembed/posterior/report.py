@@ -1,0 +1,252 @@
+"""What a paper says of a fit: one table of all facts, for every estimator and solver."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+import reprlib
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from .sources import interval_label, source_of, units_called
+from .summary import ess, rhat
+from .tables import Column, Table, entry_labels
+
+# Packages whose versions results depend on.
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
+# Letters of the value of a parameter.
+_LETTERS = 60
+_NOT_KNOWN = "not known"
+# Solvers that run chains.
+_CHAINS = ("gibbs", "hmc")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Report(Table):
+    """Facts about a fitted estimator, a row for each; what a solver does not have is said so.
+
+    Attributes
+    ----------
+    items : list of str of length n_rows
+    values : list of str of length n_rows
+
+    Examples
+    --------
+    >>> from skbayesembed import BayesianSGNS
+    >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+    >>> report = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts).report()
+    >>> report.find("documents"), report.find("divergences")
+    ('30', "does not apply (solver='map')")
+    """
+
+    items: list[str]
+    values: list[str]
+
+    def find(self, item: str) -> str:
+        """The value of an item.
+
+        Raises
+        ------
+        KeyError
+            If there is no such item.
+
+        Examples
+        --------
+        >>> from skbayesembed import BayesianSGNS
+        >>> texts = ["the cat sat on the mat", "the dog ate the bone", "a cat and a mat"] * 10
+        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0).fit(texts)
+        >>> model.report().find("words")
+        '9'
+        """
+        if item not in self.items:
+            raise KeyError(f"unknown item {item!r}; available: {', '.join(self.items)}")
+        return self.values[self.items.index(item)]
+
+    def _columns(self):
+        shown = [value.replace("\n", " | ") for value in self.values]
+        return [
+            Column("item", self.items, (), left=True),
+            Column("value", shown, (), left=True),
+        ]
+
+    def _series(self):
+        return {"item": np.array(self.items), "value": np.array(self.values, dtype=object)}
+
+
+def report_of(estimator: Any) -> Report:
+    """The `Report` of a fitted estimator."""
+    posterior = estimator.posterior_
+    attrs = posterior.attrs
+    rows = {
+        "estimator": type(estimator).__name__,
+        "skbayesembed": attrs.get("version", _NOT_KNOWN),
+        "other versions": f"Python {platform.python_version()}, "
+        + ", ".join(f"{name} {version(name)}" for name in _PACKAGES),
+        "random state": repr(estimator.random_state),
+        "settings besides defaults": _settings(estimator),
+        "solver": attrs["solver"],
+        "why this solver": attrs.get("solver_reason") or _how(estimator, "solver"),
+        **_sizes(estimator, attrs),
+        **_priors(estimator, attrs),
+        **_chains(posterior),
+        "modes": _modes(attrs),
+        **_intervals(estimator, attrs),
+        "warnings of the fit": attrs.get("warnings", _NOT_KNOWN) or "none",
+    }
+    return Report(list(rows), [str(value) for value in rows.values()])
+
+
+def _settings(estimator):
+    """Parameters that are not their defaults."""
+    defaults = inspect.signature(type(estimator)).parameters
+    given = estimator.get_params(deep=False)
+    parts = [
+        f"{name}={_brief(value)}"
+        for name, value in given.items()
+        if name != "random_state" and _brief(value) != _brief(defaults[name].default)
+    ]
+    return ", ".join(parts) or "none"
+
+
+def _how(estimator, name):
+    """How the value of a parameter came about."""
+    value = getattr(estimator, name)
+    if isinstance(value, str) and name != "solver":
+        return f"{name}={value!r}"
+    default = inspect.signature(type(estimator)).parameters[name].default
+    return "the default" if _brief(value) == _brief(default) else "given"
+
+
+def _brief(value):
+    """The beginning of the text of a value, on one line."""
+    # of long sequences and tables a few entries
+    text = " ".join(reprlib.repr(value).split())
+    return text if len(text) <= _LETTERS else f"{text[:_LETTERS]}.."
+
+
+def _sizes(estimator, attrs):
+    """Numbers of documents and what they are made of."""
+    names = {"documents": "n_documents", "tokens of these words": "n_tokens", "units": "n_units"}
+    found = {item: attrs.get(name) for item, name in names.items()}
+    sizes = {item: _NOT_KNOWN if n is None else f"{n:g}" if n % 1 else str(int(n))
+             for item, n in found.items()}  # fmt: skip
+    if found["units"] is not None:
+        sizes["units"] += units_called(estimator)
+    elif found["documents"] is not None:
+        sizes["units"] = "none given"
+    periods = getattr(estimator, "periods_", None)
+    labels = None if periods is None else ", ".join(map(str, periods.labels))
+    words = getattr(estimator, "words_", None)
+    return {
+        "words": _NOT_KNOWN if words is None else str(words.size),
+        **sizes,
+        "periods": labels or f"does not apply ({type(estimator).__name__})",
+    }
+
+
+def _priors(estimator, attrs):
+    """The prior, and how what of it was chosen was."""
+    rows = {}
+    if hasattr(estimator, "prior_precision"):
+        asked, found = estimator.prior_precision, getattr(estimator, "prior_precision_", None)
+        path = attrs.get("precision_path")
+        if "prior_precision" in estimator.posterior_:
+            means = np.ravel(estimator.posterior_.mean("prior_precision"))
+            found = f"posterior means from {means.min():.3g} to {means.max():.3g}"
+        how = _how(estimator, "prior_precision")
+        chosen = f"; mean log probability of held-out pairs by precision: {path}" if path else ""
+        rows["precision of the prior"] = f"{asked if found is None else found} ({how}{chosen})"
+    if hasattr(estimator, "diffusion"):
+        how = _how(estimator, "diffusion")
+        rows["diffusion"] = f"{attrs.get('diffusion', estimator.diffusion)} ({how})"
+    if hasattr(estimator, "prior"):
+        rows["prior"] = repr(estimator.prior) if estimator.prior is not None else "the default"
+    if hasattr(estimator, "likelihood_power"):
+        asked = estimator.likelihood_power
+        used = getattr(estimator, "likelihood_power_", attrs.get("likelihood_power", asked))
+        how = _how(estimator, "likelihood_power")
+        rows["power of the likelihood"] = f"{used} ({how})"
+    return rows
+
+
+def _chains(posterior):
+    """How chains ran, and the worst of their diagnostics."""
+    attrs = posterior.attrs
+    none = f"does not apply (solver={attrs['solver']!r})"
+    draws = f"{attrs['draws_made']} of an approximation, independent of each other"
+    if attrs["solver"] in _CHAINS:
+        draws = f"{attrs['draws_made']} in each of {posterior.n_chains} chain(s)"
+    rows = {
+        "draws": none if attrs["solver"] == "map" else draws,
+        "converged": {True: "yes", False: "no", None: _NOT_KNOWN}[attrs["converged"]],
+    }
+    names = ("warm-up", "largest R-hat", "smallest effective sample size", "divergences")
+    if attrs["solver"] not in _CHAINS:
+        return rows | dict.fromkeys(names, none)
+    warmup = f"{attrs['warmup']}, {attrs['thin']} step(s) from draw to draw"
+    worst, least = _worst(posterior)
+    divergences = attrs.get("divergences", none)
+    return rows | dict(zip(names, (warmup, worst, least, divergences), strict=True))
+
+
+def _watched(posterior):
+    """What does not depend on the frame or on labels, draws and labels of them; None without."""
+    if "logit" in posterior.stats:
+        labels = posterior.coords["monitored_logit"]
+        return [f"P({label})" for label in labels], expit(posterior.stats["logit"])
+    if not posterior.n_draws or not {"prevalence", "counts"} & set(posterior):
+        return None
+    if "prevalence" in posterior:
+        draws = posterior["prevalence"]
+        dims = posterior.dims["prevalence"]
+        labels = entry_labels("prevalence", dims, draws.shape[2:], posterior.coords)
+        return labels, draws.reshape(*draws.shape[:2], -1)
+    sizes = posterior["counts"].sum(axis=-1)
+    shares = sizes / sizes.sum(axis=-1, keepdims=True)
+    return [f"share of topic {k}" for k in range(shares.shape[-1])], shares
+
+
+def _worst(posterior):
+    """The largest R-hat and the smallest effective sample size, and what they are of."""
+    found = _watched(posterior)
+    known = posterior.attrs.get("max_rhat", np.nan)
+    if found is None:
+        return (_NOT_KNOWN if np.isnan(known) else f"{known:.3f}"), _NOT_KNOWN
+    labels, draws = found
+    texts = []
+    for values, pick, spec in (
+        (rhat(draws, posterior.n_runs), np.nanargmax, ".3f"),
+        (ess(draws, n_runs=posterior.n_runs), np.nanargmin, ".0f"),
+    ):
+        at = None if np.isnan(values).all() else pick(values)
+        texts.append(_NOT_KNOWN if at is None else f"{values[at]:{spec}}, of {labels[at]}")
+    return texts
+
+
+def _modes(attrs):
+    if "n_modes" not in attrs:
+        return "not searched for"
+    return (
+        f"{attrs['n_modes']}, of which {attrs['modes_that_matter']} matter(s); the heaviest has "
+        f"{attrs['mode_share']:.3g} of the posterior; starts that met each: "
+        f"{attrs['starts_by_mode']}"
+    )
+
+
+def _intervals(estimator, attrs):
+    """What intervals are for; the response of those by units, once it is known."""
+    knows = attrs.get("uncertainty") is not None and "without_units" not in attrs
+    by_units = knows and estimator.uncertainty == "documents"
+    of_works = getattr(estimator, "units_", None) is not None and hasattr(estimator, "n_senses")
+    source = source_of(estimator, by_units, True if of_works else None)
+    label = interval_label(0.9, source, "intervals")
+    said = label.partition("(")[2].removesuffix(")") or label
+    response = "does not apply"
+    if by_units:
+        found = vars(estimator._sampling).get("response")
+        response = "worked out with the first question" if found is None else f"{found:.3f}"
+    return {"intervals": said, "response of intervals by units": response}
