@@ -75,7 +75,7 @@ def test_it_multiplies_what_units_do(texts):
         patch.setattr("skbayesembed.sgns.documents.sampling.response_of", lambda *_: 1.0)
         first = plain._sampling.deviations
     m = found.n_sampling
-    assert m == 2 * UNITS - 1 and len(found.shifts) == m + 64 and plain._sampling.response == 1.0
+    assert m == 2 * UNITS - 1 and len(found.shifts) == m + 256 and plain._sampling.response == 1.0
     # both rest on the same search, in another process's rounding at most
     assert_allclose(found.shifts[:m], response * first.shifts[:m], rtol=1e-5)
     assert_allclose(found.shifts[m:], first.shifts[m:], rtol=1e-5)

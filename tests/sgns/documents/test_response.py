@@ -80,7 +80,7 @@ def test_it_multiplies_what_units_do(texts):
     assert plain._sampling.response == 1.0
     assert_allclose(found.shifts[:m], sampling.response * first.shifts[:m], rtol=1e-5)
     assert_allclose(found.shifts[m:], first.shifts[m:])
-    assert len(found.shifts) == m + 64
+    assert len(found.shifts) == m + 256
 
 
 @pytest.mark.slow
