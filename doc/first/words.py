@@ -9,7 +9,7 @@ from skbayesembed.plotting import NeighborsDisplay
 
 addresses = fetch_inaugural()  # 59 texts, 1789 to 2021
 model = BayesianSGNS(
-    20, solver="map", max_features=800, stop_words="english", random_state=0
+    15, solver="map", max_features=800, stop_words="english", random_state=0
 )
 model.fit(addresses.data)
 
