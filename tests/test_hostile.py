@@ -159,8 +159,8 @@ def test_one_entry_is_not_read_as_that_of_all_snippets():
 
 
 def test_neighbours_are_no_panels_of_words():
-    model = BayesianSGNS(2, min_count=1, solver="map", max_iter=2, tol=1.0, random_state=0)
-    found = model.fit([list("abcdefghij") * 4]).most_similar("a", n=3)
+    settings = {"min_count": 1, "solver": "map", "prior_precision": 0.1, "random_state": 0}
+    found = BayesianSGNS(2, **settings).fit([list("abcdefghij") * 4]).most_similar("a", n=3)
     with pytest.raises(TypeError, match="result must be a table of words of senses"):
         SenseWordsDisplay.from_result(found)
 

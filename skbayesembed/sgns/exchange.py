@@ -26,8 +26,8 @@ from .spectral import extended
 # Entries of a side's vectors up to which it is done: a search for the mode then takes three times
 # as long, and without it seconds.
 MOST_ENTRIES = 200_000
-# The searches in between, and the iterations of any of them.
-_ROUGH, _ITERATIONS = 1e-5, 3000
+# To which the searches in between go.
+_ROUGH = 1e-5
 # Rounds, each of which begins at a better mode than the one before.
 _ROUNDS = 5
 # Subspaces whose least cosine is above this are those of one mode.
@@ -83,7 +83,7 @@ class Components:
         return extended(self.model, vectors, more, rng, run)
 
 
-def find_best_mode(components, start, rng, *, tol, keep=False, run, **options):
+def find_best_mode(components, start, rng, *, tol, max_iter, keep=False, run, **options):
     """As `find_mode`, and from there to the best mode that exchanges lead to.
 
     Parameters
@@ -92,14 +92,14 @@ def find_best_mode(components, start, rng, *, tol, keep=False, run, **options):
     start : ndarray of shape (n_parameters,)
     rng : numpy.random.Generator
         For the decompositions that components are taken from.
-    tol, keep, run, **options
+    tol, max_iter, keep, run, **options
         As of `find_mode`; Ctrl-C during exchanges keeps the mode.
     """
     several, trial = components.can_differ, current()
     times = contextlib.nullcontext()
     if several and trial is not None:
         times = trial.repeated(components.typical)
-    limits = {"tol": tol, "keep": keep, "run": run}
+    limits = {"tol": tol, "max_iter": max_iter, "keep": keep, "run": run}
     with times:
         theta, facts = find_mode(components.model, start, **limits, **options)
     if not several:
@@ -107,7 +107,7 @@ def find_best_mode(components, start, rng, *, tol, keep=False, run, **options):
     return exchanged(components, theta, facts, rng, **limits)
 
 
-def exchanged(components, theta, facts, rng, *, tol, keep=False, run):
+def exchanged(components, theta, facts, rng, *, tol, max_iter, keep=False, run):
     """The best mode that exchanges of components lead to: parameters and the facts of its search.
 
     Parameters
@@ -120,8 +120,8 @@ def exchanged(components, theta, facts, rng, *, tol, keep=False, run):
         nothing is done.
     rng : numpy.random.Generator
         For the decompositions that components are taken from.
-    tol : float
-        As of `find_mode`.
+    tol, max_iter
+        As of `find_mode`, for each search.
     keep : bool
         Whether Ctrl-C ends the exchanges and keeps the mode.
     run : callable
@@ -131,7 +131,7 @@ def exchanged(components, theta, facts, rng, *, tol, keep=False, run):
         return theta, facts
     if numerical_rank(components.vectors(theta)[1]) < components.n_components:
         return theta, facts
-    search = _Search(components, rng, tol, run)
+    search = _Search(components, rng, tol, {"max_iter": max_iter, "warn": False, "run": run})
     best = search.known(theta, facts)
     try:
         for _ in range(_ROUNDS):
@@ -162,8 +162,8 @@ class _Mode:
 class _Search:
     """Searches for modes around those that are known."""
 
-    def __init__(self, components, rng, tol, run):
-        self.components, self.rng, self.tol, self.run = components, rng, tol, run
+    def __init__(self, components, rng, tol, limits):
+        self.components, self.rng, self.tol, self.limits = components, rng, tol, limits
         self.modes, self.n_iter = [], 0
 
     def known(self, theta, facts):
@@ -185,7 +185,7 @@ class _Search:
     def _wider(self, mode, more):
         """Vectors of more components near a mode of theirs, the strongest first."""
         components = self.components.wider(more)
-        start = self.components.extended(mode.vectors, more, self.rng, self.run)
+        start = self.components.extended(mode.vectors, more, self.rng, self.limits["run"])
         theta, facts = self._search(components, start, _ROUGH)
         self.n_iter += facts["n_iter"]
         return in_principal_axes(components.vectors(theta))
@@ -200,6 +200,5 @@ class _Search:
         return self.known(*self._search(self.components, rough.vectors, self.tol))
 
     def _search(self, components, vectors, tol):
-        options = {"max_iter": _ITERATIONS, "warn": False, "run": self.run}
         start = components.parameters(vectors)
-        return find_mode(components.model, start, tol=tol, **options)
+        return find_mode(components.model, start, tol=max(tol, self.tol), **self.limits)

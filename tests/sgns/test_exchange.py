@@ -61,7 +61,9 @@ def test_all_starts_lead_to_the_best_mode(model, starts):
     ends = []
     for theta, facts in starts:
         rng = np.random.default_rng(1)
-        end, known = exchanged(Components(model), theta, facts, rng, tol=1e-8, run=serial)
+        end, known = exchanged(
+            Components(model), theta, facts, rng, tol=1e-8, max_iter=3000, run=serial
+        )
         assert known["lp"] > best - 0.01
         assert known["n_iter"] > facts["n_iter"]
         assert_allclose(model.logp_and_grad(end, np.empty(model.n_parameters)), known["lp"])
@@ -89,7 +91,7 @@ def test_vectors_and_parameters(model, starts):
 
 def test_where_it_is_left(model, starts):
     theta, facts = starts[0]
-    options = {"tol": 1e-8, "run": serial}
+    options = {"tol": 1e-8, "max_iter": 3000, "run": serial}
     rng = np.random.default_rng(0)
     cut = facts | {"converged": False}
     assert exchanged(Components(model), theta, cut, rng, **options)[1] is cut
