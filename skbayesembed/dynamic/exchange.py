@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
-from ..sgns.exchange import MOST_ENTRIES
+from ..sgns.exchange import MOST_WORK
 from .model import SIDES, DynamicDensity, by_period, by_side
 from .words import Words
 
-# Words up to which residuals of all pairs are added up over periods.
-_MOST_WORDS = 5000
 # Share of the step to the maximum of the quadratic approximation, as of `sgns.spectral`.
 _SHARE = 0.7
 
@@ -35,8 +33,7 @@ class DriftComponents:
     def can_differ(self):
         """Whether modes may differ in components that can be exchanged."""
         n_periods, _, n_words, k = self.model.shape
-        few = n_periods * n_words * k <= MOST_ENTRIES and n_words <= _MOST_WORDS
-        return few and 2 <= k < n_words
+        return 2 <= k < n_words and n_periods * n_words**2 * k <= MOST_WORK
 
     def vectors(self, theta):
         """Those of flat parameters, (2, n_periods * n_words, n_components)."""

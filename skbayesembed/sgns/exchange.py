@@ -23,9 +23,9 @@ from .model import SGNSModel, numerical_rank
 from .priors import Prior
 from .spectral import extended
 
-# Entries of a side's vectors up to which it is done: a search for the mode then takes three times
-# as long, and without it seconds.
-MOST_ENTRIES = 200_000
+# Pairs of words times components (and periods) up to which it is done: searches take two to three
+# times as long, and one alone ten seconds at most.
+MOST_WORK = 4e8
 # To which the searches in between go.
 _ROUGH = 1e-5
 # Rounds, each of which begins at a better mode than the one before.
@@ -60,7 +60,7 @@ class Components:
         """Whether modes may differ in components that can be exchanged."""
         model, k = self.model, self.n_components
         free = model.anchors is None and model.prior.rotates and model.prior.learned is None
-        return free and 2 <= k <= model.n_words - 3 and model.n_words * k <= MOST_ENTRIES
+        return free and 2 <= k <= model.n_words - 3 and model.n_words**2 * k <= MOST_WORK
 
     def vectors(self, theta):
         """Those of flat parameters."""
