@@ -230,6 +230,8 @@ def _worst(posterior):
 def _modes(attrs):
     if "n_modes" not in attrs:
         return "not searched for"
+    if attrs["n_modes"] == 1:
+        return f"1 found, by these of the starts: {attrs['starts_by_mode']}"
     return (
         f"{attrs['n_modes']}, of which {attrs['modes_that_matter']} matter(s); the heaviest has "
         f"{attrs['mode_share']:.3g} of the posterior; starts that met each: "
@@ -247,6 +249,11 @@ def _intervals(estimator, attrs):
     said = label.partition("(")[2].removesuffix(")") or label
     response = "does not apply"
     if by_units:
-        found = vars(estimator._sampling).get("response")
-        response = "worked out with the first question" if found is None else f"{found:.3f}"
+        known = vars(estimator._sampling)
+        response = "worked out with the first question"
+        if "response" in known:
+            response = f"{known['response']:.3f}"
+            error = known.get("response_error", np.nan)
+            if not np.isnan(error):
+                response += f" (standard error {error:.3f}), by which all standard errors go"
     return {"intervals": said, "response of intervals by units": response}

@@ -21,7 +21,7 @@ from ..priors import DriftPrior
 from .density import density_of
 from .footprint import check_room, places_of
 from .possible import why_not
-from .response import FEWEST_SPLITS
+from .response import SPLITS
 
 # Products that a system takes, with all that is done beside them, those of both searches for the
 # mode and of that for the mode of half of the units. State of the Union and UN debates, 400 to
@@ -86,7 +86,7 @@ def seconds_of_deviations(
 def products_of(size: int, n_units: int) -> float:
     """Products that all takes with so many entries of a side's vectors and so many units."""
     most, n_prior = numbers_of(size)
-    splits = len(half_weights(2, size, np.random.default_rng(0), FEWEST_SPLITS))
+    splits = len(half_weights(2, size, np.random.default_rng(0), SPLITS))
     systems = min(n_units, most) + n_prior + splits
     return systems * _OF_A_SYSTEM + _OF_SEARCHES + 2 * splits * _OF_A_HALF
 

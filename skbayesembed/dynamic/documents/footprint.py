@@ -20,7 +20,7 @@ from ...sgns.documents.deviations import numbers_of
 from ...sgns.documents.footprint import FIRST_QUESTION, bytes_of_answers, n_places
 from ...sgns.documents.response import half_weights
 from ..laplace.rough import LARGE, SOFT
-from .response import FEWEST_SPLITS
+from .response import SPLITS
 
 # Linear systems solved in step, and sums of units whose influences are held at a time.
 TOGETHER, AT_ONCE = 16, 64
@@ -83,7 +83,7 @@ def bytes_needed(
     n_periods, _, n_words, k = shape
     size = 2 * n_periods * n_words * k
     most, n_prior = numbers_of(size // 2)
-    n_splits = len(half_weights(2, size // 2, np.random.default_rng(0), FEWEST_SPLITS))
+    n_splits = len(half_weights(2, size // 2, np.random.default_rng(0), SPLITS))
     sums = min(n_units, most)
     rows = 4 * (sums + n_prior + n_splits) * size
     table = 8 * n_periods * n_words**2

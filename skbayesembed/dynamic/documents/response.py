@@ -13,8 +13,8 @@ from ...sgns.documents.response import PAIRS
 # 1,500 words, 50 components, five periods 1e-3 leaves it .025 too large, 1e-4 .003; at 300 words, 8
 # components 1e-3 leaves it .06 too small, 1e-4 .02.)
 SEARCH_TOL = 1e-5
-# Splits into halves, at least: a mode costs little beside the deviations.
-FEWEST_SPLITS = 2
+# Splits into halves, at least and at most: where there are few deviations modes cost more.
+SPLITS = 2, 8
 
 
 def drift_changes(places, n_words, rng):

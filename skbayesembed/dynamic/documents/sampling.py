@@ -42,7 +42,7 @@ from .density import density_of
 from .deviations import DriftDeviations, own_paths
 from .footprint import AT_ONCE, TOGETHER, check_room
 from .mode import mode_of
-from .response import FEWEST_SPLITS, SEARCH_TOL, drift_changes
+from .response import SEARCH_TOL, SPLITS, drift_changes
 from .scores import resting_units
 
 # The residual that linear systems are solved to, relative to their size. What it leaves makes
@@ -156,7 +156,7 @@ class DriftSampling(Sampling):
         of_units, of_prior = (np.random.default_rng(seed) for seed in seeds)
         of_halves = np.random.default_rng(halves)
         size = density.n_parameters // 2
-        halves = half_weights(self._number, size, of_halves, FEWEST_SPLITS)
+        halves = half_weights(self._number, size, of_halves, SPLITS)
         differences = 0.5 * (halves[:, 0] - halves[:, 1])
         most, n_prior = numbers_of(size)
         weights = sampling_weights(self._number, of_units, most)

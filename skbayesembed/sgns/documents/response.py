@@ -29,7 +29,9 @@ from .deviations import LARGEST, spread_of
 _UNITS, PAIRS, _FEWEST_WORDS = 5.0, 2000, 20
 # Splits into halves for vectors of up to so many entries of a side, the last number beyond. From
 # split to split the response has a standard deviation of up to .1.
-_SPLITS = ((4_000, 4), (40_000, 8), (100_000, 4), (np.inf, 2))
+_SPLITS = ((4_000, 4), (40_000, 16), (100_000, 4), (np.inf, 2))
+# Splits that tell how far they are apart.
+_FEWEST_TELLING = 4
 # Median of the absolute value of a standard normal number.
 _MEDIAN = 0.6744897501960817
 # The searches for the modes of halves: the response to within .015 of where they would end. Of the
@@ -42,13 +44,13 @@ _STILL = 1e-9
 _MOST = 2.0
 
 
-def half_weights(n_units, n_entries, rng, fewest=1):
+def half_weights(n_units, n_entries, rng, between=(1, 16)):
     """Weights of units in halves at random, (n_splits, 2, n_units).
 
-    Half the difference of the two is what first order is asked about. There are ``fewest`` splits
-    or more.
+    Half the difference of the two is what first order is asked about. There are as many splits as
+    ``between`` allows.
     """
-    splits = max(fewest, next(number for most, number in _SPLITS if n_entries <= most))
+    splits = int(np.clip(next(n for most, n in _SPLITS if n_entries <= most), *between))
     out = np.zeros((splits, 2, n_units))
     for both in out:
         order = rng.permutation(n_units)
@@ -58,7 +60,7 @@ def half_weights(n_units, n_entries, rng, fewest=1):
 
 
 def response_of(deviations, predicted, halves, mode_of, changes, rng):
-    """Movement of answers over what first order says; 1 where nothing tells.
+    """Movement of answers over what first order says, 1 where nothing tells; its standard error.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ def response_of(deviations, predicted, halves, mode_of, changes, rng):
     """
     words, found = np.flatnonzero(deviations.n_units >= _UNITS), []
     if words.size < _FEWEST_WORDS:
-        return 1.0
+        return 1.0, np.nan
     for both, first_order in zip(halves, predicted, strict=True):
         ends = [mode_of(weights) for weights in both]
         seen = words[np.all([np.any(end[:, words], axis=(0, 2)) for end in ends], axis=0)]
@@ -88,11 +90,13 @@ def response_of(deviations, predicted, halves, mode_of, changes, rng):
             if not np.isnan(each).all():
                 found.append(np.nanmean(each))
     if not found:
-        return 1.0
+        return 1.0, np.nan
     # the mean of the middle half: halves that end in modes of their own do not count
     quarter = len(found) // 4
     middle = np.sort(found)[quarter : len(found) - quarter]
-    return float(min(np.exp(np.mean(middle)), _MOST))
+    response = float(min(np.exp(np.mean(middle)), _MOST))
+    few = len(found) < _FEWEST_TELLING
+    return response, np.nan if few else response * float(np.std(found, ddof=1)) / len(found) ** 0.5
 
 
 def search_tol(n_entries):

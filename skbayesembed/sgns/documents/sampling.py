@@ -134,6 +134,8 @@ class Sampling:
         Why there are no deviations.
     response : float
         By which deviations of first order are multiplied (`response`); there once they are.
+    response_error : float
+        Its standard error; NaN of few splits.
     of_model : bool
         Whether intervals are the model's, and all that is worked out is whether these are too
         narrow.
@@ -279,7 +281,8 @@ class Sampling:
                 with awaited.search(3, f"mode {next(numbers)} {of}"):
                     return mode_near(model, arrays, self._balance, self._half_tol, run)
 
-            self.response = response_of(deviations, predicted, halves, mode_of, self._changes, rng)
+            found = response_of(deviations, predicted, halves, mode_of, self._changes, rng)
+            self.response, self.response_error = found
         deviations.shifts[: deviations.n_sampling] *= self.response
         self._build = self._waiting = None
         return deviations

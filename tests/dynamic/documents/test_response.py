@@ -72,7 +72,7 @@ def test_it_multiplies_what_units_do(texts):
     model, plain = fitted(texts, 8), fitted(texts, 8)
     found, response = model._sampling.deviations, model._sampling.response
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skbayesembed.sgns.documents.sampling.response_of", lambda *_: 1.0)
+        patch.setattr("skbayesembed.sgns.documents.sampling.response_of", lambda *_: (1.0, np.nan))
         first = plain._sampling.deviations
     m = found.n_sampling
     assert m == 2 * UNITS - 1 and len(found.shifts) == m + 256 and plain._sampling.response == 1.0

@@ -75,7 +75,7 @@ def test_it_multiplies_what_units_do(texts):
     found = sampling.deviations
     plain = fitted(texts, 10)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skbayesembed.sgns.documents.sampling.response_of", lambda *_: 1.0)
+        patch.setattr("skbayesembed.sgns.documents.sampling.response_of", lambda *_: (1.0, np.nan))
         first = plain._sampling.deviations
     assert plain._sampling.response == 1.0
     assert_allclose(found.shifts[:m], sampling.response * first.shifts[:m], rtol=1e-5)
