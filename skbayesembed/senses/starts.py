@@ -20,7 +20,7 @@ from ..inference.checkpoint import remembered
 from ..inference.matching import clusters, similarities, similarity
 from ..inference.mode_mass import OPTIONS, Mass, Walker, log_mass, mean_mass
 from ..inference.threads import OneBlasThread
-from .exchanges import LED, SAME, TRIES, Exchanging, exchanges, regroupings, settled
+from .exchanges import LED, REPEATED, SAME, TRIES, Exchanging, exchanges, regroupings, settled
 from .model import SenseModel, permuted
 from .modes import groups_joined
 
@@ -472,7 +472,7 @@ def _expected(n_starts, n_exchanges, n_regroupings=0):
         usual = _Expected(n_starts, 0, 0, min(n_starts, _TYPICAL_MODES), 0)
         return usual, usual, usual
     first = first_starts(n_starts)
-    regrouped = _OF_REGROUPING * min(TRIES, 2 * n_regroupings)
+    regrouped = _OF_REGROUPING * min(TRIES, REPEATED * n_regroupings)
     regrouped += min(LED, n_regroupings) * min(TRIES, 2 * n_exchanges)
     least = _Expected(first, 1, min(TRIES // 3, n_exchanges), 1, regrouped)
     if not n_exchanges:
