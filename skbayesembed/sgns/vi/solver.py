@@ -93,7 +93,7 @@ def _start(estimator, model, rng, run):
     with diagonal covariances, and the first sweeps have a long way to go.
     """
     if Components(model).can_differ:
-        arrays = _near_mode(model, rng, run, _MOST_STEPS)
+        arrays = _near_mode(model, rng.spawn(1)[0], run, _MOST_STEPS)
         if numerical_rank(arrays["alpha"]) == model.n_components:
             return arrays
     arrays = model.start(rng)
@@ -116,7 +116,9 @@ def _near_mode(model, rng, run, steps):
 
     def search():
         options = {"max_iter": steps, "tol": _MODE_TOL, "warn": False, "run": run}
-        theta, _ = find_best_mode(Components(model), model.pack(start), rng, **options)
+        # streams of their own: what is remembered draws no numbers
+        own = rng.spawn(1)[0]
+        theta, _ = find_best_mode(Components(model), model.pack(start), own, **options)
         return model.unpack(theta)
 
     return checkpoint.remembered("start", search)
