@@ -3,9 +3,9 @@
 Random halves of the State of the Union addresses, or of the countries that spoke in the UN general
 debate (``--text debates``), each fitted on its own (``solver="map"``). Both halves shrink alike, so
 zero is what the difference of their answers should lie about: reported are the coverage of 90 %
-intervals of the difference, and the standard deviation of z, by the sampling part alone; beside
-them, what first order alone has, without the response. Answers are those of the mode, for random
-pairs of words in random periods, and for the (Euclidean) distances that words moved.
+intervals of the difference, and the standard deviation of z, by the sampling part alone. Answers
+are those of the mode, for random pairs of words in random periods, and for the (Euclidean)
+distances that words moved.
 
 The data are read from the folder that ``--data`` names.
 """
@@ -20,7 +20,6 @@ import re
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -115,18 +114,12 @@ def moved(deviations, start, end):
     return value, answers.change_of(deviations, question)
 
 
-def judged(parts, responses=(1.0, 1.0)):
-    """z of a difference of halves, and whether its interval covers zero.
-
-    What units do is divided by the ``responses`` of the halves.
-    """
+def judged(parts):
+    """z of a difference of halves, and whether its interval covers zero."""
     values, sds, freedoms = [], [], []
-    for (deviations, (value, change)), response in zip(parts, responses, strict=True):
-        m = deviations.n_sampling
-        shared = np.concatenate([change.shared[:m] / response, change.shared[m:]])
-        change = replace(change, shared=shared)
+    for deviations, (value, change) in parts:
         spread = spread_of(deviations, change)
-        units = change.shared[:m] ** 2
+        units = change.shared[: deviations.n_sampling] ** 2
         known = units.sum(axis=0)
         share = spread.sampling**2 / known
         freedoms.append(np.maximum(known**2 / np.sum(units**2, axis=0), 1.0) * share**2)
@@ -138,7 +131,7 @@ def judged(parts, responses=(1.0, 1.0)):
 
 
 def split(texts, years, units, bins, options, rng):
-    """z and coverage of each kind of answers for one split, and to first order alone."""
+    """z and coverage of each kind of answers for one split."""
     period = np.digitize(years, bins) - 1
     first = halves(period, units, options.within, rng)
     both = [
@@ -167,8 +160,7 @@ def split(texts, years, units, bins, options, rng):
         found["similarity"].append((d, (before, shift)))
         found["change"].append((d, (after - before, other + -shift)))
         found["distance"].append((d, moved(d, at[0][0], at[1][0])))
-    responses = [h.response for h in both]
-    return {kind: judged(parts) + judged(parts, responses) for kind, parts in found.items()}
+    return {kind: judged(parts) for kind, parts in found.items()}
 
 
 def main():
@@ -190,14 +182,9 @@ def main():
         for seed in range(options.splits)
     ]
     for kind in found[0]:
-        z, covered, first, held = (
-            np.concatenate(x) for x in zip(*(one[kind] for one in found), strict=True)
-        )
+        z, covered = (np.concatenate(x) for x in zip(*(one[kind] for one in found), strict=True))
         each = " ".join(f"{np.mean(one[kind][1]):.3f}" for one in found)
-        print(
-            f"{kind:10} coverage {covered.mean():.3f} sd(z) {z.std():.2f}  splits {each}  "
-            f"first order {held.mean():.3f}, {first.std():.2f}"
-        )
+        print(f"{kind:10} coverage {covered.mean():.3f} sd(z) {z.std():.2f}  splits {each}")
 
 
 if __name__ == "__main__":

@@ -261,7 +261,9 @@ def main():
     parser.add_argument("--fits", nargs="+", choices=FITS, default=list(FITS))
     parser.add_argument("--words", type=int, default=200)
     parser.add_argument("--components", type=int, default=8)
-    parser.add_argument("--precision", type=float, default=1.0)
+    parser.add_argument(
+        "--precision", type=lambda x: x if x == "auto" else float(x), default=1.0, help="or auto"
+    )
     options = parser.parse_args()
     run(options, "simulated_text.jsonl", {"coverage": coverage}, items, page)
 

@@ -259,8 +259,15 @@ class DensePeriod:
         c = rho @ dalpha.T
         c += drho @ alpha.T
         c *= slope
-        out_rho += c @ alpha - residual @ dalpha
-        out_alpha += c.T @ rho - residual.T @ drho
+        out_rho += c @ alpha
+        out_alpha += c.T @ rho
+        if residual is not None:
+            out_rho -= residual @ dalpha
+            out_alpha -= residual.T @ drho
+
+    def expected(self, pairs):
+        """Slopes and residuals with these at zero, or left out."""
+        return pairs[0], None
 
     def sums(self, slope, squares):
         """``slope`` times ``squares`` (2, n_words) of the other side, by word of each side."""
@@ -268,7 +275,8 @@ class DensePeriod:
 
     def whole(self, pairs):
         """Slopes and residuals as whole tables."""
-        return pairs
+        slope, residual = pairs
+        return slope, np.zeros_like(slope) if residual is None else residual
 
 
 class SparsePeriod:
@@ -303,6 +311,10 @@ class SparsePeriod:
             self.indptr, self.indices, rho, alpha, slope, residual,
             drho, dalpha, out_rho, out_alpha,
         )  # fmt: skip
+
+    def expected(self, pairs):
+        """As of `DensePeriod`."""
+        return pairs[0], np.zeros_like(pairs[1])
 
     def sums(self, slope, squares):
         """As of `DensePeriod`."""

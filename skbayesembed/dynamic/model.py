@@ -23,6 +23,8 @@ rotations of coordinates. A learned diffusion is added to them in `hmc`.
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from ..inference.mode import find_mode
@@ -280,6 +282,13 @@ class Curvature:
     def __init__(self, density, x):
         self.density, self.x = density, x
         self.pairs = [p.curvature(*x[p.period]) for p in density.periods]
+
+    def expected(self):
+        """The same with residuals at zero, which they are expected to be."""
+        twin = copy.copy(self)
+        periods = self.density.periods
+        twin.pairs = [p.expected(pairs) for p, pairs in zip(periods, self.pairs, strict=True)]
+        return twin
 
     def product(self, rows):
         """Its product with each row of coordinates, (m, n_parameters)."""

@@ -255,5 +255,6 @@ def _intervals(estimator, attrs):
             response = f"{known['response']:.3f}"
             error = known.get("response_error", np.nan)
             if not np.isnan(error):
-                response += f" (standard error {error:.3f}), by which all standard errors go"
+                response += f" (standard error {error:.3f})"
+            response += ": standard errors over those of first order"
     return {"intervals": said, "response of intervals by units": response}

@@ -230,9 +230,9 @@ class BayesianSGNS(
         by the model; above 1 where the model's intervals are too narrow for text. NaN for words of
         fewer than two effective units.
     response_ : float
-        What standard errors by units are multiplied by, since refits of halves of the units move
-        so much less than first order says: near 1 where the text supports all components, and
-        smaller where there are too many. Worked out when it, or an interval, is asked for.
+        Standard errors by units over those of first order, in the median, since refits of halves
+        of the units move so much less: near 1 where the text supports all components, and smaller
+        where there are too many. Worked out when it, or an interval, is asked for.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict of str to int

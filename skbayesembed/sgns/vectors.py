@@ -134,7 +134,7 @@ class UnitsMixin:
 
     @property
     def response_(self) -> float:
-        """What standard errors by units are multiplied by, as refits of halves of the units say."""
+        """Standard errors by units over those of first order, as refits of halves say."""
         sampling = self._seen_sampling("response_")
         if self._deviations() is None:
             reason = sampling.problem or "set uncertainty='documents'"

@@ -40,8 +40,9 @@ def at_mode(model):
     return density, density.vectors(theta)
 
 
-def dense_hessian(density, vectors):
+def dense_hessian(density, vectors, expected=False):
     at = Curvature(density, vectors)
+    at = at.expected() if expected else at
     basis = np.eye(density.n_parameters)
     return np.array([at.image(row.reshape(density.shape)).ravel() for row in basis])
 
@@ -105,8 +106,18 @@ def test_solutions_are_those_of_the_pseudo_inverse(method, k, precision, n_pairs
     np.testing.assert_array_equal(rows, before)
     whole = (rows.reshape(3, -1) @ expected).reshape(rows.shape)
     # of products in single precision
-    size = np.abs(whole).max() * (1e-3 if method == "rough" else 1e-6)
-    np.testing.assert_allclose(solutions, whole, atol=size)
+    share = 1e-3 if method == "rough" else 1e-6
+    np.testing.assert_allclose(solutions, whole, atol=share * np.abs(whole).max())
+    # by the expected Hessian, which is not null along the orbit
+    found.expect()
+    project = pseudo_inverse(dense_hessian(density, found.vectors), null)
+    values, basis = np.linalg.eigh(project)
+    across = basis[:, values > 1e-9 * values[-1]]
+    matrix = dense_hessian(density, found.vectors, expected=True)
+    assert np.linalg.eigvalsh(matrix)[0] > 0.0
+    whole = (rows.reshape(3, -1) @ across @ across.T @ np.linalg.inv(matrix)) @ across @ across.T
+    solutions = found.solve(rows).reshape(3, -1)
+    np.testing.assert_allclose(solutions, whole, atol=share * np.abs(whole).max())
 
 
 @METHODS

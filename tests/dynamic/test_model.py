@@ -120,6 +120,22 @@ def test_blocks_of_the_curvature(model):
         np.testing.assert_allclose(found, image[t], rtol=1e-10, atol=1e-10)
 
 
+def test_the_expected_curvature(model):
+    """Squares of gradients of logits by the slopes of their pairs, and the prior's precision."""
+    density = DynamicDensity(model)
+    at = Curvature(density, density.vectors(point(density)))
+    d = np.random.default_rng(5).standard_normal(density.shape)
+    expected = float(np.sum(d * density.precision.apply(d)))
+    for p, pairs in zip(density.periods, at.pairs, strict=True):
+        (rho, alpha), (drho, dalpha) = at.x[p.period], d[p.period]
+        expected += np.sum(p.whole(pairs)[0] * (rho @ dalpha.T + drho @ alpha.T) ** 2)
+    found = at.expected()
+    np.testing.assert_allclose(np.sum(d * found.image(d)), expected, rtol=1e-10)
+    blocks = [d[t].ravel() @ found.block(t) @ d[t].ravel() for t in range(T)]
+    off = sum(2 * density.precision.off[t] * np.sum(d[t] * d[t + 1]) for t in range(T - 1))
+    np.testing.assert_allclose(np.sum(blocks) + off, expected, rtol=1e-10)
+
+
 def test_coordinates_are_those_of_a_cholesky_factor(model):
     density, rng = DynamicDensity(model), np.random.default_rng(6)
     x = rng.standard_normal(density.shape)

@@ -193,6 +193,28 @@ def test_parts_agree_with_the_matrix(kind, layout):
 
 
 @pytest.mark.parametrize("layout", [DensePairs, SparsePairs])
+def test_expected(kind, layout):
+    """Without residuals: sums of squares of gradients by the slopes, and the prior's precision."""
+    model, vectors = model_and_vectors(kind, layout, anchored=False)
+    hessian = Hessian(model, vectors)
+    expected, matrix = hessian.expected(), np.zeros((2, V, K, 2, V, K))
+    for w in range(V):
+        for v, slope in enumerate(hessian.pair_row(w)[0]):
+            gradient = np.zeros((2, V, K))
+            gradient[0, w], gradient[1, v] = vectors[1, v], vectors[0, w]
+            matrix += slope * np.multiply.outer(gradient, gradient)
+    unit = np.eye(2 * V * K).reshape(-1, 2, V, K)
+    of_prior = [[model.prior.apply(side, x) for side, x in enumerate(one)] for one in unit]
+    matrix = matrix.reshape(len(unit), -1) + np.reshape(of_prior, (len(unit), -1))
+    assert_allclose(expected.matrix(), matrix, atol=1e-12)
+    assert_allclose(expected.product(unit).reshape(matrix.shape), matrix, atol=1e-12)
+    small = expected.single().product(unit.astype(np.float32)).reshape(matrix.shape)
+    assert_allclose(small, matrix, atol=1e-5 * np.abs(matrix).max())
+    # what it was made of is as it was
+    assert np.abs(hessian.matrix() - matrix).max() > 0.1
+
+
+@pytest.mark.parametrize("layout", [DensePairs, SparsePairs])
 def test_several_directions_and_single_precision(kind, layout):
     """Several directions at once are as one by one; single precision has errors of some 1e-6."""
     model, vectors = model_and_vectors(kind, layout, anchored=True)
@@ -256,8 +278,9 @@ def test_without_tables_as_with(rows_of_four, monkeypatch):
     directions = rng.standard_normal((2, 2, V, K))
     y = rng.standard_normal((V, K))
     for side in (0, 1):
-        cross = [h.cross(side, directions[:, 1 - side]) for h in (made, kept)]
-        assert_allclose(*cross, atol=1e-12)
+        for pair in ((made, kept), (made.expected(), kept.expected())):
+            cross = [h.cross(side, directions[:, 1 - side]) for h in pair]
+            assert_allclose(*cross, atol=1e-12)
         assert_allclose(made.residual_sums(side, y), kept.residual_sums(side, y), atol=1e-12)
         assert_allclose(made.pair_blocks(side, y), kept.pair_blocks(side, y), atol=1e-12)
     assert_allclose(made.product(directions), kept.product(directions), atol=1e-12)

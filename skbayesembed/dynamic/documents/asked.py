@@ -26,7 +26,9 @@ from .response import SPLITS
 # Products that a system takes, with all that is done beside them, those of both searches for the
 # mode and of that for the mode of half of the units. State of the Union and UN debates, 400 to
 # 1,500 words, took .8 to 2 times as long as these say.
-_OF_A_SYSTEM, _OF_SEARCHES, _OF_A_HALF = 19.0, 1400.0, 90.0
+_OF_A_SYSTEM, _OF_SEARCHES, _OF_A_HALF = 30.0, 1400.0, 90.0
+# What a system of the prior takes of one of units.
+_OF_THE_PRIOR = 0.4
 # Directions that are timed together, their size, and a diffusion where it is to be learned.
 _ROWS, _SIZE, _DIFFUSION = 4, 0.3, 1e-3
 # What a smaller setting is to take at most, in seconds, the fewest words of one, and the components
@@ -87,7 +89,7 @@ def products_of(size: int, n_units: int) -> float:
     """Products that all takes with so many entries of a side's vectors and so many units."""
     most, n_prior = numbers_of(size)
     splits = len(half_weights(2, size, np.random.default_rng(0), SPLITS))
-    systems = min(n_units, most) + n_prior + splits
+    systems = min(n_units, most) + _OF_THE_PRIOR * (n_prior + 1) + splits
     return systems * _OF_A_SYSTEM + _OF_SEARCHES + 2 * splits * _OF_A_HALF
 
 

@@ -85,7 +85,7 @@ def bytes_needed(
     most, n_prior = numbers_of(size // 2)
     n_splits = len(half_weights(2, size // 2, np.random.default_rng(0), SPLITS))
     sums = min(n_units, most)
-    rows = 4 * (sums + n_prior + n_splits) * size
+    rows = 4 * (sums + n_prior + 1 + 2 * n_splits) * size
     table = 8 * n_periods * n_words**2
     # counts in double precision, slopes and residuals in single; probabilities in both
     tables = (3.0 if given or n_words > KEPT_UPTO else 4.5) * table
@@ -93,7 +93,7 @@ def bytes_needed(
     pulls = 16 * k * sum(places)
     reading = 2 * 16 * k * max(places)
     # what is made of the prior, and its part of all that is solved
-    noise = 2 * 8 * (n_prior + n_splits) * size
+    noise = 2 * 8 * max(n_prior + 1, n_splits) * size
     # turned information of every word
     blocks = 16 * size * k + 64 * n_words * k**2
     solving = n_jobs * TOGETHER * size * 70
@@ -101,7 +101,7 @@ def bytes_needed(
     if size > LARGE:
         # directions and their images, of which either is there twice for a while
         learned, soft = 2.5 * 4 * STEPS_KEPT * TOGETHER * size, 4 * SOFT * size
-    influences = 8 * min(AT_ONCE, max(sums, n_splits + n_prior)) * size
+    influences = 8 * max(min(AT_ONCE, sums), n_splits) * size
     stages = (
         # the Gaussian: slopes and residuals in double precision, before probabilities are made
         5.0 * table + blocks,

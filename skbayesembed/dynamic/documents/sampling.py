@@ -3,8 +3,8 @@ r"""What intervals of drifting vectors need to know of how the text was sampled.
 All is as in `sgns.documents`, with the vectors of all periods in the place of those of one: a unit
 d moves the mode by ``H^+ s_d``, where s_d has its influence on every period that it has documents
 in, and the prior ties periods together in H. A period in which a word was not seen has there what
-the prior makes of the periods around it, in the prior's part ``H^+ Lambda H^+`` with the
-tridiagonal precision of trajectories as Lambda.
+the prior makes of the periods around it, in the prior's part with the tridiagonal precision of
+trajectories as Lambda.
 
 Where the vector of a word in a period rests on fewer than two effective units
 (`scores.resting_units`), what the model takes its pairs there to say is added (`deviations`).
@@ -161,27 +161,33 @@ class DriftSampling(Sampling):
         most, n_prior = numbers_of(size)
         weights = sampling_weights(self._number, of_units, most)
         firsts = range(0, len(weights), AT_ONCE)
-        parts = (centred(scores, weights[a : a + AT_ONCE]) for a in firsts)
-        noise = prior_noise(density, of_prior, n_prior)
-        parts = chain(parts, [np.concatenate([noise, centred(scores, differences)])])
-        shifts = self._moved(gaussian, parts, len(weights) + n_prior + len(differences))
+        sums = (weights[a : a + AT_ONCE] for a in firsts)
+        of_data = (centred(scores, part) for part in chain(sums, [differences]))
+        vectors = gaussian.vectors
+        # made when its turn has come
+        prior = (prior_influences(density, vectors, of_prior, n) for n in [n_prior])
+        total = len(weights) + len(differences) + n_prior + 1
+        *shifts, predicted, by_prior = self._moved(gaussian, (of_data, prior), total)
+        shifts = np.concatenate([*shifts, by_prior, predicted])
         curvature = Curvature(density, gaussian.vectors)
         resting = resting_units(
             scores.rows, density.precision.dense(), mean_information(curvature)[:, 0]
         )
         roots, paths = own_paths(curvature, resting)
         reference = [self._arrays[name] for name in SIDES]
-        vectors = by_side(gaussian.vectors)
-        vectors, roots = as_read(vectors, shifts, roots, reference, self._balance)
+        vectors, roots = as_read(by_side(vectors), shifts, roots, reference, self._balance)
         # the tables of all units, before those of halves are made
-        del self._at_mode, gaussian, density, scores, curvature, parts
-        shifts, predicted = np.split(shifts, [len(weights) + n_prior])
+        del self._at_mode, gaussian, density, scores, curvature, of_data, prior, by_prior
+        shifts, predicted = np.split(shifts, [-len(differences)])
         known = vectors, shifts, len(weights), self._number <= most, resting.ravel(), {}, draws
         found = DriftDeviations(*known, roots, paths, self._words)
         return self._responding(found, predicted, halves, of_halves)
 
-    def _moved(self, gaussian, parts, total):
-        """What ``parts`` of all ``total`` influences do to the mode, as of `solved`."""
+    def _moved(self, gaussian, stages, total):
+        """What all ``total`` influences do to the mode, a list of parts as of `solved`.
+
+        Those of the first of the ``stages`` by the observed Hessian, then by the expected one.
+        """
         tol, shifts, done = _TOL if self._balance else _RAW_TOL, [], []
         awaited, one_by_one = self._awaited, threading.Lock()
         awaited.solving()
@@ -191,11 +197,15 @@ class DriftSampling(Sampling):
                 done.append(n)
                 awaited.solved(sum(done), total)
 
-        gaussian.at_product(lambda: awaited.product(total))
+        of_data, of_prior = stages
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
-            for rows in parts:
-                shifts.append(solved(gaussian, rows, run, tol, told))
-        return np.concatenate(shifts)
+            for parts, expected in ((of_data, False), (of_prior, True)):
+                if expected:
+                    gaussian.expect()
+                gaussian.at_product(lambda: awaited.product(total))
+                for rows in parts:
+                    shifts.append(solved(gaussian, rows, run, tol, told))
+        return shifts
 
     _half_tol = SEARCH_TOL
 
@@ -233,11 +243,17 @@ class AtFit:
         return sampling._dispersion(density, vectors, scores, n_units)
 
 
-def prior_noise(density, rng, n):
-    """Random vectors whose squares add up to the prior's precision, (n, *density.shape)."""
+def prior_influences(density, vectors, rng, n):
+    """Random vectors whose squares add up to the prior's precision, and its pull at ``vectors``.
+
+    Returns
+    -------
+    ndarray of shape (n + 1, *density.shape)
+    """
     root = np.linalg.cholesky(density.precision.dense()) / np.sqrt(n)
     z = rng.standard_normal((n, *density.shape))
-    return np.einsum("ts,nsdwk->ntdwk", root, z)
+    noise = np.einsum("ts,nsdwk->ntdwk", root, z)
+    return np.concatenate([noise, density.precision.apply(vectors)[None]])
 
 
 def solved(gaussian, rows, run, tol, told=None):

@@ -83,9 +83,15 @@ class DynamicLaplace:
         self._density, self.vectors = density, vectors
         self._orbit = _orbit(vectors)
         self.null_directions = int(self._orbit.dimension)
-        curvature = Curvature(density, vectors)
-        make = {"blocks": _Factorised, "krylov": _Products, "rough": RoughSolver}[method]
-        self._gaussian = make(curvature, self.null_directions)
+        self._gaussian = _MAKERS[method](Curvature(density, vectors), self.null_directions)
+
+    def expect(self):
+        """Take the expected Hessian in the place of the observed one, for solutions.
+
+        The information of the pairs and the prior's precision: no direction of it is null.
+        """
+        self._gaussian, curvature = None, Curvature(self._density, self.vectors)
+        self._gaussian = _MAKERS[self.method](curvature.expected(), 0)
 
     def sample(self, n, rng, words=None):
         """Independent draws.
@@ -173,11 +179,11 @@ class _Factorised:
 
     def __init__(self, curvature, null):
         self._shape = curvature.density.shape
-        lift, period = _lift(curvature, null)
+        lift, period = _lift(curvature, null) if null else (None, None)
 
         def block(t):
             matrix = curvature.block(t)
-            if t == period and null:
+            if t == period:
                 matrix += lift.T @ lift
             return matrix
 
@@ -206,12 +212,16 @@ class _Products:
     def __init__(self, curvature, null):
         self._curvature, self._density = curvature, curvature.density
         density = self._density
-        self._orbit = _orbit(density.coordinates(curvature.x).reshape(density.shape))
+        # without null directions there is none to leave out
+        along = density.coordinates(curvature.x).reshape(density.shape)
+        self._orbit = _orbit(along) if null else None
         self._root = KrylovRoot(self._product, keep=KEEP)
 
     def _product(self, rows):
         """H plus the identity along the orbit, times rows."""
         out = self._curvature.product(rows)
+        if self._orbit is None:
+            return out
         y = by_side(rows.reshape(len(rows), *self._density.shape))
         along = y - self._orbit.project(y.copy())
         out += by_period(along, (len(rows), *self._density.shape)).reshape(rows.shape)
@@ -238,6 +248,9 @@ class _Products:
             "products": float(np.mean([f["products"] for f in facts])),
             "draw_error": max(f["error"] for f in facts),
         }
+
+
+_MAKERS = {"blocks": _Factorised, "krylov": _Products, "rough": RoughSolver}
 
 
 def _orbit(vectors):

@@ -57,7 +57,7 @@ class RoughSolver:
     def move(self, curvature):
         """Take the Hessian at other vectors, and keep the coordinates."""
         self._x = curvature.x.astype(np.float32)
-        self._pairs = [[a.astype(np.float32) for a in pairs] for pairs in curvature.pairs]
+        self._pairs = [[_single(a) for a in pairs] for pairs in curvature.pairs]
 
     def solve(self, rows, tol=None):
         """Solutions for rows (m, n_periods, 2, n_words, n_components).
@@ -117,6 +117,11 @@ class RoughSolver:
                 p.product(*self._x[t], *pairs, *d[t], *target[t])
         prior = np.moveaxis(self._density.precision.apply(np.moveaxis(rows, 1, 0)), 0, 1)
         return prior + out
+
+
+def _single(table):
+    """A table in single precision, or None, which residuals are that are left out."""
+    return None if table is None else table.astype(np.float32)
 
 
 def _times(x, basis):

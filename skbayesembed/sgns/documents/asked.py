@@ -28,6 +28,8 @@ from .response import half_weights
 # iterations of the search for the mode of half of the units. Inaugural addresses and State of the
 # Union, 800 to 2,500 words, took .8 to 1.3 times as long as these say.
 _OF_A_SYSTEM, _OF_NEWTON, _OF_A_HALF = 10.0, 50.0, 45.0
+# What a system of the prior takes of one of units: its Hessian is nowhere nearly singular.
+_OF_THE_PRIOR = 0.5
 # Directions that are timed together, fewer in the largest models, their size, and the share of
 # documents that are counted.
 _ROWS, _FEWER_ROWS, _SIZE, _SHARE = 16, 4, 0.3, 0.05
@@ -79,7 +81,7 @@ def seconds_of_deviations(
         together = timed(lambda: [hessian.cross(side, rows) for side in (0, 1)], clock) / n_rows
     most, n_prior = numbers_of(n_words * k)
     splits = len(half_weights(2, n_words * k, rng))
-    systems = min(n_units, most) + n_prior + splits
+    systems = min(n_units, most) + _OF_THE_PRIOR * (n_prior + 1) + splits
     searches = (_OF_NEWTON + 2 * splits * _OF_A_HALF) * alone
     passes = (2 + 2 * splits) * seconds_of_pass(pairs, clock)
     return systems * _OF_A_SYSTEM * together + searches + passes

@@ -90,7 +90,7 @@ class Awaited:
 
     def solving(self) -> None:
         """The linear systems begin."""
-        self._first = time.monotonic()
+        self._first, self._reports = time.monotonic(), []
 
     def product(self, total: int) -> None:
         """A product that linear systems take; ``total`` of them are to be solved."""

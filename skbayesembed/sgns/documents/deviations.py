@@ -7,8 +7,13 @@ the mode over samples of units is therefore that of an infinitesimal jackknife,
     D / (D - 1) sum_d (H^+ (s_d - mean)) (H^+ (s_d - mean))',
 
 whatever the model takes pairs for. The likelihood leaves directions open that the prior decides;
-with its precision Lambda they have the covariance ``H^+ Lambda H^+``. Were every pair an
-observation of its own, the two would add up to ``H^+``, the covariance of Laplace's approximation.
+with its precision Lambda and the information F that pairs are expected to have at the mode, they
+have the covariance ``(F + Lambda)^-1 Lambda (F + Lambda)^-1``. It is that of the prior's pull, were
+the truth drawn from the prior, and at most the prior's own. (With H in the place of F + Lambda it
+has no bound: where a component comes or goes with ``prior_precision``, H is singular.) The pull
+that there is, ``Lambda x`` at the mode x, is beside it as one more direction: of a prior that is
+narrower than the truth, as one chosen by prediction mostly is, it is the larger part. Were every
+pair an observation of its own, units and prior would add up to Laplace's approximation.
 
 A word of one unit has an influence of zero there and would look certain. The little that is known
 of it is what the model says: given all other vectors ``B^-1 I B^-1``, I the information of its
@@ -79,6 +84,11 @@ def prior_noise(prior, rng, n, dtype=np.float64):
             z = rng.standard_normal(shape)
             draw[side] = scale * (z if root is None else root @ z) / np.sqrt(n)
     return out
+
+
+def prior_pull(prior, vectors):
+    """What the prior pulls at vectors with, its precision times their distance from its mean."""
+    return np.stack([prior.apply(side, x) - prior.linear(side) for side, x in enumerate(vectors)])
 
 
 def own_deviations(blocks, information):

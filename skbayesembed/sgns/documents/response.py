@@ -11,6 +11,12 @@ half-sample replicate (McCarthy 1969, Review of the International Statistical In
 balanced repeated replication). Being odd in the weights it is free of the bias of either. What it
 does to answers, over what first order says that these very halves do, is the `response`, by which
 deviations with the units are multiplied.
+
+Most of what first order overstates is along few directions, in which all vectors move together: at
+1,000 words, 20 components of the State of the Union addresses one of them has three fifths of the
+squared length of all deviations, and halves move by an eighth of it. So the main directions of the
+deviations have a response each, and answers are asked for theirs after that. Standard errors of
+answers are then within 11 % of what 32 further splits say, where one factor left 30 %.
 """
 
 from __future__ import annotations
@@ -29,11 +35,11 @@ from .deviations import LARGEST, spread_of
 _UNITS, PAIRS, _FEWEST_WORDS = 5.0, 2000, 20
 # Splits into halves for vectors of up to so many entries of a side, the last number beyond. From
 # split to split the response has a standard deviation of up to .1.
-_SPLITS = ((4_000, 4), (40_000, 16), (100_000, 4), (np.inf, 2))
+_SPLITS = ((4_000, 4), (40_000, 8), (100_000, 4), (np.inf, 2))
 # Splits that tell how far they are apart.
 _FEWEST_TELLING = 4
-# Median of the absolute value of a standard normal number.
-_MEDIAN = 0.6744897501960817
+# Median of the absolute value of a standard normal number, and its mean.
+_MEDIAN, _MEAN = 0.6744897501960817, 0.7978845608028654
 # The searches for the modes of halves: the response to within .015 of where they would end. Of the
 # largest models they end earlier, after two thirds of the iterations: at 2,000 words, 50 components
 # the first leaves the response within .003, the second within .016.
@@ -42,9 +48,14 @@ _SEARCH_ITERATIONS, _SEARCH_TOL, _LARGEST_TOL = 3000, 1e-4, 1e-3
 _STILL = 1e-9
 # Where halves end near modes of their own, the response is what it is up to this.
 _MOST = 2.0
+# Main directions that have a response of their own, and how far the logarithms of these are spread:
+# between those of a few splits, which are as uncertain as splits are few, and their median.
+_DIRECTIONS, _SPREAD = 8, 0.5
+# Entries of deviations at a time.
+_COLUMNS = 2**16
 
 
-def half_weights(n_units, n_entries, rng, between=(1, 16)):
+def half_weights(n_units, n_entries, rng, between=(1, 8)):
     """Weights of units in halves at random, (n_splits, 2, n_units).
 
     Half the difference of the two is what first order is asked about. There are as many splits as
@@ -59,15 +70,15 @@ def half_weights(n_units, n_entries, rng, between=(1, 16)):
     return out
 
 
-def response_of(deviations, predicted, halves, mode_of, changes, rng):
-    """Movement of answers over what first order says, 1 where nothing tells; its standard error.
+def respond(deviations, predicted, halves, mode_of, changes, rng):
+    """Multiply deviations with the units, in place, by what halves do over what first order says.
 
     Parameters
     ----------
     deviations : Deviations
         To first order.
     predicted : ndarray of shape (n_splits, 2, n_words, n_components)
-        What first order says of half the difference of the halves' modes.
+        What first order says of half the difference of the halves' modes; changed as well.
     halves : ndarray of shape (n_splits, 2, n_units)
         As of `half_weights`.
     mode_of : callable
@@ -77,26 +88,91 @@ def response_of(deviations, predicted, halves, mode_of, changes, rng):
         ``changes(words, rng)``: functions that have the `Change` of answers about some words along
         the deviations that they are given.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    response, error : float
+        Standard errors of answers over those of first order, the median of random pairs; 1 where
+        nothing tells. Its standard error; NaN of few splits.
     """
-    words, found = np.flatnonzero(deviations.n_units >= _UNITS), []
+    words, of_units = np.flatnonzero(deviations.n_units >= _UNITS), deviations.of_units()
     if words.size < _FEWEST_WORDS:
         return 1.0, np.nan
-    for both, first_order in zip(halves, predicted, strict=True):
-        ends = [mode_of(weights) for weights in both]
-        seen = words[np.all([np.any(end[:, words], axis=(0, 2)) for end in ends], axis=0)]
-        if seen.size >= _FEWEST_WORDS:
-            moved = deviations.moved_by(np.stack([0.5 * (ends[0] - ends[1]), first_order]))
-            each = np.array([_moved(f, moved, deviations) for f in changes(seen, rng)])
+    moves, seen = np.empty_like(predicted), []
+    for both, move in zip(halves, moves, strict=True):
+        first, second = (mode_of(weights) for weights in both)
+        move[:] = 0.5 * (first - second)
+        there = [np.any(end[:, words], axis=(0, 2)) for end in (first, second)]
+        seen.append(words[np.all(there, axis=0)])
+    asked = changes(words, rng)
+    before = _errors(asked, of_units)
+    respond_along_main(of_units.shifts, predicted, moves)
+    found = []
+    for some, move, first_order in zip(seen, moves, predicted, strict=True):
+        if some.size >= _FEWEST_WORDS:
+            moved = deviations.moved_by(np.stack([move, first_order]))
+            each = np.array([_moved(f, moved, deviations) for f in changes(some, rng)])
             if not np.isnan(each).all():
                 found.append(np.nanmean(each))
-    if not found:
+    if found:
+        # the mean of the middle half: halves that end in modes of their own do not count
+        quarter = len(found) // 4
+        middle = np.sort(found)[quarter : len(found) - quarter]
+        of_units.shifts[:] *= min(np.exp(np.mean(middle)), _MOST)
+    known = before > _STILL
+    if not known.any():
         return 1.0, np.nan
-    # the mean of the middle half: halves that end in modes of their own do not count
-    quarter = len(found) // 4
-    middle = np.sort(found)[quarter : len(found) - quarter]
-    response = float(min(np.exp(np.mean(middle)), _MOST))
+    response = float(np.median(_errors(asked, of_units)[known] / before[known]))
     few = len(found) < _FEWEST_TELLING
     return response, np.nan if few else response * float(np.std(found, ddof=1)) / len(found) ** 0.5
+
+
+def _errors(changes, deviations):
+    """Standard errors of answers along deviations with the units, one after the other."""
+    return np.concatenate([spread_of(deviations, f(deviations)).sampling for f in changes])
+
+
+def respond_along_main(shifts, predicted, moves):
+    """Give deviations, in place, a response of their own along each of their main directions.
+
+    Parameters
+    ----------
+    shifts : ndarray of float32 of shape (m, 2, n_words, n_components)
+        Deviations with the units, to first order.
+    predicted, moves : ndarray of float32 of shape (n_splits, 2, n_words, n_components)
+        What first order says of halves, which is changed as well, and what they did.
+    """
+    rows, told, did = (x.reshape(len(x), -1) for x in (shifts, predicted, moves))
+    columns = [slice(a, a + _COLUMNS) for a in range(0, rows.shape[1], _COLUMNS)]
+
+    def products(x):
+        parts = (x[:, c].astype(np.float64) @ rows[:, c].astype(np.float64).T for c in columns)
+        return sum(parts)
+
+    squares, basis = np.linalg.eigh(products(rows))
+    main = np.flatnonzero(squares > _STILL * squares[-1])[: -1 - _DIRECTIONS : -1]
+    if main.size == 0:
+        return
+    squares, basis = squares[main], basis[:, main]
+    # in standard errors along each direction
+    told_along, did_along = (products(x) @ basis / squares for x in (told, did))
+    change = main_responses(told_along, did_along) - 1.0
+    scaled = basis * change
+    for c in columns:
+        directions = (basis.T @ rows[:, c].astype(np.float64)) * change[:, None]
+        told[:, c] += (told_along @ directions).astype(np.float32)
+        rows[:, c] += (scaled @ (basis.T @ rows[:, c].astype(np.float64))).astype(np.float32)
+
+
+def main_responses(told, did):
+    """Responses along directions, of what splits say and do in standard errors, (n_splits, n)."""
+    size = np.log(np.maximum(np.mean(np.abs([told, did]), axis=1), 1e-9) / _MEAN)
+    together = np.sum(told * did, axis=0)
+    together /= np.maximum(np.sqrt(np.sum(told**2, axis=0) * np.sum(did**2, axis=0)), 1e-9)
+    found = size[1] - np.maximum(together, 0.0) ** 4 * size[0]
+    middle = np.median(found)
+    known = _SPREAD**2 / (_SPREAD**2 + 0.5 / len(did))
+    return np.minimum(np.exp(middle + known * (found - middle)), _MOST)
 
 
 def search_tol(n_entries):

@@ -30,10 +30,11 @@ from .deviations import (
     numbers_of,
     own_deviations,
     prior_noise,
+    prior_pull,
     sampling_weights,
 )
 from .footprint import TOGETHER, check_room
-from .response import half_weights, mode_near, pair_changes, response_of, search_tol
+from .response import half_weights, mode_near, pair_changes, respond, search_tol
 from .scores import effective_units
 
 # The residual that linear systems are solved to, relative to their size. What it leaves is along
@@ -133,7 +134,7 @@ class Sampling:
     problem : str or None
         Why there are no deviations.
     response : float
-        By which deviations of first order are multiplied (`response`); there once they are.
+        Standard errors by units over those of first order (`response`); there once they are.
     response_error : float
         Its standard error; NaN of few splits.
     of_model : bool
@@ -245,29 +246,42 @@ class Sampling:
         most, n_prior = numbers_of(model.n_words * model.n_components)
         weights = sampling_weights(self._number, of_units, most)
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
-            hessian.run = run
             shifts = np.concatenate(
                 [
                     centred(scores, weights, np.float32),
                     prior_noise(model.prior, of_prior, n_prior, np.float32),
+                    prior_pull(model.prior, mode.vectors)[None].astype(np.float32),
                     centred(scores, differences, np.float32),
                 ]
             )
-            solve_in_place(
-                hessian,
-                mode.orbit,
-                shifts,
-                _tolerance(model, self._balance),
-                awaited=self._awaited,
-            )
+            self._solve(hessian, mode.orbit, shifts, slice(len(weights), -len(differences)), run)
             own = _own(hessian, n_units)
         reference = [self._arrays[name] for name in NAMES]
         vectors, own = as_read(mode.vectors, shifts, own, reference, self._balance)
         del self._at_mode
         by_unit = self._number <= most
-        shifts, predicted = np.split(shifts, [len(weights) + n_prior])
+        shifts, predicted = np.split(shifts, [-len(differences)])
         found = Deviations(vectors, shifts, len(weights), by_unit, n_units, own, draws)
         return self._responding(found, predicted, halves, of_halves)
+
+    def _solve(self, hessian, orbit, rows, of_prior, run):
+        """What rows do to the mode, in place: of the prior by the Hessian that is expected."""
+        tol, awaited = _tolerance(hessian.model, self._balance), self._awaited
+        is_prior = np.zeros(len(rows), bool)
+        is_prior[of_prior] = True
+        awaited.solving()
+        before = 0
+        for which, curvature in ((~is_prior, hessian), (is_prior, hessian.expected())):
+            curvature.run = run
+            solve_in_place(
+                curvature,
+                orbit,
+                rows,
+                tol,
+                which=np.flatnonzero(which),
+                told=lambda n, before=before: awaited.solved(before + n, len(rows)),
+            )
+            before += np.count_nonzero(which)
 
     def _responding(self, deviations, predicted, halves, rng):
         """The deviations of first order times the response, in place."""
@@ -281,9 +295,8 @@ class Sampling:
                 with awaited.search(3, f"mode {next(numbers)} {of}"):
                     return mode_near(model, arrays, self._balance, self._half_tol, run)
 
-            found = response_of(deviations, predicted, halves, mode_of, self._changes, rng)
+            found = respond(deviations, predicted, halves, mode_of, self._changes, rng)
             self.response, self.response_error = found
-        deviations.shifts[: deviations.n_sampling] *= self.response
         self._build = self._waiting = None
         return deviations
 
@@ -334,20 +347,22 @@ def _tolerance(model, balance):
     return _LARGEST_TOL if _largest(model) else _TOL
 
 
-def solve_in_place(hessian, orbit, rows, tol=_TOL, *, awaited=None):
-    """``H^+`` times rows (m, 2, n_words, K), at right angles to the orbit of rotations."""
+def solve_in_place(hessian, orbit, rows, tol=_TOL, *, which=None, told=None):
+    """``H^+`` times rows (m, 2, n_words, K), at right angles to the orbit of rotations.
+
+    Of ``which`` of them, all by default; ``told(n)`` is called whenever n of these are done.
+    """
+    which = np.arange(len(rows)) if which is None else which
     gaussian = seen_through_products(hessian, tol, _SOFT, hessian.run).rough
     first = _LARGEST_FIRST if _largest(hessian.model) else TOGETHER
-    ends = [*range(first, len(rows), TOGETHER), len(rows)]
-    if awaited is not None:
-        awaited.solving()
+    ends = [*range(first, len(which), TOGETHER), len(which)]
     for start, end in itertools.pairwise([0, *ends]):
-        part = rows[start:end].astype(np.float64)
+        part = rows[which[start:end]].astype(np.float64)
         orbit.project(part)
         part = gaussian.solve(part).astype(np.float64)
-        rows[start:end] = orbit.project(part)
-        if awaited is not None:
-            awaited.solved(end, len(rows))
+        rows[which[start:end]] = orbit.project(part)
+        if told is not None:
+            told(end)
 
 
 def _own(hessian, n_units):

@@ -21,7 +21,7 @@ from ...inference.laplace import (
 )
 from ...inference.threads import serial
 from .hessian import Hessian, free_entries
-from .soft import SoftMaps, worthwhile
+from .soft import SoftMaps, n_present, worthwhile
 
 # Bytes of matrices up to which the Hessian is factorised; beyond, it is seen through products.
 FACTOR_BYTES = 2**30
@@ -135,6 +135,9 @@ def seen_through_products(hessian, tol=None, recycle=0, run=serial):
         return Refined(WholeGaussian(root, hessian.free, blocks), hessian.product)
     # entries held without anchors are a slice across the orbit, which then is not null
     whole = hessian.model.anchors is not None or np.all(hessian.free)
+    if not hessian.observed:
+        # a component that is zero in all contexts has no map of its own
+        whole = whole and n_present(hessian) == hessian.x.shape[2]
     if whole and worthwhile(hessian.model) and np.any(hessian.x[1]):
         whitened.soft = SoftMaps(hessian, blocks)
     root = KrylovRoot(whitened.schur, whitened.soft, **options)

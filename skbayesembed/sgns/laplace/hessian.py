@@ -53,7 +53,14 @@ class Hessian:
         Entries that vary; by default all but anchored contexts.
     run : callable, default=serial
         Maps a function over a list of argument tuples, possibly in threads.
+
+    Attributes
+    ----------
+    observed : bool
+        Whether residuals are those at the vectors, and not zero as in `expected`.
     """
+
+    observed = True
 
     def __init__(self, model, vectors, free=None, run=serial):
         self.model = model
@@ -92,18 +99,35 @@ class Hessian:
         curvature_rows_dense(self.x[0][c], self.x[1], *counts, s, r)
 
     def _curvature(self, side, c):
-        """Slopes and residuals of rows of a side, where all pairs are gone through."""
+        """Slopes and residuals of rows of a side, where all pairs are gone through.
+
+        The latter are None where they are left out.
+        """
         if self._slope is not None:
-            return tuple((t[0] if side == 0 else t[0].T)[c] for t in (self._slope, self._residual))
+            kept = (self._slope, self._residual) if self.observed else (self._slope,)
+            found = [(t[0] if side == 0 else t[0].T)[c] for t in kept]
+            return found if self.observed else (*found, None)
         x, tables = self._made_of
         s, r = np.empty((2, c.stop - c.start, self.model.n_words), x.dtype)
         make = curvature_rows_expected32 if x.dtype == np.float32 else curvature_rows_expected
         make(c.start, c.stop, tables[side], x[side], x[1 - side], s, r)
-        return s, r
+        return s, (r if self.observed else None)
 
     def _row_blocks(self):
         n = self.model.n_words
         return [slice(a, min(a + _DENSE_ROWS, n)) for a in range(0, n, _DENSE_ROWS)]
+
+    def expected(self):
+        """The same Hessian with residuals at zero, which they are expected to be: F + prior.
+
+        F is the information of the pairs at these vectors. No direction has less than the prior's
+        precision, rotations included.
+        """
+        twin = copy.copy(self)
+        twin.observed = False
+        if self._residual is not None and not self.model.pairs.dense:
+            twin._residual = [np.zeros_like(r) for r in self._residual]
+        return twin
 
     def released(self):
         """The same Hessian in which only anchored contexts are held."""
@@ -118,7 +142,8 @@ class Hessian:
         twin.x = self.x.astype(np.float32)
         if self._slope is not None:
             twin._slope = [s.astype(np.float32) for s in self._slope]
-            twin._residual = [r.astype(np.float32) for r in self._residual]
+            if self.observed or not self.model.pairs.dense:
+                twin._residual = [r.astype(np.float32) for r in self._residual]
         else:
             pairs = self.model.pairs
             twin._made_of = twin.x, [pairs.table(np.float32, side) for side in (0, 1)]
@@ -222,7 +247,8 @@ class Hessian:
         """Slopes and residuals of one target with every context: two (n_words,)."""
         pairs = self.model.pairs
         if pairs.dense:
-            return tuple(row[0] for row in self._curvature(0, slice(word, word + 1)))
+            slope, residual = self._curvature(0, slice(word, word + 1))
+            return slope[0], np.zeros_like(slope[0]) if residual is None else residual[0]
         rows = slice(*pairs.indptr[0][word : word + 2])
         out = np.zeros((2, self.model.n_words))
         out[:, pairs.indices[0][rows]] = self._slope[0][rows], self._residual[0][rows]
@@ -279,10 +305,11 @@ def _by_word(x):
 def _products_dense(x, y, slope, residual, dx, dy, side_by_side, out):
     """out = (slope * (x dy' + dx y')) y - residual dy for a block of rows, lane by lane.
 
-    ``side_by_side`` is dy word by word: one product with the residuals is quicker than many.
+    ``side_by_side`` is dy word by word: one product with the residuals is quicker than many. There
+    is none where these are None.
     """
     slope = np.ascontiguousarray(slope)
-    pull = residual @ side_by_side.reshape(len(y), -1)
+    pull = None if residual is None else residual @ side_by_side.reshape(len(y), -1)
     t = np.empty_like(slope)
     for i, mine in enumerate(out):
         np.matmul(x, dy[i].T, out=t)
@@ -290,4 +317,5 @@ def _products_dense(x, y, slope, residual, dx, dy, side_by_side, out):
             t += dx[i] @ y.T
         t *= slope
         np.matmul(t, y, out=mine)
-        mine -= pull[:, i * y.shape[1] : (i + 1) * y.shape[1]]
+        if pull is not None:
+            mine -= pull[:, i * y.shape[1] : (i + 1) * y.shape[1]]

@@ -32,6 +32,11 @@ def worthwhile(model):
     return told and not prior.coupled and k * k <= MOST and model.n_words >= 4 * k
 
 
+def n_present(hessian):
+    """Components of the contexts that are not zero."""
+    return int(np.sum(np.any(hessian.x[1] != 0.0, axis=0)))
+
+
 class SoftMaps:
     """``F = I + U (R^-T - L^-T) L^-1 U'`` with ``L L' = U'U`` and ``R R' = U'SU``.
 
@@ -49,10 +54,11 @@ class SoftMaps:
     """
 
     def __init__(self, hessian, blocks):
-        anchored = hessian.model.anchors is not None
-        k = hessian.x.shape[2]
-        present = k if anchored else int(np.sum(np.any(hessian.x[1] != 0.0, axis=0)))
-        self.maps = _Maps(present, k, anchored)
+        k, present = hessian.x.shape[2], n_present(hessian)
+        # nothing is null with anchors, nor where residuals are left out
+        regular = hessian.model.anchors is not None or not hessian.observed
+        present = k if regular else present
+        self.maps = _Maps(present, k, regular)
         alpha = np.ascontiguousarray((hessian.x[1] * hessian.free[1])[:, :present])
         self.alpha = alpha.astype(np.float32)
         self.free = hessian.free[1].astype(np.float32)
@@ -62,7 +68,7 @@ class SoftMaps:
         gram = self.maps.change(self._gram(lower, alpha.astype(inner)))
         curvature = gram[0] - _explained(hessian, blocks[0].astype(inner), alpha, self.maps)
         self.lift = self.null = None
-        if not anchored:
+        if not regular:
             half = _inverse_factor(gram[2])
             null = half.T @ half
             lift = null @ gram[1].T
@@ -116,17 +122,17 @@ class SoftMaps:
 class _Maps:
     """Matrices A, (present, K), in a basis of soft ones and null ones.
 
-    With anchors all are soft. Without, the symmetric ones of the components present are; the
+    Of a regular Hessian all are soft. Else the symmetric ones of the components present are; the
     skew-symmetric ones and those that fill other components are null.
     """
 
-    def __init__(self, present, k, anchored):
-        self.shape, self.anchored = (present, k), anchored
+    def __init__(self, present, k, regular):
+        self.shape, self.regular = (present, k), regular
         self.lower, self.strict = np.tril_indices(present), np.tril_indices(present, -1)
 
     def split(self, c):
         """Coefficients, (m, present, K), to soft ones (m, n_soft) and null ones or None."""
-        if self.anchored:
+        if self.regular:
             return c.reshape(len(c), -1), None
         (i, j), (a, b), present = self.lower, self.strict, self.shape[0]
         # a size of its own for each array: there may be none of them, or no direction at all
@@ -135,7 +141,7 @@ class _Maps:
 
     def join(self, soft, null):
         """The transpose of `split`."""
-        if self.anchored:
+        if self.regular:
             return soft.reshape(-1, *self.shape)
         (i, j), (a, b), present = self.lower, self.strict, self.shape[0]
         out = np.zeros((len(soft), *self.shape), soft.dtype)
@@ -150,7 +156,7 @@ class _Maps:
 
     def change(self, matrix):
         """A matrix over all A as its blocks (soft, soft), (soft, null), (null, null)."""
-        if self.anchored:
+        if self.regular:
             return [matrix, None, None]
         soft, null = self.split(matrix.reshape(-1, *self.shape))
         inner, mixed = self.split(soft.T.reshape(-1, *self.shape))
@@ -195,7 +201,7 @@ def _explained(hessian, whitening, alpha, maps):
     mixed = mixed.reshape(k, k, k, k)
     out -= mixed.transpose(2, 1, 0, 3)
     out -= mixed.transpose(0, 3, 2, 1)
-    return _Maps(k, k, maps.anchored).change(out.reshape(k * k, k * k))[0]
+    return _Maps(k, k, maps.regular).change(out.reshape(k * k, k * k))[0]
 
 
 def _inverted(lower):

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.stats import spearmanr
 from sklearn.exceptions import ConvergenceWarning
@@ -67,9 +68,13 @@ def answered(model):
     return np.array([[s.sampling, s.prior] for s in spreads])
 
 
-def first_order(model):
-    """Sampling parts of `answered` without the response."""
-    return answered(model)[:, 0] / model._sampling.response
+# What the response leaves open where the modes of halves are searched for to 1e-4.
+OF_SEARCHES = 5e-3
+
+
+def by_units(model):
+    """Sampling parts of `answered`."""
+    return answered(model)[:, 0]
 
 
 def well_known(model, n_units):
@@ -103,13 +108,13 @@ def test_documents_given_several_times_in_one_unit(matrix):
     products = [v[0] @ v[1].T for v in modes]
     np.testing.assert_allclose(products[0], products[1], atol=1e-6)
     well = well_known(once, FEWEST_UNITS)
-    first, second = first_order(once)[:, well], first_order(often)[:, well]
-    np.testing.assert_allclose(first, second, rtol=1e-5)
+    first, second = by_units(once)[:, well], by_units(often)[:, well]
+    np.testing.assert_allclose(first, second, rtol=OF_SEARCHES)
     np.testing.assert_allclose(once._sampling.response, often._sampling.response, rtol=1e-3)
     # weights say the same as repetitions
     weighted = make(feature_names=list(WORDS) if matrix else None, prior_precision=2.0 * r)
     weighted.fit(X, sample_weight=np.full(D, float(r)))
-    np.testing.assert_allclose(first_order(weighted)[:, well], first, rtol=1e-5)
+    np.testing.assert_allclose(by_units(weighted)[:, well], first, rtol=OF_SEARCHES)
 
 
 def test_weights_are_repetitions():
@@ -123,8 +128,9 @@ def test_weights_are_repetitions():
     np.testing.assert_allclose(products[0], products[1][np.ix_(order, order)], atol=1e-6)
     assert a._sampling.deviations.n_sampling == np.count_nonzero(times)
     # the response is read off pairs of words at random, and words have another order
-    np.testing.assert_allclose(first_order(a), first_order(b), rtol=1e-4)
-    np.testing.assert_allclose(a._sampling.response, b._sampling.response, rtol=0.05)
+    ratio = by_units(a) / by_units(b)
+    np.testing.assert_allclose(ratio, np.median(ratio), rtol=OF_SEARCHES)
+    assert abs(np.median(ratio) - 1.0) < 0.08
 
 
 def jackknife(parameters, functional):
@@ -142,12 +148,13 @@ def jackknife(parameters, functional):
 @pytest.mark.parametrize(
     "window_weights", ["linear", pytest.param("uniform", marks=pytest.mark.slow)]
 )
-def test_against_the_jackknife(window_weights):
+def test_against_the_jackknife(window_weights, monkeypatch):
     """The infinitesimal jackknife is the first order of the one that leaves documents out.
 
     With 40 documents, second order is some percent of each standard deviation: of five streams the
     lowest median ratio was 0.90. Pairs with a word of fewer than five effective units are left out.
     """
+    monkeypatch.setattr(sampling, "respond", lambda *_: (1.0, np.nan))
     parameters = {"window_weights": window_weights}
     model = make(**parameters).fit(DOCUMENTS)
     a, b = np.triu_indices(V, 1)
@@ -201,6 +208,35 @@ def test_both_parts_add_up_to_laplace_where_the_model_is_true():
     sampling.solve_in_place(hessian, mode.orbit, shifts)
     found = np.sqrt(np.sum((shifts.reshape(n, -1) @ gradients.T) ** 2, axis=0))
     np.testing.assert_allclose(found, expected, rtol=0.06)
+
+
+@pytest.mark.parametrize("components", [K, 12])
+def test_the_priors_part(components):
+    """``M Lambda M`` and ``M Lambda x x' Lambda M``, M the inverse of F + Lambda, by hand.
+
+    The first is drawn 256 times: 4.4 % of a standard deviation, five times that at most of 300
+    pairs, and it is at most the prior's own. With twelve components the mode lacks some.
+    """
+    model = make(n_components=components).fit(DOCUMENTS)
+    mode, hessian, _ = model._sampling._at_mode
+    inverse = np.linalg.inv(hessian.expected().matrix())
+    a, b = np.triu_indices(V, 1)
+    d = model._sampling.deviations
+    shifts = d.shifts[d.n_sampling :].reshape(257, -1)
+    # of logits, which no balancing changes
+    gradients = np.zeros((a.size, 2, V, components))
+    rows = np.arange(a.size)
+    gradients[rows, 0, a], gradients[rows, 1, b] = mode.vectors[1, b], mode.vectors[0, a]
+    moved = gradients.reshape(a.size, -1) @ inverse
+    noise = np.sqrt(model.prior_precision_ * np.sum(moved**2, axis=1))
+    at = np.zeros((a.size, 2, V, components))
+    at[rows, 0, a], at[rows, 1, b] = d.vectors[1, b], d.vectors[0, a]
+    found = shifts @ at.reshape(a.size, -1).T
+    assert_allclose(np.sqrt(np.sum(found[:-1] ** 2, axis=0)), noise, rtol=0.22)
+    pull = moved @ (model.prior_precision_ * mode.vectors.ravel())
+    assert_allclose(found[-1], pull, atol=0.02 * np.abs(pull).max())
+    own = np.sum(gradients**2, axis=(1, 2, 3)) / model.prior_precision_
+    assert np.all(noise**2 <= own)
 
 
 @pytest.mark.parametrize(
@@ -284,9 +320,11 @@ def test_words_of_one_unit_have_the_models_spread():
     d = model._sampling.deviations
     assert rare in d.own
     found = model.similarity("rare", "w00")
-    # what Laplace's approximation says to first order
+    # what Laplace's approximation says to first order, with residuals as they are expected
     mode, hessian, _ = make().fit(texts)._sampling._at_mode
-    draws = gaussian_at(hessian, "krylov").draw(2000, np.random.default_rng(0)).astype(float)
+    draws = (
+        gaussian_at(hessian.expected(), "krylov").draw(2000, np.random.default_rng(0)).astype(float)
+    )
     x = (mode.vectors + mode.orbit.project(draws))[:, 0]
     x = mode.vectors[0] + 0.01 * (x - mode.vectors[0])
     unit = x / np.linalg.norm(x, axis=2, keepdims=True)
