@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skbayesembed import Posterior, plotting, regress
+from skbayesembed import BayesianSGNS, Posterior, over_settings, plotting, regress
 from skbayesembed.plotting import marks
 from skbayesembed.posterior.tables import bounded
 from skbayesembed.settings import OverSettings
@@ -356,5 +356,14 @@ def test_slopes_whose_intervals_are_too_narrow():
     check(display, ["war", "law"], table.mean, table.interval)
     label = " ".join(display.ax_.get_xlabel().split())
     assert label.endswith("too narrow, since documents next to each other in time are alike: war")
+    # so does the figure of several settings
+    model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
+    texts, grid = ["the cat sat", "a dog sat"] * 10, {"window": [2, 3]}
+    several = over_settings(model, texts, lambda fitted: table, grid, own=False)
+    assert several.verdicts == table.verdict.tolist() * 2
+    said = "2 of 4 intervals are too narrow, since units next to each other in time are alike or"
+    assert f"({said} opposed)" in repr(several)
+    label = plotting.ForestDisplay.from_result(several).ax_.get_xlabel()
+    assert f"{said} opposed" in " ".join(label.split())
     plain = regress(draws, walk[1, 0], names=["war", "law"])
     assert "narrow" not in plotting.ForestDisplay.from_result(plain).ax_.get_xlabel()
