@@ -29,7 +29,7 @@ _FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
 # One-sided level of the test of units next to each other.
 LEVEL = 0.05
 # Units below which the test sees hardly half of those that are alike: of 20 with a correlation of
-# .5 from one to the next some 60 %, of 13 40 % (`benchmarks/regression.py power`).
+# .5 from one to the next 67 %, of 13 46 % (`benchmarks/regression.py power`).
 _TELLING = 20
 _HARDLY = f"fewer than {_TELLING} {{}} hardly tell whether those next to each other are alike"
 # Terms that notes of figures name.
