@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
@@ -389,8 +390,13 @@ class ForestDisplay(Display):
         notes = [] if rows.note is None else [rows.note]
         if rows.few is not None and rows.few.any():
             notes.append(f"hollow: {TOO_LITTLE}, what the prior makes of others")
-        note = "".join("\n" + textwrap.fill(note, _NOTE) for note in notes)
+        note = "".join("\n" + textwrap.fill(_held_together(note), _NOTE) for note in notes)
         return f"{rows.quantity}{below}{note}"
+
+
+def _held_together(note):
+    """A note whose probabilities are not cut where lines end."""
+    return re.sub(r"P\(.*?\) < [\d.]+|top \d+", lambda found: found[0].replace(" ", "\xa0"), note)
 
 
 class NeighborsDisplay(ForestDisplay):

@@ -30,7 +30,7 @@ _SUFFIXES = {
     "units and features": "of units and of features",
     "model": "of the model",
     "posterior": "of the model",
-    "vi": "VI, too narrow",
+    "vi": "VI, may be too narrow",
     "laplace": "Laplace approximation",
     "unmixed": "chains have not mixed",
     "known topics": "topics taken as known",
@@ -141,7 +141,7 @@ def notes_on(source: str | None) -> list[str]:
 
 
 def interval_label(prob: float, source: str | None, what: str = "interval") -> str:
-    """How a figure calls an interval, as ``"90 % interval (VI, too narrow)"``.
+    """How a figure calls an interval, as ``"90 % interval (VI, may be too narrow)"``.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def order_note(table):
     if unlikely == 0:
         return note
     which = f"all {n}" if unlikely == n else f"{unlikely} of {n}"
-    return f"{note}; P(top {n}) < {_UNLIKELY:g} for {which}: others are about as near"
+    return f"{note}; P(top {n}) < {_UNLIKELY:g} for {which}"
 
 
 def _expected(table):
