@@ -20,10 +20,13 @@ from .common.checks import check_jobs
 from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.text import materialise
+from .posterior.sources import TOO_NARROW
 from .posterior.tables import Column, Table, dashed
 
 # Entries of a sequence that are printed, and how answers are called that the prior would give.
 _MOST_ENTRIES, _NO_DATA = 3, "no data"
+# Entries that the line on intervals names.
+_FEW_ENTRIES = 4
 # Letters of a note that are printed.
 _NOTE = 60
 # Seconds from which on each setting that begins is told of.
@@ -179,8 +182,13 @@ class OverSettings(Table):
         if self.too_narrow is None or not self.too_narrow.any():
             return None
         n, of = np.count_nonzero(self.too_narrow), np.count_nonzero(np.isfinite(self.mean))
-        which = "all intervals are" if n == of else f"{n} of {of} intervals are"
-        return f"{which} too narrow, since units next to each other in time are alike or opposed"
+        which = "all intervals" if n == of else f"{n} of {of} intervals"
+        entries = dict.fromkeys(np.array(self.entries)[self.too_narrow].tolist())
+        if n < of and 0 < len(list(filter(None, entries))) <= _FEW_ENTRIES:
+            which += f" ({', '.join(entries)})"
+        return (
+            f"{which} are too narrow, since units next to each other in time are alike or opposed"
+        )
 
     def _over(self, rows):
         """What an answer is over the rows of several settings, a list of texts."""
@@ -195,7 +203,7 @@ class OverSettings(Table):
         sign = np.sign(mean)
         if self.proba_of in _SIGNED or np.unique(sign).size > 1:
             lines.append(self._kept(rows, sign, "the sign"))
-        verdicts = np.array([self.verdicts[row] for row in rows])
+        verdicts = np.array([self.verdicts[row].removesuffix(TOO_NARROW) for row in rows])
         if np.all(verdicts != ""):
             lines.append(self._kept(rows, verdicts, "the verdict {!r}"))
         return lines
