@@ -273,7 +273,7 @@ class Regression(Table):
         if self.lag_correlation is None:
             return f"{self._sampled()} taken as independent"
         if self._near() is None and not np.isnan(self.lag_correlation) and self._too_few_to_tell():
-            return f"{self._rows()} taken as independent, which {self._hardly()}"
+            return f"{self._rows()} taken as independent: {self._hardly()}"
         return ""
 
     def _on_time(self, j):

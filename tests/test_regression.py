@@ -393,7 +393,7 @@ def test_few_units_hardly_tell_whether_they_are_alike():
     assert f"; they count as independent, but fewer than 20 units {hardly})" in repr(table)
     assert "for another sample of 10 units (era), p " in table.sentences[0]
     assert table.sentences[0].endswith(
-        f"; 120 documents; units taken as independent, which fewer than 20 units {hardly})."
+        f"; 120 documents; units taken as independent: fewer than 20 units {hardly})."
     )
     assert "120 documents of 10 units (era)\n" in repr(table)
     assert table.to_frame().attrs["units_name"] == "era"
