@@ -1,6 +1,6 @@
 """Coverage of `regress`: 90 % intervals of slopes on features that are known by draws.
 
-    python benchmarks/regression.py [errors | time | presidents]
+    python benchmarks/regression.py [errors | time | power | presidents]
 
 Outcomes of 160 documents of 40 units depend on two features and a covariate. Errors of features
 are of each document, or shared by all, as those of vectors of words are; the truth is about the
@@ -10,6 +10,9 @@ table of the guide's page on regressions, in half a minute.
 `time`: the outcome has nothing to do with the feature, and units that follow each other in time
 are alike, in both; 1,000 data sets of 40 units with four documents each, what may be done, and how
 often `regress` finds them alike or opposed where it is told of time, in four minutes.
+
+`power`: how often so many units that are alike from one to the next are found to be, by their own
+residuals; 1,000 series each, in a minute.
 
 `presidents`: the same with real features, how near addresses are to *economy* and *war*, of 42
 presidents in the order of time; 200 outcomes, and what addresses' own lengths give. A minute, and a
@@ -25,6 +28,7 @@ import numpy as np
 
 from skbayesembed import BayesianSGNS, regress
 from skbayesembed.datasets import fetch_state_of_the_union
+from skbayesembed.numeric.regression import lag_correlation
 
 SLOPES = np.array([1.0, -0.5])
 N, PER, K, N_DRAWS, N_SETS = 160, 4, 16, 100, 400
@@ -55,14 +59,14 @@ def simulate(rng, kind, truth, reliability):
     return mean + error(N_DRAWS), true @ SLOPES + 0.5 * covariate + noise, covariate
 
 
-def walk(rng, memory):
+def walk(rng, memory, n_units=N // PER):
     """One number a unit, in time order, with variance one or, of memory 1, a random walk.
 
     Of memory None independent numbers about a line that rises by four over all units.
     """
     if memory is None:
-        return rng.normal(size=N // PER) + np.linspace(-2.0, 2.0, N // PER)
-    steps = rng.normal(size=N // PER)
+        return rng.normal(size=n_units) + np.linspace(-2.0, 2.0, n_units)
+    steps = rng.normal(size=n_units)
     for i in range(1, steps.size):
         steps[i] = memory * steps[i - 1] + np.sqrt(1 - memory**2 if memory < 1 else 1) * steps[i]
     return steps
@@ -98,6 +102,17 @@ def in_time():
             print(f"memory {memory!s:5} {name:26} hold {np.mean(of):.3f}  "
                   f"df {np.median(free[name]):.1f}  alike {np.mean(alike[name]):.3f}  "
                   f"opposed {np.mean(opposed[name]):.3f}", flush=True)  # fmt: skip
+
+
+def power():
+    """Print how often units are found to be alike, by how many there are and how alike."""
+    for n in (8, 13, 20, 30, 40):
+        found = []
+        for memory in (0.0, 0.5, 0.8):
+            rng = np.random.default_rng(4)
+            alike = [lag_correlation(walk(rng, memory, n))[1] <= 0.05 for _ in range(N_IN_TIME)]
+            found.append(f"{memory}: {np.mean(alike):.3f}")
+        print(f"{n} units  {'  '.join(found)}", flush=True)
 
 
 def on_presidents():
@@ -160,4 +175,5 @@ def main():
 
 
 if __name__ == "__main__":
-    {"time": in_time, "presidents": on_presidents}.get("".join(sys.argv[1:]), main)()
+    others = {"time": in_time, "power": power, "presidents": on_presidents}
+    others.get("".join(sys.argv[1:]), main)()

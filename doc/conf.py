@@ -93,6 +93,7 @@ sphinx_gallery_conf = {
     "reference_url": {"skbayesembed": None},
     "plot_gallery": True,
     "abort_on_example_error": True,
+    "reset_modules": ("matplotlib", "seaborn", "gallery_data.brief_warnings"),
     "remove_config_comments": True,
     "show_memory": False,
     "download_all_examples": False,

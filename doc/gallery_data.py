@@ -37,5 +37,14 @@ def gallery(folder: Path) -> tuple[str, str]:
     return rf"/({names})\.py$", said
 
 
+def brief_warnings(gallery_conf: dict, fname: str) -> None:
+    """Print warnings of examples without the path of the file, which is that of the build."""
+    warnings.formatwarning = _brief
+
+
+def _brief(message, category, filename, lineno, line=None):
+    return f"{category.__name__}: {message}\n"
+
+
 if __name__ == "__main__":
     sys.exit(missing(Path(sys.argv[1])))

@@ -6,20 +6,13 @@ How near is an address to *economy*, to *war*, to *law*, and what does that tell
 explaining variables are cosines of an address's vector with vectors of words. Two things make the
 slopes uncertain: which addresses there are, where those of one president resemble each other, and
 what is not known of the vectors: an error of a vector is an error of every address, so that it does
-not average out, and it draws slopes towards zero. ``regress`` allows for both. On 2026-11-23 the
-script printed, without the last two columns, reliabilities, and the lines below the table::
+not average out, and it draws slopes towards zero. ``regress`` allows for both.
 
-  slopes of year per standard deviation, 240 documents of 42 units
-  term        per   slope    se  units  features  90 % interval      df       p  verdict
-  economy   0.224   48.81  9.26   6.06         7  [33.41, 64.21]   84.1  <0.001  positive
-  war      0.0835  -14.43  9.14   6.72      6.19  [-30.01, 1.142]  26.4   0.126  not decided
-  law       0.134  -6.023  6.73    5.1      4.39  [-17.31, 5.261]  48.7   0.375  not decided
-
-Slopes are years for one standard deviation of a feature, ``per``, so that they can be compared. It
-is a description, of when addresses were near to these words, not of why: years rise from president
-to president, as does whatever else has changed, and ``regress`` takes presidents as independent of
-each other. Told of ``times``, it warns that they are not: residuals of neighbouring presidents
-correlate at .61. What to do where an outcome is not the time itself is in :ref:`regressions-time`.
+It is a description, of when addresses were near to these words, not of why: years rise from
+president to president, as does whatever else has changed, and ``regress`` takes presidents as
+independent of each other. Told of ``times``, it warns that they are not: residuals of neighbouring
+presidents correlate. What to do where an outcome is not the time itself is in
+:ref:`regressions-time`.
 """
 
 # %%
@@ -53,6 +46,7 @@ print("features", features.mean.shape, "draws", features.draws.shape)
 # %%
 # Slopes
 # ------
+# Slopes are years for one standard deviation of a feature, ``per``, so that they can be compared.
 # They are corrected for the error in the features, since what draws tell is how far estimates are
 # from the truth. ``features`` is the part of the standard error that comes of the vectors. With
 # ``times`` a warning says that presidents next to each other are alike, and so does a sentence.

@@ -18,9 +18,9 @@ from .common.checks import as_floats, check_bool, check_choice, check_list, chec
 from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, design_of
 from .corpus.periods import Times, check_times
-from .corpus.units import check_units, units_of
+from .corpus.units import check_units, name_of, units_of
 from .numeric.regression import ClusteredLeastSquares, lag_correlation
-from .slopes import LEVEL, Regression, warn_of
+from .slopes import CHANGE, LEVEL, Regression, warn_of
 
 ERRORS = ("auto", "classical", "berkson")
 # Share of a combination of features that must not be error, for its slope to be corrected.
@@ -225,7 +225,7 @@ def regress(
     if differences:
         draws, y, known, others = _differences(index, when, draws, y, known, others)
         index = when = np.arange(len(y))
-        names = [f"change of {name}" for name in names]
+        names = [f"{CHANGE}{name}" for name in names]
     _check_open(y, known, others, "differences of the outcome" if differences else "outcome")
     fit = _Fit(draws, known, y, index, error == "classical", names)
     if labels is None and source == "units":
@@ -237,6 +237,7 @@ def regress(
         _warn_of_guess(names, fit.reliabilities[1])
     called = getattr(outcome, "name", None) if outcome_name is None else outcome_name
     called = "outcome" if called is None else str(called)
+    constant = _constant_of(fit, others, len(names))
     keep = np.array([j for j, term in enumerate([*names, *others]) if term != INTERCEPT])
     scale = fit.scale[keep] if standardize else np.ones(keep.size)
     squares = np.outer(scale, scale)
@@ -253,13 +254,18 @@ def regress(
             "n_documents": n,
             "n_units": clusters.n_units,
             "prob": prob,
-            "outcome": f"change of {called}" if differences else called,
+            "outcome": f"{CHANGE}{called}" if differences else called,
             "scale": scale,
             "standardized": standardize,
             "term_sd": fit.scale[keep],
             "truth_value": _is_truth_value(outcome) and not differences,
             "differences": differences,
             "outcome_is_time": is_time,
+            "zero_one": np.append(np.zeros(len(names), bool), fit.zero_one)[keep],
+            "units_name": name_of(units),
+            "fit_units": _units_of_features(features, source),
+            "r_squared": fit.r_squared(),
+            **constant,
             **{key: of[keep] if np.ndim(of) else of for key, of in lag.items()},
         },
     )
@@ -273,6 +279,21 @@ def _is_truth_value(outcome):
     if given.dtype == object:
         return all(isinstance(value, bool | np.bool_) for value in given)
     return given.dtype == bool
+
+
+def _constant_of(fit, others, n_features):
+    """The constant and its standard error, by the names of a `Regression`; nothing without one."""
+    if INTERCEPT not in others:
+        return {}
+    j = n_features + others.index(INTERCEPT)
+    variance = fit.by_units()[j, j] + fit.by_features()[j, j]
+    return {"constant": float(fit.slopes[j]), "constant_sd": float(np.sqrt(variance))}
+
+
+def _units_of_features(features, source):
+    """How many units features are for another sample of, and their name; None of others."""
+    n_units = getattr(features, "of_units", None) if source == "units" else None
+    return None if n_units is None else (n_units, getattr(features, "units_name", None))
 
 
 def _warn_of_units(n_units, n):
@@ -320,7 +341,7 @@ def _differences(index, times, draws, y, known, terms):
     step = means[1:] - means[:-1]
     steps = (step @ draws.transpose(1, 0, 2).reshape(n, -1)).reshape(n_units - 1, len(draws), -1)
     moving = {
-        f"change of {term}": step @ column
+        f"{CHANGE}{term}": step @ column
         for term, column in zip(terms, known.T, strict=True)
         if np.ptp(column) > 0
     }
@@ -401,6 +422,8 @@ class _Fit:
     slopes : ndarray of shape (k + p,)
     scale : ndarray of shape (k + p,)
         Standard deviations of mean features and covariates; 1 of covariates that have two values.
+    zero_one : ndarray of bool of shape (p,)
+        Covariates whose values are 0 and 1.
     reliabilities : pair of ndarray of shape (k,)
         Of features by themselves, and beside the others.
     least : ClusteredLeastSquares
@@ -409,7 +432,9 @@ class _Fit:
     def __init__(self, draws, known, y, index, classical, names):
         mean = draws.mean(axis=0)
         self.matrix = np.column_stack([mean, known])
-        few = [np.unique(column).size <= 2 for column in known.T]
+        values = [np.unique(column) for column in known.T]
+        few = [of.size <= 2 for of in values]
+        self.zero_one = np.array([np.array_equal(of, [0.0, 1.0]) for of in values])
         self.scale = np.where([False] * mean.shape[1] + few, 1.0, self.matrix.std(axis=0, ddof=1))
         # checks that the columns are independent
         design_of(self.matrix, len(y), name="features and covariates")
@@ -451,6 +476,11 @@ class _Fit:
                 "them together.",
                 UserWarning,
             )
+
+    def r_squared(self):
+        """Share of the variation of the outcome that least squares on mean features explains."""
+        left = self._y - self.matrix @ np.linalg.lstsq(self.matrix, self._y)[0]
+        return float(1.0 - np.sum(left**2) / np.sum((self._y - self._y.mean()) ** 2))
 
     def explained(self):
         """Share of the variation of each term that the others explain; NaN of the constant."""

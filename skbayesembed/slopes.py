@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .common.warnings import warn_user
-from .posterior.sentences import effect, ended, p_value, side_of_zero, with_signs
+from .posterior.sentences import (
+    Step,
+    effect,
+    ended,
+    p_value,
+    side_of_zero,
+    step_of,
+    with_signs,
+)
+from .posterior.sources import TOO_NARROW
 from .posterior.tables import Column, Table, p_values
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
 # and documents a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
 _FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
 # One-sided level of the test of units next to each other.
 LEVEL = 0.05
+# Units below which the test sees hardly half of those that are alike: of 20 with a correlation of
+# .5 from one to the next 67 %, of 13 46 % (`benchmarks/regression.py power`).
+_TELLING = 20
+_HARDLY = f"fewer than {_TELLING} {{}} hardly tell whether those next to each other are alike"
 # Terms that notes of figures name.
 _FEW_TERMS = 4
 # Share of a term that others explain, above which it is said.
@@ -26,14 +43,16 @@ _TAKEN = {
 }
 # What to do where units next to each other are alike.
 _WHAT_TO_DO = (
-    "Regress differences of neighbours (differences=True), or give {}coarser units=; the chapter "
-    "on regressions says which."
+    "Regress differences of neighbours (differences=True), or give {}coarser units=, of which "
+    f"{_TELLING} or more are left; the chapter on regressions says which."
 )
 _WHAT_OF_OPPOSED = (
-    "Differences of units that are independent of each other are so: regress the units as they "
-    "are, without differences=True, if these are not found to be alike."
+    "Differences of units that are independent of each other are so, and of units that are less "
+    "alike than steps of a random walk. Regress the units as they are, too, without "
+    "differences=True: if they are found to be alike, report both regressions, and that the "
+    "intervals of both are too narrow; if not, report that of the units."
 )
-_WHAT_OF_DIFFERENCES = "Give coarser units=, such as eras."
+_WHAT_OF_DIFFERENCES = f"Give coarser units=, such as eras, {_TELLING} or more."
 _WHAT_OF_TIME = (
     "The outcome is the time itself: slopes describe when features were what, and are no evidence "
     "of more. Coarser units=, such as eras, are less alike. How nearness changes over time is a "
@@ -41,6 +60,8 @@ _WHAT_OF_TIME = (
 )
 _OPPOSED = "(opposed: as differences of units are that are independent of each other)"
 _WHEN = "(the outcome is the time itself: slopes say when features were what, not why)"
+# Before the names of what differences are of.
+CHANGE = "change of "
 _FEW = (
     f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_DOCUMENTS} documents a slope: neither intervals "
     "nor p-values are to be trusted)"
@@ -78,10 +99,27 @@ class Regression(Table):
         What the error of features was taken to be, ``"classical"`` or ``"berkson"``.
     verdict : ndarray of str of shape (n_terms,)
         ``"positive"`` or ``"negative"`` where the interval leaves zero out, ``"not decided"`` where
-        it does not.
+        it does not; ``"positive (too narrow)"`` and ``"negative (too narrow)"`` where it does and
+        is known to be too narrow.
+    too_narrow_terms : ndarray of bool of shape (n_terms,)
+        Intervals that are known to be too narrow, since units next to each other in time are alike
+        in the residuals and in the term, or opposed in both; ``too_narrow`` in data frames.
     sentences : list of str
         Of each term, to be copied.
     n_documents, n_units : int
+    units_name : str or None
+        Name of the column that units were given as, as ``df["president"]`` has one.
+    fit_units : tuple of (int, str or None) or None
+        How many units the draws of features are for another sample of, and their name; None where
+        the features do not say.
+    constant, constant_sd : float or None
+        The constant, the mean outcome where all terms are zero (of ``standardize=True``, too), and
+        its standard error, of units and of features; None without one.
+    r_squared : float
+        R-squared of least squares of the outcome on the mean features and the covariates, as for
+        features without error: one less the share of the variance of the outcome that is left.
+        Slopes of classical error are not those of least squares, and with features that were known
+        it would be larger.
     prob : float
         Probability of the intervals.
     outcome : str
@@ -97,6 +135,8 @@ class Regression(Table):
         Whether rows are differences of units next to each other in time.
     outcome_is_time : bool
         Whether the outcome is the time that was given, so that slopes say when features were what.
+    zero_one : ndarray of bool of shape (n_terms,)
+        Covariates whose values are 0 and 1, so that slopes are differences of the two.
     lag_correlation : float or None
         Correlation of the mean residual of a unit (of a document without units) with that of the
         next in time; None without ``times``, NaN where there are no residuals.
@@ -135,6 +175,12 @@ class Regression(Table):
     truth_value: bool = False
     differences: bool = False
     outcome_is_time: bool = False
+    zero_one: np.ndarray | None = None
+    units_name: str | None = None
+    fit_units: tuple[int, str | None] | None = None
+    constant: float | None = None
+    constant_sd: float | None = None
+    r_squared: float | None = None
     lag_correlation: float | None = None
     lag_p_value: float | None = None
     lag_p_value_below: float | None = None
@@ -149,7 +195,17 @@ class Regression(Table):
     @property
     def verdict(self) -> np.ndarray:
         """Of which sign each slope is, or that it is not decided, (n_terms,)."""
-        return side_of_zero(self.interval, "positive", "negative")
+        side = side_of_zero(self.interval, "positive", "negative")
+        rough = self.too_narrow_terms & (side != "not decided")
+        return np.where(rough, np.char.add(side, TOO_NARROW), side)
+
+    @property
+    def too_narrow_terms(self) -> np.ndarray:
+        """Whether each interval is known to be too narrow, (n_terms,)."""
+        near = self._near()
+        if near is None or near[1] is None:
+            return np.zeros(self.terms.size, dtype=bool)
+        return np.asarray(near[1], dtype=bool)
 
     @property
     def sentences(self) -> list[str]:
@@ -157,43 +213,72 @@ class Regression(Table):
         return [self._sentence(j) for j in range(self.terms.size)]
 
     def _sentence(self, j):
-        # terms that have two values keep their unit
-        more, term = "one", repr(str(self.terms[j]))
-        if self.term_sd is not None and self.term_sd[j] != 1.0:
-            if self.standardized:
-                more = f"one standard deviation ({self.term_sd[j]:.3g})"
-            else:
-                term += f" (its standard deviation is {self.term_sd[j]:.3g})"
         mean, low, high = with_signs(self.mean[j], self.interval[j], _digits_of(self.sd[j]))
-        decided, above = self.verdict[j] != "not decided", None
-        outcome, interval = self.outcome, f"{100 * self.prob:g} % interval"
-        if self.truth_value:
-            outcome, above = f"the probability of {self.outcome!r}", bool(self.mean[j] > 0)
-            if decided:
-                mean, interval = mean[1:], f"{interval} of the difference"
-        of = self._about()
-        of += "; slope corrected for error in the features" if self.error == "classical" else ""
-        of += "; linear probability model" if self.truth_value else ""
+        another, rows = f"{self._sampled()} of the same kind", self._about()
+        if self.units_name is not None:
+            another = f"{self.n_units} units{self._called()}"
+            of = "differences of neighbours in time order" if self.differences else "documents"
+            rows = f"{self._n_rows()} {of}"
+        sides = ("higher", "lower") if self.truth_value else ("larger", "smaller")
+        side = str(side_of_zero(self.interval[j], *sides))
+        about = "; ".join(filter(None, (
+            rows,
+            "slope corrected for error in the features" if self.error == "classical" else "",
+            "linear probability model" if self.truth_value else "",
+            self._on_independence(),
+        )))  # fmt: skip
+        of_difference = " of the difference" if side in sides else ""
         brackets = (
-            f"({interval} {low} to {high}, for another sample of "
-            f"{self._sampled()} of the same kind, {p_value(self.p_value[j])}; {of})"
+            f"({100 * self.prob:g} % interval{of_difference} {low} to {high}, for another sample "
+            f"of {another}, {p_value(self.p_value[j])}; {about})"
         )
         text = effect(
-            outcome,
-            term,
-            more,
+            self._of_what(),
+            self._step(j),
             held=self.terms.size > 1,
             figures=(mean, brackets),
-            decided=decided,
-            above=above,
+            side=side if side in sides else None,
+            sides=sides,
         )
         return ended(text + self._on_time(j), None)
 
+    def _of_what(self):
+        """What slopes are of, in a sentence."""
+        if self.truth_value:
+            return f"the probability of {self.outcome!r}"
+        if self.differences:
+            return f"the mean change of {self.outcome.removeprefix(CHANGE)!r}"
+        return f"the mean of {self.outcome!r}"
+
+    def _step(self, j):
+        """What a slope is for, in a sentence; terms that have two values keep their unit."""
+        name, sd = str(self.terms[j]), 1.0 if self.term_sd is None else self.term_sd[j]
+        more, aside = "one", "" if sd == 1.0 else f" (its standard deviation is {sd:.3g})"
+        if self.standardized and sd != 1.0:
+            more, aside = f"one standard deviation ({sd:.3g})", ""
+        if self.zero_one is not None and self.zero_one[j]:
+            where = f"where {name!r} is 1 instead of 0"
+            return Step(f"W{where[1:]}", where, "")
+        if not self.differences:
+            return step_of(repr(name), more, aside)
+        change = f"change of {name.removeprefix(CHANGE)!r}"
+        return Step(
+            f"With a {change} that is larger by {more}{aside}",
+            f"with a larger {change}{aside}",
+            f"with {more} more ",
+        )
+
+    def _on_independence(self):
+        """What brackets of a sentence end with, where nothing is known to be amiss; or empty."""
+        if self.lag_correlation is None:
+            return f"{self._sampled()} taken as independent"
+        if self._near() is None and not np.isnan(self.lag_correlation) and self._too_few_to_tell():
+            return f"{self._rows()} taken as independent: {self._hardly()}"
+        return ""
+
     def _on_time(self, j):
         """What a sentence ends with, about units next to each other."""
-        if self.lag_correlation is None:
-            return f" ({self._sampled()} taken as independent)"
-        if self._near() is None:
+        if self.lag_correlation is None or self._near() is None:
             return ""
         near, terms = self._near()
         so = "so that this interval is too narrow"
@@ -205,6 +290,13 @@ class Regression(Table):
             f"; {self._rows()} next to each other in time are {near} (correlation of residuals "
             f"{self.lag_correlation:.2f}), {so}"
         )
+
+    def _too_few_to_tell(self):
+        """Whether so few units, or differences of them, are in the order of time."""
+        return self.n_units - self.differences < _TELLING
+
+    def _hardly(self):
+        return _HARDLY.format(self._rows())
 
     def too_narrow(self) -> str | None:
         """Which intervals are too narrow and why, as below figures; None if none is known to be.
@@ -244,8 +336,12 @@ class Regression(Table):
     def _about(self):
         """What the rows are that were regressed."""
         if self.differences:
-            return f"{self._n_rows()} differences of {self.n_units} {self._sampled()} in time order"
-        return f"{self.n_documents} documents of {self.n_units} units"
+            units = f"{self.n_units} {self._sampled()}{self._called()}"
+            return f"{self._n_rows()} differences of {units} in time order"
+        return f"{self.n_documents} documents of {self.n_units} units{self._called()}"
+
+    def _called(self):
+        return "" if self.units_name is None else f" ({self.units_name})"
 
     def _rows(self):
         return "differences" if self.differences else self._sampled()
@@ -272,7 +368,40 @@ class Regression(Table):
         ]
 
     def _series(self):
-        return super()._series() | {"explained": self.explained}
+        return super()._series() | {
+            "explained": self.explained, "too_narrow": self.too_narrow_terms
+        }  # fmt: skip
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as a pandas DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            What is about the whole is in its ``attrs``: ``outcome``, ``n_documents``, ``n_units``,
+            ``units_name``, ``constant``, ``constant_se``, ``r_squared`` and ``prob``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skbayesembed import regress
+        >>> rng = np.random.default_rng(0)
+        >>> share = rng.normal(size=60)
+        >>> draws = share + 0.2 * rng.normal(size=(100, 60))
+        >>> frame = regress(draws, 2 * share + rng.normal(size=60)).to_frame()
+        >>> sorted(frame.attrs)[:3], 0.5 < frame.attrs["r_squared"] < 1
+        (['constant', 'constant_se', 'n_documents'], True)
+        """
+        frame = super().to_frame()
+        names = "outcome", "n_documents", "n_units", "units_name", "constant", "r_squared", "prob"
+        frame.attrs |= {name: getattr(self, name) for name in names}
+        frame.attrs["constant_se"] = self.constant_sd
+        return frame
 
     def _title(self):
         return f"{self.title}, {self._about()}"
@@ -283,7 +412,9 @@ class Regression(Table):
         return [
             *(per if self.standardized else []),
             "(se: of units, CR2, and of features together)",
+            *self._note_on_whole(),
             self._note_on_time(),
+            *self._note_on_units(),
             *([_OPPOSED] if (self._near() or ("",))[0] == "opposed" else []),
             *([_WHEN] if self.outcome_is_time else []),
             f"(error in the features: {known})",
@@ -293,6 +424,30 @@ class Regression(Table):
             "given the other features, too)",
             *self._note_on_terms(),
             *([] if _enough(self) else [_FEW]),
+        ]
+
+    def _note_on_whole(self):
+        """A line, in a list, on the constant and R-squared."""
+        if self.r_squared is None:
+            return []
+        found = [f"R-squared at the mean features: {self.r_squared:.2f}"]
+        if self.constant is not None:
+            found.insert(0, f"constant: {self.constant:.4g}, se {self.constant_sd:.3g}")
+        return [f"({'; '.join(found)})"]
+
+    def _note_on_units(self):
+        """A line, in a list, where features are for another sample of other units than slopes."""
+        if self.fit_units is None:
+            return []
+        n, name = self.fit_units
+        other = None not in (name, self.units_name) and name != self.units_name
+        if n == self.n_units and not other:
+            return []
+        called = "" if name is None else f" ({name})"
+        return [
+            f"(draws of features are for another sample of {n} units{called}, slopes for one of "
+            f"{self.n_units}{self._called()}: the units of fit are others than those of the "
+            "regression, or of more documents)"
         ]
 
     def _note_on_terms(self):
@@ -315,6 +470,8 @@ class Regression(Table):
                 f"whether {self._rows()} next to each other in time are alike)"
             )
         near, said = self._near(), "they count as independent"
+        if self._too_few_to_tell():
+            said += f", but {self._hardly()}"
         p = self.lag_p_value
         if near is not None:
             said = f"intervals of terms that are {near[0]}, too, are too narrow"

@@ -71,6 +71,10 @@ def test_static_embeddings(frame):
     np.testing.assert_array_equal(answers[0].interval, answers[1].interval)
     # the column has a name, a list has none
     assert ["(of 6 units (speaker))" in repr(answer) for answer in answers] == [True, False]
+    pairs = ("river", "money"), ("river", "bank")
+    said = [m.similarity_difference(*pairs).sentence for m in (found, plain)]
+    assert "for another sample of 6 units (speaker)" in said[0]
+    assert said[0].replace("6 units (speaker)", "units of the same kind") == said[1]
     assert found.report().find("units") == "6 (speaker)" and plain.units_name_ is None
     np.testing.assert_array_equal(found.transform(df["text"]), plain.transform(TEXTS))
 

@@ -84,7 +84,7 @@ def test_table():
         f"'outcome' is lower by {mean[1:]}, the other terms held (90 % interval of the difference "
         f"{low} to {high}, for another sample of units of the same kind, p "
     )
-    assert table.sentences[1].endswith("; linear probability model) (units taken as independent).")
+    assert table.sentences[1].endswith("; linear probability model; units taken as independent).")
     assert "(units count as independent of each other: where those that follow" in repr(table)
     wave = np.sin(7.0 * np.arange(N))
     terms = np.column_stack([draws.mean(axis=0), covariate, np.ones(N)])
@@ -92,7 +92,7 @@ def test_table():
     assert unrelated.verdict[0] == unrelated["verdict"][0] == "not decided"
     assert ", the other terms held, is not decided: with one more it" in unrelated.sentences[0]
     assert unrelated.sentences[0].startswith(
-        "Whether outcome is larger or smaller with more of 'work' (its standard deviation is "
+        "Whether the mean of 'outcome' is larger or smaller with more of 'work' (its standard dev"
     )
     assert "given the covariates" in repr(table) and "corrected" not in table.sentences[1]
     assert np.all(table.partial_reliability <= table.reliability) and table["reliability"][2] == 1
@@ -116,8 +116,20 @@ def test_table():
     np.testing.assert_allclose(scaled.covariance, plain.covariance * np.outer(sds, sds))
     np.testing.assert_allclose(scaled.p_value, plain.p_value)
     assert f"With one standard deviation ({sds[1]:.3g}) more of" in scaled.sentences[1]
-    assert "not decided: with one more it differs by" in scaled.sentences[2]
-    assert scaled.sentences[2].startswith("Whether the probability of 'outcome' rises or falls")
+    assert scaled.zero_one.tolist() == [False, False, True, False]
+    assert scaled.sentences[2].startswith(
+        "Whether the probability of 'outcome' is higher or lower where 'late' is 1 instead of 0, "
+        "the other terms held, is not decided: it differs by "
+    )
+    # of both slopes the same; standardising changes neither constant nor fit
+    x = np.column_stack([draws.mean(axis=0), covariate > 0, covariate, np.ones(N)])
+    by_hand = np.linalg.lstsq(x, 1.0 * (y > 0))[0]
+    left = (y > 0) - x @ by_hand
+    for one in (scaled, plain):
+        assert one.r_squared == pytest.approx(1 - np.var(left) / np.var(y > 0))
+        assert one.constant == pytest.approx(by_hand[-1]) and 0 < one.constant_sd < 1
+        assert one.to_frame().attrs["constant_se"] == one.constant_sd
+    assert f"(constant: {plain.constant:.4g}, se {plain.constant_sd:.3g}; R-sq" in repr(plain)
     assert "slopes of outcome per standard deviation" in repr(scaled) and " per " in repr(scaled)
     one = regress(draws[..., 0], y, error="berkson")
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
@@ -137,7 +149,7 @@ def test_features_that_are_nearly_alike():
     names = ["health", "hospital"]
     with pytest.warns(UserWarning, match="Slopes of features that are nearly alike") as caught:
         table = regress(draws, common, names=names, error="classical", outcome_name="votes")
-    assert " units; slope corrected for error in the features) (doc" in table.sentences[0]
+    assert " units; slope corrected for error in the features; doc" in table.sentences[0]
     assert "'health' and 'hospital' correlate at" in str(caught[0].message)
     assert table.outcome == "votes"
     x = draws - draws.mean(axis=(0, 1))
@@ -259,6 +271,7 @@ def test_units_in_time():
     # features are independent between units; a test of 5 % may hold one of them for alike
     j = int(np.argmin(table.term_alike))
     assert not table.term_alike[j]
+    assert not table.too_narrow_terms[j] and "narrow" not in table.verdict[j]
     assert table.sentences[j].endswith(f"too narrow if they are alike in {own['names'][j]!r}, too.")
     with pytest.warns(
         UserWarning, match=r"are alike: .*differences=True\), or give coarser units="
@@ -268,6 +281,13 @@ def test_units_in_time():
         )
     assert beside.term_alike.shape == (3,) and beside.term_alike[2]
     assert beside.sentences[2].endswith("so that this interval is too narrow.")
+    assert beside.too_narrow_terms[2] and beside.to_frame()["too_narrow"][2]
+    for verdict, rough, (low, high) in zip(
+        beside.verdict, beside.too_narrow_terms, beside.interval, strict=True
+    ):
+        side = "positive" if low > 0 else "negative" if high < 0 else "not decided"
+        assert verdict == side + " (too narrow)" * bool(rough and side != "not decided")
+    assert any(" (too narrow)" in verdict for verdict in beside.verdict)
     dates = np.datetime64("1900-01-01") + 400 * UNITS
     # one order in ten has independent units that are alike or opposed
     with warnings.catch_warnings():
@@ -329,6 +349,17 @@ def test_differences_of_neighbours():
     assert table.terms.tolist() == changed and table.outcome == "change of outcome"
     assert "; 29 differences of 30 units in time order" in table.sentences[0]
     assert "for another sample of units of the same kind" in table.sentences[0]
+    assert table.sentences[0].startswith(
+        "Whether the mean change of 'outcome' is larger or smaller with a larger change of 'work', "
+        "the other terms held, is not decided: with one standard deviation ("
+    )
+    assert any(
+        f"With a change of {name!r} that is larger by one standard deviation ({scale:.3g}), the "
+        "mean change of 'outcome' is " in sentence
+        for name, scale, sentence in zip(
+            ("work", "war", "age", "late"), table.scale, table.sentences, strict=True
+        )
+    )
     assert "differences next to each other in time are opposed (corr" in table.sentences[0]
     # differences of squares rise
     assert table.term_opposed[0] and not table.term_opposed[3] and not table.term_alike[0]
@@ -346,6 +377,28 @@ def test_differences_of_neighbours():
                        "differences": True} | change)  # fmt: skip
 
 
+def test_few_units_hardly_tell_whether_they_are_alike():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    draws, y, _ = sample(rng, "own", 0.9)
+    eras = pd.Series(UNITS // 3, name="era")
+    hardly = "hardly tell whether those next to each other are alike"
+    for shuffled in (rng.permutation(10) for _ in range(20)):
+        # one order in ten has independent units that are alike or opposed
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = regress(draws, y, eras, times=shuffled[eras], error="berkson")
+        if min(table.lag_p_value, table.lag_p_value_below) > 0.05:
+            break
+    assert f"; they count as independent, but fewer than 20 units {hardly})" in repr(table)
+    assert "for another sample of 10 units (era), p " in table.sentences[0]
+    assert table.sentences[0].endswith(
+        f"; 120 documents; units taken as independent: fewer than 20 units {hardly})."
+    )
+    assert "120 documents of 10 units (era)\n" in repr(table)
+    assert table.to_frame().attrs["units_name"] == "era"
+
+
 def test_features_that_rest_on_units():
     """Warned of where an answer knows of fewer units than there are documents."""
     texts = ["the cat sat on the mat", "a dog ate the old bone", "the cat ate a mouse"] * 6
@@ -358,7 +411,9 @@ def test_features_that_rest_on_units():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             regress(features, y, error="berkson")
-            regress(features, y, np.arange(18) // 3, error="berkson")
+            table = regress(features, y, np.arange(18) // 3, error="berkson")
+        other = "(draws of features are for another sample of 18 units, slopes for one of 6: "
+        assert (other in repr(table)) == (units is None)
         told = [one for one in caught if "features rest on" in str(one.message)]
         assert len(told) == (units is not None)
         if told:

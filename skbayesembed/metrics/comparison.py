@@ -68,6 +68,9 @@ class Comparison(Table):
     reliable : ndarray of bool of shape (n_models,)
         Whether a score is an estimate to rely on: False of sums where ``bad_share`` is above 0.02
         or ``p_share`` above 0.2.
+    gain : ndarray of shape (n_models,)
+        Of scores per pair of words, ``elpd`` less that of guessing, log 1/2; NaN of others. Pairs
+        with words that the model left out count as guessed.
     verdict : ndarray of str of shape (n_models,)
         ``"best"``; ``"not told apart"`` from the best, where the difference is below two of its
         standard errors; of sums ``"alike"``, where it is below four, whatever its standard error;
@@ -107,6 +110,13 @@ class Comparison(Table):
         """Whether scores are estimates to rely on, an ndarray of bool of shape (n_models,)."""
         # what is not known is NaN, and speaks against none
         return ~((self.bad_share > _MOST_BAD) | (self.p_share > _MOST_PARAMETERS))
+
+    @property
+    def gain(self) -> np.ndarray:
+        """``elpd`` less that of guessing, an ndarray of shape (n_models,); NaN where not known."""
+        if not (self.of_units and self.scored == PAIR):
+            return np.full(self.elpd.size, np.nan)
+        return self.elpd - np.log(0.5)
 
     @property
     def verdict(self) -> np.ndarray:
@@ -150,7 +160,16 @@ class Comparison(Table):
         errors = self.se_difference[self.se_difference > _ROUNDING * np.abs(self.elpd).max()]
         if not errors.size:
             return least
-        return max(least, -int(np.floor(np.log10(errors.min()))))
+        least = max(least, -int(np.floor(np.log10(errors.min()))))
+        # and more, where a difference in print would be two standard errors in print
+        return next((d for d in (least, least + 1) if self._shows_sides(d)), least + 2)
+
+    def _shows_sides(self, digits):
+        """Whether differences are above or below two standard errors in print as they are."""
+        size, errors = np.abs(self.difference[1:]), self.se_difference[1:]
+        shown = np.round(size, digits) - _ERRORS * np.round(errors, digits)
+        sides = np.sign(np.round(shown, digits + 1)) == np.sign(size - _ERRORS * errors)
+        return bool(np.all(sides | (size <= _ROUNDING * np.abs(self.elpd).max())))
 
     def _unmixed(self):
         return np.array([found is False for found in self.converged])
@@ -159,7 +178,7 @@ class Comparison(Table):
         return np.array([n or 1 for n in self.modes_that_matter], dtype=int)
 
     def _notes(self):
-        notes = [self._scale(), self._verdict_line(), *super()._notes()]
+        notes = [self._scale(), self._verdict_line(), *self._gains(), *super()._notes()]
         if self._unmixed().any():
             notes.append(
                 "(not mixed: elpd is that of the part of the posterior that chains are in; leave "
@@ -180,6 +199,22 @@ class Comparison(Table):
             return f"{scale}{guess if self.scored == PAIR else ''})"
         scale = f"(elpd: a sum over {self.n:,} observations)"
         return scale if self.note is None else f"{scale}\n{self.note}"
+
+    def _gains(self):
+        """A line, in a list, on what models gain over guessing; none where that is not known."""
+        best, others = self.gain[0], self.gain[1:]
+        if np.isnan(best):
+            return []
+        if best <= 0:
+            return ["(gain over guessing: none)"]
+        texts = [
+            f"{str(name)!r} has {100 * gain / best:.0f} %"
+            for name, gain in zip(self.names[1:], others, strict=True)
+        ]
+        if len(texts) > _MOST_NAMES:
+            texts[_MOST_NAMES - 1 : -1] = [".."]
+        shares = ", ".join(texts)
+        return [f"(gain over guessing: {best:.4f} of {str(self.names[0])!r}, of which {shares})"]
 
     def _verdict_line(self):
         """What differences come to, a line."""
@@ -231,7 +266,7 @@ class Comparison(Table):
 
     def _series(self):
         names = (
-            "verdict", "reliable", "bad_share", "p_share", "converged", "modes_that_matter"
+            "gain", "verdict", "reliable", "bad_share", "p_share", "converged", "modes_that_matter"
         )  # fmt: skip
         return super()._series() | {name: getattr(self, name) for name in names}
 

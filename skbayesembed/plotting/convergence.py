@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import binom, rankdata
+from scipy.stats import hypergeom, rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_list
@@ -429,6 +429,8 @@ class RankDisplay(ChainsDisplay):
     ----------
     steps_ : list of list of matplotlib.patches.StepPatch
         For each entry and chain, shares of draws in bins of the ranks, over those of even ranks.
+    bands_ : list of (float, float)
+        For each entry, ends of the grey band.
     axes_ : ndarray of Axes of shape (n_entries,)
     ax_ : matplotlib.axes.Axes
         The first of them.
@@ -436,9 +438,10 @@ class RankDisplay(ChainsDisplay):
 
     Notes
     -----
-    The grey band holds 90 % of bins of chains that have mixed and whose draws are independent, so
-    that about one bin in ten outside of it is expected; draws that depend on each other scatter
-    more.
+    The grey band holds about 90 % of bins of chains that have mixed and whose draws are
+    independent. Counts are whole, so that it is not 90 % exactly; the label has the share.
+    All chains split the ranks in a bin between them, without replacement: the count of one is
+    hypergeometric. Draws that depend on each other scatter more, so that more are outside.
 
     References
     ----------
@@ -486,14 +489,12 @@ class RankDisplay(ChainsDisplay):
         2
         """
         panels = self._panels(ax, sharex=True, sharey=True)
-        self.steps_ = []
+        self.steps_, self.bands_ = [], []
         for axes, (label, draws) in zip(panels, self.draws.items(), strict=True):
             shares = ranks(draws)
-            n_bins = shares.shape[1]
-            edges = np.linspace(0.0, 1.0, n_bins + 1)
-            low, high = binom.ppf([0.05, 0.95], draws.shape[1], 1 / n_bins) * (
-                n_bins / draws.shape[1]
-            )
+            edges = np.linspace(0.0, 1.0, shares.shape[1] + 1)
+            low, high, outside = even_band(*draws.shape)
+            self.bands_.append((low, high))
             axes.axhspan(low, high, color=LIGHT, lw=0, zorder=0)
             axes.axhline(1.0, color=GREY, lw=0.6, zorder=0)
             self.steps_.append([
@@ -504,9 +505,10 @@ class RankDisplay(ChainsDisplay):
             ])  # fmt: skip
             axes.margins(x=0.0)
             self._head(axes, label, draws)
+        few = f"about 1 in {1 / outside:.0f} outside is expected" if outside else "none is outside"
         axes.set_xlabel(
-            "rank among the draws of all chains\ngrey: 90 % of bins of even chains;\n"
-            "about 1 in 10 outside is expected"
+            "rank among the draws of all chains\n"
+            f"grey: {100 * (1 - outside):.0f} % of bins of independent draws;\n{few}"
         )
         self._key(self.steps_[-1])
         panels[len(panels) // 2].set_ylabel("share of draws / even share")
@@ -523,7 +525,47 @@ def ranks(draws, n_bins=_BINS):
         As many as there are draws in a chain, if these are fewer.
     """
     n_bins = min(n_bins, draws.shape[1])
-    place = (rankdata(draws, method="average").reshape(draws.shape) - 0.5) / draws.size
-    bins = np.minimum((place * n_bins).astype(int), n_bins - 1)
+    bins = _bins_of(rankdata(draws, method="average"), n_bins).reshape(draws.shape)
     counts = np.stack([np.bincount(row, minlength=n_bins) for row in bins])
     return counts * (n_bins / draws.shape[1])
+
+
+def _bins_of(rank, n_bins):
+    """The bin of each rank, from 1 to their number."""
+    place = (rank - 0.5) / rank.size
+    return np.minimum((place * n_bins).astype(int), n_bins - 1)
+
+
+def even_band(n_chains, n_draws, n_bins=_BINS, level=0.9):
+    """The band that `ranks` of independent draws are in, with a probability next to ``level``.
+
+    Parameters
+    ----------
+    n_chains, n_draws, n_bins : int
+        As of `ranks`.
+    level : float
+
+    Returns
+    -------
+    low, high : float
+        Between possible values, half a count beyond the last inside.
+    outside : float
+        Probability of a bin outside.
+    """
+    n_bins = min(n_bins, n_draws)
+    total = n_chains * n_draws
+    # ranks in a bin: one more in some where bins do not divide them
+    sizes = np.bincount(_bins_of(np.arange(1, total + 1), n_bins), minlength=n_bins)
+    counts = np.arange(-1, min(n_draws, sizes.max()) + 1)
+    below = hypergeom(total, sizes[:, None], n_draws).cdf(counts).mean(axis=0)
+    tail = 0.5 * (1.0 - level)
+    # of the two counts about either quantile, those whose tails add up to nearest the level
+    firsts, lasts = (int(np.searchsorted(below, q)) for q in (tail, 1.0 - tail))
+    outside, low, high = min(
+        ((below[i - 1] + 1.0 - below[j], i, j)
+         for i in (firsts, firsts + 1) for j in (lasts - 1, lasts) if 0 < i <= j),
+        key=lambda band: (round(abs(band[0] - 1.0 + level), 9), band[2] - band[1]),
+    )  # fmt: skip
+    unit = n_bins / n_draws
+    outside = float(outside) if outside > 1e-12 else 0.0
+    return (counts[low] - 0.5) * unit, (counts[high] + 0.5) * unit, outside

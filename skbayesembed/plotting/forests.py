@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..corpus.design import INTERCEPT
 from ..posterior.results import Result
-from ..posterior.sources import TOO_LITTLE, interval_label
+from ..posterior.sources import TOO_LITTLE, TOO_NARROW, interval_label
 from ..posterior.tables import bounded, p_values
 from ..sgns.neighbours import order_note
 from .canvas import Display, can
@@ -172,6 +173,7 @@ def _over_settings(table):
         entry, again = table.entries[i], n and groups[n] == groups[n - 1]
         labels.append(settings[i] if not entry else entry if again else f"{settings[i]}: {entry}")
     zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
+    note = "; ".join(filter(None, (note, table.note_on_narrow()))) or None
     return Rows(
         labels, table.mean[known], table.interval[known], "estimate", table.title, (), zero, note,
         groups=groups if any(table.entries) else None,
@@ -181,7 +183,8 @@ def _over_settings(table):
 def _is_of_slopes(table):
     # verdicts of other answers stand beside a probability
     return table.proba_of is None and bool(
-        {"positive", "negative", "not decided"} & set(table.verdicts)
+        {"positive", "negative", "not decided"}
+        & {verdict.removesuffix(TOO_NARROW) for verdict in table.verdicts}
     )
 
 
@@ -387,8 +390,13 @@ class ForestDisplay(Display):
         notes = [] if rows.note is None else [rows.note]
         if rows.few is not None and rows.few.any():
             notes.append(f"hollow: {TOO_LITTLE}, what the prior makes of others")
-        note = "".join("\n" + textwrap.fill(note, _NOTE) for note in notes)
+        note = "".join("\n" + textwrap.fill(_held_together(note), _NOTE) for note in notes)
         return f"{rows.quantity}{below}{note}"
+
+
+def _held_together(note):
+    """A note whose probabilities are not cut where lines end."""
+    return re.sub(r"P\(.*?\) < [\d.]+|top \d+", lambda found: found[0].replace(" ", "\xa0"), note)
 
 
 class NeighborsDisplay(ForestDisplay):

@@ -274,7 +274,7 @@ class TopicWordsDisplay(WordsDisplay):
     >>> [axes.get_title("left") for axes in display.axes_]
     ['topic 0', 'topic 1']
     >>> display.figure_.get_supxlabel().splitlines()[1]
-    '90 % interval (VI, too narrow)'
+    '90 % interval (VI, may be too narrow)'
     """
 
     _what, _method = "topic", "top_words"

@@ -79,6 +79,8 @@ class About:
         Whether effective units are those of all periods together.
     of_units : int or None
         How many units intervals rest on that are for another sample of them.
+    units_name : str or None
+        Name of the column that these were given as.
     """
 
     title: str | None = None
@@ -89,6 +91,7 @@ class About:
     asides: Sequence[str] = ()
     lent: bool = False
     of_units: int | None = None
+    units_name: str | None = None
 
 
 class Result(Bunch):
@@ -112,6 +115,8 @@ class Result(Bunch):
         Probability of the intervals.
     of_units : int or None
         How many units were sampled, where intervals are for another sample of them.
+    units_name : str or None
+        Name of the column that these were given as, where it had one.
     source : str or None
         What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
@@ -148,6 +153,11 @@ class Result(Bunch):
     def of_units(self) -> int | None:
         """How many units were sampled, where its intervals are for another sample of them."""
         return self._about.of_units
+
+    @property
+    def units_name(self) -> str | None:
+        """Name of the column that these were given as."""
+        return self._about.units_name
 
     @property
     def axes(self) -> dict[str, list]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: st
     Parameters
     ----------
     found : mapping of str to object
-        ``mean``, a number, and ``interval`` (2,).
+        ``mean``, a number, and ``interval`` (2,); of an `Answer` the units, too.
     source : str or None
         As of `sources.source_of`; of a point estimate there is no interval.
     prob : float
@@ -109,6 +109,9 @@ def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: st
         least = min(-int(np.floor(np.log10(end))), most)
     mean, low, high = rounded([found["mean"], *found["interval"]], sign, least, most)
     rests = "".join(_RESTS_ON.get(part, "") for part in (source or "").split(", "))
+    name, n_units = getattr(found, "units_name", None), getattr(found, "of_units", None)
+    if source == "units" and name is not None and n_units is not None:
+        rests = f", for another sample of {n_units:,} units ({name})"
     return f"{mean} ({100 * prob:g} % interval {low} to {high}{rests})"
 
 
@@ -155,56 +158,78 @@ def ended(text: str, source: str | None, n_units: float = np.inf) -> str:
     return f"{text}{few if n_units < FEW_UNITS else ''}{caveat}."
 
 
+class Step(NamedTuple):
+    """What a slope is for, in words.
+
+    Attributes
+    ----------
+    lead, where, then : str
+        At the head of a sentence, behind "is larger or smaller", and before "it differs by".
+    """
+
+    lead: str
+    where: str
+    then: str
+
+
+def step_of(term: str, more: str = "one", aside: str = "") -> Step:
+    """The `Step` that is ``more`` of a term, with what is to be known of it in brackets.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import step_of
+    >>> step_of("'war'").lead, step_of("'war'", aside=" (its standard deviation is 0.3)").where
+    ("With one more of 'war'", "with more of 'war' (its standard deviation is 0.3)")
+    """
+    return Step(
+        f"With {more} more of {term}{aside}", f"with more of {term}{aside}", f"with {more} more "
+    )
+
+
 def effect(
     of: str,
-    term: str,
-    more: str,
+    step: Step,
     *,
     held: bool,
     figures: tuple[str, str],
-    decided: bool,
-    above: bool | None = None,
+    side: str | None,
+    sides: tuple[str, str] = ("larger", "smaller"),
 ) -> str:
     """What a slope is: a difference where its sign is decided, else that it is not.
 
     Parameters
     ----------
-    of, term : str
-        What the slope is of, and for, as in print.
-    more : str
-        How much more of the term.
+    of : str
+        What the slope is of.
+    step : Step
+        What it is for.
     held : bool
         Whether there are other terms.
     figures : (str, str)
-        The slope, and what stands in brackets behind it.
-    decided : bool
-    above : bool or None
-        Of a probability, whether its slope is positive, the slope in ``figures`` being without a
-        sign where it is decided; None of all else.
+        The slope, with its sign, and what stands in brackets behind it.
+    side : str or None
+        Which of the ``sides`` the slope is on; None where that is not decided.
+    sides : (str, str)
+        Words for above and below.
 
     Examples
     --------
-    >>> from skbayesembed.posterior.sentences import effect
-    >>> options = {"held": False, "figures": ("+2", "(-1 to +5)")}
-    >>> effect("the year", "'war'", "one", **options, decided=False)
-    "Whether the year is larger or smaller with more of 'war' is not decided: with one more it \
-differs by +2 (-1 to +5)"
-    >>> options = {"held": False, "figures": ("0.2", "(0.1 to 0.3)"), "above": True}
-    >>> effect("the probability of 'vote'", "'war'", "one", **options, decided=True)
-    "With one more of 'war', the probability of 'vote' is higher by 0.2 (0.1 to 0.3)"
+    >>> from skbayesembed.posterior.sentences import effect, step_of
+    >>> options = {"held": False, "figures": ("-2", "(-5 to +1)")}
+    >>> effect("the mean year", step_of("'war'"), **options, side=None)
+    "Whether the mean year is larger or smaller with more of 'war' is not decided: with one more \
+it differs by -2 (-5 to +1)"
+    >>> effect("the mean year", step_of("'war'"), **options, side="smaller")
+    "With one more of 'war', the mean year is smaller by 2 (-5 to +1)"
     """
     beside = ", the other terms held" if held else ""
     slope, brackets = figures
-    if decided and above is not None:
-        side = "higher" if above else "lower"
-        return f"With {more} more of {term}, {of} is {side} by {slope}{beside} {brackets}"
-    if decided:
-        return f"With {more} more of {term}, {of} differs by {slope}{beside} {brackets}"
+    if side is not None:
+        return f"{step.lead}, {of} is {side} by {slope.lstrip('+-')}{beside} {brackets}"
     comma = "," if held else ""
-    sides = "is larger or smaller" if above is None else "rises or falls"
     return (
-        f"Whether {of} {sides} with more of {term}{beside}{comma} is not decided: "
-        f"with {more} more it differs by {slope} {brackets}"
+        f"Whether {of} is {sides[0]} or {sides[1]} {step.where}{beside}{comma} is not decided: "
+        f"{step.then}it differs by {slope} {brackets}"
     )
 
 

@@ -12,6 +12,8 @@ FEW_UNITS = 3
 # what the prior makes of other periods.
 FEWEST_USES = 10
 TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
+# Behind verdicts on intervals that are known to be too narrow.
+TOO_NARROW = " (too narrow)"
 # Below tables, of what other periods lend; the head of the column.
 UNITS_OF_ALL = "units, all periods"
 NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many it rests on in effect; other periods lend theirs)"
@@ -28,7 +30,7 @@ _SUFFIXES = {
     "units and features": "of units and of features",
     "model": "of the model",
     "posterior": "of the model",
-    "vi": "VI, too narrow",
+    "vi": "VI, may be too narrow",
     "laplace": "Laplace approximation",
     "unmixed": "chains have not mixed",
     "known topics": "topics taken as known",
@@ -139,7 +141,7 @@ def notes_on(source: str | None) -> list[str]:
 
 
 def interval_label(prob: float, source: str | None, what: str = "interval") -> str:
-    """How a figure calls an interval, as ``"90 % interval (VI, too narrow)"``.
+    """How a figure calls an interval, as ``"90 % interval (VI, may be too narrow)"``.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..posterior.tables import Column, Table
+from ..posterior.tables import Column, Table, dashed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,11 @@ _BY_MASS = (
     "(shares go by log mass, how much of the posterior a mode holds, not by the height of its "
     "likelihood)"
 )
+
+# Below one with a mode that has no mass.
+_NOT_WEIGHED = "(a dash: a mode that was not weighed, as one that is the only one found)"
+# Shares that are smaller are printed as such.
+_LEAST_SHARE = 0.001
 
 
 class Modes(Sequence):
@@ -104,6 +109,7 @@ class _ModeTable(Table):
         )
         joined = groups_joined(self._modes)
         notes = [f"({joined})"] if joined else []
+        notes += [_NOT_WEIGHED] * any(mode.mass is None for mode in self._modes)
         return notes + [_BY_MASS] * higher + [_UNMIXED] * (not self._mixed)
 
     def _columns(self):
@@ -117,16 +123,22 @@ class _ModeTable(Table):
         led = np.array([mode.n_exchanges for mode in self._modes], dtype=int)
         return [
             Column("mode", np.arange(len(self._modes)), (), "d"),
-            Column("share", figures(lambda mode: mode.share), ("share",), ".3g"),
+            Column("share", figures(lambda mode: mode.share), ("share",), _shares),
             Column("starts", starts, ("n_starts",), "d"),
             *([Column("exchanges", led, ("n_exchanges",), "d")] if led.any() else []),
             Column(
                 "log likelihood", figures(lambda mode: mode.log_likelihood), ("log_likelihood",),
                 ".1f",
             ),
-            Column("log mass", mass, ("log_mass",), ".1f"),
-            Column("error", error, ("error",), ".1f"),
+            Column("log mass", mass, ("log_mass",), dashed(".1f")),
+            Column("error", error, ("error",), dashed(".1f")),
         ]  # fmt: skip
+
+
+def _shares(values):
+    return [
+        f"<{_LEAST_SHARE:g}" if 0 < value < _LEAST_SHARE else f"{value:.3g}" for value in values
+    ]
 
 
 def groups_joined(modes):

@@ -39,7 +39,7 @@ def order_note(table):
     if unlikely == 0:
         return note
     which = f"all {n}" if unlikely == n else f"{unlikely} of {n}"
-    return f"{note}; P(top {n}) < {_UNLIKELY:g} for {which}: others are about as near"
+    return f"{note}; P(top {n}) < {_UNLIKELY:g} for {which}"
 
 
 def _expected(table):
@@ -82,10 +82,8 @@ def order_notes(table):
             f"{unlikely} of these {n}: whether those are among the nearest is not known. Report "
             "cosines with their intervals, and no order"
         )
-    return [
-        f"P(top {n}) is below {_UNLIKELY:g} for {found}. Fewer n_components, or words "
-        "(max_features), narrow intervals"
-    ]
+    more = "text of more units" if table.n_units is not None else "text"
+    return [f"P(top {n}) is below {_UNLIKELY:g} for {found}. More {more} narrows intervals"]
 
 
 def units_notes(table):

@@ -13,7 +13,7 @@ from ..corpus.design import INTERCEPT, design_of
 from ..corpus.known import known_counts
 from ..corpus.units import check_units, units_of
 from ..numeric.regression import ClusteredLeastSquares
-from ..posterior.sentences import effect, ended, p_value, side_of_zero, with_signs
+from ..posterior.sentences import effect, ended, p_value, side_of_zero, step_of, with_signs
 from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
@@ -106,7 +106,7 @@ class TopicEffects(Table):
         >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
         >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
         >>> effects = model.fit(data.counts).effects(data.counts, {"year": list(range(40))})
-        >>> "the share of topic 0" in effects.sentence(0, "year")
+        >>> "the mean share of topic 0" in effects.sentence(0, "year")
         True
         """
         n_topics = self.mean.shape[1]
@@ -116,19 +116,19 @@ class TopicEffects(Table):
         j = self._place(term)
         mean, low, high = with_signs(self.mean[j, topic], self.interval[j, topic], 2)
         none = self.unmixed is not None and topic in self.unmixed
+        side = str(side_of_zero(self.interval[j, topic], "larger", "smaller"))
         return ended(
             effect(
-                f"the share of topic {topic} ({self.words[topic]})",
-                repr(str(self.terms[j])),
-                "one",
+                f"the mean share of topic {topic} ({self.words[topic]})",
+                step_of(repr(str(self.terms[j]))),
                 held=self.terms.size > 2,
                 figures=(
                     mean,
-                    f"({100 * self.prob:g} % interval {low} to {high}, for another sample of units "
-                    f"of the same kind, {p_value(self.p_value[j, topic])}; {self.n_documents} "
-                    f"documents of {self.n_units} units; {self._vectors()})",
+                    f"({100 * self.prob:g} % interval of the difference {low} to {high}, for "
+                    f"another sample of units of the same kind, {p_value(self.p_value[j, topic])}; "
+                    f"{self.n_documents} documents of {self.n_units} units; {self._vectors()})",
                 ),
-                decided=side_of_zero(self.interval[j, topic], "more", "less") != "not decided",
+                side=None if side == "not decided" else side,
             ),
             "unmixed" if none else None,
         )

@@ -116,6 +116,8 @@ def test_similarity_change_is_a_contrast(fitted):
     found = fitted.contrast(*ends)
     np.testing.assert_allclose(found.draws[:, 0], change.draws, atol=1e-12)
     assert change.prob_increase == found.prob_positive[0] and "prob_positive" not in change
+    wide = fitted.similarity_change("w00", LIST, prob=1.0 - 1e-15).interval
+    assert -2.0 <= wide[0] < change.interval[0] and change.interval[1] < wide[1] <= 2.0
 
 
 # -- questions in a period -----------------------------------------------------------------------

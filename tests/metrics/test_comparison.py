@@ -137,6 +137,37 @@ def test_standard_errors_are_not_rounded_away():
     assert float(row.split()[-1]) > 0
 
 
+def test_a_difference_of_two_standard_errors_is_seen_on_its_side():
+    # .0160 and .0104 in print are .02 and .01, as if it were two standard errors
+    d = np.array([0.016 - 0.0104 * 20**0.5, 0.016 + 0.0104 * 20**0.5] * 10)
+    d = 0.016 + (d - 0.016) * np.sqrt(19 / 20)
+    scores = -30.0 + np.sin(np.arange(20.0))
+    a, b = (
+        Bunch(elpd=x.mean(), se=0.5, pointwise=x / 20, scores=x, scored="snippet")
+        for x in (scores, scores - d)
+    )
+    table = compare_models({"a": a, "b": b})
+    assert table.se_difference[1] == pytest.approx(0.0104) and table.verdict[1] == "not told apart"
+    row = repr(table).splitlines()[2].split()
+    assert row[-2:] == ["-0.016", "0.010"]
+    assert "gain" not in repr(table) and np.isnan(table.gain).all()
+
+
+def test_gain_over_guessing():
+    guess = np.log(0.5)
+    found = {
+        name: Bunch(elpd=guess + gain, se=0.1, pointwise=np.full(4, (guess + gain) / 4),
+                    scores=np.full(4, guess + gain), scored="pair of words")
+        for name, gain in (("five", 0.003), ("twenty", 0.004))
+    }  # fmt: skip
+    table = compare_models(found)
+    np.testing.assert_allclose(table.gain, [0.004, 0.003])
+    assert "(gain over guessing: 0.0040 of 'twenty', of which 'five' has 75 %)" in repr(table)
+    for one in found.values():
+        one.elpd = one.elpd - 0.01
+    assert "(gain over guessing: none)" in repr(compare_models(found))
+
+
 def test_weights_are_repetitions():
     rng = np.random.default_rng(1)
     a, b, times = rng.normal(size=9), rng.normal(size=9), rng.integers(1, 5, size=9)

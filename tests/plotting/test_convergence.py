@@ -6,11 +6,11 @@ import copy
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import hypergeom
 
 from skbayesembed import Posterior
 from skbayesembed.plotting import ELBODisplay, RankDisplay, TraceDisplay
-from skbayesembed.plotting.convergence import ranks
+from skbayesembed.plotting.convergence import even_band, ranks
 
 
 def test_the_path_of_the_bound(variational):
@@ -93,15 +93,33 @@ def test_ranks_are_shares_in_bins(stuck):
     for chain, step in enumerate(display.steps_[0]):
         counts, _ = np.histogram(order[chain], bins=20, range=(0, draws.size))
         np.testing.assert_allclose(step.get_data().values, counts * 20 / 200)
+    assert display.bands_ == [even_band(2, 200)[:2]]
+    share = even_band(2, 200)[2]
+    assert f"grey: {100 * (1 - share):.0f} % of bins" in display.ax_.get_xlabel()
 
 
-def test_ranks_of_chains_that_mix_are_in_the_band():
-    draws = np.random.default_rng(1).normal(size=(4, 2000))
-    low, high = binom.ppf([1e-6, 1 - 1e-6], 2000, 1 / 20) / 100
-    # 80 bins, each outside with a probability of 2e-6 (of fewer, since ranks are without
-    # replacement)
-    assert ((low <= ranks(draws)) & (ranks(draws) <= high)).all()
-    np.testing.assert_allclose(ranks(draws).mean(axis=1), 1.0)
+@pytest.mark.parametrize("shape", [(2, 300), (4, 1000), (3, 130)])
+def test_the_band_holds_as_many_bins_of_independent_draws_as_it_says(shape):
+    n_chains, n_draws = shape
+    low, high, expected = even_band(*shape)
+    # counts are whole: one bin's tails are jumps of 2 to 5 %, so that 10 % are met to within 4
+    assert abs(expected - 0.1) < 0.04
+    if shape == (2, 300):
+        count = hypergeom(600, 30, 300)
+        inside = [k for k in range(31) if low < k * 20 / 300 < high]
+        np.testing.assert_allclose(count.pmf(inside).sum(), 1.0 - expected, rtol=1e-9)
+    rng, found = np.random.default_rng(0), []
+    for _ in range(200):
+        shares = ranks(rng.normal(size=shape))
+        found.append(((shares < low) | (shares > high)).mean())
+        np.testing.assert_allclose(shares.mean(axis=1), 1.0)
+    # four Monte Carlo standard errors of the mean of 200 sets
+    assert abs(np.mean(found) - expected) < 4 * np.std(found) / 200**0.5
+
+
+def test_a_single_chain_has_its_own_ranks():
+    assert even_band(1, 200)[2] == 0.0
+    np.testing.assert_allclose(ranks(np.random.default_rng(0).normal(size=(1, 200))), 1.0)
 
 
 def test_unknown_names_are_refused(sampled):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skbayesembed import Posterior, plotting, regress
+from skbayesembed import BayesianSGNS, Posterior, over_settings, plotting, regress
 from skbayesembed.plotting import marks
 from skbayesembed.posterior.tables import bounded
 from skbayesembed.settings import OverSettings
@@ -56,15 +56,17 @@ def test_neighbours_that_are_unlikely_are_noted(by_units):
     table._resting_on("units")
     label = plotting.NeighborsDisplay.from_result(table).ax_.get_xlabel()
     # in as many lines as it needs
-    found = "expected in the top 3 in another sample of units: about 1; P(top 3) < 0.1 for 2 of 3: "
-    assert " ".join(label.split()).endswith(f"{found}others are about as near")
+    found = "expected in the top 3 in another sample of units: about 1; P(top 3) < 0.1 for 2 of 3"
+    assert " ".join(label.split()).endswith(found)
+    # a probability is not cut
+    assert any("P(top 3) < 0.1" in line.replace("\xa0", " ") for line in label.splitlines())
 
 
 @pytest.mark.parametrize(
     ("fit", "label"),
     [
         ("by_units", "80 % interval (sampling of units)"),
-        ("variational", "80 % interval (VI, too narrow)"),
+        ("variational", "80 % interval (VI, may be too narrow)"),
         ("sampled", "80 % interval (of the model)"),
         ("point", "point estimate, no interval"),
     ],
@@ -356,5 +358,14 @@ def test_slopes_whose_intervals_are_too_narrow():
     check(display, ["war", "law"], table.mean, table.interval)
     label = " ".join(display.ax_.get_xlabel().split())
     assert label.endswith("too narrow, since documents next to each other in time are alike: war")
+    # so does the figure of several settings
+    model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
+    texts, grid = ["the cat sat", "a dog sat"] * 10, {"window": [2, 3]}
+    several = over_settings(model, texts, lambda fitted: table, grid, own=False)
+    assert several.verdicts == table.verdict.tolist() * 2
+    said = "2 of 4 intervals (war) are too narrow, since units next to each other in time are alike"
+    assert f"({said} or opposed)" in repr(several) and "'negative' is the same" in repr(several)
+    label = plotting.ForestDisplay.from_result(several).ax_.get_xlabel()
+    assert f"{said} or opposed" in " ".join(label.split())
     plain = regress(draws, walk[1, 0], names=["war", "law"])
     assert "narrow" not in plotting.ForestDisplay.from_result(plain).ax_.get_xlabel()

@@ -17,7 +17,7 @@ def test_bars_are_prior_standard_deviations(ard):
     np.testing.assert_allclose([bar.get_height() for bar in display.bars_], mean[order])
     drawn = [segment[:, 1] for segment in display.intervals_.get_segments()]
     np.testing.assert_allclose(drawn, interval[order])
-    assert display.ax_.get_xlabel().endswith("80 % interval (VI, too narrow)")
+    assert display.ax_.get_xlabel().endswith("80 % interval (VI, may be too narrow)")
 
 
 def test_other_priors_are_refused(by_units):

@@ -33,7 +33,7 @@ def test_topics(topics):
     display = TopicWordsDisplay.from_estimator(topics, 4, topics=[2, 0])
     check(display, topics.top_words(4), [2, 0])
     assert [axes.get_title("left") for axes in display.axes_] == ["topic 2", "topic 0"]
-    assert "(VI, too narrow)" in display.figure_.get_supxlabel()
+    assert "(VI, may be too narrow)" in display.figure_.get_supxlabel()
 
 
 def test_a_panel_that_is_left_over_is_not_seen(topics):

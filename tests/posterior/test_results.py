@@ -133,10 +133,10 @@ def test_summaries_under_vi_say_so(fits):
 
 
 def test_labels_of_intervals():
-    assert interval_label(0.9, "vi") == "90 % interval (VI, too narrow)"
+    assert interval_label(0.9, "vi") == "90 % interval (VI, may be too narrow)"
     assert interval_label(0.95, "posterior", "band") == "95 % band (of the model)"
     assert interval_label(0.9, "posterior, vectors") == "90 % interval (of the model and vectors)"
-    assert interval_label(0.9, "vi, works") == "90 % interval (VI, too narrow, with units)"
+    assert interval_label(0.9, "vi, works") == "90 % interval (VI, may be too narrow, with units)"
     assert interval_label(0.9, "posterior, independent") == "90 % interval (of the model)"
     assert "vectors are uncertain" in notes_on("posterior, vectors")[0]
     assert interval_label(0.9, None) == "90 % interval"

@@ -299,6 +299,11 @@ def test_tables_of_modes_say_what_shares_go_by():
     high = Mode(**made, log_likelihood=-10.0, share=0.0, mass=Mass(-50.0, 0.1))
     assert "not by the height of its likelihood" in repr(Modes([heavy, high]))
     assert "height" not in repr(Modes([replace(heavy, log_likelihood=-5.0), high]))
+    # a mode that is alone is not weighed, and shares of next to nothing are said to be
+    alone = repr(Modes([replace(heavy, mass=None, share=1.0)]))
+    assert "nan" not in alone and "a dash: a mode that was not weighed" in alone
+    tiny = Modes([heavy, replace(high, share=5.75e-21)])
+    assert " <0.001 " in repr(tiny) and "e-21" not in repr(tiny) and "a dash" not in repr(tiny)
 
 
 def test_searches_are_expected_to_make_what_they_may():

@@ -122,6 +122,9 @@ def test_difference(fitted):
     assert abs(found.prob_positive - np.mean(found.draws > 0)) < 1e-12
     nothing = fitted.similarity_difference(("w00", "w01"), ("w01", "w00"))
     assert nothing.mean == pytest.approx(0.0, abs=1e-12) and nothing.sd < 1e-6
+    # cosines differ by two at most, however unlikely what is left out
+    wide = fitted.similarity_difference(("w00", "w01"), ("w00", "w02"), prob=1.0 - 1e-15)
+    assert wide.interval.tolist() == [-2.0, 2.0] and wide.sd == found.sd
     model = copy.copy(fitted).set_params(uncertainty="model")
     assert "sd_sampling" not in model.similarity_difference(("w00", "w01"), ("w00", "w02"))
 

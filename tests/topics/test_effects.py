@@ -60,10 +60,10 @@ def test_table(model, data):
     assert "vectors taken as known" in repr(table) and "not mixed" not in repr(table)
     said = table.sentence(1, "woman")
     low, high = table.interval[1, 1]
-    assert said.startswith("With one more of 'woman', the share of topic 1 (")
+    assert said.startswith("With one more of 'woman', the mean share of topic 1 (")
     assert (
-        f"interval {low:+.2f} to {high:+.2f}, for another sample of units of the same kind, p "
-        in said
+        f"interval of the difference {low:+.2f} to {high:+.2f}, for another sample of units of the "
+        "same kind, p " in said
     )
     assert said.endswith("; 59 documents of 20 units; vectors taken as known).")
     assert "not mixed" in replace(table, unmixed=np.array([1])).sentence(1, "woman")

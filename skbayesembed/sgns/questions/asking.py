@@ -136,7 +136,9 @@ def ask(
     sampling = None if deviations is None else getattr(estimator, "_sampling", None)
     of_units = None if sampling is None else sampling.n_sampled
     asides = note_on_units(estimator, of_units)
-    about = About(title, axes or {}, prob, source, asides=asides, lent=lent, of_units=of_units)
+    name = None if of_units is None else getattr(estimator, "units_name_", None)
+    about = About(title, axes or {}, prob, source, asides=asides, lent=lent, of_units=of_units,
+                  units_name=name)  # fmt: skip
     return Answer(found | more, question, estimator.posterior_, about)
 
 

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from ...metrics.words import unit_vectors
 from .operands import CELLS, together
-from .scales import COSINE, COSINE_DISTANCE, PLAIN, PROBABILITY, bounded, of_distances
+from .scales import COSINE, COSINE_DISTANCE, PLAIN, PROBABILITY, bounded, clipped, of_distances
 
 # Step of numerical derivatives, relative to the length of a sum.
 _STEP = 1e-5
@@ -35,9 +35,11 @@ class Question:
     bends : {-1, 0, 1}
         Not zero where answers are often at an end of their range, about which their gradient says
         nothing of how far they vary (`documents.bends`): 1 for cosines, -1 for one less these.
+    ends : (float, float)
+        Least and largest value that an answer can have.
     """
 
-    invariant, bends = False, 0
+    invariant, bends, ends = False, 0, (-np.inf, np.inf)
 
     def __init__(self, operands, index):
         self.operands, self.index = operands, np.asarray(index)
@@ -106,6 +108,8 @@ class Question:
 class Cosines(Question):
     """Cosines of two sums."""
 
+    ends = -1.0, 1.0
+
     def of(self, picked, part):
         """Answers of operands."""
         a, b = unit_vectors(picked[..., 0, :]), unit_vectors(picked[..., 1, :])
@@ -133,7 +137,7 @@ class SelfCosines(Cosines):
 class CosineDistances(Cosines):
     """One less the cosines of two sums."""
 
-    bends = -1
+    bends, ends = -1, (0.0, 2.0)
 
     def of(self, picked, part):
         """Answers of operands."""
@@ -150,6 +154,8 @@ class CosineDistances(Cosines):
 
 class Distances(Question):
     """Euclidean distances of two sums."""
+
+    ends = 0.0, np.inf
 
     def of(self, picked, part):
         """Answers of operands."""
@@ -172,7 +178,7 @@ class Probabilities(Question):
     Intervals lie about posterior means of logits; along deviations it is logits that are linear.
     """
 
-    invariant = True
+    invariant, ends = True, (0.0, 1.0)
 
     @staticmethod
     def _logits(picked):
@@ -235,6 +241,9 @@ class Effects(Question):
     def __init__(self, operands, index, n_first):
         super().__init__(operands, index)
         self._first = n_first
+        share = n_first / (self.index.shape[1] - 1)
+        most = 1.0 / np.sqrt(share * (1.0 - share))
+        self.ends = -most, most
 
     def of(self, picked, part):
         """Answers of operands."""
@@ -245,8 +254,7 @@ class Effects(Question):
 
         With q the first list's share of the words; 2 for lists of the same length.
         """
-        share = self._first / (self.index.shape[1] - 1)
-        return bounded(1.0 / np.sqrt(share * (1.0 - share)))
+        return bounded(self.ends[1])
 
 
 def associations(picked):
@@ -263,6 +271,8 @@ def effect(s, n_first):
 
 class Associations(Question):
     """``s`` of target words as `Effects` has it: products of two sums."""
+
+    ends = -2.0, 2.0
 
     def of(self, picked, part):
         """Answers of operands."""
@@ -296,6 +306,12 @@ class Differences(Question):
         )
         self._first, self._second = first, second
         self.invariant = first.invariant and second.invariant
+        (low, high), (least, most) = first.ends, second.ends
+        self.ends = low - most, high - least
+
+    def scale(self, mean):
+        """The plain one, held between the ends of what a difference can be."""
+        return clipped(*self.ends)
 
     def draws(self, vectors):
         """Draws of the operands of both questions, a pair."""

@@ -49,6 +49,11 @@ def bounded(most):
 COSINE = bounded(1.0)
 
 
+def clipped(low, high):
+    """The plain `Scale` of answers that are rarely near the ends of their range, held inside it."""
+    return Scale(np.asarray, lambda x: np.clip(x, low, high), np.ones_like)
+
+
 def of_distances(mean):
     """The `Scale` of distances with these means, ndarray (n,).
 

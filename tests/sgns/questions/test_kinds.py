@@ -164,3 +164,18 @@ def test_blocks_of_answers_make_no_difference(monkeypatch, x):
     monkeypatch.setattr(kinds, "CELLS", 40)
     for name, found in whole.items():
         np.testing.assert_allclose(KINDS[name].value(draws), found)
+
+
+def test_differences_end_where_those_of_their_questions_do(x):
+    cosine, distance = KINDS["cosines"], KINDS["cosine distances"]
+    assert kinds.Differences(cosine, cosine).ends == (-2.0, 2.0)
+    assert kinds.Differences(distance, cosine).ends == (-1.0, 3.0)
+    assert kinds.Differences(KINDS["distances"], KINDS["distances"]).ends == (-np.inf, np.inf)
+    assert kinds.Differences(KINDS["probabilities"], cosine).ends == (-1.0, 2.0)
+    scale = kinds.Differences(cosine, cosine).scale(np.zeros(1))
+    np.testing.assert_array_equal(scale.backward([-2.5, -0.3, 1.99, 2.01]), [-2, -0.3, 1.99, 2])
+    # no answer is beyond the ends of its question; associations are of unit vectors
+    for name, question in KINDS.items():
+        if name not in ("differences", "associations"):
+            answers = question.value(x[None])
+            assert (question.ends[0] <= answers).all() and (answers <= question.ends[1]).all()
