@@ -247,8 +247,8 @@ def prior_influences(density, vectors, rng, n):
     """Random vectors whose squares add up to the prior's precision, and its pull on levels.
 
     The pull is that at the means of ``vectors`` over time. What the diffusion takes off moves is a
-    condition of the claim: with its pull, intervals of the distances that simulated words moved held
-    the truth 97 times of 100 where the prior was right, without it 92 to 94 times.
+    condition of the claim: with its pull, intervals of the distances that simulated words moved
+    held the truth 97 times of 100 where the prior was right, without it 92 to 94 times.
 
     Returns
     -------
