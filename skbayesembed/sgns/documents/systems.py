@@ -1,0 +1,142 @@
+"""Linear systems with the curvature at a mode that keep vectors alone, no block of a word.
+
+Blocks of words, which `laplace.curvature` makes, take ``V K^2`` numbers and ``V^2 K^2`` work. Here
+products with the whole Hessian are made in one pass through all pairs, in tiles, and the
+preconditioner is that of the search for the mode, with exchanges of components as flat as they are.
+Conjugate gradients then take 30 to 40 products. Where what is solved for has no part along scales
+(answers about balanced vectors have none), the maps of `laplace.soft` save none of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...inference.krylov import conjugate_gradients
+from ...inference.threads import serial
+from ..data import ProductPairs, cut_rows, table_rows
+from ..expected_kernels import curvature_products_expected
+from ..laplace.hessian import Hessian
+from ..preconditioner import Preconditioner
+from ..residuals import Residuals
+
+# Least curvature along exchanges that is told from none, relative to that of the words, and rounds
+# of subspace iteration for the exchanges. With .1 and 2, as the search has it, half as many
+# products more are needed.
+_FLATTEST, _ROUNDS = 0.01, 6
+# Residual that a solution may leave, relative to its right-hand side and in the norm of the
+# preconditioner. Sampling parts of cosines then are within 1 % (1,500 words, 30 components, the
+# flattest of six pairs), where ten times as much leaves them up to 40 % too small.
+TOL = 2e-3
+_MOST_PRODUCTS = 1000
+# Runs of rows that products are made of; each has sums over all columns.
+_RUNS = 8
+
+
+class Systems:
+    """``H^+`` times gradients, H minus the Hessian of a log posterior at its mode.
+
+    Parameters
+    ----------
+    model : SGNSModel
+        Without anchors.
+    vectors : ndarray of shape (2, n_words, n_components)
+        The mode.
+    orbit : Orbit
+    run : callable, default=serial
+        Maps a function over a list of argument tuples, possibly in threads.
+
+    Attributes
+    ----------
+    products : int
+        Products with H so far, each with all right-hand sides that were solved for together.
+    """
+
+    def __init__(self, model, vectors, orbit, run=serial):
+        self._prior, self._orbit, self._run = model.prior, orbit, run
+        self._x = vectors.astype(np.float32)
+        self._pairs = model.pairs
+        self._hessian = None
+        if isinstance(model.pairs, ProductPairs):
+            self._table = model.pairs.table(np.float32)
+            self._cuts = cut_rows(model.pairs.row_work(0), _RUNS)
+        else:
+            self._hessian = Hessian(model, vectors, run=run).single(run)
+        residuals = Residuals(model.pairs, run)
+        gradient = np.empty_like(self._x)
+        residuals.gradient(*self._x, gradient)
+        for side in (0, 1):
+            model.prior.add_gradient(side, self._x[side], gradient[side])
+        options = {"flattest": _FLATTEST, "rounds": _ROUNDS}
+        self._preconditioner = Preconditioner(model.prior, residuals, np.float32, **options)
+        self._preconditioner.refresh(self._x, gradient)
+        self.products = 0
+
+    def solve(self, gradients, tol=TOL, told=None):
+        """``H^+`` times gradients (m, 2, n_words, K), float32 and at right angles to the orbit.
+
+        Parameters
+        ----------
+        gradients : ndarray
+            At right angles to the orbit.
+        tol : float
+            Residual that may be left, relative to the gradient, in the preconditioner's norm.
+        told : callable, optional
+            Called after each product.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If H is not positive definite.
+        """
+        shape = gradients.shape
+
+        def product(rows):
+            out = self.product(rows.reshape(shape))
+            self.products += 1
+            if told is not None:
+                told()
+            return out.reshape(rows.shape)
+
+        found = conjugate_gradients(
+            product,
+            np.ascontiguousarray(gradients, dtype=np.float32).reshape(len(gradients), -1),
+            tol=tol,
+            max_iter=_MOST_PRODUCTS,
+            precondition=lambda rows: self._precondition(rows.reshape(shape)).reshape(rows.shape),
+        ).reshape(shape)
+        return self._projected(found)
+
+    def product(self, directions):
+        """H times directions (m, 2, n_words, K), in float32."""
+        if self._hessian is not None:
+            return self._hessian.product(directions)
+        dx, dy = (np.ascontiguousarray(directions[:, side]) for side in (0, 1))
+        out = np.zeros_like(directions)
+        found = [None] * len(self._cuts)
+
+        def rows(i, start, stop):
+            found[i] = np.empty((len(dx), stop - start, dx.shape[2]), dx.dtype), np.empty_like(dy)
+            table = table_rows(self._table, start, stop)
+            given = self._x[0][start:stop], self._x[1], np.ascontiguousarray(dx[:, start:stop]), dy
+            curvature_products_expected(0, stop - start, table, *given, *found[i])
+
+        self._run(rows, [(i, *cut) for i, cut in enumerate(self._cuts)])
+        for (start, stop), (of_rows, of_columns) in zip(self._cuts, found, strict=True):
+            out[:, 0, start:stop] = of_rows
+            out[:, 1] += of_columns
+        for image, direction in zip(out, directions, strict=True):
+            for side in (0, 1):
+                image[side] += self._prior.apply(side, direction[side])
+        return out
+
+    def _precondition(self, rows):
+        out = rows.copy()
+        for row in out:
+            self._preconditioner.multiply(row)
+        return self._projected(out)
+
+    def _projected(self, rows):
+        # one by one: the orbit works in double precision
+        for row in rows:
+            self._orbit.project(row)
+        return rows
