@@ -125,7 +125,9 @@ class Influences:
             + np.einsum("wk,wmk->wm", v, b.reshape(n_words, m, k), dtype=np.float64)
             for z, a, v, b in zip((zx, zy), ahead, (x, y), moved, strict=True)
         ]
-        share = np.divide(self._noise, self._columns, out=np.zeros(n_words), where=self._columns > 0)
+        share = np.divide(
+            self._noise, self._columns, out=np.zeros(n_words), where=self._columns > 0
+        )
         of_noise = self._unit_columns @ (share[:, None] * sums[1])
         of_noise -= np.outer(self._unit_columns @ share, self._noise @ sums[1])
         return self.unit_rows @ sums[0] + self._exponent * of_noise

@@ -15,8 +15,8 @@ def pulls_of_places(start, stop, indptr, indices, positive, word, x, y, zx, zy, 
     """out_pi = sum_q positive_pq (1 - sigma(x_p . y_q)) (zx_pi . y_q + x_p . zy_qi), directions i.
 
     Places ``p`` from ``start`` to ``stop`` and ``q`` stand for the words ``word[p]``, ``word[q]``.
-    ``x`` and ``y`` are (n_words, K), ``zx`` and ``zy`` (n_words, m, K), in single precision; ``out``
-    is (n_places, m), in double.
+    ``x`` and ``y`` are (n_words, K), ``zx`` and ``zy`` (n_words, m, K), in single precision;
+    ``out`` is (n_places, m), in double.
     """
     k, m = x.shape[1], zx.shape[1]
     for p in range(start, stop):

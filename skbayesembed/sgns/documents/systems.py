@@ -30,6 +30,8 @@ TOL = 2e-3
 _MOST_PRODUCTS = 1000
 # Runs of rows that products are made of; each has sums over all columns.
 _RUNS = 8
+# Rows of a product that is timed.
+_TIMED_ROWS = 512
 
 
 class Systems:
@@ -47,14 +49,17 @@ class Systems:
 
     Attributes
     ----------
+    model
+        As given.
+    run : callable
+        As given; may be set to another.
     products : int
         Products with H so far, each with all right-hand sides that were solved for together.
     """
 
     def __init__(self, model, vectors, orbit, run=serial):
-        self._prior, self._orbit, self._run = model.prior, orbit, run
+        self.model, self._orbit, self.run = model, orbit, run
         self._x = vectors.astype(np.float32)
-        self._pairs = model.pairs
         self._hessian = None
         if isinstance(model.pairs, ProductPairs):
             self._table = model.pairs.table(np.float32)
@@ -109,6 +114,7 @@ class Systems:
     def product(self, directions):
         """H times directions (m, 2, n_words, K), in float32."""
         if self._hessian is not None:
+            self._hessian.run = self.run
             return self._hessian.product(directions)
         dx, dy = (np.ascontiguousarray(directions[:, side]) for side in (0, 1))
         out = np.zeros_like(directions)
@@ -120,13 +126,13 @@ class Systems:
             given = self._x[0][start:stop], self._x[1], np.ascontiguousarray(dx[:, start:stop]), dy
             curvature_products_expected(0, stop - start, table, *given, *found[i])
 
-        self._run(rows, [(i, *cut) for i, cut in enumerate(self._cuts)])
+        self.run(rows, [(i, *cut) for i, cut in enumerate(self._cuts)])
         for (start, stop), (of_rows, of_columns) in zip(self._cuts, found, strict=True):
             out[:, 0, start:stop] = of_rows
             out[:, 1] += of_columns
         for image, direction in zip(out, directions, strict=True):
             for side in (0, 1):
-                image[side] += self._prior.apply(side, direction[side])
+                image[side] += self.model.prior.apply(side, direction[side])
         return out
 
     def _precondition(self, rows):
@@ -140,3 +146,25 @@ class Systems:
         for row in rows:
             self._orbit.project(row)
         return rows
+
+
+def seconds_of_product(model, clock):
+    """CPU seconds by ``clock`` of a product with one direction, from some of its rows if many."""
+    shape = model.n_words, model.n_components
+    x = np.random.default_rng(0).standard_normal((2, *shape), dtype=np.float32)
+    if not isinstance(model.pairs, ProductPairs):
+        hessian = Hessian(model, x).single()
+        return _timed(lambda: hessian.product(x), clock)
+    end = min(_TIMED_ROWS, len(x[0]))
+    table = table_rows(model.pairs.table(np.float32), 0, end)
+    room = np.empty((1, end, shape[1]), x.dtype), np.empty((1, *shape), x.dtype)
+    given = table, x[0, :end], x[1], x[:1, :end], x[1:]
+    seconds = _timed(lambda: curvature_products_expected(0, end, *given, *room), clock)
+    return seconds * len(x[0]) / end
+
+
+def _timed(work, clock):
+    work()
+    begun = clock()
+    work()
+    return clock() - begun
