@@ -72,6 +72,8 @@ class AskedDeviations:
         self._prior, self._together = prior, together
         self._prior_seed, self.seed = seeds
         self._note_number = note_number
+        # derivatives of the answers so far, by their gradients
+        self._known = {}
 
     def changes(self, question, pulls):
         """Derivatives of answers along deviations, and the effective units each rests on.
@@ -87,29 +89,41 @@ class AskedDeviations:
         shared : ndarray of shape (n_sampling + 64, n)
         fewest : ndarray of shape (n,)
         """
-        self._note_number(len(question))
-        step = self._together
-        parts = [slice(a, a + step) for a in range(0, len(question), step)]
-        shared = [self._along(self._gradients(question, pulls, part)) for part in parts]
-        return np.hstack(shared), self._fewest(question.operands)[question.index].min(axis=1)
+        places = [self._by_place(question, i, pull) for i, pull in enumerate(pulls)]
+        keys = [_key_of(gradient) for gradient in places]
+        new = {key: gradient for key, gradient in zip(keys, places, strict=True)}
+        new = [(key, new[key]) for key in new if key not in self._known]
+        self._note_number(len(new))
+        for a in range(0, len(new), self._together):
+            part = new[a : a + self._together]
+            columns = self._along(self._by_mode([gradient for _, gradient in part])).T
+            self._known.update(zip((key for key, _ in part), columns, strict=True))
+        shared = np.stack([self._known[key] for key in keys], axis=1)
+        return shared, self._fewest(question.operands)[question.index].min(axis=1)
 
-    def _gradients(self, question, pulls, part):
-        """Gradients of answers by the mode, (n, 2, n_words, K)."""
-        operands, index = question.operands, question.index[part]
-        out = np.zeros((len(index), *self.vectors.shape))
-        for gradient, taken, pulled in zip(out, index, pulls[part], strict=True):
-            for operand, pull in zip(taken, pulled, strict=True):
-                row = operands.weights[[operand]]
-                places, side = row.indices, operands.side[operand]
-                each = row.data[:, None] * pull
-                if operands.unit[operand]:
-                    each = turned(self.vectors[side][places], each)
-                np.add.at(gradient[side], places, each)
+    def _by_place(self, question, i, pulls):
+        """Gradient of an answer by vectors as they are read: sides, places and rows, a list."""
+        operands, found = question.operands, []
+        for operand, pull in zip(question.index[i], pulls, strict=True):
+            row = operands.weights[[operand]]
+            places, side = row.indices, int(operands.side[operand])
+            each = row.data[:, None] * pull
+            if operands.unit[operand]:
+                each = turned(self.vectors[side][places], each)
+            found.append((side, places, each))
+        return found
+
+    def _by_mode(self, gradients):
+        """Gradients of answers, of `_by_place`, by the vectors of the mode, (m, 2, n_words, K)."""
+        out = np.zeros((len(gradients), *self.vectors.shape))
+        for one, gradient in zip(out, gradients, strict=True):
+            for side, places, rows in gradient:
+                np.add.at(one[side], places, rows)
         if self._balance:
             along_transposed(self.vectors, out)
-        for gradient in out:
+        for one in out:
             for side, m in enumerate(self._maps):
-                gradient[side] = gradient[side] @ m.T
+                one[side] = one[side] @ m.T
         return out
 
     def _along(self, gradients):
@@ -183,6 +197,10 @@ class AskedDeviations:
     def own_normals(self, n, side, word):
         """As of `deviations.Deviations`."""
         return own_normals(self.seed, n, side, word, self.vectors.shape[2])
+
+
+def _key_of(gradient):
+    return tuple((side, places.tobytes(), rows.tobytes()) for side, places, rows in gradient)
 
 
 def _coupled_root(prior, side, x):

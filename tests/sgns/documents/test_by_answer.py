@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from skbayesembed import BayesianSGNS, GraphPrior
+from skbayesembed.io import load
 from skbayesembed.sgns import data
 from skbayesembed.sgns.documents import answers, by_answer, footprint, sampling
 from skbayesembed.sgns.documents.deviations import FEWEST_UNITS, joint_draws, spread_of
@@ -115,7 +116,8 @@ def priors_part(found, question):
     asked, prior = found.deviations, systems.model.prior
     at = values(question.operands, lambda side, w: asked.vectors[side][w], (K,))
     pulls = question.gradient(at)
-    gradients = mode.orbit.project(asked._gradients(question, pulls, slice(None)))
+    by_place = [asked._by_place(question, i, pull) for i, pull in enumerate(pulls)]
+    gradients = mode.orbit.project(asked._by_mode(by_place))
     # stiff along the tangents, which the gradients have no part in
     tangents = mode.orbit.tangents().reshape(-1, mode.vectors.size)
     matrix = Hessian(systems.model, mode.vectors).matrix() + tangents.T @ tangents
@@ -169,7 +171,7 @@ def large(monkeypatch):
     return make().fit(DOCUMENTS)
 
 
-def test_what_a_large_model_answers(large, capsys):
+def test_what_a_large_model_answers(large, capsys, tmp_path):
     first, second, third = WORDS[:3].tolist()
     found = large.similarity(first, second)
     assert "each further one about" in capsys.readouterr().err
@@ -179,6 +181,9 @@ def test_what_a_large_model_answers(large, capsys):
     # another number of threads, and a copy from disk: the same draws
     again = pickle.loads(pickle.dumps(large)).set_params(n_jobs=2).similarity(first, second)
     np.testing.assert_array_equal(again.draws, found.draws)
+    large.save(tmp_path / "model")
+    again = load(tmp_path / "model").similarity(first, second)
+    np.testing.assert_array_equal(again.draws, found.draws)
     table = large.most_similar(first, 3)
     assert np.isnan(table.prob_top).all() and "one by one" in str(table)
     assert table.sentence.startswith(f"The word nearest to {first!r} by cosine is")
@@ -186,6 +191,10 @@ def test_what_a_large_model_answers(large, capsys):
     np.testing.assert_allclose(table.interval[0], one.interval, atol=1e-4)
     analogy = large.analogy(first, second, third, 2)
     assert np.isnan(analogy.prob_answer).all() and "one by one" in str(analogy)
+    # what was asked already is known
+    products = large._sampling._at_mode[1].products
+    np.testing.assert_array_equal(large.similarity(first, second).draws, found.draws)
+    assert large._sampling._at_mode[1].products == products
     assert large.nearer(first, [second, third]).prob_nearest.sum() == pytest.approx(1.0)
     assert np.isnan(large.dispersion_).all() and large.response_ == 1.0
     assert "not measured" in str(large.report())
