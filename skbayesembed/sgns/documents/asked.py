@@ -30,7 +30,7 @@ from .systems import seconds_of_product
 # Union, 800 to 2,500 words, took .8 to 1.3 times as long as these say.
 _OF_A_SYSTEM, _OF_NEWTON, _OF_A_HALF = 10.0, 50.0, 45.0
 # Products that answers by themselves take, those that all of them share and those of each.
-_SHARED, _OF_AN_ANSWER = 40.0, 40.0
+_SHARED, _OF_AN_ANSWER = 40.0, 60.0
 # Directions that are timed together, fewer in the largest models, their size, and the share of
 # documents that are counted.
 _ROWS, _FEWER_ROWS, _SIZE, _SHARE = 16, 4, 0.3, 0.05

@@ -147,7 +147,7 @@ class SamplingByAnswer(Sampling):
             if now - told < _BETWEEN or not (self.verbose or now - begun > _LONG):
                 return
             told, n = now, systems.products - first
-            text = f"{_NAME}: {n} products of some 40, for {len(gradients)}, {now - begun:.0f} s"
+            text = f"{_NAME}: {n} products of some 50, for {len(gradients)}, {now - begun:.0f} s"
             say_line(text) if self.verbose else note_user(text)
 
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:

@@ -3,8 +3,9 @@
 Blocks of words, which `laplace.curvature` makes, take ``V K^2`` numbers and ``V^2 K^2`` work. Here
 products with the whole Hessian are made in one pass through all pairs, in tiles, and the
 preconditioner is that of the search for the mode, with exchanges of components as flat as they are.
-Conjugate gradients then take 30 to 40 products. Where what is solved for has no part along scales
-(answers about balanced vectors have none), the maps of `laplace.soft` save none of them.
+Conjugate gradients then take 30 products (30 components) to 50 and more (100). Where what is solved
+for has no part along scales (answers about balanced vectors have none), the maps of `laplace.soft`
+save none of them.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from ..residuals import Residuals
 
 # Least curvature along exchanges that is told from none, relative to that of the words, and rounds
 # of subspace iteration for the exchanges. With .1 and 2, as the search has it, half as many
-# products more are needed.
+# products more are needed; with twice as many directions, a tenth less.
 _FLATTEST, _ROUNDS = 0.01, 6
 # Residual that a solution may leave, relative to its right-hand side and in the norm of the
-# preconditioner. Sampling parts of cosines then are within 1 % (1,500 words, 30 components, the
-# flattest of six pairs), where ten times as much leaves them up to 40 % too small.
-TOL = 2e-3
+# preconditioner. Standard deviations of cosines then are within 2 % (1,500 words, 30 components and
+# 4,000 words, 100 components), where ten times as much leaves them up to 40 % too small.
+TOL = 4e-3
 _MOST_PRODUCTS = 1000
 # Runs of rows that products are made of; each has sums over all columns.
 _RUNS = 8
