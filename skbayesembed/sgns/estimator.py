@@ -154,7 +154,8 @@ class BayesianSGNS(
         all answers share would not fit in memory, answers are worked out one by one, each in a
         few dozen passes through all pairs of words; there ``dispersion_`` is NaN, ``response_`` is
         taken as 1 (intervals are rather wide), ranks among all words have no probability, and
-        features of documents no standard deviation. ``posterior_``, ``score`` and ``loo`` are the model's.
+        features of documents no standard deviation. ``posterior_``, ``score`` and ``loo`` are the
+        model's.
     pair_weights : {"token", "pairs"}, default="token"
         Of count matrices: ``"token"`` counts every token once as a target, the pairs of a document
         of N tokens ``1 / (N - 1)`` each; ``"pairs"`` counts every pair 1, a token as often as there
