@@ -137,7 +137,13 @@ class SamplingByAnswer(Sampling):
         )
 
     def _solved(self, systems, gradients):
-        """Solutions of linear systems, with lines on how far they are."""
+        """Solutions of linear systems, with lines on how far they are.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If the search ended at no mode.
+        """
         begun, first = time.monotonic(), systems.products
         told = begun
 
@@ -152,7 +158,13 @@ class SamplingByAnswer(Sampling):
 
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
             systems.run = run
-            return systems.solve(gradients, TOL, tell)
+            try:
+                return systems.solve(gradients, TOL, tell)
+            except (np.linalg.LinAlgError, RuntimeError) as error:
+                raise np.linalg.LinAlgError(
+                    f"There is no interval by units of this answer: {error} Or take the model's, "
+                    "set_params(uncertainty='model')."
+                ) from error
 
     def _along(self, influences, vectors, directions):
         with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:

@@ -11,7 +11,7 @@ import pytest
 from skbayesembed import BayesianSGNS, GraphPrior
 from skbayesembed.io import load
 from skbayesembed.sgns import data
-from skbayesembed.sgns.documents import answers, by_answer, footprint, sampling
+from skbayesembed.sgns.documents import answers, by_answer, footprint, sampling, systems
 from skbayesembed.sgns.documents.deviations import FEWEST_UNITS, joint_draws, spread_of
 from skbayesembed.sgns.laplace.hessian import Hessian
 from skbayesembed.sgns.questions.kinds import Cosines, Differences, Probabilities
@@ -103,24 +103,24 @@ def test_answers_move_as_with_all_deviations(both, name):
 def test_products_with_the_curvature(both):
     """In one pass, in single precision, several directions at once."""
     _, _, found, _ = both
-    mode, systems, _ = found._at_mode
+    mode, solver, _ = found._at_mode
     directions = np.random.default_rng(0).normal(size=(3, *mode.vectors.shape))
-    expected = Hessian(systems.model, mode.vectors).product(directions)
-    found = systems.product(directions.astype(np.float32))
+    expected = Hessian(solver.model, mode.vectors).product(directions)
+    found = solver.product(directions.astype(np.float32))
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
 
 
 def priors_part(found, question):
     """Root of ``g' H^+ Lambda H^+ g`` of the answers to a question, by a matrix."""
-    mode, systems, _ = found._at_mode
-    asked, prior = found.deviations, systems.model.prior
+    mode, solver, _ = found._at_mode
+    asked, prior = found.deviations, solver.model.prior
     at = values(question.operands, lambda side, w: asked.vectors[side][w], (K,))
     pulls = question.gradient(at)
     by_place = [asked._by_place(question, i, pull) for i, pull in enumerate(pulls)]
     gradients = mode.orbit.project(asked._by_mode(by_place))
     # stiff along the tangents, which the gradients have no part in
     tangents = mode.orbit.tangents().reshape(-1, mode.vectors.size)
-    matrix = Hessian(systems.model, mode.vectors).matrix() + tangents.T @ tangents
+    matrix = Hessian(solver.model, mode.vectors).matrix() + tangents.T @ tangents
     moved = np.linalg.solve(matrix, gradients.reshape(len(question), -1).T).T
     moved = moved.reshape(gradients.shape)
     known = [sum(np.vdot(z[s], prior.apply(s, z[s])) for s in (0, 1)) for z in moved]
@@ -214,6 +214,15 @@ def test_features_are_refused(large, features):
         large.transform(DOCUMENTS[:2])
     assert "_at_mode" not in vars(large._sampling)
     assert large.set_params(uncertainty="model").transform(DOCUMENTS[:2]).shape[0] == 2
+
+
+def test_no_mode(large, monkeypatch):
+    def fail(*given, **options):
+        raise np.linalg.LinAlgError("No solution.")
+
+    monkeypatch.setattr(systems, "conjugate_gradients", fail)
+    with pytest.raises(np.linalg.LinAlgError, match="No solution. Or take the model's"):
+        large.similarity(*WORDS[:2])
 
 
 def test_no_room(large, monkeypatch):
