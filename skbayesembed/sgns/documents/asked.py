@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...common.trial import OfOneAnswer
 from ...inference.threads import OneBlasThread
 from ..batches import ShardBatches
 from ..data import pair_table
@@ -63,7 +64,8 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
     if not given and goes_by_answer(n_words, k, n_units, lambda: n_entries):
         check_room_by_answer(n_words, k, n_entries, training.counts.positive.nnz)
         model = SGNSModel(pair_table(training.counts), k, prior)
-        return sum(seconds_by_answer(model, pairs, clock))
+        shared, each = seconds_by_answer(model, pairs, clock)
+        return OfOneAnswer(shared + each, each)
     check_room(n_words, k, n_units, n_entries, keeps_tables(n_words, given))
     model = SGNSModel(pair_table(training.counts), k, prior)
     return seconds_of_deviations(model, n_units, pairs, clock)

@@ -253,4 +253,4 @@ def test_sizes_that_go_by_answer(monkeypatch):
 def test_the_cost_is_announced(monkeypatch):
     monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
     cost = BayesianSGNS(3, min_count=1, solver="map").estimate_cost(DOCUMENTS)
-    assert cost.question.cpu_seconds > 0
+    assert cost.question.cpu_seconds > 0 and "each further answer about" in repr(cost)
