@@ -25,8 +25,9 @@ from ..residuals import Residuals
 # products more are needed; with twice as many directions, a tenth less.
 _FLATTEST, _ROUNDS = 0.01, 6
 # Residual that a solution may leave, relative to its right-hand side and in the norm of the
-# preconditioner. Standard deviations of cosines then are within 2 % (1,500 words, 30 components and
-# 4,000 words, 100 components), where ten times as much leaves them up to 40 % too small.
+# preconditioner. Prior parts of two cosines then are within 1.3 % (4,000 words, 100 components) and
+# sampling parts, by a like residual, within 3 % (1,500 words, 30 components); ten times as much
+# leaves them up to 40 % too small.
 TOL = 4e-3
 _MOST_PRODUCTS = 1000
 # Runs of rows that products are made of; each has sums over all columns.
