@@ -22,7 +22,7 @@ from scipy import sparse
 from . import spine
 from .common.compiling import Compiling, working_time
 from .common.memory import readable
-from .common.trial import Part, Trial, duration
+from .common.trial import OfOneAnswer, Part, Trial, duration
 from .common.warnings import note_user
 from .posterior.tables import Column, Table, dashed
 
@@ -300,7 +300,7 @@ def _note(estimator, training, asked, work):
         after = " and" if parts else f"after this fit of {type(estimator).__name__}"
         parts.append(
             f"{after} the first question with intervals by units takes about "
-            f"{duration(spent)} of processor time, once for all questions"
+            f"{duration(spent)} of processor time, {_of_others(spent)}"
         )
     if parts:
         note_user(
@@ -344,6 +344,8 @@ def _try(estimator, room, training, seeds, find, questions, told, *before):
     sooner = ""
     if advise is not None and spent is not None and spent >= _TOO_LONG:
         sooner = advise(estimator, training, spent)
+    if isinstance(spent, OfOneAnswer):
+        sooner = _of_others(spent)
     parts, between = _merged(parts), None
     if trial.saved > 0 or trial.added > 0:
         whole = sum(part.seconds for part in parts)
@@ -362,6 +364,13 @@ def _asked(asked, estimator, training, clock):
         return asked(estimator, training, clock), None
     except MemoryError as error:
         return None, str(error) or "The first question would not fit in memory."
+
+
+def _of_others(spent):
+    """What questions after the first one cost."""
+    if isinstance(spent, OfOneAnswer):
+        return f"each further answer about {duration(spent.each)}"
+    return "once for all questions"
 
 
 def _merged(parts):

@@ -33,6 +33,24 @@ class Measured(Exception):
     """Raised where a trial has seen all that costs time; what would follow is not run."""
 
 
+class OfOneAnswer(float):
+    """Seconds of a first question, where each further answer takes some of its own.
+
+    Attributes
+    ----------
+    each : float
+        Seconds of these.
+    """
+
+    each: float
+
+    def __new__(cls, first: float, each: float) -> OfOneAnswer:
+        """Of the first question, and of each further answer."""
+        found = super().__new__(cls, first)
+        found.each = each
+        return found
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the cost of a fit.

@@ -256,6 +256,8 @@ def _intervals(estimator, attrs):
     if by_units:
         known = vars(estimator._sampling)
         response = "worked out with the first question"
+        if estimator._sampling.by_answer:
+            response = "not measured (answers one by one): taken as 1, intervals are rather wide"
         if "response" in known:
             response = f"{known['response']:.3f}"
             error = known.get("response_error", np.nan)

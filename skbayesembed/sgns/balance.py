@@ -113,17 +113,41 @@ def along(vectors, shifts):
     ``drho + rho (S + A)`` and ``dalpha - alpha (S - A)``: ``2 (S G + G S) = dF - dG`` keeps both
     moments equal and ``2 (A G + G A) = X' - X`` with ``X = rho' drho + alpha' dalpha`` turns back.
     """
-    values, basis = np.linalg.eigh(vectors[0].T @ vectors[0])
-    values = np.maximum(values, 0.0)
-    sums = values[:, None] + values
-    present = sums > 1e-10 * values[-1]
-    inverse = np.divide(0.5, sums, out=np.zeros_like(sums), where=present)
+    basis, inverse = _halved_sums(vectors)
     for shift in shifts:
         x, y = (basis.T @ (v.T @ d) @ basis for v, d in zip(vectors, shift, strict=True))
         stretch = basis @ ((y + y.T - x - x.T) * inverse) @ basis.T
         turn = basis @ (((x + y).T - (x + y)) * inverse) @ basis.T
         shift[0] += vectors[0] @ (turn + stretch)
         shift[1] += vectors[1] @ (turn - stretch)
+
+
+def along_transposed(vectors, gradients):
+    """The transpose of `along`: gradients by balanced vectors become those by what is balanced.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (2, n_words, n_components)
+        Balanced.
+    gradients : ndarray of shape (m, 2, n_words, n_components)
+        Changed in place.
+    """
+    basis, inverse = _halved_sums(vectors)
+    for gradient in gradients:
+        p, q = (basis.T @ (v.T @ g) @ basis for v, g in zip(vectors, gradient, strict=True))
+        turn = ((p + q).T - (p + q)) * inverse
+        stretch = ((p - q) + (p - q).T) * inverse
+        gradient[0] += vectors[0] @ (basis @ (turn - stretch) @ basis.T)
+        gradient[1] += vectors[1] @ (basis @ (turn + stretch) @ basis.T)
+
+
+def _halved_sums(vectors):
+    """Eigenvectors of the moments of balanced vectors, and a half over sums of two eigenvalues."""
+    values, basis = np.linalg.eigh(vectors[0].T @ vectors[0])
+    values = np.maximum(values, 0.0)
+    sums = values[:, None] + values
+    present = sums > 1e-10 * values[-1]
+    return basis, np.divide(0.5, sums, out=np.zeros_like(sums), where=present)
 
 
 class BalancedDraws:

@@ -150,7 +150,12 @@ class BayesianSGNS(
         an observation of its own. Where no documents are seen (a single ``PairCounts``, online
         learning, sampled negatives) and with biases or ``prior="ard"`` intervals are the model's:
         ``posterior_.attrs["uncertainty"]`` says which they are after ``fit``. Read at every answer,
-        so that it may be changed later. ``posterior_``, ``score`` and ``loo`` are the model's.
+        so that it may be changed later. With more than 2,000,000 entries of ``rho_``, or where what
+        all answers share would not fit in memory, answers are worked out one by one, each in a
+        few dozen passes through all pairs of words; there ``dispersion_`` is NaN, ``response_`` is
+        taken as 1 (intervals are rather wide), ranks among all words have no probability, and
+        features of documents no standard deviation. ``posterior_``, ``score`` and ``loo`` are the
+        model's.
     pair_weights : {"token", "pairs"}, default="token"
         Of count matrices: ``"token"`` counts every token once as a target, the pairs of a document
         of N tokens ``1 / (N - 1)`` each; ``"pairs"`` counts every pair 1, a token as often as there
@@ -750,6 +755,9 @@ class BayesianSGNS(
     def _word_facts(self, period=None):
         """Standard deviations of target vectors, and units of words, where they are known."""
         facts = {}
+        if self.uncertainty == "documents" and self._sampling and self._sampling.by_answer:
+            # deviations of all words are not known
+            return {"n_units": self.n_units_}
         deviations = deviations_of(self)
         if deviations is not None or self.posterior_.attrs["solver"] != "map":
             every = sparse.eye_array(self.words_.size, format="csr")

@@ -15,11 +15,12 @@ from .logistic_kernels import (
     negative_residuals32,
     positive_residuals32,
     residuals_and_likelihood,
+    residuals_and_likelihood32,
     slopes32,
 )
 
 # Rows and columns of a tile of logits, 2 MB: smaller ones make slow products. In double precision
-# there are two such tiles.
+# there are two such tiles, and four where products with the curvature are made.
 _ROWS, _ROWS64, _COLUMNS = 512, 128, 1024
 
 
@@ -165,3 +166,56 @@ def gradient_expected(start, stop, table, x, y, gx, gy):
             np.dot(r.T, x[a:b], of_columns[:m])
             gy[first:last] += of_columns[:m]
     return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def curvature_products_expected(start, stop, table, x, y, dx, dy, observed, gx, gy):
+    """Minus the Hessian of the log likelihood of rows ``start:stop`` times directions, in float32.
+
+    With slopes S and residuals R of the rows, ``T = S * (x dy' + dx y')`` for each direction:
+    gx = T y - R dy, gy = T' x - R' dx, where not ``observed`` without R. ``dx`` and ``gx`` are
+    (m, n_rows, K), ``dy`` and ``gy`` (m, n_words, K); of ``gx`` rows ``start:stop`` are set, of
+    ``gy`` all.
+    """
+    indptr, n_words, k = table[0], y.shape[0], y.shape[1]
+    n_rows, n_columns = min(_ROWS64, stop - start), min(_COLUMNS, n_words)
+    tiles = np.empty((4, n_rows * n_columns), x.dtype)
+    n, kappa = np.empty(n_columns, x.dtype), np.empty(n_columns, x.dtype)
+    of_rows, of_columns = np.empty((n_rows, k), x.dtype), np.empty((n_columns, k), x.dtype)
+    entry = np.empty(n_rows, np.int64)
+    gx[:, start:stop] = 0.0
+    gy[:] = 0.0
+    for a in range(start, stop, n_rows):
+        b = min(a + n_rows, stop)
+        rows = of_rows[: b - a]
+        entry[: b - a] = indptr[a:b]
+        for first in range(0, n_words, n_columns):
+            last = min(first + n_columns, n_words)
+            m = last - first
+            columns = of_columns[:m]
+            s = tiles[0, : (b - a) * m].reshape(b - a, m)
+            r = tiles[1, : (b - a) * m].reshape(b - a, m)
+            t = tiles[2, : (b - a) * m].reshape(b - a, m)
+            other = tiles[3, : (b - a) * m].reshape(b - a, m)
+            np.dot(x[a:b], y[first:last].T, s)
+            for i in range(b - a):
+                entry[i] = counts_of_row(a + i, first, last, table, entry[i], n, kappa)
+                r[i] = s[i]
+                slopes32(s[i], n[:m])
+                residuals_and_likelihood32(r[i], n[:m], kappa[:m])
+            for d in range(dy.shape[0]):
+                np.dot(x[a:b], dy[d, first:last].T, t)
+                np.dot(dx[d, a:b], y[first:last].T, other)
+                for i in range(b - a):
+                    for j in range(m):
+                        t[i, j] = s[i, j] * (t[i, j] + other[i, j])
+                np.dot(t, y[first:last], rows)
+                gx[d, a:b] += rows
+                np.dot(t.T, x[a:b], columns)
+                gy[d, first:last] += columns
+                if not observed:
+                    continue
+                np.dot(r, dy[d, first:last], rows)
+                gx[d, a:b] -= rows
+                np.dot(r.T, dx[d, a:b], columns)
+                gy[d, first:last] -= columns

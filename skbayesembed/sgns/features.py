@@ -29,7 +29,7 @@ def document_features(estimator, counts, with_std):
     mean = weights @ estimator.rho_
     if not with_std:
         return mean
-    deviations = deviations_of(estimator)
+    deviations = _deviations(estimator)
     if deviations is None:
         variance = feature_variance(weights, target_draws(estimator))
     else:
@@ -42,7 +42,7 @@ def sampled_features(estimator, counts, n_draws):
     k = estimator.rho_.shape[1]
     check_room(n_draws, counts.shape[0], k)
     weights = word_shares(counts)
-    deviations = deviations_of(estimator)
+    deviations = _deviations(estimator)
     if deviations is not None:
         draws = answers.feature_draws(deviations, weights, n_draws)
         draws += weights @ estimator.rho_
@@ -57,3 +57,18 @@ def sampled_features(estimator, counts, n_draws):
     # balanced means are not quite the means of balanced draws
     out += weights @ estimator.rho_ - mean
     return out
+
+
+def _deviations(estimator):
+    """`Deviations` of all vectors, None where intervals are the model's."""
+    sampling = estimator._sampling
+    by_answer = sampling is not None and sampling.by_answer
+    if estimator.uncertainty == "documents" and by_answer:
+        raise ValueError(
+            f"Standard deviations and draws of features of documents by units take the deviations "
+            f"of all vectors, got a model of {estimator.words_.size} words and "
+            f"{estimator.rho_.shape[1]} components, whose answers are worked out one by one: "
+            "similarity, nearer, cooccurrence_proba and the like of words that are named. Use "
+            "features='mean', or set_params(uncertainty='model')."
+        )
+    return deviations_of(estimator)

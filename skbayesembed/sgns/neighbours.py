@@ -28,12 +28,17 @@ _WHERE = {
     "laplace": "under the approximation",
     "unmixed": "in the draws",
 }
+# Why probabilities of rank are NaN.
+_NOT_RANKED = (
+    "is not known: it takes all words, and of so large a model answers by units are worked out one "
+    "by one"
+)
 
 
 def order_note(table):
     """What a figure says of how surely words are among the nearest, or None of a point."""
     n, unlikely = len(table.words), int(np.sum(table.prob_top < _UNLIKELY))
-    if table.n_draws == 1 or n == 0:
+    if table.n_draws == 1 or n == 0 or np.isnan(table.prob_top).any():
         return None
     note = f"expected in the top {n} {_where(table)}: {_expected(table)}"
     if unlikely == 0:
@@ -58,6 +63,8 @@ def expected_notes(table):
     n = len(table.words)
     if table.n_draws == 1 or n == 0:
         return []
+    if np.isnan(table.prob_top).any():
+        return [f"(P(top {n}) {_NOT_RANKED})"]
     expected = _expected(table)
     verb = "is" if expected in ("about 1", "less than one") else "are"
     return [
@@ -159,7 +166,8 @@ class Neighbours(Table):
     interval : ndarray of shape (n, 2)
         Of the cosine.
     prob_top : ndarray of shape (n,)
-        Probability of being among the ``n`` nearest.
+        Probability of being among the ``n`` nearest; NaN where intervals by units are worked out
+        answer by answer, as those of the largest models are.
     prob : float
         Probability of the intervals.
     n_draws : int
@@ -244,12 +252,13 @@ class Neighbours(Table):
             return ""
         point = self.n_draws == 1
         source = "point" if point else self.source
-        surest = 0 if point else int(np.argmax(self.prob_top))
+        surest = 0 if point else int(np.argmax(np.nan_to_num(self.prob_top)))
         one = {"mean": self.mean[surest], "interval": self.interval[surest]}
         cosine = f"cosine {estimate(one, source, self.prob)}"
         of_word = f"{self.word!r}" + ("" if self.period is None else f" in {self.period}")
-        if point:
-            text = f"The word nearest to {of_word} is {str(self.words[0])!r}: {cosine}"
+        if point or np.isnan(self.prob_top).any():
+            by = "" if point else " by cosine"
+            text = f"The word nearest to {of_word}{by} is {str(self.words[0])!r}: {cosine}"
         else:
             # by units of a mode there is no posterior mean
             by = "cosine" if (source or "").startswith("units") else "posterior means"
@@ -304,7 +313,8 @@ class Analogies(Table):
     interval : ndarray of shape (n, 2)
         Of the cosine.
     prob_answer : ndarray of shape (n,)
-        Probability of being the nearest of all words, which is the answer.
+        Probability of being the nearest of all words, which is the answer; NaN where intervals by
+        units are worked out answer by answer, as those of the largest models are.
     prob : float
         Probability of the intervals.
     n_draws : int
@@ -353,7 +363,9 @@ class Analogies(Table):
         return f"{a!r} is to {b!r} as {c!r} is to{of_period(self)}"
 
     def _notes(self):
-        return super()._notes() + few_notes(self) + units_notes(self)
+        unknown = np.isnan(self.prob_answer).any()
+        ranked = [f"(P(answer) {_NOT_RANKED})"] if unknown else []
+        return super()._notes() + ranked + few_notes(self) + units_notes(self)
 
     def _columns(self):
         interval = f"{100 * self.prob:g} % interval"
@@ -413,6 +425,10 @@ def ranked(estimator, phrase, n, top, prob, shift):
     if deviations is None:
         return _ranked_by_draws(estimator, phrase, others, n, top, prob, shift)
     mean, _ = _pass(estimator._target_draws(shift), phrase, others, 0)
+    if deviations.by_answer:
+        # of those that are shown alone: each takes a linear system
+        chosen = np.argsort(-mean, kind="stable")[:n]
+        others, mean = others[chosen], mean[chosen]
     n_places = estimator._n_places
 
     def cosines(places):
@@ -425,6 +441,8 @@ def ranked(estimator, phrase, n, top, prob, shift):
     rank = np.zeros(others.size)
     for draw in found.draws:
         rank[_largest(draw, top)] += 1
+    if deviations.by_answer:
+        rank[:] = np.nan
     order = np.argsort(-mean, kind="stable")[:n]
     return (
         estimator.words_[others[order]],

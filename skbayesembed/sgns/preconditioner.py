@@ -42,10 +42,15 @@ class Preconditioner:
     residuals : Residuals
     dtype : {numpy.float32, numpy.float64}
         Of the arrays that are multiplied.
+    flattest : float
+        What curvature along exchanges is at least, relative to that of the words.
+    rounds : int
+        Rounds of subspace iteration of the first `refresh`.
     """
 
-    def __init__(self, prior, residuals, dtype):
+    def __init__(self, prior, residuals, dtype, flattest=_FLATTEST, rounds=_FIRST_ROUNDS):
         self._residuals, self._dtype, self._tau = residuals, dtype, prior.tau
+        self._flattest, self._rounds = flattest, rounds
         # the prior's precision of a word, in units of tau
         self._words = [np.mean(prior.diagonal(side) / prior.tau, axis=1) for side in (0, 1)]
         self._right = None
@@ -84,7 +89,7 @@ class Preconditioner:
         ]
         residual = sum(np.linalg.norm(core, 2) for core in cores)
         scale = scale[0] + scale[1].T + residual
-        self._factors = self._cast(_factors(values[:, None] / gamma, scale))
+        self._factors = self._cast(_factors(values[:, None] / gamma, scale, self._flattest))
 
     def _blocks(self, vectors, turned):
         """Sums of the slopes of each word, and the diagonals of its block, for both sides."""
@@ -102,7 +107,7 @@ class Preconditioner:
         before, after = (m.astype(np.float32)[:, None] ** -0.5 for m in margins)
         rounds = 1
         if self._right is None:
-            rounds, (n_words, k) = _FIRST_ROUNDS, vectors.shape[1:]
+            rounds, (n_words, k) = self._rounds, vectors.shape[1:]
             shape = n_words, min(k + _MORE, n_words)
             # any directions will do, and results are not to hang on more than one seed
             self._right = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
@@ -164,8 +169,8 @@ def _diagonalising(first, second):
     return inverse @ turn * fourth, root @ turn / fourth
 
 
-def _factors(ratio, scale):
+def _factors(ratio, scale, flattest):
     """Entries of the inverse curvature less one: along exchanges, across sides, along scales."""
-    flat, steep = 1.0 / np.maximum(np.abs(1.0 - ratio), _FLATTEST), 1.0 / (1.0 + ratio)
+    flat, steep = 1.0 / np.maximum(np.abs(1.0 - ratio), flattest), 1.0 / (1.0 + ratio)
     loose = 1.0 / np.clip(scale, _LEAST_SCALE, 1.0)
     return [0.5 * (flat + steep) - 1.0, 0.5 * (flat - steep), 0.5 * (loose - 1.0)]

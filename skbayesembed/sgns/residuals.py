@@ -63,6 +63,12 @@ class Residuals:
         self._multiply(x, y, none, u, none, out)
         return out
 
+    def both(self, x, y, z, u):
+        """``R z`` and ``R' u``, (n_words, n) each, at vectors ``x``, ``y``, all float32."""
+        rz, ru = np.empty_like(z), np.empty_like(u)
+        self._multiply(x, y, z, u, rz, ru)
+        return rz, ru
+
     def _multiply(self, x, y, z, u, rz, ru):
         """``R z`` in ``rz`` and ``R' u`` in ``ru``; returns the log likelihood."""
         found = over(self._run, self._products, self.held, (x, y, z, u))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skbayesembed.sgns.balance import along, balanced, balancing, nearest_rotation
+from skbayesembed.sgns.balance import along, along_transposed, balanced, balancing, nearest_rotation
 
 V, K = 30, 4
 
@@ -73,6 +73,19 @@ def test_derivatives_are_those_of_balanced_vectors(vectors):
     ]
     along(centre, shifts)
     np.testing.assert_allclose(shifts, expected, atol=1e-7)
+
+
+def test_the_transpose_of_derivatives(vectors):
+    rng = np.random.default_rng(3)
+    at = balanced(vectors)
+    shifts, gradients = rng.normal(size=(2, 4, *at.shape))
+    moved, pulled = shifts.copy(), gradients.copy()
+    along(at, moved)
+    along_transposed(at, pulled)
+    products = [
+        np.einsum("aswk,bswk->ab", *both) for both in ((gradients, moved), (pulled, shifts))
+    ]
+    np.testing.assert_allclose(*products, atol=1e-9 * np.abs(products).max())
 
 
 def test_nearest_rotation(vectors):

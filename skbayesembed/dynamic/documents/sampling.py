@@ -226,7 +226,7 @@ class AtFit:
     10 components: dispersions by the means of ``"vi"`` are within 17 % of those at the mode.)
     """
 
-    problem = None
+    problem, by_answer = None, False
 
     def __init__(self, sampling):
         self._sampling = sampling

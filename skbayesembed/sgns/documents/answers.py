@@ -85,7 +85,7 @@ def about(deviations, question, mean, prob, draws=None):
         As of `answer`.
     """
     change = change_of(deviations, question, draws)
-    if question.bends:
+    if change.end is not None:
         held = np.minimum if question.bends > 0 else np.maximum
         mean = held(mean, change.end)
         total = spread_of(deviations, change).total
@@ -122,6 +122,10 @@ def change_of(deviations, question, draws=None):
     operands, k = question.operands, deviations.vectors.shape[-1]
     at = values(operands, lambda side, places: deviations.vectors[side][places], (k,))
     pulls = question.gradient(at, draws)
+    if deviations.by_answer:
+        # without second order, whose turns of a cosine would take a system for each component
+        shared, fewest = deviations.changes(question, pulls)
+        return Change(shared, _own(deviations, question, pulls), fewest)
     moved, n_units = _moved_operands(deviations, operands)
     end = None
     if question.bends:
@@ -193,7 +197,7 @@ def _moved_operands(deviations, operands):
 def _own(deviations, question, pulls):
     """Derivatives of answers along what places have of their own."""
     operands, found = question.operands, []
-    for rows, side, unit, places, weights in operands.groups(len(deviations.shifts[0, 0])):
+    for rows, side, unit, places, weights in operands.groups(deviations.vectors.shape[1]):
         for i, place in enumerate(places.tolist()):
             if not deviations.has_own(place):
                 continue

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...common.trial import OfOneAnswer
 from ...inference.threads import OneBlasThread
 from ..batches import ShardBatches
 from ..data import pair_table
@@ -20,9 +21,10 @@ from ..laplace.hessian import Hessian
 from ..model import SGNSModel
 from ..priors import Prior
 from .deviations import LARGEST, numbers_of
-from .footprint import check_room, keeps_tables, n_places
+from .footprint import check_room, check_room_by_answer, goes_by_answer, keeps_tables, n_places
 from .possible import why_not
 from .response import half_weights
+from .systems import seconds_of_product
 
 # Products that a system takes, with all that is done beside them; those of Newton's method; and
 # iterations of the search for the mode of half of the units. Inaugural addresses and State of the
@@ -30,6 +32,8 @@ from .response import half_weights
 _OF_A_SYSTEM, _OF_NEWTON, _OF_A_HALF = 10.0, 50.0, 45.0
 # What a system of the prior takes of one of units: its Hessian is nowhere nearly singular.
 _OF_THE_PRIOR = 0.5
+# Products that answers by themselves take, those that all of them share and those of each.
+_SHARED, _OF_AN_ANSWER = 40.0, 100.0
 # Directions that are timed together, fewer in the largest models, their size, and the share of
 # documents that are counted.
 _ROWS, _FEWER_ROWS, _SIZE, _SHARE = 16, 4, 0.3, 0.05
@@ -58,9 +62,28 @@ def seconds_of_question(estimator: Any, training: Any, clock: Callable[[], float
     pairs, n_units = training.by_document, training.units.n_units
     given = hasattr(pairs, "parts")
     n_entries = n_units * n_words if given else n_places(pairs.source, training.units.index)
+    prior = Prior(n_words, k, 1.0)
+    if not given and goes_by_answer(n_words, k, n_units, lambda: n_entries):
+        check_room_by_answer(n_words, k, n_entries, training.counts.positive.nnz)
+        model = SGNSModel(pair_table(training.counts), k, prior)
+        shared, each = seconds_by_answer(model, pairs, clock)
+        return OfOneAnswer(shared + each, each)
     check_room(n_words, k, n_units, n_entries, keeps_tables(n_words, given))
-    model = SGNSModel(pair_table(training.counts), k, Prior(n_words, k, 1.0))
+    model = SGNSModel(pair_table(training.counts), k, prior)
     return seconds_of_deviations(model, n_units, pairs, clock)
+
+
+def seconds_by_answer(
+    model: SGNSModel, pairs: Any, clock: Callable[[], float]
+) -> tuple[float, float]:
+    """Seconds by ``clock`` of what all answers by themselves share, and of each of them.
+
+    The rest of the parameters as of `seconds_of_deviations`.
+    """
+    with OneBlasThread():
+        product = seconds_of_product(model, clock)
+    one_pass = seconds_of_pass(pairs, clock)
+    return _SHARED * product + one_pass, _OF_AN_ANSWER * product + one_pass
 
 
 def seconds_of_deviations(

@@ -125,6 +125,9 @@ class Deviations:
         For draws.
     """
 
+    # Whether each answer is worked out by itself, and the prior's part known (`adjoint`).
+    by_answer = exact_prior = False
+
     vectors: np.ndarray
     shifts: np.ndarray
     n_sampling: int
@@ -169,15 +172,23 @@ class Deviations:
         """Standard normal numbers of ``n`` draws, (n, m + p): the same whenever they are asked."""
         return np.random.default_rng(self.seed).standard_normal((n, len(self.shifts)))
 
+    def drawn(self, n, shared):
+        """Sums of deviations ``shared`` (m + p, n_answers) with `normals`, (n, n_answers)."""
+        return self.normals(n) @ shared
+
     def own_keys(self, word):
         """What the normal numbers of a word's own deviations are drawn by, in their order."""
         return [word]
 
     def own_normals(self, n, side, word):
         """Those for a word's own deviations, (n, n_components)."""
-        seed = self.seed
-        key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, side, word))
-        return np.random.default_rng(key).standard_normal((n, self.vectors.shape[2]))
+        return own_normals(self.seed, n, side, word, self.vectors.shape[2])
+
+
+def own_normals(seed, n, side, word, k):
+    """Standard normal numbers of a word's own deviations, (n, k)."""
+    key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, side, word))
+    return np.random.default_rng(key).standard_normal((n, k))
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,6 +277,8 @@ def spread_of(deviations, change):
     # of all parts together (Satterthwaite), that of the model taken as known
     total = known + own + prior
     drawn = max(1, len(change.shared) - deviations.n_sampling)
+    if deviations.exact_prior:
+        drawn = np.inf
     spread = known**2 / np.maximum(freedom, 1.0) + prior**2 / drawn
     freedom = np.divide(total**2, spread, out=np.full(known.shape, 1e6), where=spread > 0)
     freedom = np.minimum(freedom, 1e6)
@@ -275,7 +288,7 @@ def spread_of(deviations, change):
 def joint_draws(deviations, change, spread, n):
     """Standardised draws of answers, (n, *shape): Student's t each, joint as deviations are."""
     shape = change.shared.shape[1:]
-    z = (deviations.normals(n) @ change.shared.reshape(len(change.shared), -1)).reshape(n, *shape)
+    z = deviations.drawn(n, change.shared.reshape(len(change.shared), -1)).reshape(n, *shape)
     for side, word, d in change.own:
         z += np.tensordot(deviations.own_normals(n, side, word), d, axes=1)
     z = np.divide(z, spread.total, out=np.zeros_like(z), where=spread.total > 0)

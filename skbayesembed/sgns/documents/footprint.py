@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...common.memory import check_memory
+from ...common.memory import allowed_memory, check_memory
 from ...inference.krylov import STEPS_KEPT
 from ..batches import ShardBatches
 from ..data import KEPT_UPTO, TABLES_UPTO
 from ..laplace.soft import MOST
 from .blocks import runs_of_documents
-from .deviations import numbers_of
+from .deviations import LARGEST, numbers_of
 from .response import PAIRS, half_weights
 
 # Linear systems solved in step.
 TOGETHER = 16
+# Entries of a side's vectors beyond which answers are worked out one by one, if it is text that was
+# counted: their systems cost less than those of random sums of units, which all answers share.
+MOST_ENTRIES = 2_000_000
+# Answers by themselves whose systems are solved in step, at most, and the share of free memory that
+# these may take.
+_MOST_ANSWERS, _SHARE = 16, 0.5
 # What messages call it.
 FIRST_QUESTION = "The first question with intervals by units,"
 _ADVICE = (
@@ -41,6 +48,48 @@ def check_room(n_words: int, k: int, n_units: int, n_entries: int, has_tables: b
         f"{FIRST_QUESTION} of {n_words} words by {n_units} units",
         _ADVICE,
     )
+
+
+def goes_by_answer(n_words: int, k: int, n_units: int, n_entries: Callable[[], int]) -> bool:
+    """Whether the answers of a model of text are worked out one by one.
+
+    They are where vectors are beyond `MOST_ENTRIES`, or where what all answers share would not fit.
+    """
+    if n_words * k > MOST_ENTRIES:
+        return True
+    if n_words <= KEPT_UPTO and n_words * k <= LARGEST:
+        return False
+    tables = keeps_tables(n_words, False)
+    return bytes_needed(n_words, k, n_units, n_entries(), tables) > allowed_memory()[0]
+
+
+def check_room_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int) -> None:
+    """Raise a MemoryError, before any work, if one answer by itself would not fit."""
+    check_memory(
+        bytes_by_answer(n_words, k, n_entries, n_pairs, 1),
+        f"{FIRST_QUESTION} of {n_words} words",
+        _ADVICE,
+    )
+
+
+def together_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int) -> int:
+    """Answers by themselves whose systems are solved in step, as memory allows."""
+    one, two = (bytes_by_answer(n_words, k, n_entries, n_pairs, m) for m in (1, 2))
+    left = _SHARE * allowed_memory()[0] - one
+    return int(np.clip(1 + left // (two - one), 1, _MOST_ANSWERS))
+
+
+def bytes_by_answer(n_words: int, k: int, n_entries: int, n_pairs: int, m: int) -> float:
+    """Most bytes at once of ``m`` answers by themselves, and of what they are worked out with."""
+    side = n_words * k
+    # the mode, as it is read and as it was, in double precision, and the orbit's and the
+    # preconditioner's; in the search, steps and gradients that it remembers
+    vectors = 2 * side * (4 * 8 + 8 * 4) + 2 * side * 20 * 4
+    # counts of all pairs in double and single precision; two tables of units, while they are made
+    counts = 40 * n_pairs + 64 * n_entries
+    # directions, residuals and images, and sums over columns of each run of rows
+    systems = 2 * side * m * (8 * 4 + 2 * 8) + 8 * 4 * side * (m + 1)
+    return vectors + counts + systems
 
 
 def keeps_tables(n_words: int, given: bool) -> bool:

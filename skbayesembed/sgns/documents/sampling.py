@@ -144,6 +144,8 @@ class Sampling:
 
     _waiting: Awaited | None = None
     of_model = False
+    # Whether answers are worked out one by one (`by_answer`).
+    by_answer = False
 
     def __init__(self, build, arrays, n_units, *, balance, seed, n_jobs, verbose=0):
         self.verbose = verbose

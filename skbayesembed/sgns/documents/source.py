@@ -13,7 +13,9 @@ from ..data import pair_table
 from ..model import SGNSModel
 from ..pairs import PairCounts, pooled_counts, times
 from ..priors import InformativePrior, Prior, build_prior
-from .footprint import keeps_tables, n_places
+from .by_answer import SamplingByAnswer
+from .footprint import goes_by_answer, keeps_tables, n_places
+from .influences import Influences
 from .sampling import Sampling
 from .scores import ExpectedScores, GivenScores
 
@@ -29,6 +31,8 @@ class TextSource:
     prior : Prior
         With a precision that is known.
     negative, ns_exponent : float
+    n_pairs : int
+        Different pairs of words.
     """
 
     pairs: Any
@@ -36,6 +40,7 @@ class TextSource:
     prior: Prior
     negative: float
     ns_exponent: float
+    n_pairs: int = 0
 
     @property
     def n_entries(self):
@@ -58,6 +63,11 @@ class TextSource:
     def reweighted(self, weights):
         """The posterior with units' pairs times ``weights`` (n_units,)."""
         return self._model(self.pairs.reweighted(weights[self.units.index]))
+
+    def influences(self):
+        """The `Influences` of units along directions that are given."""
+        given = self.pairs, self.units, self.prior.n_words
+        return Influences(*given, **self._negatives)
 
     @property
     def _negatives(self):
@@ -123,6 +133,9 @@ _DISPERSED = 2.0
 def warn_of_dispersion(estimator):
     """Warn where the model's intervals are far too narrow for how the text was sampled."""
     sampling = estimator._sampling
+    if sampling.by_answer:
+        # there it is not known
+        return
     sampling.of_model = True
     try:
         if sampling.problem is not None:
@@ -170,8 +183,13 @@ def sampling_of(estimator, training, posterior, seed):
         if units.weights is not None:
             groups = [g[units.weights[g] > 0] for g in groups]
         build = PairSource([[pairs.parts[i] for i in group] for group in groups], prior)
+        kind = Sampling
     else:
-        build = TextSource(pairs, units, prior, float(e.negative), float(e.ns_exponent))
+        n_pairs = int(training.counts.positive.nnz)
+        build = TextSource(pairs, units, prior, float(e.negative), float(e.ns_exponent), n_pairs)
+        n_words, k = prior.n_words, prior.n_components
+        by_answer = goes_by_answer(n_words, k, units.n_units, lambda: build.n_entries)
+        kind = SamplingByAnswer if by_answer else Sampling
     arrays = {name: posterior.mean(name) for name in ("rho", "alpha")}
     options = {"seed": seed, "n_jobs": e.n_jobs, "verbose": e.verbose}
-    return Sampling(build, arrays, units.n_units, balance=balances(e), **options)
+    return kind(build, arrays, units.n_units, balance=balances(e), **options)

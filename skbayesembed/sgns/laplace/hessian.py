@@ -224,6 +224,12 @@ class Hessian:
             self._information[side] = self.pair_blocks(side, self.x[1 - side])
         return self._information[side]
 
+    def information_of(self, side, words):
+        """`information` of some words, (len(words), K, K), where all pairs are gone through."""
+        y = self.x[1 - side]
+        rows = [self._curvature(side, slice(w, w + 1))[0] for w in words]
+        return np.array([(y.T * slope) @ y for slope in rows])
+
     def residual_sums(self, side, y):
         """``sum_v residual_wv y_v`` of each word of a side, (n_words, K)."""
         at, self.x = self.x, np.zeros_like(self.x)

@@ -16,6 +16,7 @@ from skbayesembed.sgns.data import pair_table
 from skbayesembed.sgns.documents import blocks
 from skbayesembed.sgns.documents import scores as scores_module
 from skbayesembed.sgns.documents.blocks import DocumentPairs
+from skbayesembed.sgns.documents.influences import Influences
 from skbayesembed.sgns.documents.scores import ExpectedScores, GivenScores, effective_units
 from skbayesembed.sgns.model import SGNSModel
 
@@ -128,6 +129,24 @@ def test_influence_is_linear_and_the_same_in_threads(source):
     single = scores.weighted(weights, np.float32)
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("index", [np.arange(D), np.arange(D) % 4], ids=["documents", "units"])
+def test_influence_along_directions(source, index, monkeypatch):
+    """Without the influences themselves: their products with directions, in single precision."""
+    monkeypatch.setattr(blocks, "_PAIRS", 500)
+    rng = np.random.default_rng(2)
+    vectors, directions = rng.normal(size=(2, V, K)), rng.normal(size=(3, 2, V, K))
+    units = Units(index, np.unique(index))
+    pairs = DocumentPairs(source, rng.uniform(0.5, 2.0, D), SEED)
+    scores = ExpectedScores(pairs, units, vectors, **OPTIONS)
+    expected = np.einsum(
+        "dswk,mswk->dm", scores.weighted(np.eye(units.n_units)), directions, optimize=True
+    )
+    influences = Influences(pairs, units, V, **OPTIONS)
+    found = influences.along(vectors, directions)
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(influences.unit_rows.toarray(), scores.unit_rows.toarray())
 
 
 def test_influence_of_pair_counts():

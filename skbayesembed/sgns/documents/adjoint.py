@@ -1,0 +1,218 @@
+r"""Deviations of the answers that are asked for, of models too large for those of all vectors.
+
+An answer with the gradient g moves with a unit's influence s_d by ``g' H^+ s_d``, which is
+``s_d . z`` with ``z = H^+ g``: one linear system an answer tells of all units at once, exactly,
+where `deviations` solves one for each random sum of units and then knows all answers. One more, by
+the Hessian that is expected, tells of the prior.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...inference.krylov import inverse_root
+from ..balance import along_transposed
+from ..questions.operands import turned
+from .deviations import FEWEST_UNITS, own_deviations, own_normals, prior_pull
+
+# Random directions of the prior that answers share, so that their draws are joint; of each answer
+# they are scaled to its prior part, which is known. Words whose entries are drawn together, and
+# units whose normal numbers are.
+_PRIOR_DRAWS, _TOGETHER, _UNITS = 64, 4096, 4096
+# Of roots of the precision of words that are coupled.
+_ROOT_TOL, _MOST_PRODUCTS = 1e-3, 1000
+
+
+class AskedDeviations:
+    """Deviations of answers, worked out when they are asked for.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (2, n_words, n_components)
+        The mode in the form that is read (balanced).
+    mode : ndarray of shape (2, n_words, n_components)
+        As the linear systems have it.
+    maps : pair of ndarray of shape (n_components, n_components)
+        From ``mode`` to ``vectors``, of both sides.
+    balance : bool
+        Whether deviations are those of balanced vectors.
+    solve : callable
+        ``solve(gradients, observed)``: ``H^+`` times gradients (m, 2, n_words, K) by ``mode``, H
+        observed or expected.
+    influences : callable
+        ``influences(directions)``: influences of units along these, (n_units, m).
+    information : callable
+        ``information(side, word)``: of the pairs of a word, at ``mode``, (K, K).
+    prior : Prior
+    n_units : ndarray of shape (n_words,)
+        Effective units of each word.
+    seeds : pair of numpy.random.SeedSequence
+        For directions of the prior, and for draws.
+    together : int
+        Answers whose systems are solved in step.
+    note_number : callable
+        Told how many answers a question has before they are worked out.
+
+    Attributes
+    ----------
+    n_sampling : int
+        Units that were sampled.
+    by_unit, by_answer, exact_prior : bool
+        Each unit has a deviation of its own, the prior's part is known: True.
+    """
+
+    by_unit = by_answer = exact_prior = True
+
+    def __init__(
+        self, vectors, mode, maps, balance, *, solve, influences, information, prior, n_units,
+        seeds, together, n_sampling, note_number,
+    ):  # fmt: skip
+        self.vectors, self.n_units, self.n_sampling = vectors, n_units, n_sampling
+        self._mode, self._maps, self._balance = mode, maps, balance
+        self._solve, self._influences, self._information = solve, influences, information
+        self._prior, self._together = prior, together
+        self._prior_seed, self.seed = seeds
+        self._note_number = note_number
+        # derivatives of the answers so far, by their gradients
+        self._known = {}
+
+    def changes(self, question, pulls):
+        """Derivatives of answers along deviations, and the effective units each rests on.
+
+        Parameters
+        ----------
+        question : Question
+        pulls : ndarray of shape (n, r, n_components)
+            Gradients of the answers by the operands that they take.
+
+        Returns
+        -------
+        shared : ndarray of shape (n_sampling + 65, n)
+        fewest : ndarray of shape (n,)
+        """
+        places = [self._by_place(question, i, pull) for i, pull in enumerate(pulls)]
+        keys = [_key_of(gradient) for gradient in places]
+        new = {key: gradient for key, gradient in zip(keys, places, strict=True)}
+        new = [(key, new[key]) for key in new if key not in self._known]
+        self._note_number(len(new))
+        for a in range(0, len(new), self._together):
+            part = new[a : a + self._together]
+            columns = self._along(self._by_mode([gradient for _, gradient in part])).T
+            self._known.update(zip((key for key, _ in part), columns, strict=True))
+        shared = np.stack([self._known[key] for key in keys], axis=1)
+        return shared, self._fewest(question.operands)[question.index].min(axis=1)
+
+    def _by_place(self, question, i, pulls):
+        """Gradient of an answer by vectors as they are read: sides, places and rows, a list."""
+        operands, found = question.operands, []
+        for operand, pull in zip(question.index[i], pulls, strict=True):
+            row = operands.weights[[operand]]
+            places, side = row.indices, int(operands.side[operand])
+            each = row.data[:, None] * pull
+            if operands.unit[operand]:
+                each = turned(self.vectors[side][places], each)
+            found.append((side, places, each))
+        return found
+
+    def _by_mode(self, gradients):
+        """Gradients of answers, of `_by_place`, by the vectors of the mode, (m, 2, n_words, K)."""
+        out = np.zeros((len(gradients), *self.vectors.shape))
+        for one, gradient in zip(out, gradients, strict=True):
+            for side, places, rows in gradient:
+                np.add.at(one[side], places, rows)
+        if self._balance:
+            along_transposed(self.vectors, out)
+        for one in out:
+            for side, m in enumerate(self._maps):
+                one[side] = one[side] @ m.T
+        return out
+
+    def _along(self, gradients):
+        """Derivatives along units, directions of the prior and its pull, of answers."""
+        influences = self._influences(self._solve(gradients, observed=True))
+        influences -= influences.mean(axis=0)
+        n = self.n_sampling
+        # an infinitesimal jackknife, as of `deviations.sampling_weights`
+        influences *= np.sqrt(n / (n - 1.0))
+        solutions = self._solve(gradients, observed=False)
+        known = [
+            sum(np.vdot(z[side], self._prior.apply(side, z[side])) for side in (0, 1))
+            for z in solutions
+        ]
+        noise = self._along_prior(solutions)
+        drawn = np.sum(noise**2, axis=0)
+        noise *= np.sqrt(np.divide(known, drawn, out=np.zeros_like(drawn), where=drawn > 0))
+        pull = prior_pull(self._prior, self._mode)
+        pulled = [np.vdot(z, pull.astype(z.dtype)) for z in solutions]
+        return np.vstack([influences, noise, pulled])
+
+    def _along_prior(self, solutions):
+        """Random directions of the prior's precision times solutions, (64, m)."""
+        out = np.zeros((_PRIOR_DRAWS, len(solutions)))
+        shape = self._prior.n_words, self._prior.n_components
+        for side in (0, 1):
+            seed = self._prior_seed
+            key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, side))
+            rng = np.random.default_rng(key)
+            z = solutions[:, side]
+            if self._prior.neighbours(side) is not None:
+                z = np.stack([_coupled_root(self._prior, side, one) for one in z])
+            else:
+                z = z * np.sqrt(self._prior.diagonal(side)).astype(np.float32)
+            for a in range(0, shape[0], _TOGETHER):
+                part = z[:, a : a + _TOGETHER].reshape(len(z), -1)
+                noise = rng.standard_normal((_PRIOR_DRAWS, part.shape[1]), dtype=np.float32)
+                out += noise @ part.T
+        return out
+
+    def _fewest(self, operands):
+        """Effective units that sums of vectors rest on: a harmonic mean over their places.
+
+        The variance of a place is not known here, and taken to go down with its units.
+        """
+        units = np.maximum(self.n_units, 1e-12)
+        squares = operands.weights.power(2)
+        over, above = squares @ (1.0 / units), squares @ (1.0 / units**2)
+        return np.divide(over, above, out=np.full(len(over), np.inf), where=above > 0)
+
+    def has_own(self, place):
+        """Whether the word at a place has deviations of its own."""
+        return self.n_units[place] < FEWEST_UNITS
+
+    def own_changes(self, side, place, gradients):
+        """As of `deviations.Deviations`."""
+        information = self._information(side, place)[None]
+        blocks = information + np.diag(self._prior.diagonal(side)[place])
+        own = self._maps[side].T @ own_deviations(blocks, information)[0]
+        return [(side, place, own.T @ gradients.T)]
+
+    def drawn(self, n, shared):
+        """Sums of deviations with standard normal numbers, those of units the same for all."""
+        out = np.zeros((n, shared.shape[1]))
+        for i, a in enumerate(range(0, len(shared), _UNITS)):
+            seed = self.seed
+            # beside those of words' own, which begin with a side
+            key = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 2, i))
+            part = shared[a : a + _UNITS]
+            out += np.random.default_rng(key).standard_normal((n, len(part))) @ part
+        return out
+
+    def own_normals(self, n, side, word):
+        """As of `deviations.Deviations`."""
+        return own_normals(self.seed, n, side, word, self.vectors.shape[2])
+
+
+def _key_of(gradient):
+    return tuple((side, places.tobytes(), rows.tobytes()) for side, places, rows in gradient)
+
+
+def _coupled_root(prior, side, x):
+    """A root of the prior's precision of coupled words times ``x`` (n_words, K)."""
+    matrix = prior.neighbours(side)
+
+    def product(rows):
+        return rows + (matrix @ rows.T).T
+
+    rows = np.ascontiguousarray(x.T, dtype=np.float64)
+    root, _ = inverse_root(product, rows, tol=_ROOT_TOL, max_iter=_MOST_PRODUCTS)
+    return (product(root).T * np.sqrt(prior.tau)).astype(np.float32)

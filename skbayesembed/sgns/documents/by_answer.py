@@ -1,0 +1,192 @@
+"""The sampling of units for models too large to know how all answers move: one answer at a time."""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from ...common.compiling import working_time
+from ...common.trial import duration, say_line
+from ...common.warnings import note_user
+from ...inference.chains import Workers
+from ...inference.mode import find_mode
+from ...inference.threads import OneBlasThread
+from ..balance import balancing, nearest_rotation
+from ..laplace.approximation import NAMES
+from ..laplace.hessian import Hessian
+from ..laplace.orbits import canonical_frame
+from .adjoint import AskedDeviations
+from .asked import seconds_by_answer
+from .footprint import check_room_by_answer, together_by_answer
+from .sampling import Mode, Sampling
+from .scores import effective_units
+from .systems import TOL, Systems
+
+# The search for the mode from the solver's vectors. Of two cosines the softer one has a standard
+# deviation within 3 % of that at the very mode, the other within 1 % (1,500 words, 30 components);
+# ten times as large a tolerance leaves 9 %.
+_SEARCH_ITERATIONS, _SEARCH_TOL = 3000, 1e-6
+# Seconds between two lines about systems, and from which on they are told where none are asked for.
+_BETWEEN, _LONG = 30.0, 60.0
+# Answers of one question from which on it is said how long they take.
+_MANY = 64
+_NAME = "intervals by units, answer by answer"
+
+
+class SamplingByAnswer(Sampling):
+    """As `Sampling`, for models of so many words that answers are worked out one by one.
+
+    The mode is searched for when the first question is asked, and kept. Not known are how much more
+    words vary by unit than the model takes them to (``dispersion``, NaN) and how far refits of
+    halves of the units move (``response``, 1; it is hardly ever above one, so that intervals are
+    rather too wide).
+    """
+
+    by_answer = True
+    response, response_error = 1.0, np.nan
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        for name in ("deviations", "_influences", "_hessian", "_room"):
+            state.pop(name, None)
+        return state
+
+    @cached_property
+    def _room(self):
+        """Answers whose systems are solved together; checks that there is room for one."""
+        n_words, k = self._arrays["rho"].shape
+        given = n_words, k, self._build.n_entries, self._build.n_pairs
+        check_room_by_answer(*given)
+        return together_by_answer(*given)
+
+    @cached_property
+    def _influences(self):
+        _ = self._room
+        return self._build.influences()
+
+    @cached_property
+    def _at_mode(self):
+        """The mode and the linear systems there; third are the influences of units."""
+        influences, model = self._influences, self._build()[0]
+        self._announce(model)
+        threads = Workers(effective_n_jobs(self.n_jobs))
+        with self._awaited.search(1, "mode"), OneBlasThread(), threads as run:
+            theta, _ = find_mode(
+                model,
+                model.pack(self._arrays),
+                max_iter=_SEARCH_ITERATIONS,
+                tol=_SEARCH_TOL,
+                warn=False,
+                run=run,
+            )
+            found = np.stack([model.unpack(theta)[name] for name in NAMES])
+            vectors, _, orbit, rank = canonical_frame(model, found)
+            systems = Systems(model, vectors, orbit, run)
+        held = model.prior.n_components - model.prior.free_components.size
+        return Mode(vectors, orbit, rank + held), systems, influences
+
+    def _announce(self, model):
+        with working_time() as clock:
+            first, each = seconds_by_answer(model, self._build.pairs, clock)
+        self._each = each
+        text = (
+            f"{_NAME}: the first takes about {duration(first + each)} of processor time, each "
+            f"further one about {duration(each)}, to a factor of 3. Answers without them are there "
+            "at once after set_params(uncertainty='model')."
+        )
+        say_line(text) if self.verbose else note_user(text)
+
+    @cached_property
+    def n_units(self):
+        """Effective units of each word."""
+        return effective_units(self._influences.unit_rows)
+
+    @property
+    def dispersion(self):
+        """NaN: it takes as many systems as a question about all words."""
+        return np.full(self._arrays["rho"].shape[0], np.nan)
+
+    @cached_property
+    def deviations(self):
+        """The `AskedDeviations`."""
+        mode, systems, influences = self._at_mode
+        reference = [self._arrays[name] for name in NAMES]
+        if self._balance:
+            maps = balancing(mode.vectors, reference)
+        else:
+            maps = [nearest_rotation(mode.vectors, reference)] * 2
+        vectors = np.stack([x @ m for x, m in zip(mode.vectors, maps, strict=True)])
+        _, _, of_prior, draws, _ = self._seeds()
+        return AskedDeviations(
+            vectors,
+            mode.vectors,
+            maps,
+            self._balance,
+            solve=lambda gradients, observed: self._solved(
+                systems, mode.orbit.project(gradients), observed
+            ),
+            influences=lambda z: self._along(influences, mode.vectors, z),
+            information=self._information,
+            prior=systems.model.prior,
+            n_units=self.n_units,
+            seeds=(of_prior, draws),
+            together=self._room,
+            n_sampling=self._number,
+            note_number=self.note_number,
+        )
+
+    def _solved(self, systems, gradients, observed):
+        """Solutions of linear systems, with lines on how far they are.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            If the search ended at no mode.
+        """
+        begun, first = time.monotonic(), systems.products
+        told = begun
+
+        def tell():
+            nonlocal told
+            now = time.monotonic()
+            if now - told < _BETWEEN or not (self.verbose or now - begun > _LONG):
+                return
+            told, n = now, systems.products - first
+            text = f"{_NAME}: {n} products of some 50, for {len(gradients)}, {now - begun:.0f} s"
+            say_line(text) if self.verbose else note_user(text)
+
+        with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
+            systems.run = run
+            try:
+                return systems.solve(gradients, TOL, tell, observed)
+            except (np.linalg.LinAlgError, RuntimeError) as error:
+                raise np.linalg.LinAlgError(
+                    f"There is no interval by units of this answer: {error} Or take the model's, "
+                    "set_params(uncertainty='model')."
+                ) from error
+
+    def _along(self, influences, vectors, directions):
+        with OneBlasThread(), Workers(effective_n_jobs(self.n_jobs)) as run:
+            return influences.along(vectors, directions, run)
+
+    def _information(self, side, word):
+        """Information of a word's pairs at the mode."""
+        return self._hessian.information_of(side, [word])[0]
+
+    @cached_property
+    def _hessian(self):
+        mode, systems, _ = self._at_mode
+        return Hessian(systems.model, mode.vectors)
+
+    def note_number(self, n_answers):
+        """Say how long so many answers take before they are worked out, where they are many."""
+        if n_answers > _MANY:
+            _ = self._at_mode
+            say = say_line if self.verbose else note_user
+            say(
+                f"{_NAME}: {n_answers} answers take about {duration(n_answers * self._each)} of "
+                "processor time, to a factor of 3."
+            )

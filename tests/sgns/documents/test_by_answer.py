@@ -1,0 +1,259 @@
+"""Answers by themselves, against deviations of all vectors and against matrices."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from skbayesembed import BayesianSGNS, GraphPrior
+from skbayesembed.io import load
+from skbayesembed.sgns import data
+from skbayesembed.sgns.documents import answers, by_answer, footprint, sampling, systems
+from skbayesembed.sgns.documents.deviations import FEWEST_UNITS, joint_draws, spread_of
+from skbayesembed.sgns.laplace.hessian import Hessian
+from skbayesembed.sgns.questions.kinds import Cosines, Differences, Probabilities
+from skbayesembed.sgns.questions.operands import Operands, of_places, together, values
+
+from .test_sampling import DOCUMENTS, WORDS, D, K, V, make
+
+A, B = np.triu_indices(V, 1)
+INDEX = np.arange(2 * A.size).reshape(2, -1).T
+
+
+def questions():
+    """Cosines, logits, a difference and an analogy."""
+    cosines = Cosines(together(of_places(A, V), of_places(B, V)), INDEX[:40])
+    kinds = of_places(A, V, unit=False), of_places(B, V, 1, unit=False)
+    words = of_places(np.arange(4), V)
+    three = words.weights[[0]] - words.weights[[1]] + words.weights[[2]]
+    sums = Operands(three, np.zeros(1, int), np.ones(1, bool))
+    return {
+        "cosines": cosines,
+        "probabilities": Probabilities(together(*kinds), INDEX[:40]),
+        "differences": Differences(cosines, Cosines(cosines.operands, INDEX[40:80])),
+        "analogy": Cosines(together(sums, words), np.array([[0, 4]])),
+    }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _exactly():
+    """Searches and systems to many digits, and so are those of all deviations."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_answer, "_SEARCH_TOL", 1e-10)
+        patch.setattr(by_answer, "TOL", 1e-6)
+        patch.setattr(sampling, "_TOL", 1e-5)
+        # which answers by themselves do not have
+        patch.setattr(sampling, "respond", lambda *_: (1.0, np.nan))
+        yield
+
+
+def by_answers(model):
+    """A copy of a model, not asked yet, that works answers out one by one."""
+    twin = copy.copy(model)
+    twin._sampling = object.__new__(by_answer.SamplingByAnswer)
+    twin._sampling.__dict__.update(copy.deepcopy(model._sampling).__dict__)
+    return twin
+
+
+@pytest.fixture(scope="module", params=["tables", "products"])
+def both(request):
+    """All deviations of a model with words of one unit, and those of its answers.
+
+    The latter from tables of all pairs or without any.
+    """
+    model = make().fit(
+        [[*DOCUMENTS[0], *["w00"] * 5], *[[w for w in d if w != "w00"] for d in DOCUMENTS[1:]]]
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "products":
+            patch.setattr(data, "TABLES_UPTO", 10)
+        twin = by_answers(model)
+        found = twin._sampling.deviations
+        yield model, model._sampling.deviations, twin._sampling, found
+
+
+@pytest.mark.parametrize("name", list(questions()))
+def test_answers_move_as_with_all_deviations(both, name):
+    """Unit by unit, and by words' own; the prior's part of all is that of 256 draws.
+
+    Its standard error is 4.4 % there, below which that of the mean over 40 answers is.
+    """
+    model, whole, _, asked = both
+    question = questions()[name]
+    all_at_once, one_by_one = (answers.change_of(d, question) for d in (whole, asked))
+    first_order = all_at_once.shared[:D] / model._sampling.response
+    scale = np.abs(first_order).max()
+    np.testing.assert_allclose(one_by_one.shared[:D], first_order, atol=1e-3 * scale)
+    places = np.unique(question.operands.weights.indices[question.index])
+    few = np.count_nonzero(whole.n_units[places] < FEWEST_UNITS)
+    assert len(one_by_one.own) == len(all_at_once.own) >= (few > 0)
+    for (*mine, found), (*theirs, expected) in zip(one_by_one.own, all_at_once.own, strict=True):
+        assert mine == theirs
+        # a root of a covariance is known up to a rotation
+        np.testing.assert_allclose(found.T @ found, expected.T @ expected, rtol=1e-3, atol=1e-6)
+    spreads = spread_of(whole, all_at_once), spread_of(asked, one_by_one)
+    prior = spreads[1].prior / spreads[0].prior
+    assert abs(prior.mean() - 1.0) < 4 * 0.044
+    assert np.all(np.isfinite(spreads[1].freedom))
+    if name != "analogy":
+        np.testing.assert_allclose(one_by_one.fewest, all_at_once.fewest, rtol=1e-12)
+
+
+def test_products_with_the_curvature(both):
+    """In one pass, in single precision, several directions at once."""
+    _, _, found, _ = both
+    mode, solver, _ = found._at_mode
+    directions = np.random.default_rng(0).normal(size=(3, *mode.vectors.shape))
+    hessian = Hessian(solver.model, mode.vectors)
+    for observed, of in ((True, hessian), (False, hessian.expected())):
+        expected = of.product(directions)
+        found = solver.product(directions.astype(np.float32), observed)
+        np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def priors_part(found, question):
+    """Root of ``g' M (L + L x x' L) M g``, M^-1 the expected Hessian, L the prior's precision."""
+    mode, solver, _ = found._at_mode
+    asked, prior = found.deviations, solver.model.prior
+    at = values(question.operands, lambda side, w: asked.vectors[side][w], (K,))
+    pulls = question.gradient(at)
+    by_place = [asked._by_place(question, i, pull) for i, pull in enumerate(pulls)]
+    gradients = mode.orbit.project(asked._by_mode(by_place))
+    matrix = Hessian(solver.model, mode.vectors).expected().matrix()
+    moved = np.linalg.solve(matrix, gradients.reshape(len(question), -1).T).T
+    moved = mode.orbit.project(moved.reshape(gradients.shape))
+    known = [sum(np.vdot(z[s], prior.apply(s, z[s])) for s in (0, 1)) for z in moved]
+    pull = [sum(np.vdot(z[s], prior.apply(s, mode.vectors[s])) for s in (0, 1)) for z in moved]
+    return np.sqrt(known + np.square(pull))
+
+
+def test_the_priors_part_is_that_of_matrices(both):
+    """And its rows add up to it."""
+    _, _, found, asked = both
+    question = questions()["cosines"]
+    prior = spread_of(asked, answers.change_of(asked, question)).prior
+    np.testing.assert_allclose(prior, priors_part(found, question), rtol=1e-3)
+
+
+def test_draws_are_joint(both):
+    """A difference of two cosines has their draws' difference, but for what Student's t rounds.
+
+    The units' part is exactly joint; the prior's, here the smaller one, is by 64 directions.
+    """
+    *_, asked = both
+    q = questions()
+    first = Cosines(q["cosines"].operands, INDEX[:40])
+    second = Cosines(first.operands, INDEX[40:80])
+    each = [answers.change_of(asked, one) for one in (first, second)]
+    whole = answers.change_of(asked, q["differences"])
+    np.testing.assert_allclose(whole.shared[:D], (each[0].shared - each[1].shared)[:D], atol=1e-4)
+    draws = [joint_draws(asked, c, spread_of(asked, c), 500) for c in (*each, whole)]
+    apart = draws[0] * spread_of(asked, each[0]).total - draws[1] * spread_of(asked, each[1]).total
+    together_ = draws[2] * spread_of(asked, whole).total
+    correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(apart.T, together_.T, strict=True)]
+    assert np.median(correlation) > 0.95
+
+
+def test_coupled_words():
+    """With a graph of words the prior's part is that of matrices as well."""
+    prior = GraphPrior([("w00", "w01"), ("w01", "w02", 3.0)])
+    model = by_answers(make(prior=prior).fit(DOCUMENTS))
+    question = questions()["cosines"]
+    asked = model._sampling.deviations
+    prior = spread_of(asked, answers.change_of(asked, question)).prior
+    np.testing.assert_allclose(prior, priors_part(model._sampling, question), rtol=1e-3)
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """A model that is taken for one of very many words, and the notes that it gives."""
+    monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
+    return make().fit(DOCUMENTS)
+
+
+def test_what_a_large_model_answers(large, capsys, tmp_path):
+    first, second, third = WORDS[:3].tolist()
+    found = large.similarity(first, second)
+    assert "each further one about" in capsys.readouterr().err
+    assert found.interval[0] < found.mean < found.interval[1]
+    assert found.source == "units" and found.sd_prior > 0
+    np.testing.assert_allclose(found.sd, np.hypot(found.sd_sampling, found.sd_prior), rtol=1e-6)
+    # another number of threads, and a copy from disk: the same draws
+    again = pickle.loads(pickle.dumps(large)).set_params(n_jobs=2).similarity(first, second)
+    np.testing.assert_array_equal(again.draws, found.draws)
+    large.save(tmp_path / "model")
+    again = load(tmp_path / "model").similarity(first, second)
+    np.testing.assert_array_equal(again.draws, found.draws)
+    table = large.most_similar(first, 3)
+    assert np.isnan(table.prob_top).all() and "one by one" in str(table)
+    assert table.sentence.startswith(f"The word nearest to {first!r} by cosine is")
+    one = large.similarity(first, table.words[0])
+    np.testing.assert_allclose(table.interval[0], one.interval, atol=1e-4)
+    analogy = large.analogy(first, second, third, 2)
+    assert np.isnan(analogy.prob_answer).all() and "one by one" in str(analogy)
+    # what was asked already is known
+    products = large._sampling._at_mode[1].products
+    np.testing.assert_array_equal(large.similarity(first, second).draws, found.draws)
+    assert large._sampling._at_mode[1].products == products
+    assert large.nearer(first, [second, third]).prob_nearest.sum() == pytest.approx(1.0)
+    assert np.isnan(large.dispersion_).all() and large.response_ == 1.0
+    assert "not measured" in str(large.report())
+    assert list(large._word_facts()) == ["n_units"]
+
+
+def test_many_answers_are_announced(large, monkeypatch, capsys):
+    monkeypatch.setattr(by_answer, "_MANY", 2)
+    large.cooccurrence_proba([(WORDS[0], w) for w in WORDS[1:5]])
+    assert "4 answers take about" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("features", ["mean_std"])
+def test_features_are_refused(large, features):
+    large.set_params(features=features)
+    with pytest.raises(ValueError, match="worked out one by one"):
+        large.transform(DOCUMENTS[:2])
+    assert "_at_mode" not in vars(large._sampling)
+    assert large.set_params(uncertainty="model").transform(DOCUMENTS[:2]).shape[0] == 2
+
+
+def test_no_mode(large, monkeypatch):
+    def fail(*given, **options):
+        raise np.linalg.LinAlgError("No solution.")
+
+    monkeypatch.setattr(systems, "conjugate_gradients", fail)
+    with pytest.raises(np.linalg.LinAlgError, match="No solution. Or take the model's"):
+        large.similarity(*WORDS[:2])
+
+
+def test_no_room(large, monkeypatch):
+    """Refused before any work where not even one answer would fit."""
+    monkeypatch.setattr(footprint, "bytes_by_answer", lambda *given: 1e18)
+    with pytest.raises(MemoryError, match="The first question"):
+        large.similarity(*WORDS[:2])
+    assert "_influences" not in vars(large._sampling)
+
+
+def test_sizes_that_go_by_answer(monkeypatch):
+    """Large vocabularies do; smaller ones where all deviations would not fit."""
+
+    def entries():
+        return 10**6
+
+    monkeypatch.setattr(footprint, "allowed_memory", lambda: (16 * 2**30, ""))
+    assert not footprint.goes_by_answer(5_000, 50, 1000, entries)
+    assert footprint.goes_by_answer(50_000, 100, 1000, entries)
+    assert footprint.goes_by_answer(20_000, 50, 1000, entries) == (
+        footprint.bytes_needed(20_000, 50, 1000, 10**6, False) > 16 * 2**30
+    )
+    # 100,000 words and 100 components within 24 GB
+    few, more = (footprint.bytes_by_answer(100_000, 100, 4 * 10**6, 3 * 10**7, m) for m in (1, 2))
+    assert few < more < 12 * 2**30
+
+
+def test_the_cost_is_announced(monkeypatch):
+    monkeypatch.setattr(footprint, "MOST_ENTRIES", 0)
+    cost = BayesianSGNS(3, min_count=1, solver="map").estimate_cost(DOCUMENTS)
+    assert cost.question.cpu_seconds > 0 and "each further answer about" in repr(cost)
