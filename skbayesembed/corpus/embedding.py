@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 from scipy.spatial.distance import pdist
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import as_floats, check_integer
@@ -100,7 +101,7 @@ def source_of(embedding):
     inner = getattr(embedding, "estimator", embedding)
     if hasattr(type(inner), "rho_") or hasattr(inner, "rho_"):
         if hasattr(inner, "fit"):
-            check_is_fitted(inner, "rho_")
+            _check_fitted(inner)
         places, rho = inner.vocabulary_, inner.rho_
         if rho.ndim != 2:
             raise ValueError(
@@ -117,6 +118,18 @@ def source_of(embedding):
     if hasattr(vectors, "__getitem__") and hasattr(vectors, "__contains__"):
         return WordVectors(vectors.__contains__, vectors.__getitem__)
     raise TypeError(f"embedding must be {_ALLOWED}, got {type(embedding).__name__}.")
+
+
+def _check_fitted(estimator):
+    """Raise a NotFittedError that says how a fitted estimator stays so in a search."""
+    try:
+        check_is_fitted(estimator, "rho_")
+    except NotFittedError as error:
+        raise NotFittedError(
+            f"embedding must be fitted, got a {type(estimator).__name__} that is not. Searches and "
+            "cross-validation clone it without its fit: pass FrozenEstimator(fitted), from "
+            "sklearn.frozen, there."
+        ) from error
 
 
 def check_embedding_draws(estimator):

@@ -99,16 +99,21 @@ def check_units(units, n, what="documents"):
         raise ValueError(
             f"units must have one label for each of the {n} {what}, got shape {found.shape}."
         )
-    missing = np.array([_is_missing(label) for label in found.tolist()], dtype=bool)
-    if missing.any():
-        raise ValueError(
-            f"units must have a label for every one of the {what}, got "
-            f"{found[missing].tolist()[0]!r} at place {np.flatnonzero(missing)[0]}."
-        )
+    check_none_missing(found, what)
     if found.dtype == object:
         # numbers and strings side by side cannot be sorted
         found = np.array([str(label) for label in found.tolist()])
     return found
+
+
+def check_none_missing(labels, what):
+    """Raise a ValueError that names the first place where an array of units has no label."""
+    missing = np.array([_is_missing(label) for label in labels.tolist()], dtype=bool)
+    if missing.any():
+        raise ValueError(
+            f"units must have a label for every one of the {what}, got "
+            f"{labels[missing].tolist()[0]!r} at place {np.flatnonzero(missing)[0]}."
+        )
 
 
 def _is_missing(label):

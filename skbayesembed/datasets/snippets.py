@@ -23,6 +23,7 @@ from ..corpus.text import (
     materialise,
     restrict,
 )
+from ..corpus.units import check_none_missing
 
 # Where a sentence ends: a mark, closing quotes or brackets and a blank; or an empty line.
 _END = re.compile(r"[.!?\u2026][\"'\u2019\u201d)\]]*\s+|\n\s*\n")
@@ -65,7 +66,7 @@ def extract_snippets(
         Genre of each document, carried along to its snippets as it is.
     units : array-like of shape (n_documents,) or None, default=None
         Label of what each document was sampled with, a speaker or a work, carried along to its
-        snippets: what ``fit`` of `DiSCSenseModel` takes as ``units``.
+        snippets: what ``fit`` of `DiSCSenseModel` takes as ``units``. None may be missing.
     stop_words : {"english"}, iterable of str or None, default=None
         Words to drop, also from token lists; "english" is scikit-learn's list. Lower-cased where
         the documents are.
@@ -103,7 +104,8 @@ def extract_snippets(
             exclamation mark with a blank behind it (that of an abbreviation ends it, too), or an
             empty line. Where passages are joined tokens, these.
         times, genres, units : ndarray of shape (n_snippets,) or None
-            Those of the documents.
+            Those of the documents; of units that are a pandas Series one of the same name, by
+            which tables and sentences call them.
         document : ndarray of shape (n_snippets,), dtype int64
             Index of the document of each snippet.
         positions : ndarray of shape (n_snippets,), dtype int64
@@ -115,8 +117,8 @@ def extract_snippets(
         If ``documents`` is neither texts nor token lists.
     ValueError
         If the target occurs nowhere, no word is left, ``times``, ``genres`` or ``units`` have
-        the wrong length, a time is missing or neither number nor date, or an option is out of
-        range.
+        the wrong length, a time or a unit is missing, a time is neither number nor date, or an
+        option is out of range.
 
     Notes
     -----
@@ -168,7 +170,9 @@ def extract_snippets(
         check_times(times, n_documents)
     times = _covariate(times, "times", n_documents)
     genres = _covariate(genres, "genres", n_documents)
-    units = _covariate(units, "units", n_documents)
+    named, units = units, _covariate(units, "units", n_documents)
+    if units is not None:
+        check_none_missing(units, "documents")
 
     centres = np.flatnonzero(np.isin(corpus.ids, _ids(corpus.words, forms)))
     if not centres.size:
@@ -192,7 +196,7 @@ def extract_snippets(
         sentences=sentences,
         times=None if times is None else times[document],
         genres=None if genres is None else genres[document],
-        units=None if units is None else units[document],
+        units=None if units is None else _picked(named, units, document),
         document=document,
         positions=positions,
     )
@@ -231,6 +235,13 @@ def _covariate(values, name, n_documents):
             f"{values.shape}."
         )
     return values
+
+
+def _picked(named, units, document):
+    """Units of snippets; a Series, as which a column has a name, stays one."""
+    if not (hasattr(named, "iloc") and hasattr(named, "reset_index")):
+        return units[document]
+    return named.iloc[document].reset_index(drop=True)
 
 
 def _ids(words, chosen):

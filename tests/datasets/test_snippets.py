@@ -169,6 +169,14 @@ def test_an_iterator_is_read_once():
     assert bunch.snippets == ["two", "two"]
 
 
+def test_a_column_of_units_keeps_its_name():
+    pd = pytest.importorskip("pandas")
+    texts = ["one bank two", "none here", "three bank two"]
+    units = pd.Series(["Ann", "Bo", "Cy"], index=[7, 8, 9], name="speaker")
+    found = extract_snippets(texts, "bank", units=units, min_count=1).units
+    assert found.name == "speaker" and found.to_dict() == {0: "Ann", 1: "Cy"}
+
+
 @pytest.mark.parametrize(
     ("options", "match"),
     [
@@ -183,6 +191,10 @@ def test_an_iterator_is_read_once():
         ({"times": [1]}, "times must have one entry for each of the 2 documents, got 1"),
         ({"genres": [["a", "b"]]}, "genres must have one entry"),
         ({"units": ["a"]}, "units must have one entry"),
+        (
+            {"units": ["a", None]},
+            "units must have a label for every one of the documents, got None at place 1",
+        ),
         ({"times": ["1999-05-03", None]}, r"times must be .*missing, got None in times\[1\]"),
         ({"times": ["early", "late"]}, "times must be numbers or dates, got 'early'"),
         ({"stop_words": "german"}, "stop_words must be 'english'"),

@@ -46,7 +46,7 @@ def test_fitted_embeddings(sgns):
                         random_state=0)  # fmt: skip
     theta = model.fit(TEXTS).transform(["cat dog cow dog", "iron tin zinc"])
     assert theta.argmax(axis=1)[0] != theta.argmax(axis=1)[1]
-    with pytest.raises(NotFittedError):
+    with pytest.raises(NotFittedError, match="clone it without its fit: pass FrozenEstimator"):
         make(embedding=BayesianSGNS(2)).fit(TEXTS)
 
 
