@@ -98,3 +98,8 @@ def note_on_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zer
 def said_of_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zero") -> str:
     """The same at the end of a sentence without its full stop, or an empty text."""
     return f". T{_HANGS[1:].format(what)}" if hangs_on_draws(found, value) else ""
+
+
+def surely(found: Mapping[str, Any], verdict: str, value: float = 0.0) -> str:
+    """A verdict in a sentence, where it hangs on the draws with a "probably" before it."""
+    return f"probably {verdict}" if hangs_on_draws(found, value) else verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..posterior.deciding import said_of_draws
+from ..posterior.deciding import said_of_draws, surely
 from ..posterior.sentences import chance, ended, estimate, rounded, side_of_zero
 from ..posterior.sources import FEW_UNITS
 from ..posterior.summary import hdi_interval
@@ -169,7 +169,8 @@ def sentence_on_change(found, sense, genre, periods, called=""):
     change = estimate(found, found.source, found.prob, "+")
     verdict = found.get("verdict")
     if verdict in ("rose", "fell"):
-        text = f"T{what[1:]} {verdict} from {start} to {end}: the change is {change}"
+        said = surely(found, verdict)
+        text = f"T{what[1:]} {said} from {start} to {end}: the change is {change}"
     elif verdict == "not decided":
         text = f"Whether {what} rose or fell from {start} to {end} is not decided: the change is "
         text += change

@@ -168,6 +168,8 @@ def test_monte_carlo_errors_of_intervals(model):
     apart = model.contrast(found, model.similarity("oak", "yew"))
     assert ("hangs on the draws: zero is" in repr(apart)) == hangs_on_draws(apart)
     assert ("hangs on the draws: zero is" in apart.sentence) == hangs_on_draws(apart)
+    sure = apart.verdict == "not decided" or not hangs_on_draws(apart)
+    assert ("probably" in apart.sentence) != sure
     near = model.most_similar("oak", 20)
     at = list(near.words).index("elm")
     # another stream for a row further down: alike as two estimates by 100 resamples are, to 10 %

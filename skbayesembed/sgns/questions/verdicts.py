@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...posterior.deciding import note_on_draws, said_of_draws
+from ...posterior.deciding import note_on_draws, said_of_draws, surely
 from ...posterior.sentences import chance, ended, estimate, side_of_zero
 from ...posterior.sources import FEW_UNITS, FEWEST_USES
 
@@ -82,8 +82,8 @@ def _sentence(found, first, second, ends):
         if verdict == "smaller":
             larger = chance(1 - found.prob_positive, "smaller")
         text = (
-            f"{first[0].upper()}{first[1:]} is {verdict} than {second}: the difference is {value}, "
-            f"{larger}"
+            f"{first[0].upper()}{first[1:]} is {surely(found, verdict)} than {second}: the "
+            f"difference is {value}, {larger}"
         )
     if ends is not None and verdict not in (None, "no data"):
         low, high = (f"{end:+g}" for end in ends)
