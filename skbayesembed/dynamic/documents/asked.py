@@ -14,7 +14,7 @@ from ...common.trial import duration
 from ...inference.threads import OneBlasThread
 from ...sgns.documents.asked import timed
 from ...sgns.documents.deviations import numbers_of
-from ...sgns.documents.response import half_weights
+from ...sgns.documents.response import number_of_splits
 from ..laplace.rough import RoughSolver
 from ..model import SIDES, Curvature, DynamicDensity
 from ..priors import DriftPrior
@@ -88,7 +88,7 @@ def seconds_of_deviations(
 def products_of(size: int, n_units: int) -> float:
     """Products that all takes with so many entries of a side's vectors and so many units."""
     most, n_prior = numbers_of(size)
-    splits = len(half_weights(2, size, np.random.default_rng(0), SPLITS))
+    splits = number_of_splits(size, SPLITS)
     systems = min(n_units, most) + _OF_THE_PRIOR * (n_prior + 1) + splits
     return systems * _OF_A_SYSTEM + _OF_SEARCHES + 2 * splits * _OF_A_HALF
 

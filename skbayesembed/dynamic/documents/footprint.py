@@ -18,7 +18,7 @@ from ...inference.krylov import STEPS_KEPT
 from ...sgns.data import KEPT_UPTO
 from ...sgns.documents.deviations import numbers_of
 from ...sgns.documents.footprint import FIRST_QUESTION, bytes_of_answers, n_places
-from ...sgns.documents.response import half_weights
+from ...sgns.documents.response import number_of_splits
 from ..laplace.rough import LARGE, SOFT
 from .response import SPLITS
 
@@ -83,7 +83,7 @@ def bytes_needed(
     n_periods, _, n_words, k = shape
     size = 2 * n_periods * n_words * k
     most, n_prior = numbers_of(size // 2)
-    n_splits = len(half_weights(2, size // 2, np.random.default_rng(0), SPLITS))
+    n_splits = number_of_splits(size // 2, SPLITS)
     sums = min(n_units, most)
     rows = 4 * (sums + n_prior + 1 + 2 * n_splits) * size
     table = 8 * n_periods * n_words**2

@@ -23,7 +23,7 @@ from ..priors import Prior
 from .deviations import LARGEST, numbers_of
 from .footprint import check_room, check_room_by_answer, goes_by_answer, keeps_tables, n_places
 from .possible import why_not
-from .response import half_weights
+from .response import number_of_splits
 from .systems import seconds_of_product
 
 # Products that a system takes, with all that is done beside them; those of Newton's method; and
@@ -103,7 +103,7 @@ def seconds_of_deviations(
         alone = timed(lambda: hessian.product(x.astype(np.float32)), clock)
         together = timed(lambda: [hessian.cross(side, rows) for side in (0, 1)], clock) / n_rows
     most, n_prior = numbers_of(n_words * k)
-    splits = len(half_weights(2, n_words * k, rng))
+    splits = number_of_splits(n_words * k)
     systems = min(n_units, most) + _OF_THE_PRIOR * (n_prior + 1) + splits
     searches = (_OF_NEWTON + 2 * splits * _OF_A_HALF) * alone
     passes = (2 + 2 * splits) * seconds_of_pass(pairs, clock)

@@ -14,7 +14,7 @@ from ..data import KEPT_UPTO, TABLES_UPTO
 from ..laplace.soft import MOST
 from .blocks import runs_of_documents
 from .deviations import LARGEST, numbers_of
-from .response import PAIRS, half_weights
+from .response import PAIRS, number_of_splits
 
 # Linear systems solved in step.
 TOGETHER = 16
@@ -123,7 +123,7 @@ def bytes_needed(n_words: int, k: int, n_units: int, n_entries: int, has_tables:
     """Most bytes at once of the deviations, and of what they are worked out with."""
     size = 2 * n_words * k
     most, n_prior = numbers_of(n_words * k)
-    splits = len(half_weights(2, n_words * k, np.random.default_rng(0)))
+    splits = number_of_splits(n_words * k)
     # with those that splits are told by, and what their halves do
     rows = min(n_units, most) + n_prior + 1 + 2 * splits
     # directions that the first systems went, and what became of them

@@ -57,14 +57,18 @@ _DIRECTIONS, _SPREAD = 8, 0.5
 _COLUMNS = 2**16
 
 
+def number_of_splits(n_entries, between=(1, 8)):
+    """Splits into halves for so many entries of a side's vectors, as ``between`` allows."""
+    return int(np.clip(next(n for most, n in _SPLITS if n_entries <= most), *between))
+
+
 def half_weights(n_units, n_entries, rng, between=(1, 8)):
     """Weights of units in halves at random, (n_splits, 2, n_units).
 
     Half the difference of the two is what first order is asked about. There are as many splits as
     ``between`` allows.
     """
-    splits = int(np.clip(next(n for most, n in _SPLITS if n_entries <= most), *between))
-    out = np.zeros((splits, 2, n_units))
+    out = np.zeros((number_of_splits(n_entries, between), 2, n_units))
     for both in out:
         order = rng.permutation(n_units)
         for weights, half in zip(both, (order[: n_units // 2], order[n_units // 2 :]), strict=True):

@@ -68,6 +68,7 @@ class Systems:
             self._cuts = cut_rows(model.pairs.row_work(0), _RUNS)
         else:
             self._hessian = Hessian(model, vectors, run=run).single(run)
+            self._expected = self._hessian.expected()
         residuals = Residuals(model.pairs, run)
         gradient = np.empty_like(self._x)
         residuals.gradient(*self._x, gradient)
@@ -123,7 +124,7 @@ class Systems:
     def product(self, directions, observed=True):
         """H times directions (m, 2, n_words, K), in float32; or the Hessian that is expected."""
         if self._hessian is not None:
-            hessian = self._hessian if observed else self._hessian.expected()
+            hessian = self._hessian if observed else self._expected
             hessian.run = self.run
             return hessian.product(directions)
         dx, dy = (np.ascontiguousarray(directions[:, side]) for side in (0, 1))
