@@ -234,8 +234,8 @@ class PrevalenceDisplay(Display):
         if np.any(found.few[chosen]):
             look = {"ms": 2.8, "lw": 1.0, "color": "0.3", "mfc": "white", "label": "too few data"}
             panels[0].plot([], [], "o:", **look)
-        if found.seen is not None:
-            look = _CROSS | {"color": "0.3", "label": "units seen"}
+        if found.seen_alike is not None:
+            look = _CROSS | {"color": "0.3", "label": "units seen, each counted once"}
             panels[0].plot([], [], **look)
         label_times(panels[-1], found.times)
         if outside:
@@ -255,12 +255,12 @@ class PrevalenceDisplay(Display):
     def _crosses(self, axes, genre, shown, looks):
         """Means in the units seen, a line of each sense that is shown."""
         found = self.result
-        if found.seen is None:
+        if found.seen_alike is None:
             return []
         lines = []
         for k in shown:
             look = _CROSS | {"color": looks[k][1][0]}
-            lines += axes.plot(found.times, found.seen[k, genre], **look)
+            lines += axes.plot(found.times, found.seen_alike[k, genre], **look)
         return lines
 
     def _chosen(self, genres):

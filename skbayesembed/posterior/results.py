@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
+from .deciding import hangs_on_draws
 from .sources import (
     NOTE_ON_UNITS,
     TOO_LITTLE,
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 # Rows that are printed of a longer table.
 _MAX_ROWS = 20
 # How entries are printed; others as many digits as they need.
-_SHOWS = {"mean": dashed(".3f"), "sd": dashed(".3f"), "seen": dashed(".3f"), "p_value": p_values,
+_SHOWS = {"mean": dashed(".3f"), "sd": dashed(".3f"), "seen": dashed(".3f"),
+          "seen_alike": dashed(".3f"), "p_value": p_values,
           "known": dashed(".2f"), "elpd": ".1f", "se": ".1f", "p_loo": ".1f",
           "p_waic": ".1f"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
@@ -41,6 +43,8 @@ _OF_UNITS = (
 )
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
 SCORE_OF_ONE = "({} modes of the posterior matter: elpd is that of one of them; see modes_)"
+# What entries are called in print.
+_HEADS = {"seen": "by snippet", "seen_alike": "by unit"}
 # Of effective units.
 _UNITS = ("n_units", "units")
 # What verdicts are where the prior alone would answer, entries that are then not printed, and where
@@ -295,6 +299,7 @@ class ResultTable(Table):
         for name, values, varies in self._values():
             if varies and name not in self._left_out():
                 values = self._without_data(name, values)
+                values = self._surely(values) if name == "verdict" else values
                 show = self._chances if name.startswith("prob") else _show(name, values)
                 show = _both if _is_move(self._result[name]) else show
                 columns.append(Column(self._head(name), values, (name,), show))
@@ -323,6 +328,16 @@ class ResultTable(Table):
         few = self._few[:, None] if values.ndim > 1 else self._few
         return np.where(few, np.nan, values)
 
+    def _surely(self, verdicts):
+        """Verdicts in print: "probably" before one of a side that hangs on the draws."""
+        hangs = self._hangs.ravel() & (np.asarray(verdicts) != "not decided")
+        return np.array([f"probably {v}" if h else v for v, h in zip(verdicts, hangs, strict=True)])
+
+    @cached_property
+    def _hangs(self):
+        found = self._result
+        return np.asarray(hangs_on_draws(found, found.get("threshold", 0.0)))
+
     def _left_out(self):
         # units of both periods say what the fewest of them are
         return (*_NOT_PRINTED, *(["n_units"] if "units" in self._result else []))
@@ -331,7 +346,7 @@ class ResultTable(Table):
         if name in _UNITS and self._about.lent:
             return UNITS_OF_ALL
         if name != "interval" or self._about.prob is None:
-            return name
+            return _HEADS.get(name, name)
         return f"{100 * self._about.prob:g} % interval"
 
     def _series(self):
@@ -348,6 +363,8 @@ class ResultTable(Table):
         if errors is not None:
             low, high = np.reshape(errors, (-1, 2)).T
             series |= {"low_mcse": low, "high_mcse": high}
+            if "verdict" in self._result:
+                series["hangs_on_draws"] = self._hangs.ravel()
         return series
 
     def to_frame(self) -> pd.DataFrame:

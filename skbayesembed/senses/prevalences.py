@@ -27,6 +27,10 @@ _ALL = "all"
 _OF_WORKS = {
     "all": "mean over units", "seen": "in the units seen", "new": "in one new unit",
 }  # fmt: skip
+_BOTH_MEANS = (
+    "(by unit, by snippet: posterior means over the units in the data, each counted once or by its "
+    "snippets)"
+)
 # New units drawn for each draw, and for all together at least.
 _NEW_WORKS, _FEWEST = 4, 1000
 
@@ -58,12 +62,15 @@ class Prevalences(Table):
     n_units : ndarray of int of shape (n_genres, n_periods) or None
         Units that the training snippets are of; None where ``fit`` was told of none.
     seen : ndarray of shape (n_senses, n_genres, n_periods) or None
-        Of ``works="all"``: posterior means in the units seen, NaN where there are none.
+        For ``works="all"``: posterior means in the units seen, weighted by their snippets, NaN
+        where there are none.
+    seen_alike : ndarray of shape (n_senses, n_genres, n_periods) or None
+        The same with equal weights for all units, as in the mean over all units.
     interval_mcse : ndarray of shape (n_senses, n_genres, n_periods, 2) or None
         Monte Carlo standard errors of the ends of the intervals, for up to 200 of them; None of
         more, and of a point estimate. Data frames have them.
     seen_outside : ndarray of bool of shape (n_senses, n_genres, n_periods)
-        Where these are of three units or more, and outside the interval.
+        Where ``seen_alike`` is of three units or more, and outside the interval.
     few : ndarray of bool of shape (n_genres, n_periods)
         Where there are fewer than 10 snippets, or fewer than 3 units of which others are to be
         known: figures show what is said there as the prior's.
@@ -92,17 +99,19 @@ class Prevalences(Table):
     n_units: np.ndarray | None = None
     seen: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
+    seen_alike: np.ndarray | None = None
 
     _max_rows = 40
 
     @property
     def seen_outside(self) -> np.ndarray:
-        """Where means of three units or more that were seen are outside the interval."""
-        if self.seen is None or self.n_units is None or self.n_draws == 1:
+        """Where the mean of three units or more that were seen is outside the interval."""
+        if self.seen_alike is None or self.n_units is None or self.n_draws == 1:
             return np.zeros(self.mean.shape, bool)
         low, high = np.moveaxis(self.interval, -1, 0)
         # comparisons with NaN are False
-        return (self.n_units >= FEW_UNITS) & ((self.seen < low) | (self.seen > high))
+        enough = self.n_units >= FEW_UNITS
+        return enough & ((self.seen_alike < low) | (self.seen_alike > high))
 
     @property
     def few(self) -> np.ndarray:
@@ -122,7 +131,11 @@ class Prevalences(Table):
             Column("interval", self.interval.reshape(-1, 2), ("low", "high"), left=True),
         ]
         if self.seen is not None:
-            columns.append(Column("seen", self.seen.ravel(), ("seen",), dashed(".3f")))
+            alike = self.seen_alike.ravel()
+            columns += [
+                Column("by unit", alike, ("seen_alike",), dashed(".3f")),
+                Column("by snippet", self.seen.ravel(), ("seen",), dashed(".3f")),
+            ]
         columns.append(Column("snippets", self.n_snippets[genre, period], ("n_snippets",), "g"))
         if self.n_units is not None:
             columns.append(Column("units", self.n_units[genre, period], ("n_units",), "d"))
@@ -131,7 +144,7 @@ class Prevalences(Table):
     def _notes(self):
         notes = super()._notes()
         if self.seen is not None:
-            notes.insert(0, "(seen: posterior means in the units that fit was given)")
+            notes.insert(0, _BOTH_MEANS)
         few = np.count_nonzero(self.few)
         of_units = "" if self.n_units is None or self.works == "seen" else f" or {FEW_UNITS} units"
         what = f"fewer than {FEWEST_SNIPPETS} snippets{of_units}"
@@ -177,6 +190,7 @@ def prevalence_info(estimator, prob, works):
         n_units,
         mean_seen(estimator) if of_all else None,
         _errors_of(estimator, draws, prob),
+        mean_seen(estimator, alike=True) if of_all else None,
     )
     of_works = None if works == "seen" else estimator.units_ is not None
     return table._resting_on(
@@ -197,20 +211,20 @@ def _errors_of(estimator, draws, prob):
 
 
 def on_prevalences_seen(estimator, table):
-    """A line on means in the units seen that are outside their intervals, or none."""
+    """A line on means over the units seen that are outside their intervals, or none."""
     n = np.count_nonzero(table.seen_outside)
     if n == 0:
         return []
     where = "1 row" if n == 1 else f"{n} rows"
     return [
-        f"(seen is outside the interval in {where} of {FEW_UNITS} units or more: "
+        f"(the mean by unit is outside the interval in {where} with {FEW_UNITS} units or more: "
         f"{advice_on_seen(estimator)})"
     ]
 
 
-def mean_seen(estimator):
+def mean_seen(estimator, alike=False):
     """Posterior means in the units seen, (K, G, T); NaN in cells that have none."""
-    out = in_works_seen(estimator).mean(axis=0)
+    out = in_works_seen(estimator, alike=alike).mean(axis=0)
     out[estimator._cells == 0] = np.nan
     return out.transpose(2, 0, 1)
 
@@ -242,8 +256,11 @@ def draws_of(estimator, works):
     return in_works_seen(estimator) if works == "seen" else _in_new_works(posterior)
 
 
-def in_works_seen(estimator, periods=slice(None)):
-    """Means over the units of each cell, by their snippets; over all units where it has none."""
+def in_works_seen(estimator, periods=slice(None), alike=False):
+    """Means over the units of each cell, by their snippets; over all units where it has none.
+
+    ``alike`` gives all units of a cell the same weight instead.
+    """
     posterior = estimator.posterior_
     of_all = posterior.flat("prevalence")
     asked = np.isin(estimator._works[:, 1], np.arange(of_all.shape[2])[periods])
@@ -251,7 +268,10 @@ def in_works_seen(estimator, periods=slice(None)):
     phi, effects = posterior.flat("phi"), posterior.flat("works")
     out = np.array(of_all, dtype=float)
     out[:, genre, period] = 0.0
-    weights = counts / estimator._cells[genre, period]
+    counts = np.ones_like(counts) if alike else counts
+    totals = np.zeros(estimator._cells.shape)
+    np.add.at(totals, (genre, period), counts)
+    weights = counts / totals[genre, period]
     for g, t, w, weight in zip(genre, period, work, weights, strict=True):
         out[:, g, t] += weight * softmax(phi[:, g, t] + effects[:, w], axis=1)
     return out[:, :, periods]

@@ -113,9 +113,10 @@ class SenseReadingMixin:
         Prevalences
             ``mean`` (n_senses, n_genres, n_periods), ``interval`` (n_senses, n_genres, n_periods,
             2), ``n_snippets`` and, where ``fit`` was told of units, ``n_units`` (n_genres,
-            n_periods); of ``works="all"`` also ``seen`` (n_senses, n_genres, n_periods), the means
-            of ``works="seen"``, and a line below the table where these are outside the interval.
-            Prints as a table.
+            n_periods). For ``works="all"`` also ``seen`` and ``seen_alike`` (n_senses, n_genres,
+            n_periods), the means over the units in the data, weighted by their snippets (as with
+            ``works="seen"``) and alike, and a line below the table where the latter are outside
+            the interval. Prints as a table.
 
         Examples
         --------
@@ -453,10 +454,10 @@ class SenseReadingMixin:
             ``draws``; where there is an interval, ``interval_mcse`` (2,), the Monte Carlo standard
             errors of its ends; ``snippets``, the training snippets of the two periods (of the
             genre). Where ``fit`` was told of units, also ``units``, the number of them in the two
-            periods, and, of all units, ``seen``, the mean of the change in the units seen, NaN
-            where a period (in a genre) has none; its ``seen_interval`` (2,) and ``seen_verdict``,
-            what this interval decides. Where that differs from the verdict on all units,
-            ``sentence`` has both.
+            periods, and, for all units, ``seen_alike`` and ``seen``, the means of the change in the
+            units seen, each counted once or by its snippets, NaN where a period (in a genre) has
+            none; ``seen_interval`` (2,) of the latter and ``seen_verdict``, what this interval
+            decides. Where that differs from the verdict on all units, ``sentence`` has both.
 
             ``verdict``, where there is an interval, sums up: ``"not mixed"`` where chains have not;
             ``"no data"`` where one of the periods has fewer than 10 snippets, or fewer than 3 units
@@ -491,8 +492,8 @@ class SenseReadingMixin:
         place = None if genre is None else genre_index(self, genre)
         entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
         if self.units_ is not None and works == "all":
-            seen = in_works_seen(self, at)[..., sense]
-            entries |= change_seen(self, seen, at, place, prob)
+            seen, alike = (in_works_seen(self, at, alike=a)[..., sense] for a in (False, True))
+            entries |= change_seen(self, seen, alike, at, place, prob)
         before, after = (self.periods_.labels[t] for t in at)
         of = of_units(self, works)
         title = f"change of the prevalence of sense {sense}{of} from {before} to {after}"

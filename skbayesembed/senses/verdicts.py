@@ -27,15 +27,15 @@ def units_of_cells(estimator):
 
 def advice_on_seen(estimator):
     """What it means that units seen lie outside the interval of all, and what to do."""
-    differ = (
-        "the units with most snippets differ from the others, or units differ less here than "
-        "elsewhere"
+    alike = (
+        "the units there are more alike than units of other periods, and the model has one spread "
+        "of units for all periods"
     )
     if "kappa_phi" in estimator.posterior_.stats:
-        return f"{differ}; all counts units alike, seen by their snippets: report both"
+        return f"{alike}; report both"
     return (
-        f"the prior takes prevalences as steadier than they are, or {differ}; leave "
-        "prior.kappa_phi to be learned ('auto'), and report both"
+        f"prevalences change faster than the prior allows, or {alike}; let prior.kappa_phi be "
+        "learned ('auto'), and report both"
     )
 
 
@@ -91,7 +91,7 @@ def verdict_on_change(found, works, interval=None):
     return str(side_of_zero(interval, "rose", "fell"))
 
 
-def change_seen(estimator, draws, at, genre, prob):
+def change_seen(estimator, draws, alike, at, genre, prob):
     """Entries on a change in the units seen; NaN where a cell of it has none.
 
     Parameters
@@ -99,7 +99,9 @@ def change_seen(estimator, draws, at, genre, prob):
     estimator : DiSCSenseModel
         Fitted.
     draws : ndarray of shape (n_draws, n_genres, 2)
-        Prevalences of a sense in the units seen, in two periods.
+        Prevalences of a sense in the units seen, in two periods, by snippets.
+    alike : ndarray of shape (n_draws, n_genres, 2)
+        The same with each unit counted once.
     at : sequence of int
         These periods.
     genre : int or None
@@ -108,43 +110,52 @@ def change_seen(estimator, draws, at, genre, prob):
         Of the interval.
     """
     cells = estimator._cells
-    change = draws[..., 1] - draws[..., 0]
-    change[:, (cells[:, at] == 0).any(axis=1)] = np.nan
     weights = cells.sum(axis=1)
-    change = change @ (weights / weights.sum()) if genre is None else change[:, genre]
-    seen = float(change.mean())
-    if len(change) == 1 or np.isnan(seen):
-        return {"seen": seen}
-    return {"seen": seen, "seen_interval": hdi_interval(change, prob=prob)}
+
+    def change_of(draws):
+        change = draws[..., 1] - draws[..., 0]
+        change[:, (cells[:, at] == 0).any(axis=1)] = np.nan
+        return change @ (weights / weights.sum()) if genre is None else change[:, genre]
+
+    change = change_of(draws)
+    found = {"seen_alike": float(change_of(alike).mean()), "seen": float(change.mean())}
+    if len(change) > 1 and not np.isnan(found["seen"]):
+        found["seen_interval"] = hdi_interval(change, prob=prob)
+    return found
 
 
 def on_change_seen(found):
     """A sentence on a change in the units seen that differs from that of all, or an empty text.
 
-    It differs where it lies outside the interval, or where its own interval decides otherwise.
+    It differs where it lies outside the interval, each unit counted once, or where its own
+    interval, by snippets, decides otherwise.
     """
     if not _knows_seen(found):
         return ""
     seen, interval, verdict = found.seen, found.get("seen_interval"), found.get("seen_verdict")
     outside = _seen_is_outside(found)
     if interval is None or verdict in ("no data", found.get("verdict")):
-        (shown,) = rounded([seen], "+", 2, 4)
+        (shown,) = rounded([found.seen_alike], "+", 2, 4)
         return (
-            f" In the units seen the change is {shown}, outside this interval." if outside else ""
+            f" In the units seen, each counted once, the change is {shown}, outside this interval."
+            if outside
+            else ""
         )
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
     shown = f"{shown} ({100 * found.prob:g} % interval {low} to {high})"
-    shown += ", outside the interval for other units" if outside else ""
     if verdict == "not decided":
-        return f" In the units seen it is not decided: the change is {shown}."
-    return f" In the units seen it {verdict}: the change is {shown}."
+        return f" In the snippets seen it is not decided: the change is {shown}."
+    return f" In the snippets seen it {verdict}: the change is {shown}."
 
 
 def note_on_change_seen(estimator, found):
     """Line below a table with a change in the units seen that is outside the interval, or none."""
     if not _knows_seen(found) or not _seen_is_outside(found):
         return []
-    return [f"(the change in the units seen is outside the interval: {advice_on_seen(estimator)})"]
+    return [
+        "(the change in the units seen, each counted once, is outside the interval: "
+        f"{advice_on_seen(estimator)})"
+    ]
 
 
 def _knows_seen(found):
@@ -156,7 +167,7 @@ def _knows_seen(found):
 def _seen_is_outside(found):
     low, high = found.interval
     enough = min(found.get("units", (0,))) >= FEW_UNITS
-    return enough and (found.seen < low or found.seen > high)
+    return enough and (found.seen_alike < low or found.seen_alike > high)
 
 
 def sentence_on_change(found, sense, genre, periods, called=""):

@@ -83,7 +83,9 @@ def test_units_seen_are_crosses(senses):
     table = senses.prevalence_info()
     assert PrevalenceDisplay.from_result(table).crosses_ == [[], []]
     seen = np.where(table.n_snippets > 0, table.mean + 0.05, np.nan)
-    found = replace(table, seen=seen, works="all", n_units=np.ones(table.n_snippets.shape, int))
+    found = replace(
+        table, seen=seen, seen_alike=seen, works="all", n_units=np.ones(table.n_snippets.shape, int)
+    )
     display = PrevalenceDisplay.from_result(found, senses=[1])
     for g in range(2):
         (cross,) = display.crosses_[g]
@@ -91,7 +93,7 @@ def test_units_seen_are_crosses(senses):
         assert cross.get_marker() == "x" and cross.get_ls() == "None"
         assert cross.get_color() == display.lines_[g][0].get_color()
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels.count("units seen") == 1
+    assert labels.count("units seen, each counted once") == 1
     assert "outside" not in display.axes_[-1].get_xlabel()
     many = {"n_units": np.full(table.n_snippets.shape, 9), "n_draws": 9}
     interval = np.repeat(table.mean[..., None], 2, axis=-1) + [-0.01, 0.01]

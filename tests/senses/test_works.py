@@ -243,8 +243,19 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     assert "mean over units" in repr(mean)
     np.testing.assert_array_equal(fitted.prevalence_interval(works="new"), new.interval)
     np.testing.assert_allclose(mean.seen, seen.mean, rtol=1e-12)
-    assert seen.seen is None and not new.seen_outside.any() and "(seen: " not in repr(new)
+    assert seen.seen is None and not new.seen_outside.any() and "(by unit" not in repr(new)
     np.testing.assert_allclose(mean["seen"], seen.mean.ravel())
+    # each unit of a cell counts once, whatever its snippets
+    alike = mean.seen_alike
+    for g in range(2):
+        for t in range(2):
+            cell = (DATA.genres == g) & (DATA.times == t)
+            numbers = [
+                np.flatnonzero(fitted.units_ == u)[0] for u in np.unique(GIVEN["units"][cell])
+            ]
+            phi, effects = (fitted.posterior_.flat(name) for name in ("phi", "works"))
+            by_unit = softmax(phi[:, None, g, t] + effects[:, numbers], axis=-1)
+            np.testing.assert_allclose(alike[:, g, t], by_unit.mean(axis=(0, 1)), rtol=1e-6)
     np.testing.assert_allclose(change.seen, seen.mean[0, 1, 1] - seen.mean[0, 1, 0])
     weights = np.bincount(DATA.genres) / len(DATA.genres)
     np.testing.assert_allclose(
@@ -255,18 +266,18 @@ def test_readings_say_whose_prevalences_they_are(fitted):
 def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     """Of three units and more, in the table and in the sentence."""
     table = fitted.prevalence_info()
-    inside = replace(table, seen=table.mean, n_units=np.full((2, 2), 9))
+    inside = replace(table, seen_alike=table.mean, n_units=np.full((2, 2), 9))
     assert not inside.seen_outside.any()
     seen, n_units = table.mean.copy(), np.array([[9, 9], [2, 3]])
     seen[0] = table.interval[0, ..., 1] + 0.1
     seen[1, 0, 0] = np.nan
-    told = replace(table, seen=seen, n_units=n_units)
+    told = replace(table, seen_alike=seen, n_units=n_units)
     expected = np.zeros((2, 2, 2), bool)
     expected[0] = n_units >= 3
     np.testing.assert_array_equal(told.seen_outside, expected)
     assert not replace(told, n_draws=1).seen_outside.any()
     (line,) = on_prevalences_seen(fitted, told)
-    assert "outside the interval in 3 rows of 3 units or more" in line and "report both" in line
+    assert "outside the interval in 3 rows with 3 units or more" in line and "report both" in line
     assert on_prevalences_seen(fitted, inside) == []
     assert "  -  " in repr(told)
     change = fitted.prevalence_change(0, 0, 1)
@@ -274,21 +285,25 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     np.testing.assert_allclose(change.seen, of_seen.mean)
     np.testing.assert_allclose(change.seen_interval, of_seen.interval)
     assert change.seen_verdict == of_seen.verdict and "seen_verdict" not in repr(change)
-    assert ("In the units seen" in change.sentence) == (change.seen_verdict != change.verdict)
+    assert ("In the snippets seen" in change.sentence) == (change.seen_verdict != change.verdict)
     for verdict, seen_verdict, said in (
         ("not decided", "fell", "it fell"), ("fell", "not decided", "it is not decided"),
         ("fell", "fell", ""),
     ):  # fmt: skip
-        change.update(verdict=verdict, seen_verdict=seen_verdict, seen=-0.2, snippets=(30, 30))
+        change.update(
+            verdict=verdict, seen_verdict=seen_verdict, seen=-0.2, seen_alike=0.0, snippets=(30, 30)
+        )
         change.update(seen_interval=np.array([-0.35, -0.09]), interval=np.array([-0.3, 0.1]))
         text = on_change_seen(change)
-        whole = f" In the units seen {said}: the change is -0.20 (90 % interval -0.35 to -0.09)."
+        whole = f" In the snippets seen {said}: the change is -0.20 (90 % interval -0.35 to -0.09)."
         assert text == (whole if said else "")
     for n, seen, said in ((3, 2.0, True), (2, 2.0, False), (3, np.nan, False), (3, 0.0, False)):
-        change.update(seen=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
+        change.update(seen=seen, seen_alike=seen, units=(9, n), interval=np.array([-0.5, 0.5]))
         text = on_change_seen(change)
         assert text == (
-            " In the units seen the change is +2.00, outside this interval." if said else ""
+            " In the units seen, each counted once, the change is +2.00, outside this interval."
+            if said
+            else ""
         )
         notes = note_on_change_seen(fitted, change)
         assert [n.endswith("report both)") for n in notes] == [True] * said
