@@ -19,6 +19,8 @@ from .sgns.pairs import PairCounts
 from .sgns.priors import GraphPrior, GroupedPrior
 from .sgns.shards import PairShard
 
+__all__ = ["fit"]
+
 _SOLVERS = ("map", "vi", "gibbs")
 # How often the steps of blocks that were lost with their worker are repeated.
 _ATTEMPTS = 10
