@@ -65,8 +65,8 @@ def regress(
         What was sampled: speakers, authors, works; each document by default.
     times : array-like of shape (n_documents,), optional
         Numbers or dates, as `corpus.periods.check_times` reads them, by which units are put in
-        order, each at the mean of its documents (of the same time: as they are given). They tell
-        whether units next to each other are alike, and are no covariate.
+        order, each at the mean of its documents (of the same time: as they are given). They serve
+        to test for autocorrelation, and are no covariate.
     differences : bool, default=False
         Whether to regress differences of neighbours: means of units in the order of ``times``,
         which must be given, each less the one before; features, outcome and covariates alike. Names
@@ -115,8 +115,8 @@ def regress(
     Warns
     -----
     UserWarning
-        Where residuals of units next to each other in time are more alike than those of independent
-        ones, and of differences, where they are more opposed; where features are an answer with
+        Where residuals of units in the order of time are autocorrelated, and those of differences
+        negatively so, more than those of independent units; where features are an answer with
         intervals by fewer units than there are documents, and no ``units`` are given; where
         features are nearly so uncertain that they are refused, or so alike that the others leave
         less than a twentieth of one; where a slope has fewer than four degrees of freedom, or there
@@ -138,28 +138,29 @@ def regress(
     in common, since documents that vectors were learned from may be those of the regression, is
     left out.
 
-    Units count as independent of each other, documents where no units are given. Units in the order
-    of time mostly are not: where a feature and the outcome both resemble those of the unit before,
-    or both rise, slopes of things that have nothing to do with each other are decided far too often
-    (of random walks over 40 units, 90 % intervals hold zero in 31 % of data sets;
-    ``benchmarks/regression.py time``). Where both rise, give the year among the covariates; where
-    each unit is like the one before, regress ``differences`` of neighbours (89 %; of units that are
-    independent after all 84 %); where likeness fades after some units, give coarser ones, such as
-    eras. Slopes of an outcome that is the time itself say when features were what, not why. What
-    the time tells of nearness is the other question: `DynamicSGNS` has it for words,
-    `BayesianSGNS.effects` for the contexts of a word and `GaussianLDA.effects` for topics.
+    Units (documents, where no units are given) are treated as independent. Units in the order of
+    time seldom are. Where a feature and the outcome are both autocorrelated, or both trend, slopes
+    between unrelated quantities are decided far too often: for random walks over 40 units, 90 %
+    intervals cover zero in 31 % of data sets (``benchmarks/regression.py time``). If both trend,
+    give the year among the covariates. If each unit resembles the one before, regress
+    ``differences`` of neighbours (coverage 89 %; 84 % for units that are independent after all). If
+    the resemblance fades after some units, give coarser ones, such as eras. Slopes of an outcome
+    that is the time itself describe when features had which values, not why. How nearness depends
+    on time is the reverse question: see `DynamicSGNS` for words, `BayesianSGNS.effects` for the
+    contexts of a word and `GaussianLDA.effects` for topics.
 
-    With ``times``, `lag_correlation` of the table is that of the mean residuals of units with those
-    of the next units. It is held against that of 999 random orders of the same residuals (a fixed
-    seed), one-sided at 5 %; where it is larger, there is a warning, and sentences say so. Intervals
-    stay what they are. On the other side, residuals that are more opposed than those of 95 % of the
-    orders are noted, as those of differences of independent units are: intervals of terms that are
-    opposed, too, are too narrow. Of independent units one data set in twenty is warned of, of 40
-    units with a correlation of .5 84 %, of .8 99 %. Two cases are not seen: few units, and a
-    feature and an outcome that both rise, of which the residuals tell little (27 %), so that the
-    year is to be a covariate there in any case. Of a feature that is not alike from unit to unit
-    the interval is right, whatever residuals are; `term_alike` and `term_opposed` are the same
-    tests of each term, beside the others.
+    With ``times``, `lag_correlation` of the table is the correlation of the mean residuals of units
+    with those of the next units. It is compared with 999 random orders of the same residuals (with
+    a fixed seed), one-sided at 5 %. Where it is larger, there is a warning, and sentences say so;
+    intervals are not changed. Where it is smaller than in 95 % of the orders, the residuals are
+    negatively autocorrelated, as are those of differences of independent units; this is noted, and
+    intervals of terms that are negatively autocorrelated too are too narrow. The warning is given
+    for 5 % of data sets with independent units, and with 40 units for 84 % of those with an
+    autocorrelation of .5 and 99 % of those with .8. It has little power in two cases: few units,
+    and a feature and an outcome that both trend (27 %), where the year belongs among the covariates
+    in any case. The interval of a feature that is not autocorrelated is right whatever the
+    residuals are; `term_autocorrelated` and `term_anticorrelated` are the same tests of each term,
+    given the others.
 
     References
     ----------
@@ -492,8 +493,8 @@ class _Fit:
     def lag(self, index, times):
         """Correlation of mean residuals of units with the next in time, and tests, by name.
 
-        Of each term, what the others leave of it, whether units next to each other are alike in it,
-        and whether they are opposed.
+        Of each term, what the others leave of it: whether it is positively or negatively
+        autocorrelated.
         """
         sizes, order = np.bincount(index), _in_time(index, times)
 
@@ -510,8 +511,8 @@ class _Fit:
             "lag_correlation": found,
             "lag_p_value": above,
             "lag_p_value_below": below,
-            "term_alike": terms[:, 0],
-            "term_opposed": terms[:, 1],
+            "term_autocorrelated": terms[:, 0],
+            "term_anticorrelated": terms[:, 1],
         }
 
     def by_units(self):

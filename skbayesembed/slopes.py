@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 _FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
 # One-sided level of the test of units next to each other.
 LEVEL = 0.05
-# Units below which the test sees hardly half of those that are alike: of 20 with a correlation of
-# .5 from one to the next 67 %, of 13 46 % (`benchmarks/regression.py power`).
+# Units below which the test detects hardly half of those autocorrelated: of 20 with .5
+# from one to the next 67 %, of 13 46 % (`benchmarks/regression.py power`).
 _TELLING = 20
-_HARDLY = f"fewer than {_TELLING} {{}} hardly tell whether those next to each other are alike"
+_HARDLY = f"fewer than {_TELLING} {{}} are too few to test for autocorrelation"
 # Terms that notes of figures name.
 _FEW_TERMS = 4
 # Share of a term that others explain, above which it is said.
@@ -41,25 +41,27 @@ _TAKEN = {
     "classical": "classical, estimates about the truth; slopes are corrected for it",
     "berkson": "Berkson's, the truth about posterior means; slopes need no correction",
 }
-# What to do where units next to each other are alike.
+# What to do where units are autocorrelated.
 _WHAT_TO_DO = (
     "Regress differences of neighbours (differences=True), or give {}coarser units=, of which "
-    f"{_TELLING} or more are left; the chapter on regressions says which."
+    f"{_TELLING} or more remain; the chapter on regressions says which to choose."
 )
 _WHAT_OF_OPPOSED = (
-    "Differences of units that are independent of each other are so, and of units that are less "
-    "alike than steps of a random walk. Regress the units as they are, too, without "
-    "differences=True: if they are found to be alike, report both regressions, and that the "
-    "intervals of both are too narrow; if not, report that of the units."
+    "This is expected of differences of units that are independent, or less autocorrelated than a "
+    "random walk. Regress the units themselves, too, without differences=True: if they are found "
+    "to be autocorrelated, report both regressions, and that the intervals of both are too narrow; "
+    "if not, report that of the units."
 )
 _WHAT_OF_DIFFERENCES = f"Give coarser units=, such as eras, {_TELLING} or more."
 _WHAT_OF_TIME = (
-    "The outcome is the time itself: slopes describe when features were what, and are no evidence "
-    "of more. Coarser units=, such as eras, are less alike. How nearness changes over time is a "
-    "question for DynamicSGNS; the chapter on regressions says more."
+    "The outcome is the time itself: slopes describe when features had which values, and are no "
+    "evidence of more. Coarser units=, such as eras, are less autocorrelated. How nearness changes "
+    "over time is a question for DynamicSGNS; the chapter on regressions says more."
 )
-_OPPOSED = "(opposed: as differences of units are that are independent of each other)"
-_WHEN = "(the outcome is the time itself: slopes say when features were what, not why)"
+_OF_OPPOSED = "(negative autocorrelation: expected of differences of units that are independent)"
+_WHEN = "(the outcome is the time itself: slopes describe when features had which values, not why)"
+# What residuals that are those of no independent units are.
+_ALIKE, _OPPOSED = "autocorrelated", "negatively autocorrelated"
 # Before the names of what differences are of.
 CHANGE = "change of "
 _FEW = (
@@ -102,8 +104,9 @@ class Regression(Table):
         it does not; ``"positive (too narrow)"`` and ``"negative (too narrow)"`` where it does and
         is known to be too narrow.
     too_narrow_terms : ndarray of bool of shape (n_terms,)
-        Intervals that are known to be too narrow, since units next to each other in time are alike
-        in the residuals and in the term, or opposed in both; ``too_narrow`` in data frames.
+        Intervals that are known to be too narrow, since both the residuals and the term are
+        autocorrelated over units in the order of time, positively or negatively; ``too_narrow`` in
+        data frames.
     sentences : list of str
         Of each term, to be copied.
     n_documents, n_units : int
@@ -142,14 +145,14 @@ class Regression(Table):
         next in time; None without ``times``, NaN where there are no residuals.
     lag_p_value, lag_p_value_below : float or None
         Probabilities that it is as large, and as small, in a random order of the units.
-    term_alike, term_opposed : ndarray of bool of shape (n_terms,) or None
-        Whether by the same tests units next to each other are alike in a term, beside the others,
-        or opposed: where they are in residuals and in a term, its interval is too narrow.
+    term_autocorrelated, term_anticorrelated : ndarray of bool of shape (n_terms,) or None
+        Whether by the same tests a term, given the others, is positively or negatively
+        autocorrelated. Where the residuals are too, its interval is too narrow.
 
     Notes
     -----
-    Units count as independent of each other. Of units that follow each other in time and are alike,
-    in the outcome and in a feature, intervals are too narrow: see `regress`.
+    Units are treated as independent. Where units in the order of time are autocorrelated, both in
+    the outcome and in a feature, intervals are too narrow: see `regress`.
     """
 
     terms: np.ndarray
@@ -184,8 +187,8 @@ class Regression(Table):
     lag_correlation: float | None = None
     lag_p_value: float | None = None
     lag_p_value_below: float | None = None
-    term_alike: np.ndarray | None = None
-    term_opposed: np.ndarray | None = None
+    term_autocorrelated: np.ndarray | None = None
+    term_anticorrelated: np.ndarray | None = None
 
     @property
     def title(self) -> str:
@@ -271,9 +274,9 @@ class Regression(Table):
     def _on_independence(self):
         """What brackets of a sentence end with, where nothing is known to be amiss; or empty."""
         if self.lag_correlation is None:
-            return f"{self._sampled()} taken as independent"
+            return f"{self._sampled()} treated as independent"
         if self._near() is None and not np.isnan(self.lag_correlation) and self._too_few_to_tell():
-            return f"{self._rows()} taken as independent: {self._hardly()}"
+            return f"{self._rows()} treated as independent: {self._hardly()}"
         return ""
 
     def _on_time(self, j):
@@ -281,14 +284,11 @@ class Regression(Table):
         if self.lag_correlation is None or self._near() is None:
             return ""
         near, terms = self._near()
-        so = "so that this interval is too narrow"
+        so = "so this interval is too narrow"
         if terms is not None and not terms[j]:
-            so = (
-                f"and this interval is too narrow if they are {near} in {str(self.terms[j])!r}, too"
-            )
+            so = f"and this interval is too narrow if {str(self.terms[j])!r} is {near} too"
         return (
-            f"; {self._rows()} next to each other in time are {near} (correlation of residuals "
-            f"{self.lag_correlation:.2f}), {so}"
+            f"; residuals of {self._rows()} are {near} in time ({self.lag_correlation:.2f}), {so}"
         )
 
     def _too_few_to_tell(self):
@@ -312,7 +312,7 @@ class Regression(Table):
         ...     warnings.simplefilter("ignore")
         ...     table = regress(draws, walks[1], times=np.arange(40), names=["war"])
         >>> table.too_narrow()
-        'too narrow, since documents next to each other in time are alike: war'
+        'too narrow, since documents are autocorrelated in time: war'
         """
         near = self._near()
         if near is None or near[1] is None or not near[1].any():
@@ -320,14 +320,14 @@ class Regression(Table):
         terms = ", ".join(self.terms[near[1]])
         if near[1].sum() > _FEW_TERMS:
             terms = f"{near[1].sum()} of {self.terms.size} terms"
-        return f"too narrow, since {self._rows()} next to each other in time are {near[0]}: {terms}"
+        return f"too narrow, since {self._rows()} are {near[0]} in time: {terms}"
 
     def _near(self):
-        """What rows next to each other are, in words, and which terms are, too; None if nothing."""
+        """How rows are autocorrelated, in words, and which terms are, too; None if they are not."""
         if self.lag_p_value is not None and self.lag_p_value <= LEVEL:
-            return "alike", self.term_alike
+            return _ALIKE, self.term_autocorrelated
         if self.lag_p_value_below is not None and self.lag_p_value_below <= LEVEL:
-            return "opposed", self.term_opposed
+            return _OPPOSED, self.term_anticorrelated
         return None
 
     def _n_rows(self):
@@ -415,7 +415,7 @@ class Regression(Table):
             *self._note_on_whole(),
             self._note_on_time(),
             *self._note_on_units(),
-            *([_OPPOSED] if (self._near() or ("",))[0] == "opposed" else []),
+            *([_OF_OPPOSED] if (self._near() or ("",))[0] == _OPPOSED else []),
             *([_WHEN] if self.outcome_is_time else []),
             f"(error in the features: {known})",
             "(df: few where few units tell of a slope; more than units where the draws of features "
@@ -461,24 +461,24 @@ class Regression(Table):
     def _note_on_time(self):
         if self.lag_correlation is None:
             return (
-                f"({self._sampled()} count as independent of each other: where those that follow "
-                "each other in time are alike, intervals are too narrow; times= tells)"
+                f"({self._sampled()} are treated as independent: if they are autocorrelated in "
+                "time, intervals are too narrow; times= tests for it)"
             )
         if np.isnan(self.lag_correlation):
             return (
-                "(the terms tell the outcome without a rest: there are no residuals that tell "
-                f"whether {self._rows()} next to each other in time are alike)"
+                "(the terms explain the outcome exactly: there are no residuals by which to test "
+                f"whether {self._rows()} are autocorrelated in time)"
             )
-        near, said = self._near(), "they count as independent"
+        near, said = self._near(), "treated as independent"
         if self._too_few_to_tell():
             said += f", but {self._hardly()}"
         p = self.lag_p_value
         if near is not None:
-            said = f"intervals of terms that are {near[0]}, too, are too narrow"
-            if near[0] == "opposed":
+            said = f"intervals of terms that are {near[0]} too are too narrow"
+            if near[0] == _OPPOSED:
                 p = self.lag_p_value_below
         return (
-            f"(residuals of {self._rows()} next to each other in time: correlation "
+            f"(autocorrelation of residuals of {self._rows()} in time: "
             f"{self.lag_correlation:.2f}, {p_value(p)}; {said})"
         )
 
@@ -494,7 +494,7 @@ def _enough(table):
 
 
 def warn_of(table: Regression, time_given: bool) -> None:
-    """Warn of units that are alike, and of too few documents or units, of a table.
+    """Warn of autocorrelated units, and of too few documents or units, of a table.
 
     ``time_given`` says whether the time is a covariate.
     """
@@ -503,20 +503,20 @@ def warn_of(table: Regression, time_given: bool) -> None:
 
 
 def _warn_of_time(table, time_given):
-    """Warn where residuals next to each other are alike, and of differences, where opposed."""
+    """Warn of autocorrelated residuals; of negative autocorrelation where these are differences."""
     near = table._near()
-    if near is None or (near[0] == "opposed" and not table.differences):
+    if near is None or (near[0] == _OPPOSED and not table.differences):
         return
     p = table.lag_p_value
     advice = _WHAT_TO_DO.format("" if time_given else "the time among covariates= or ")
-    if near[0] == "opposed":
+    if near[0] == _OPPOSED:
         p, advice = table.lag_p_value_below, _WHAT_OF_OPPOSED
     elif table.outcome_is_time or table.differences:
         advice = _WHAT_OF_TIME if table.outcome_is_time else _WHAT_OF_DIFFERENCES
     warn_user(
-        f"{table._rows().capitalize()} next to each other in time are {near[0]}: their residuals "
-        f"correlate at {table.lag_correlation:.2f} ({p_value(p)} for independent ones), and "
-        f"intervals are too narrow where features are {near[0]}, too. {advice}",
+        f"Residuals of {table._rows()} are {near[0]} in time ({table.lag_correlation:.2f}, "
+        f"{p_value(p)} for independent ones): intervals of features that are {near[0]} too are too "
+        f"narrow. {advice}",
         UserWarning,
     )
 

@@ -84,8 +84,8 @@ def test_table():
         f"'outcome' is lower by {mean[1:]}, the other terms held (90 % interval of the difference "
         f"{low} to {high}, for another sample of units of the same kind, p "
     )
-    assert table.sentences[1].endswith("; linear probability model; units taken as independent).")
-    assert "(units count as independent of each other: where those that follow" in repr(table)
+    assert table.sentences[1].endswith("; linear probability model; units treated as independent).")
+    assert "(units are treated as independent: if they are autocorrelated" in repr(table)
     wave = np.sin(7.0 * np.arange(N))
     terms = np.column_stack([draws.mean(axis=0), covariate, np.ones(N)])
     unrelated = regress(draws, wave - terms @ np.linalg.lstsq(terms, wave)[0], UNITS, **options)
@@ -133,7 +133,10 @@ def test_table():
     assert "slopes of outcome per standard deviation" in repr(scaled) and " per " in repr(scaled)
     one = regress(draws[..., 0], y, error="berkson")
     assert one.terms.tolist() == ["feature 0"] and one.n_units == N
-    assert "(documents count as independent" in repr(one) and "of documents of" in one.sentences[0]
+    assert (
+        "(documents are treated as independent" in repr(one)
+        and "of documents of" in one.sentences[0]
+    )
     np.testing.assert_allclose(one.partial_reliability, one.reliability)
     assert one.explained[0] == pytest.approx(0.0, abs=1e-9)
     assert "explained by the other terms" not in repr(one)
@@ -252,9 +255,11 @@ def test_units_in_time():
     n_units, order = N // PER, rng.permutation(N)
     years = 1900 + UNITS + 0.1 * np.tile(np.arange(PER), n_units)
     plain = regress(draws, y, UNITS, **own)
-    assert plain.lag_correlation is None and "times= tells)" in repr(plain)
+    assert plain.lag_correlation is None and "times= tests for it)" in repr(plain)
     drifting = y + 2.0 * np.cumsum(rng.normal(size=n_units))[UNITS]
-    with pytest.warns(UserWarning, match=r"correlate at 0\.\d\d .*differences of neighbours"):
+    with pytest.warns(
+        UserWarning, match=r"autocorrelated in time \(0\.\d\d.*differences of neighbours"
+    ):
         table = regress(
             draws[:, order], drifting[order], UNITS[order] % 7 * 100 + UNITS[order],
             times=years[order], **own,
@@ -267,20 +272,21 @@ def test_units_in_time():
     assert table.lag_correlation == pytest.approx(np.sum(e[1:] * e[:-1]) / np.sum(e**2))
     assert table.lag_p_value <= 0.05
     found = f"{table.lag_correlation:.2f}, p = {table.lag_p_value:.3f}"
-    assert f"in time: correlation {found}; intervals of" in repr(table)
+    assert f"in time: {found}; intervals of" in repr(table)
     # features are independent between units; a test of 5 % may hold one of them for alike
-    j = int(np.argmin(table.term_alike))
-    assert not table.term_alike[j]
+    j = int(np.argmin(table.term_autocorrelated))
+    assert not table.term_autocorrelated[j]
     assert not table.too_narrow_terms[j] and "narrow" not in table.verdict[j]
-    assert table.sentences[j].endswith(f"too narrow if they are alike in {own['names'][j]!r}, too.")
+    assert table.sentences[j].endswith(f"too narrow if {own['names'][j]!r} is autocorrelated too.")
     with pytest.warns(
-        UserWarning, match=r"are alike: .*differences=True\), or give coarser units="
+        UserWarning,
+        match=r"are autocorrelated in time .*differences=True\), or give coarser units=",
     ):
         beside = regress(
             draws, drifting, UNITS, covariates={"year": years}, times=years, error="berkson"
         )
-    assert beside.term_alike.shape == (3,) and beside.term_alike[2]
-    assert beside.sentences[2].endswith("so that this interval is too narrow.")
+    assert beside.term_autocorrelated.shape == (3,) and beside.term_autocorrelated[2]
+    assert beside.sentences[2].endswith("so this interval is too narrow.")
     assert beside.too_narrow_terms[2] and beside.to_frame()["too_narrow"][2]
     for verdict, rough, (low, high) in zip(
         beside.verdict, beside.too_narrow_terms, beside.interval, strict=True
@@ -296,7 +302,7 @@ def test_units_in_time():
             fine = regress(draws, y, UNITS, times=dates[PER * shuffled[UNITS]], **own)
             if min(fine.lag_p_value, fine.lag_p_value_below) > 0.05:
                 break
-    assert fine.lag_p_value > 0.05 and "; they count as independent)" in repr(fine)
+    assert fine.lag_p_value > 0.05 and "; treated as independent)" in repr(fine)
     assert "independent" not in fine.sentences[0] and "narrow" not in fine.sentences[0]
     told = regress(draws, mean @ [2.0, 1.0], UNITS, times=dates, **own)
     assert np.isnan(told.lag_correlation) and "tell the outcome without a rest" in repr(told)
@@ -328,7 +334,9 @@ def test_differences_of_neighbours():
     order, n_units = rng.permutation(N), N // PER
     place = UNITS[order]
     options = {"error": "berkson", "standardize": True}
-    with pytest.warns(UserWarning, match="Differences next to .* are opposed: .* without diff"):
+    with pytest.warns(
+        UserWarning, match="Residuals of differences are negatively autocorr.* without diff"
+    ):
         table = regress(
             draws[:, order], y[order], place % 7 * 100 + place, times=1900.0 + 3 * place,
             covariates={"age": covariate[order], "late": place**2}, names=["work", "war"],
@@ -360,12 +368,18 @@ def test_differences_of_neighbours():
             ("work", "war", "age", "late"), table.scale, table.sentences, strict=True
         )
     )
-    assert "differences next to each other in time are opposed (corr" in table.sentences[0]
+    assert (
+        "residuals of differences are negatively autocorrelated in time (-0" in table.sentences[0]
+    )
     # differences of squares rise
-    assert table.term_opposed[0] and not table.term_opposed[3] and not table.term_alike[0]
-    assert table.sentences[0].endswith("so that this interval is too narrow.")
-    assert table.sentences[3].endswith("if they are opposed in 'change of late', too.")
-    assert "(opposed: as differences of units are that are independent" in repr(by_hand)
+    assert (
+        table.term_anticorrelated[0]
+        and not table.term_anticorrelated[3]
+        and not table.term_autocorrelated[0]
+    )
+    assert table.sentences[0].endswith("so this interval is too narrow.")
+    assert table.sentences[3].endswith("if 'change of late' is negatively autocorrelated too.")
+    assert "(negative autocorrelation: expected of differences of units" in repr(by_hand)
     for change, message in (
         ({"times": None}, "differences=True needs times="),
         ({"outcome": 2.0 * UNITS}, "not be the time itself where differences are regressed"),
@@ -382,7 +396,7 @@ def test_few_units_hardly_tell_whether_they_are_alike():
     rng = np.random.default_rng(3)
     draws, y, _ = sample(rng, "own", 0.9)
     eras = pd.Series(UNITS // 3, name="era")
-    hardly = "hardly tell whether those next to each other are alike"
+    hardly = "are too few to test for autocorrelation"
     for shuffled in (rng.permutation(10) for _ in range(20)):
         # one order in ten has independent units that are alike or opposed
         with warnings.catch_warnings():
@@ -390,10 +404,10 @@ def test_few_units_hardly_tell_whether_they_are_alike():
             table = regress(draws, y, eras, times=shuffled[eras], error="berkson")
         if min(table.lag_p_value, table.lag_p_value_below) > 0.05:
             break
-    assert f"; they count as independent, but fewer than 20 units {hardly})" in repr(table)
+    assert f"; treated as independent, but fewer than 20 units {hardly})" in repr(table)
     assert "for another sample of 10 units (era), p " in table.sentences[0]
     assert table.sentences[0].endswith(
-        f"; 120 documents; units taken as independent: fewer than 20 units {hardly})."
+        f"; 120 documents; units treated as independent: fewer than 20 units {hardly})."
     )
     assert "120 documents of 10 units (era)\n" in repr(table)
     assert table.to_frame().attrs["units_name"] == "era"

@@ -201,8 +201,8 @@ class Changes(Table):
             return []
         words = ", ".join(which.tolist())
         return [
-            f"(known below {LEAST_KNOWN:g} for {words}: how far is as uncertain as before any "
-            "data, that it is beyond the threshold is not)"
+            f"(known below {LEAST_KNOWN:g} for {words}: how far they moved is as uncertain as "
+            "under the prior, but that it is beyond the threshold is not)"
         ]
 
     # what is printed; a data frame has counts and standard deviations besides

@@ -20,8 +20,8 @@ _OF_DRIFT = {
     "not known": f"{_TOO_FEW} in these periods to say whether the word has changed",
 }
 _NEED_NONE = (
-    "The verdict hangs on the threshold; self_similarity, and similarity_change with another word, "
-    "need none."
+    "The verdict depends on the threshold; self_similarity, and similarity_change with another "
+    "word, need none."
 )
 # Those of `similarity_change`.
 _OF_CHANGE = {
@@ -49,7 +49,7 @@ def settings_of(estimator):
 
 def note_on_settings(settings):
     """Line below a table of changes: what it rests on besides the text."""
-    return f"(rests on {_settings(settings)}: over_settings asks with others)"
+    return f"(depends on {_settings(settings)}; over_settings asks again with others)"
 
 
 def notes_on_uses(most):
@@ -121,8 +121,8 @@ def notes_on_verdict(found, proba, value):
         return on_draws
     return [
         *on_draws,
-        "(the interval decides the verdict; of the highest density, it need not leave as much on "
-        "either side, as P does)",
+        "(the verdict follows the interval, which is of highest density and need not leave the "
+        "same probability on both sides)",
     ]
 
 
@@ -141,7 +141,7 @@ def sentence_on_drift(found, kind, word, periods, learned):
         text += f"; the mean vector of the median word moved by {found.typical:.2f}"
     if "threshold" in found and learned:
         text += (
-            "; the threshold, what a word of which nothing is known is taken to move by, is "
+            "; the threshold, how far a word without data is expected to move, is "
             f"{found.threshold:.2f} (root mean square under the prior)"
         )
     return _ended(text, found, _OF_DRIFT, periods)

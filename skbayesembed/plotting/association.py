@@ -183,7 +183,7 @@ class WEATDisplay(Display):
         axes.tick_params(axis="y", length=0)
         lines = ["effect size", interval_label(found.prob, found.source)]
         if found.source != "point":
-            lines.append("interval: these words; p: words dealt out anew")
+            lines.append("interval: these words; p: other splits of the words")
         axes.set_xlabel("\n".join(lines))
         axes.set_title(f"p = {found.p_value:.3g} over {found.n_splits:,} splits", loc="left")
         return self._close()

@@ -19,7 +19,7 @@ _PANEL, _ABOVE, _LINE = 1.25, 0.62, 0.13
 # Means in the units seen.
 _CROSS = {"marker": "x", "ls": "none", "ms": 3.5, "mew": 0.9, "zorder": 4}
 # Below figures in which some of these, of many units, lie outside their bands.
-_OUTSIDE = "crosses outside bands: units seen differ from\nwhat is said of all units; report both"
+_OUTSIDE = "crosses outside bands: the units seen differ\nfrom the mean over all units; report both"
 # Most words that a sense is called by, and letters of them.
 _WORDS, _LETTERS = 4, 34
 

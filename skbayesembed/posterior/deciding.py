@@ -17,7 +17,7 @@ MOST_ERRORS = 200
 _ERRORS = 2.0
 # Verdicts that no end decides.
 _OF_NO_END = ("no data", "not mixed")
-_HANGS = "the verdict hangs on the draws: {} is within two Monte Carlo errors of an end"
+_HANGS = "the verdict may change with other draws: {} is within two Monte Carlo errors of an end"
 
 
 def errors_of(posterior: Any, draws: np.ndarray, prob: float) -> np.ndarray:

@@ -33,12 +33,12 @@ _SHOWS = {"mean": dashed(".3f"), "sd": dashed(".3f"), "seen": dashed(".3f"),
           "p_waic": ".1f"}  # fmt: skip
 # Of tests that deal words out anew, below their tables.
 TWO_QUESTIONS = (
-    "(two questions: the interval says what other text would say of these words, p whether words "
-    "dealt out anew differ as much)"
+    "(two questions: the interval is about these words in another sample of text, p about other "
+    "ways of splitting the words)"
 )
 # Of scores of models, below their tables.
 _OF_UNITS = (
-    "({} taken as independent, although {} units: standard errors may be too small; score_units "
+    "({} treated as independent, although {} units: standard errors may be too small; score_units "
     "holds out units)"
 )
 UNMIXED_SCORE = "(the chains have not mixed: elpd is that of the part of the posterior they are in)"
@@ -51,9 +51,9 @@ _UNITS = ("n_units", "units")
 # they are.
 NO_DATA = "no data"
 _OF_DATA = ("mean", "sd", "interval")
-_IN_FRAME = "data frames have what the prior makes of other periods there"
+_IN_FRAME = "data frames have the prior's extrapolation from other periods"
 # Of answers that hold periods against one of them.
-_OF_PAIRS = "(pairs: those of the period or of the reference, the fewer)"
+_OF_PAIRS = "(pairs: of the period or of the reference, whichever has fewer)"
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
                 "modes_that_matter", "few_pairs", "uses", "units_seen", "seen_interval",

@@ -18,11 +18,11 @@ _RESTS_ON = {
     "units": ", for another sample of units of the same kind",
     "model": ", for these texts alone",
     WORKS: ", for other units of the same kind",
-    INDEPENDENT: ", with snippets taken as independent",
+    INDEPENDENT: ", with snippets treated as independent",
 }
 _CAVEATS = {
     "vi": ". Intervals by variational inference may be too narrow",
-    "unmixed": ". The chains have not mixed, and the interval is none of the posterior",
+    "unmixed": ". The chains have not mixed, so this is not an interval of the posterior",
 }
 
 
@@ -153,7 +153,7 @@ def ended(text: str, source: str | None, n_units: float = np.inf) -> str:
     n_units : float
         Effective units that the interval rests on.
     """
-    few = f". Fewer than {FEW_UNITS} effective units tell of it, and its interval is rough"
+    few = f". It rests on fewer than {FEW_UNITS} effective units, so its interval is rough"
     caveat = _CAVEATS.get((source or "").split(", ")[0], "")
     return f"{text}{few if n_units < FEW_UNITS else ''}{caveat}."
 

@@ -16,13 +16,14 @@ TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
 TOO_NARROW = " (too narrow)"
 # Below tables, of what other periods lend; the head of the column.
 UNITS_OF_ALL = "units, all periods"
-NOTE_ON_UNITS = f"({UNITS_OF_ALL}: how many it rests on in effect; other periods lend theirs)"
+NOTE_ON_UNITS = f"({UNITS_OF_ALL}: effective units of the answer, with those of other periods)"
+
 # Of a table, below it.
 _NOTES = {
-    "point": "(a point estimate: one draw, intervals without width)",
+    "point": "(a point estimate: its intervals have no width)",
     "vi": "(variational inference: its intervals may be too narrow)",
-    "unmixed": "(the chains have not mixed: intervals are no intervals of the posterior)",
-    "known topics": "(the topics count as known: intervals are of the documents alone)",
+    "unmixed": "(the chains have not mixed: these are not intervals of the posterior)",
+    "known topics": "(topics are treated as known: intervals reflect the documents alone)",
 }
 # Of an interval, in a figure.
 _SUFFIXES = {
@@ -41,10 +42,10 @@ VECTORS, WORKS, INDEPENDENT = "vectors", "works", "independent"
 # In a figure.
 _CALLED = {WORKS: "units"}
 _NOTES_BESIDES = {
-    VECTORS: "(intervals know that the word vectors are uncertain)",
-    WORKS: "(intervals know that other units differ from those seen)",
-    INDEPENDENT: "(snippets taken as independent: give fit units= if works, authors or "
-    "speakers were sampled, with solver='hmc')",
+    VECTORS: "(intervals include the uncertainty of the word vectors)",
+    WORKS: "(intervals allow for units other than those seen)",
+    INDEPENDENT: "(snippets are treated as independent: if works, authors or speakers were "
+    "sampled, pass units= to fit, with solver='hmc')",
 }
 
 
@@ -91,7 +92,7 @@ def source_of_posterior(posterior: Any) -> str:
 def note_on_periods(n: int, what: str) -> str:
     """Line below a table of periods of which ``n`` have next to no data, ``what`` says how few."""
     where = "1 period" if n == 1 else f"{n} periods"
-    return f"({what} in {where}: what is said there is what the prior makes of other periods)"
+    return f"({what} in {where}: figures there are the prior's extrapolation from other periods)"
 
 
 def units_called(estimator: Any) -> str:

@@ -85,8 +85,8 @@ class SenseTable(Table):
         # of one sense there is no overlap: comparisons with NaN are False
         changed = np.flatnonzero(self.lasting < self.overlap)
         return [
-            f"({100 * self.prob:g} % intervals of the share; overlap: of the words with those of "
-            "the nearest sense; lasting: of those of the first period with those of the last)",
+            f"({100 * self.prob:g} % intervals of the share; overlap: of its words with those of "
+            "the nearest sense; lasting: overlap of its words in the first and last period)",
             *([_CHANGED.format(", ".join(map(str, changed)))] if changed.size else []),
             *super()._notes(),
         ]

@@ -234,7 +234,7 @@ class Neighbours(Table):
         """Lines on what has next to no data in the period."""
         if self.pairs is None:
             return []
-        lines, of_others = [], "what the prior makes of other periods"
+        lines, of_others = [], "the prior's extrapolation from other periods"
         below = f"{TOO_LITTLE} in {self.period}"
         if self.word_few:
             itself = f"{self.word!r} itself, {self.word_pairs:.3g} pairs"

@@ -90,10 +90,8 @@ def test_similarity_change(model, rho, monkeypatch):
     assert found.prob_increase == np.mean(draws[:, 3] > draws[:, 1])
     assert found.pairs == tuple(model.observed_[[1, 3]][:, [0, 4]].min(axis=1))
     assert found.verdict != "no data" and "changed by" in found.sentence
-    rests = f"rests on diffusion=0.01, given, and n_components={K}"
-    assert (
-        f"({rests}: over_settings" in repr(found) and f"depends on {rests[9:]}." in found.sentence
-    )
+    rests = f"depends on diffusion=0.01, given, and n_components={K}"
+    assert f"({rests}; over_settings" in repr(found) and f"{rests}." in found.sentence
     expected = {"diffusion": 0.01, "diffusion_learned": False, "n_components": K}
     # a use makes as many pairs as PairCounts say
     assert found.settings == expected | {"pairs_of_use": None, "units_name": None}
@@ -123,11 +121,11 @@ def test_the_interval_decides_and_says_so_where_the_probability_would_not():
     skewed = Bunch(interval=np.array([0.1, 2.0]), **made)
     assert notes_on_verdict(skewed, 0.97, 0.0) == []
     (line,) = notes_on_verdict(skewed, 0.93, 0.0)
-    assert "the interval decides the verdict" in line
+    assert "the verdict follows the interval" in line
     (line,) = notes_on_verdict(Bunch(**{**skewed, "interval": np.array([-0.1, 2.0])}), 0.96, 0.0)
     skewed.interval_mcse = np.array([0.06, 0.01])
     (line,) = notes_on_verdict(skewed, 0.97, 0.0)
-    assert "hangs on the draws: zero is within two Monte Carlo errors" in line
+    assert "may change with other draws: zero is within two Monte Carlo errors" in line
     skewed.threshold = 0.2
     assert notes_on_verdict(skewed, 0.9, 0.3) == []
     (line, _) = notes_on_verdict(skewed, 0.97, 0.1)
@@ -186,7 +184,8 @@ def test_most_changed_prints_and_converts(model):
     assert found.periods == (1850, 1890)
     lines = repr(found).splitlines()
     rests = (
-        f"(rests on diffusion=0.01, given, and n_components={K}: over_settings asks with others)"
+        f"(depends on diffusion=0.01, given, and n_components={K}; over_settings asks again with "
+        "others)"
     )
     assert lines.pop() == rests and found.settings["diffusion"] == 0.01
     if found.source == "unmixed":
@@ -216,7 +215,7 @@ def test_ties_go_by_the_lower_end(model):
 def test_a_point_estimate_says_so(data):
     model = DynamicSGNS(K, solver="map", diffusion=0.01, random_state=0)
     found = model.fit(data.pairs, times=CENTRES).most_changed(2)
-    assert "\n(a point estimate: one draw, intervals without width)\n" in repr(found)
+    assert "\n(a point estimate: its intervals have no width)\n" in repr(found)
     assert found.n_draws == 1 and not found.sd.any()
     assert set(found.prob_exceeds) <= {0.0, 1.0}
 

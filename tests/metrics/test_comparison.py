@@ -105,10 +105,10 @@ def test_sums_say_what_they_know_of_units():
     found = {"a": result([8.0, 9.0], n_units=7), "b": result([1.0, 2.0], n_units=7)}
     table = compare_models(found)
     assert table.n_units == 7
-    assert "snippets taken as independent, although fit was told of 7 units" in repr(table)
+    assert "snippets treated as independent, although fit was told of 7 units" in repr(table)
     of_pairs = {name: one | {"n_observations": 2.0} for name, one in found.items()}
     text = repr(compare_models({name: Bunch(**one) for name, one in of_pairs.items()}))
-    assert "pairs of words taken as independent, although they are of 7 units" in text
+    assert "pairs of words treated as independent, although they are of 7 units" in text
     assert "independent" not in repr(compare_models({"a": result([8, 9.0]), "b": result([1, 2.0])}))
 
 

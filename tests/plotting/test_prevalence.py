@@ -45,7 +45,7 @@ def test_periods_without_snippets_are_hollow(senses):
     display = PrevalenceDisplay.from_estimator(senses)
     empty = senses.prevalence_info().n_snippets == 0
     assert empty[:, 1].all()
-    assert "(fewer than 10 snippets of a genre in 2 periods: what is said" in repr(
+    assert "(fewer than 10 snippets of a genre in 2 periods: figures there" in repr(
         senses.prevalence_info()
     )
     labels = senses.periods_.labels

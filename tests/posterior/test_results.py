@@ -138,7 +138,7 @@ def test_labels_of_intervals():
     assert interval_label(0.9, "posterior, vectors") == "90 % interval (of the model and vectors)"
     assert interval_label(0.9, "vi, works") == "90 % interval (VI, may be too narrow, with units)"
     assert interval_label(0.9, "posterior, independent") == "90 % interval (of the model)"
-    assert "vectors are uncertain" in notes_on("posterior, vectors")[0]
+    assert "uncertainty of the word vectors" in notes_on("posterior, vectors")[0]
     assert interval_label(0.9, None) == "90 % interval"
     assert interval_label(0.9, "point", "ellipse") == "point estimate, no ellipse"
 

@@ -205,7 +205,7 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     # several of each draw make up no more chains
     twice = errors_of(fitted.posterior_, np.tile(change, 2), 0.8)
     np.testing.assert_allclose(twice, interval_errors(np.repeat(change, 2), 0.8, 2))
-    hangs = "the verdict hangs on the draws: zero is within two"
+    hangs = "the verdict may change with other draws: zero is within two"
     assert (hangs in repr(found)) == bool(hangs_on_draws(found))
     # as it would be with as few draws as these that the error is that of the width
     found.update(interval_mcse=np.ptp(found.interval) * np.ones(2), verdict="not decided")
@@ -382,7 +382,7 @@ def test_sense_info(fitted):
     table = fitted.sense_info(3)
     for found in (table, fitted.prevalence_info(), fitted.prevalence_change(0, 1810, 1830)):
         # nobody can see that units were left out but by what is printed
-        assert "snippets taken as independent" in repr(found)
+        assert "snippets are treated as independent" in repr(found)
         assert found.source.endswith(", independent")
     assert "independent" not in repr(fitted.sense_words(3))
     cells = fitted._cells / fitted._cells.sum()

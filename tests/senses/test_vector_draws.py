@@ -48,7 +48,7 @@ def test_draws_are_of_the_runs_in_turn(vectors, solver):
     proba = read.probabilities(1, 0, np.arange(7), sums)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     assert model.predict_proba(SNIPPETS[:3], times=YEARS[:3]).shape == (3, 2)
-    assert "know that the word vectors are uncertain" in repr(model.sense_words(2))
+    assert "include the uncertainty of the word vectors" in repr(model.sense_words(2))
     share = posterior.attrs["embedding_share"]
     for found in (model.sense_info(), model.prevalence_change(0, 1810, 1811)):
         assert f"(up to {100 * share:.0f} % of the variance of prevalences" in repr(found)

@@ -218,7 +218,7 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     expected = softmax(phi[:, None, 1, 0] + works[:, index], axis=2).mean(axis=(0, 1))
     np.testing.assert_allclose(seen.mean[:, 1, 0], expected, rtol=1e-10)
     new, mean = fitted.prevalence_info(works="new"), fitted.prevalence_info()
-    assert mean.source == f"{seen.source}, works" and "other units differ" in repr(mean)
+    assert mean.source == f"{seen.source}, works" and "units other than those seen" in repr(mean)
     assert "independent" not in repr(mean)
     z = np.random.default_rng(0).normal(size=(200, *phi[:, 0, 0].shape))
     draws = softmax(phi[:, 1, 1] + sd[:, None] * z, axis=2)[..., 0]

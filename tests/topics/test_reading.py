@@ -127,7 +127,7 @@ def test_printing_and_frames(model):
         info["size"]
     model_map = GaussianLDA(**model.get_params()).set_params(solver="vi", draws=1)
     model_map.fit(model._training)
-    assert "(a point estimate: one draw" in repr(model_map.top_words(2))
+    assert "(a point estimate: its intervals have no width)" in repr(model_map.top_words(2))
 
 
 def test_topic_info(model):

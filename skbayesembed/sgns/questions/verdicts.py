@@ -9,8 +9,8 @@ from ...posterior.sentences import chance, ended, estimate, side_of_zero
 from ...posterior.sources import FEW_UNITS, FEWEST_USES
 
 _OF_PRIOR = (
-    f"which the prior makes of other periods where a word has fewer than {FEWEST_USES} uses, or "
-    f"{FEW_UNITS} units with it"
+    f"which the prior extrapolates from other periods where a word has fewer than "
+    f"{FEWEST_USES} uses, or {FEW_UNITS} units with it"
 )
 
 
