@@ -305,7 +305,7 @@ def test_units_in_time():
     assert fine.lag_p_value > 0.05 and "; treated as independent)" in repr(fine)
     assert "independent" not in fine.sentences[0] and "narrow" not in fine.sentences[0]
     told = regress(draws, mean @ [2.0, 1.0], UNITS, times=dates, **own)
-    assert np.isnan(told.lag_correlation) and "tell the outcome without a rest" in repr(told)
+    assert np.isnan(told.lag_correlation) and "explain the outcome exactly" in repr(told)
     assert not table.outcome_is_time and "the time itself" not in repr(table)
     with pytest.warns(UserWarning, match="The outcome is the time itself: .* eras") as caught:
         itself = regress(draws, -np.floor(years), UNITS, times=years, **own)
