@@ -20,33 +20,34 @@ _WIDTH = 118
 
 _COMMAND = "python -m skbayesembed.calibration --share 1 --n-jobs 2 --page calibration.md"
 _TESTS = """\
-Three tests of each:
+Each sampler has three tests:
 
-*Ranks* (simulation-based calibration, Talts et al. 2018): parameters are drawn from the prior, data
-given them, and the estimator is fitted by its public `fit`. Among 31 thinned draws of the posterior
-the true values have uniform ranks if draws and intervals are right. The ranked quantities do not
-depend on rotations or on the order of components, and include the log likelihood, which depends on
-all of the data. The p-value is that of the whole distribution function of ranks (Säilynoja et al.
-2022), the smallest of all quantities with Bonferroni's correction.
+- *Ranks* (simulation-based calibration, Talts et al. 2018). Parameters are drawn from the prior and
+data given these parameters, and the estimator is fitted by its public `fit`. If draws and intervals
+are right, the true values have uniform ranks among 31 thinned draws of the posterior. The ranked
+quantities do not depend on rotations or on the order of components, and include the log likelihood,
+which depends on all of the data. Each p-value tests a whole distribution function of ranks
+(Säilynoja et al. 2022); the table shows the smallest over all quantities, with Bonferroni's
+correction.
 
-*Joint* (Geweke 2004): a chain that alternates between drawing data given parameters, and moving
-parameters given data by a single sweep or trajectory, must have the distribution of the prior.
-Means of the quantities and of their squares are compared with independent draws, in standard
-errors. A dash marks samplers to which the test cannot be applied.
+- *Joint* (Geweke 2004). A chain alternates between drawing data given parameters and moving
+parameters given data by a single sweep or trajectory. Its parameters must have the distribution of
+the prior. Means of the quantities and of their squares are compared with those of independent
+draws, in standard errors. A dash marks samplers to which the test cannot be applied.
 
-*Corner*: a posterior so small that draws of the prior, weighted by their likelihood, give its
-means. The means of the estimator's draws are compared with them.
+- *Corner*. The posterior is so small that draws from the prior, weighted by their likelihood, give
+its means. The means of the estimator's draws are compared with these means.
 
-Priors and likelihoods of the tests are written out in NumPy and SciPy, not taken from the solvers.
-A p-value below .001 is an alarm."""
+The priors and likelihoods of the tests are written out in NumPy and SciPy, not taken from the
+solvers. A p-value below .001 counts as an alarm."""
 _HEAD = """\
 | model | solver | ranks: p | joint: p, largest z | corner: p, largest z | weighted draws |
 |---|---|---|---|---|---|"""
 _MUTATIONS = """\
 ## Would the tests notice?
 
-Each line is a mistake made on purpose in a copy of the package, and the test that caught it.
-`python benchmarks/mutations.py` makes the table again."""
+Each row is a deliberate mistake in a copy of the package, with the test that caught it. `python
+benchmarks/mutations.py` reproduces the table."""
 
 
 def write_page(
@@ -88,7 +89,10 @@ def _filled(part):
     """Paragraphs in lines of one width; tables, code and headings as they are."""
     if part.startswith(("|", " ", "#", "!")) or "\n|" in part:
         return part
-    return textwrap.fill(part, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    indent = "  " if part.startswith("- ") else ""
+    return textwrap.fill(
+        part, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _summary(found):
@@ -96,10 +100,10 @@ def _summary(found):
     verdict = f"**{n_failed} of them failed**" if n_failed else "**None of them failed**"
     models = len({one.model for one in found})
     return (
-        f"{verdict}: {len(found)} samplers of {models} models, tested by whether their draws are "
-        "from the posterior. Lines in the figure are distribution functions of ranks, one for "
-        "each quantity; grey is where a whole one stays with a probability of 95 % if ranks are "
-        "uniform. Anyone can make this page again, in whole or in part:"
+        f"{verdict}: the draws of {len(found)} samplers of {models} models were tested for whether "
+        "they come from the posterior. Each line in the figure is the distribution function of the "
+        "ranks of one quantity. If ranks are uniform, a whole line stays in the gray band with a "
+        "probability of 95 %. Anyone can reproduce this page, in whole or in part:"
     )
 
 
@@ -108,7 +112,7 @@ def _run(found):
     steps = _listed({one.n_steps for one in found if one.joint is not None})
     minutes = sum(one.seconds for one in found) / 60
     return (
-        f"This one is of {datetime.date.today().isoformat()} ({_machine()}), with {replications} "
+        f"This run is from {datetime.date.today().isoformat()} ({_machine()}), with {replications} "
         f"replications and {steps} steps of the joint test for each sampler; a full run has "
         f"{WHOLE['replications']:,} and {WHOLE['steps']:,}. It took {minutes:.0f} minutes of "
         "processor time."
