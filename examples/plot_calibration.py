@@ -1,9 +1,9 @@
 """
-Do the intervals keep their promise?
-====================================
+Do the intervals have the stated coverage?
+==========================================
 
-With simulated word pairs the truth is known, so intervals can be held against it: of all 90 %
-intervals for the probability that two words co-occur, nine in ten should contain the true one.
+With simulated word pairs the truth is known, so the coverage of intervals can be checked: of all
+90 % intervals for the probability that two words co-occur, nine in ten should contain the truth.
 """
 
 # %%
@@ -52,7 +52,7 @@ for anchors in ("pivot", None):
 # %%
 # Coverage at every level
 # -----------------------
-# All pairs of words at once, for intervals from 10 % to 95 %.
+# Coverage is computed over all pairs of words, for intervals from 10 % to 95 %.
 
 levels = np.array([0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
 coverage = {}
@@ -73,8 +73,8 @@ for anchors, model in fits.items():
 # %%
 # The picture
 # -----------
-# Left: the intervals of some pairs in the order of their true probability. Right: coverage
-# against its nominal value; on the diagonal, intervals mean what they say.
+# Left: the intervals of some pairs, ordered by true probability. Right: coverage against its
+# nominal value; on the diagonal the two are equal.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 p = fits[None].cooccurrence_proba([(i, j) for i in range(8) for j in range(8)])

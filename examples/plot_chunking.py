@@ -3,12 +3,12 @@ Word vectors as features of a chunker
 =====================================
 
 Text chunking cuts a sentence into phrases: [NP the pound] [VP is widely expected to take] [NP
-another sharp dive]. A linear classifier labels each token from the two words and tags either side
-(as Sakaya 2015, section 6.6), with and without the words' vectors. The vectors, learned from text
-without labels, say which words are alike: this matters while labelled sentences are few.
+another sharp dive]. A linear classifier labels each token from the two words and tags on either
+side (as Sakaya 2015, section 6.6), with and without the words' vectors. The vectors are learned
+from unlabelled text and show which words are alike, which helps if labelled sentences are few.
 
-Sentences are those of the CoNLL-2000 shared task, and the Brown corpus is the plain text. On
-2026-11-21, with all training sentences (``SKBAYESEMBED_EXAMPLE_FULL=1``), the script printed::
+The sentences are from the CoNLL-2000 shared task, and the plain text is the Brown corpus. With all
+training sentences (``SKBAYESEMBED_EXAMPLE_FULL=1``), the script printed on 2026-11-21::
 
     vectors of 5000 words from 1372920 tokens: 4 sweeps
 
@@ -25,7 +25,7 @@ Sentences are those of the CoNLL-2000 shared task, and the Brown corpus is the p
          7936  words and tags         90.71    +0.16 (1 sample)     +0.17 (1 sample)
 
 With tags the vectors add little, as in the thesis (93.79 without and 93.90 with them, by a
-conditional random field); without tags they add much, and most where sentences are few.
+conditional random field). Without tags they add much, and most if there are few sentences.
 """
 
 # %%
@@ -85,10 +85,11 @@ class Tokens:
 # %%
 # Features
 # --------
-# One-hot words, and tags if wanted, at the five places of the window; and the words' vectors there.
-# A word is a document of one token: ``transform`` gives its posterior mean, and with
-# ``features="mean_std"`` how sure that is, zeros for a word without a vector. Vectors have half the
-# length of a one-hot entry, a choice made on the 1,000 development sentences.
+# The features are one-hot words, optionally tags, at the five positions of the window, and the
+# vectors of the words there. Each word is passed to ``transform`` as a document of one token, which
+# gives its posterior mean and, with ``features="mean_std"``, the standard deviation (zeros for a
+# word without a vector). Vectors have half the length of a one-hot entry, a choice made on the
+# 1,000 development sentences.
 
 
 def one_hot(tokens, with_tags):
@@ -117,7 +118,7 @@ def vector_features(tokens, model, with_sd):
 # %%
 # The score
 # ---------
-# F1 of whole chunks: one is right if its first token, its last token and its kind are.
+# F1 of whole chunks. A chunk is correct if its first token, last token and kind are.
 
 
 def chunks(labels, sentence):
@@ -209,8 +210,8 @@ def experiment():
 # %%
 # The run
 # -------
-# Means over samples of training sentences, with the standard error of the *difference* that vectors
-# make on the same sentences, where there is more than one sample.
+# Means over samples of training sentences. With more than one sample, the standard error is that of
+# the *difference* that vectors make on the same sentences.
 
 scores = experiment()
 print("\nchunk F1 on the test sentences (%)\n")
@@ -229,7 +230,7 @@ for (size, with_tags, name), score in scores.items():
 # %%
 # The picture
 # -----------
-# Tags know most of what a chunker needs. Without a tagger, vectors stand in for a part of it.
+# Tags carry most of what a chunker needs. Without a tagger, vectors provide part of it.
 
 sizes = sorted({size for size, _, _ in scores})
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")

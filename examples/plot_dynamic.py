@@ -3,16 +3,16 @@ Words that drift
 ================
 
 Presidents of the United States have reported on the State of the Union since 1790. Did two words
-draw closer in these two centuries, and how sure is that? Here every word has a vector in each
-period, and what comes out is the posterior of all of them: a period of few words has wide bands,
-and "closer" has a probability (the model is that of Bamler & Mandt 2017, made stationary).
+draw closer in these two centuries, and how certain is that? Every word has a vector in each period,
+and the fit gives the posterior of all of them. A period with few words has wide bands, and "closer"
+has a probability. The model is a stationary version of that of Bamler & Mandt (2017).
 """
 
 # %%
 # The fit
 # -------
-# Smoothing: a word's trajectory is a Gaussian process given all that was said before and after.
-# Intervals are for another sample of such addresses: an address is a unit, and counts once.
+# A word's trajectory is a Gaussian process, smoothed given all texts before and after. Intervals
+# describe another sample of such addresses: each address is one unit.
 
 import os
 
@@ -36,8 +36,8 @@ print(f"{model.words_.size} words in {model.periods_.n_periods} periods")
 # %%
 # Did they draw closer?
 # ---------------------
-# The interval is that of the *difference*. Much of what is uncertain about a similarity is the same
-# in both periods and cancels: two bands may overlap and the change be sure.
+# The interval is for the *difference*. Much of the uncertainty about a similarity is the same in
+# both periods and cancels, so two bands may overlap although the change is certain.
 
 first, last = 1800, 2000
 for other in ("freedom", "war"):
@@ -45,7 +45,7 @@ for other in ("freedom", "war"):
 DriftDisplay.from_estimator(model, "peace", "freedom", "war")
 
 # %%
-# The company that a word kept at either time says what kind of change it was.
+# A word's neighbours at both times show what kind of change it was.
 
 for year in (first, last):
     display = NeighborsDisplay.from_estimator(model, "peace", 6, period=year)
@@ -54,9 +54,9 @@ for year in (first, last):
 # %%
 # Which words have changed?
 # -------------------------
-# All words, ranked by the probability that a word is further from what it was than the prior, which
-# moves all vectors, expects of a word of which nothing is known. *false* is the share of the rows
-# down to this one that are expected to be no further.
+# The prior moves all vectors. Words are ranked by the probability of having moved further than the
+# prior expects for a word of which nothing is known. *false* is the share of the rows down to this
+# one that are expected not to have moved further.
 
 print(model.most_changed(12, start=first, end=last))
 ChangesDisplay.from_estimator(model, 12, start=first, end=last)

@@ -2,21 +2,21 @@
 Senses without labels, beside those of readers
 ==============================================
 
-The ancient Greek word *kosmos* is decoration, order, or the world. Zafar & Nicholls (2022) had
+The ancient Greek word *kosmos* means decoration, order, or the world. Zafar & Nicholls (2022) had
 experts read 1,144 uses of it. Here the model sees the words around each use, its century and its
-genre, and no labels; beside it stands the same model with the labels, whose bands are as narrow as
-bands from so many snippets can be.
+genre, but no labels. The same model with the labels is shown for comparison; its bands are as
+narrow as bands from this number of snippets can be.
 
-The snippets are not part of this package, and no loader downloads them: ``load_snippets`` reads
-them from the folder that the environment variable ``SKBAYESEMBED_DATA`` names, and says where they
-are from.
+The snippets are not part of this package, and no loader downloads them. ``load_snippets`` reads
+them from the folder named by the environment variable ``SKBAYESEMBED_DATA``, and says where they
+come from.
 """
 
 # %%
 # A fit without labels
 # --------------------
-# Nine centuries, of which the second has no snippets at all: it is a period nevertheless, and its
-# prevalences are what the neighbours say of it.
+# The data span nine centuries. The second has no snippets; it is still a period, whose prevalences
+# are inferred from its neighbours.
 
 import os
 import warnings
@@ -50,10 +50,10 @@ model = DiSCSenseModel(
 model.fit(kosmos.data, times=kosmos.times, genres=genres)
 
 # %%
-# How well are single uses told?
-# ------------------------------
-# The Brier score of one that knows nothing is 2/3. Senses of a model have no names; they are
-# matched to the labels by the uses that they share.
+# How well are single uses classified?
+# ------------------------------------
+# Guessing has a Brier score of 2/3. The model's senses have no names, so they are matched to the
+# labels by the uses they share.
 
 proba = model.predict_proba(kosmos.data, times=kosmos.times, genres=genres)
 order = match_senses(proba, kosmos.senses)
@@ -64,7 +64,7 @@ for name, words in zip(kosmos.sense_names, model.sense_words(8).words[order], st
 # %%
 # How common were they, and when?
 # -------------------------------
-# Above without labels, below with them. Centuries count from the seventh before the common era.
+# Above: without labels. Below: with labels. Centuries count from the seventh before the common era.
 
 labelled = clone(model).set_params(n_starts=1)
 labelled.fit(kosmos.data, order[kosmos.senses], times=kosmos.times, genres=genres)

@@ -2,16 +2,16 @@
 Text counted in parts
 =====================
 
-A text that does not fit in memory, or lies on several machines, is counted in parts, which add up.
-Here the parts are the decades of the addresses on the State of the Union, counted by dask where it
-is installed and one after the other where it is not. Addresses by one president are a unit.
+A text that does not fit in memory, or is spread over several machines, can be counted in parts that
+add up. Here the parts are the decades of the State of the Union addresses. They are counted by dask
+if it is installed, and otherwise one after the other. The addresses of one president are a unit.
 """
 
 # %%
 # One vocabulary, then the pairs
 # ------------------------------
-# Counting is a map and a sum. The vocabulary comes first, for rare words leave before windows are
-# laid; a word that is rare in every decade may be frequent in all of them.
+# Counting is a map and a sum. The vocabulary comes first, because rare words are removed before
+# windows are formed. A word that is rare in every decade may be frequent in all of them together.
 
 import os
 
@@ -68,7 +68,8 @@ print(vocabulary)
 print(shard)
 
 # %%
-# What a fit costs depends on the different pairs of words, which grow more slowly than the text.
+# The cost of a fit depends on the number of different word pairs, which grows more slowly than the
+# text.
 
 tokens, pairs, upto = [], [], None
 for one in shards:
@@ -80,10 +81,10 @@ ax.plot(tokens, pairs, marker="o")
 ax.set(xlabel="tokens so far", ylabel="different pairs so far")
 
 # %%
-# The sum is what to fit
-# ----------------------
-# Negative pairs are made of the sum, since their distribution does not add up. Intervals are those
-# of a fit to the texts themselves with presidents as units.
+# Fit the model to the sum
+# ------------------------
+# Negative pairs are computed from the sum, since their distribution does not add up. The intervals
+# are the same as for a fit to the texts themselves with presidents as units.
 
 model = BayesianSGNS(10, solver="map", prior_precision=4.0, random_state=0).fit(shard)
 print(model.most_similar("peace", n=5))

@@ -2,23 +2,26 @@
 Topic shares in a regression
 ============================
 
-Regressions of votes, sales or grades on the topics of texts take the shares of topics as known.
-They are estimates, from as many words as a text has. Here outcomes are simulated, so that the truth
-is known: what is explained is twice the share of one topic, plus noise. Three things are regressed
-on: the posterior means that ``transform`` gives, draws of ``sample_transform`` pooled by Rubin's
-rules, and these with the slope corrected for error in variables.
+Regressions of votes, sales or grades on the topics of texts treat the shares of topics as known.
+In fact they are estimates from the limited number of words in each text. Here outcomes are
+simulated, so that the truth is known: the outcome is twice the share of one topic, plus noise.
+Three regressions are compared:
 
-The draws know nothing of the outcome, so pooling them is not multiple imputation: it is a
+- on the posterior means from ``transform``;
+- on draws from ``sample_transform``, pooled by Rubin's rules;
+- the same, with the slope corrected for error in variables.
+
+The draws do not depend on the outcome, so pooling them is not multiple imputation. It is a
 regression on a variable measured with error, and its slope shrinks. The page "Regressions with
-documents" of the user guide has the figures of 200 data sets.
+documents" of the user guide has the results for 200 data sets.
 """
 
 # %%
 # Texts and outcomes
 # ------------------
 #
-# Three topics, texts of ten words on average. The outcome depends on the true share of the first
-# topic, which nobody sees.
+# There are three topics, and texts have ten words on average. The outcome depends on the true share
+# of the first topic, which is not observed.
 
 import warnings
 
@@ -57,9 +60,9 @@ def fit(data):
 # Three regressions
 # -----------------
 #
-# A draw of ``sample_transform`` reads all texts with the same draw of the topics, and draws the
-# shares of each text given these. The variance of a text's draws, over that of all draws, is how
-# much of what the regression sees is error.
+# A draw of ``sample_transform`` takes one draw of the topics for all texts, and draws the shares of
+# each text given these topics. The variance of a text's draws, divided by the variance of all
+# draws, is the share of error in the variable that the regression uses.
 
 
 def regress(x, y):
@@ -99,8 +102,9 @@ for i, name in enumerate(NAMES):
 # The intervals
 # -------------
 #
-# Posterior means are right here, as the model is: given the words, a share is its posterior mean
-# plus an error that has nothing to do with that mean. Pooled draws are wider *and* off.
+# Posterior means give correct results here because the model is correct: given the words, a share
+# is its posterior mean plus an error unrelated to that mean. Pooled draws have wider intervals
+# *and* are biased.
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 4.5), sharex=True, sharey=True)
 for i, (name, axis) in enumerate(zip(NAMES, axes, strict=True)):

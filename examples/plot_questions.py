@@ -3,17 +3,18 @@ Questions to a text, with intervals
 ===================================
 
 Is *freedom* nearer to *god* or to *law*? Do words for women go with the family, and words for men
-with a career? Each is a question about several vectors at once, and what they share cancels, or
-adds up, in the answer. Here the first is asked of the inaugural addresses of presidents of the
-United States, and the second of the Brown corpus, a million words of 1961, with published lists.
+with a career? Each question involves several vectors at once, whose shared errors cancel or add up
+in the answer. The first question is about the inaugural addresses of presidents of the United
+States. The second is about the Brown corpus, a million words from 1961, with published word lists.
 """
 
 # %%
 # Which is nearer?
 # ----------------
-# ``nearer`` holds words, or lists of words, against one: how near each is, how much nearer the
-# first is than the others, and the probability of being the nearest of them. 59 documents do not
-# settle whether *god* or *law* is nearer to *freedom*, and the answer says so.
+# ``nearer`` compares words, or lists of words, by their similarity to one word. It gives how near
+# each is, how much nearer the first is than the others, and each one's probability of being the
+# nearest. 59 documents do not settle whether *god* or *law* is nearer to *freedom*, and the answer
+# says so.
 
 import os
 
@@ -34,8 +35,8 @@ print(model.nearer("freedom", others))
 NearerDisplay.from_estimator(model, "freedom", others)
 
 # %%
-# Any two answers of a fit can be compared. Within a tenth of each other the two
-# cosines would be as good as equal:
+# Any two answers of a fit can be compared. Here two cosines within a tenth of each other count as
+# practically equal:
 
 god, law = model.similarity("freedom", "god"), model.similarity("freedom", "law")
 found = model.contrast(god, law, low=-0.1, high=0.1)
@@ -45,7 +46,7 @@ print(f"P(nearer) {found.prob_positive:.2f}, P(as good as equal) {found.prob_ins
 # %%
 # A word on an axis
 # -----------------
-# An axis goes from one word, or list of words, to another.
+# An axis goes from one word or list of words to another.
 
 axis = model.axis(high=["peace", "justice"], low=["war", "force"])
 ProjectionsDisplay.from_estimator(model, ["law", "god", "nation", "commerce", "union"], axis)
@@ -53,10 +54,10 @@ ProjectionsDisplay.from_estimator(model, ["law", "god", "nation", "commerce", "u
 # %%
 # An association test
 # -------------------
-# The attributes are those of Caliskan et al. (2017), and so are the targets, the terms for men and
+# Attributes and targets are from Caliskan et al. (2017); the targets are the terms for men and
 # women of their test of science and arts. The interval is about these words: how well the text
-# tells the effect. The p-value is about words: how easily target words that were dealt out into two
-# lists at random would give as large a difference.
+# determines the effect. The p-value is about the choice of words: how easily target words split
+# into two lists at random would give a difference as large.
 
 brown = fetch_brown()
 texts = [[token.lower() for token in text if token.isalpha()] for text in brown.data]

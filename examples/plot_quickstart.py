@@ -2,8 +2,8 @@
 Nearest neighbours with intervals
 =================================
 
-A word's nearest neighbours are usually a list without error bars. Here the list comes from the
-posterior of the embedding: for each neighbour the posterior mean of its cosine, a 90 % interval,
+A list of a word's nearest neighbours usually has no error bars. Here the list comes from the
+posterior of the embedding. Each neighbour has the posterior mean of its cosine, a 90 % interval,
 and the probability of being among the ten nearest. The text is the Python language reference
 that comes with CPython, so nothing is downloaded.
 """
@@ -11,8 +11,8 @@ that comes with CPython, so nothing is downloaded.
 # %%
 # The text
 # --------
-# Each topic of ``help()`` is a document. Fifteen of them are held out to compare the posterior
-# with the usual point estimate on text that neither has seen.
+# Each topic of ``help()`` is a document. Fifteen are held out, to compare the posterior with the
+# usual point estimate on text that neither has seen.
 
 import os
 import sys
@@ -67,8 +67,8 @@ for table in tables.values():
 # %%
 # Held-out text
 # -------------
-# The mean log predictive probability per pair of words, on a protocol that is the same for every
-# model; tossing a coin scores -0.693. Averaging over the posterior guards against the
+# The score is the mean log predictive probability per pair of words, under the same protocol for
+# every model. Tossing a coin scores -0.693. Averaging over the posterior guards against the
 # overconfidence of a single estimate.
 
 print("\nheld-out log probability per pair")
@@ -78,8 +78,8 @@ print(f"  MAP        {mode.score(test):.4f}")
 # %%
 # The picture
 # -----------
-# Neighbours whose intervals overlap have no settled order; the column on the right says how sure it
-# is that a word belongs among the ten nearest.
+# Neighbours whose intervals overlap have no settled order. The column on the right gives the
+# probability that a word is among the ten nearest.
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
 for axis, word in zip(axes, words, strict=True):

@@ -4,17 +4,17 @@ Senses of a word over time
 
 Presidents of the United States have spoken of *power* for more than two centuries, and have meant
 the powers of the constitution, the powers of the world, and the power of rivers and reactors. Each
-use has one sense, which nobody has written down. All there is are *snippets*: the words around each
-use, and its year. How common was each sense in each period, and how sure is that? The model is DiSC
-(Zafar & Nicholls 2022). :doc:`plot_kosmos` has its answers beside those of readers.
+use has one sense, but nobody has labelled them. The data are *snippets*: the words around each use,
+and its year. How common was each sense in each period, and how certain is that? The model is DiSC
+(Zafar & Nicholls 2022). :doc:`plot_kosmos` compares its answers with those of readers.
 """
 
 # %%
 # Snippets and senses
 # -------------------
 # A snippet has the seven words on either side, without stop words and words that occur once or
-# twice. Chains begin in the heaviest of the modes of the posterior; if a second one held more than
-# 1 % of it, ``fit`` would say so.
+# twice. Chains start in the heaviest mode of the posterior. If a second mode had more than 1 % of
+# the posterior, ``fit`` would say so.
 
 import os
 import warnings
@@ -59,8 +59,9 @@ print(model.modes_)
 SenseWordsDisplay.from_estimator(model, 8)
 
 # %%
-# Snippets that are sure to have a sense say more than words do. Their passages are the text of the
-# window, with the stop words and rare words that the model does not see.
+# Snippets that almost certainly have a sense are more informative than lists of words. Their
+# passages show the text of the window, with the stop words and rare words that the model does not
+# see.
 
 print(
     model.representative_snippets(
@@ -75,8 +76,8 @@ print(
 PrevalenceDisplay.from_estimator(model)
 
 # %%
-# How sure is it that the first sense became rarer? And in which period did the third first make up
-# three tenths of all uses?
+# How certain is it that the first sense became rarer? And in which period did the third sense first
+# make up three tenths of all uses?
 
 print(model.prevalence_change(0, 1800, 2000))
 print(model.emergence(2, 0.3))

@@ -2,9 +2,9 @@
 One similarity, four solvers
 ============================
 
-How close are two words? The same question, about the same model of the same text, is put to the
-four solvers that answer with a posterior: two that sample it and two that approximate it by
-Gaussians. The MAP, which answers with a number, is the line between them.
+How close are two words? Four solvers answer this with a posterior, for the same model of the same
+text. Two sample the posterior, and two approximate it by Gaussians. The MAP gives a single number,
+shown as a line.
 """
 
 # %%
@@ -49,9 +49,9 @@ solvers: dict[str, dict[str, Any]] = {
 # %%
 # Five fits
 # ---------
-# A first round of tiny fits has numba compile the kernels, so that the seconds are those of the
-# solvers. ``"vi"`` and ``"laplace"`` have no chains: their draws are independent draws of the
-# approximation.
+# A first round of tiny fits makes numba compile the kernels, so that the times are those of the
+# solvers alone. ``"vi"`` and ``"laplace"`` have no chains: their draws are independent draws from
+# the approximation.
 
 tiny = options | {"max_features": 40, "n_components": 2, "warmup": 20, "draws": 20, "chains": 1}
 fits, seconds = {}, {}
@@ -76,11 +76,11 @@ for solver, answer in answers.items():
     )
 
 # %%
-# Not one pair but all
-# --------------------
-# One pair is an anecdote. Over all pairs of words: how far is a solver's mean from that of
-# ``"gibbs"``, in posterior standard deviations, and how wide are its posteriors beside those of
-# ``"gibbs"``? Where ``"hmc"`` differs, it is Monte Carlo error.
+# All pairs of words
+# ------------------
+# One pair proves little. Over all pairs of words, how far is a solver's mean from that of
+# ``"gibbs"``, in posterior standard deviations, and how do the widths of its posteriors compare?
+# The differences of ``"hmc"`` are Monte Carlo error.
 
 
 def moments(model):
@@ -106,7 +106,7 @@ for solver in ("hmc", "vi", "laplace", "map"):
 # %%
 # The pictures
 # ------------
-# The posteriors of the one cosine, and the standard deviations of all pairs.
+# The posteriors of the single cosine, and the standard deviations for all pairs.
 
 SimilarityDisplay.from_answers(answers)
 

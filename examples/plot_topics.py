@@ -2,11 +2,11 @@
 Topics as clouds of words
 =========================
 
-Which topics does a text mix? In plain latent Dirichlet allocation a topic is a list of
-probabilities of words, each learned by itself. Here a topic is a Gaussian in the space of word
-vectors: words with like vectors are likely together, and a word that the topics have never seen has
-a topic as soon as it has a vector (Das, Zaheer & Dyer 2015). What comes out is a posterior, so that
-the share of every topic, and the place of every word in it, have an interval.
+Which topics does a text mix? In plain latent Dirichlet allocation a topic is a list of word
+probabilities, each learned separately. Here a topic is a Gaussian in the space of word vectors
+(Das, Zaheer & Dyer 2015). Words with similar vectors are probable together, and a word that the
+topics have never seen has a topic as soon as it has a vector. The result is a posterior, so the
+share of every topic, and the rank of every word in it, have an interval.
 
 The texts are the paragraphs of the State of the Union addresses since 1945; the vectors are learned
 from all addresses since 1790.
@@ -44,10 +44,10 @@ print(f"{len(table)} paragraphs, {vectors.words_.size} words with vectors")
 # %%
 # Topics
 # ------
-# Only words seen 20 times or more, and no stop words, teach the topics. The vector of one word says
-# so much of its topic that the rest of the document hardly counts; a likelihood power below one
-# evens this out. Posteriors of topics have many modes: intervals are those of the one in which this
-# one chain is.
+# Topics are learned only from words that occur 20 times or more and are not stop words. The vector
+# of one word says so much about its topic that the rest of the document hardly counts; a likelihood
+# power below one evens this out. Posteriors of topics have many modes, and the intervals are those
+# of the mode that this one chain is in.
 
 model = GaussianLDA(
     6,
@@ -66,19 +66,20 @@ print(f"largest R-hat of the shares {model.posterior_.attrs['max_rhat']:.2f}")
 print(model.topic_info(6))
 
 # %%
-# *words* is how many words a topic has in effect, *stability* how sure the first six are to be the
-# first six, *coherence* how much they occur in the same documents (NPMI, between -1 and 1).
+# *words* is the effective number of words in a topic, *stability* how certain it is that the first
+# six are the first six, and *coherence* how much they occur in the same documents (NPMI, between -1
+# and 1).
 #
-# The first words of a topic by count are those that are common everywhere. By density they are the
-# words nearest to its centre:
+# By count, the first words of a topic are those that are common everywhere. By density, they are
+# the words nearest to its centre:
 
 TopicWordsDisplay.from_estimator(model, 6, by="density")
 
 # %%
 # Which topics came and went?
 # ---------------------------
-# What a decade adds to the share of each topic. A paragraph is a document, an address is what was
-# sampled: ``units``.
+# The effect is the change per decade in the share of each topic. A paragraph is a document, but
+# addresses were sampled, so they are passed as ``units``.
 
 decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
 effects = model.effects(table["text"], decades, units=table["year"])

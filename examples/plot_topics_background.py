@@ -2,10 +2,10 @@
 Topics with a background, shaped by word vectors
 ================================================
 
-A topic is a distribution over words here, as in plain latent Dirichlet allocation, and word vectors
-shape its prior: where a word was seen often its counts decide, where it was seen rarely its vector
-says in which topics it belongs. A topic of its own takes the words that all documents share, so
-that they do not head the others.
+Here a topic is a distribution over words, as in plain latent Dirichlet allocation, but word vectors
+shape its prior. For a frequent word the counts decide; for a rare word its vector indicates the
+topics it belongs to. A separate background topic takes the words that all documents share, so that
+they do not head the other topics.
 
 The texts are the paragraphs of the State of the Union addresses since 1945; the vectors are learned
 from all addresses since 1790.
@@ -37,7 +37,8 @@ vectors = BayesianSGNS(
 vectors.fit([re.findall(r"[a-z]{2,}", text.lower()) for text in addresses.data])
 
 # %%
-# Stop words are left out, and five words that the topics shall not see: they have vectors alone.
+# Stop words are left out, as are five words that the topics are not to see: these only have
+# vectors.
 
 HIDDEN = ["inflation", "teachers", "soviet", "oil", "taxes"]
 left_out = ENGLISH_STOP_WORDS.union(HIDDEN)
@@ -53,8 +54,8 @@ print(f"{len(documents)} paragraphs, {vectors.words_.size} words with vectors")
 # %%
 # Topics
 # ------
-# Shares of topics hardly mix in a corpus of this size, as ``fit`` would say. What follows are
-# words, with intervals of the mode that this one chain is in, and shares as points.
+# Shares of topics hardly mix in a corpus of this size, as ``fit`` would warn. The output below has
+# words, with intervals for the mode that this one chain is in, and shares as point estimates.
 
 warnings.simplefilter("ignore", ConvergenceWarning)
 model = GaussianLDA(
@@ -70,15 +71,15 @@ model.fit(documents)
 print(model.topic_info(6))
 
 # %%
-# Topic 0 is the background. *words* is how many words a topic has in effect.
+# Topic 0 is the background. *words* is the effective number of words in a topic.
 
 TopicWordsDisplay.from_estimator(model, 6)
 
 # %%
-# Words that no training text had
-# -------------------------------
-# Their vectors say in which topics they belong. Shares of a document of such a word alone, repeated
-# ten times, and the first words of the topic with the largest:
+# Words in no training text
+# -------------------------
+# Their vectors indicate the topics they belong to. For a document with only such a word, repeated
+# ten times, here are the largest share and the first words of its topic:
 
 first = [" ".join(words) for words in model.top_words(4).words]
 shares = model.transform([[word] * 10 for word in HIDDEN])
@@ -92,8 +93,8 @@ print(
 # %%
 # Which topics came and went?
 # ---------------------------
-# Mean shares of the paragraphs of each decade, the background left out. :doc:`plot_topics` has
-# effects of a decade with intervals, which know how addresses were sampled.
+# Mean shares over the paragraphs of each decade, without the background. :doc:`plot_topics` has
+# effects per decade with intervals that allow for the sampling of addresses.
 
 decade = table["year"].to_numpy() // 10 * 10
 mean = pd.DataFrame(model.transform(documents)).groupby(decade).mean().drop(columns=0)

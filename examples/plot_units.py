@@ -1,18 +1,18 @@
 """
-What an interval knows of the text
-==================================
+Intervals by documents and by the model
+=======================================
 
 Two presidents' addresses differ more than two pairs of words in one address. The model behind word
-vectors does not know that: it takes every pair in every window for an observation. Intervals by
-documents do. Here both are laid side by side, and then the settings are changed, which no interval
-knows of. The texts are the inaugural addresses of presidents of the United States.
+vectors ignores this, because it counts every pair in every window as an observation. Intervals by
+documents allow for it. This example compares both, and then changes the settings, which no interval
+covers. The texts are the inaugural addresses of presidents of the United States.
 """
 
 # %%
-# By documents and by the model
-# -----------------------------
-# One fit serves both: ``uncertainty`` says how it is read. Words that are used evenly have wider
-# intervals by the model, words that come in bursts have wider ones by documents.
+# Both intervals from one fit
+# ---------------------------
+# ``uncertainty`` selects the kind of interval. Words that are used evenly have wider intervals by
+# the model; words that come in bursts have wider ones by documents.
 
 import os
 
@@ -39,17 +39,17 @@ for ax, uncertainty in zip(axes, ("documents", "model"), strict=True):
     SimilarityDisplay.from_estimator(model, pairs, ax=ax)
 
 # %%
-# ``dispersion_`` is the ratio of the two variances: above one, a word varies more from address to
-# address than the model takes it to.
+# ``dispersion_`` is the ratio of the two variances. Above one, a word varies more from address to
+# address than the model assumes.
 
 model.set_params(uncertainty="documents")
 DispersionDisplay.from_estimator(model)
 
 # %%
-# Settings that no interval knows of
-# ----------------------------------
-# The vocabulary and the number of components are chosen, not sampled. What changes with them is no
-# finding about the text.
+# Settings that no interval covers
+# --------------------------------
+# The vocabulary and the number of components are chosen, not sampled. A result that changes with
+# them is not a finding about the text.
 
 sizes = (5, 10) if FAST else (10, 20)
 vocabularies = (150, 250) if FAST else (400, 800)

@@ -2,23 +2,24 @@
 Word features in a regression
 =============================
 
-How near is an address to *economy*, to *war*, to *law*, and what does that tell of its year? The
-explaining variables are cosines of an address's vector with vectors of words. Two things make the
-slopes uncertain: which addresses there are, where those of one president resemble each other, and
-what is not known of the vectors: an error of a vector is an error of every address, so that it does
-not average out, and it draws slopes towards zero. ``regress`` allows for both.
+How near is an address to *economy*, to *war*, to *law*, and what does that say about its year? The
+explanatory variables are cosines between an address's vector and word vectors. Two things make the
+slopes uncertain, and ``regress`` allows for both:
 
-It is a description, of when addresses were near to these words, not of why: years rise from
-president to president, as does whatever else has changed, and ``regress`` takes presidents as
-independent of each other. Told of ``times``, it warns that they are not: residuals of neighbouring
-presidents correlate. What to do where an outcome is not the time itself is in
-:ref:`regressions-time`.
+- the sample of addresses, in which those of one president resemble each other;
+- the word vectors: an error in a vector affects every address, so it does not average out, and it
+  draws slopes towards zero.
+
+The regression describes when addresses were near to these words, not why. Years rise from president
+to president, as does whatever else has changed, and ``regress`` assumes that presidents are
+independent of each other. Given ``times``, it warns that they are not: residuals of neighbouring
+presidents correlate. :ref:`regressions-time` explains what to do if the outcome is not time itself.
 """
 
 # %%
 # Features with their draws
 # -------------------------
-# ``units`` says what was sampled, presidents, for the vectors and for the regression alike.
+# ``units`` states what was sampled: presidents, for both the vectors and the regression.
 
 import os
 
@@ -46,10 +47,10 @@ print("features", features.mean.shape, "draws", features.draws.shape)
 # %%
 # Slopes
 # ------
-# Slopes are years for one standard deviation of a feature, ``per``, so that they can be compared.
-# They are corrected for the error in the features, since what draws tell is how far estimates are
-# from the truth. ``features`` is the part of the standard error that comes of the vectors. With
-# ``times`` a warning says that presidents next to each other are alike, and so does a sentence.
+# Slopes are in years per standard deviation of a feature (``per``), so that they can be compared.
+# They are corrected for the error in the features, since the draws show how far estimates are from
+# the truth. ``features`` is the part of the standard error that comes from the vectors. With
+# ``times``, a warning and a sentence say that neighbouring presidents are alike.
 
 table = regress(
     features, year, units=president, times=year, names=words, outcome_name="year",
@@ -61,8 +62,8 @@ print(table.sentences[0])
 # %%
 # Intervals with and without the error of the vectors
 # ---------------------------------------------------
-# As if features were known, of which ``regress`` warns: slopes are drawn towards zero, and
-# intervals too narrow.
+# If the features are treated as known, which ``regress`` warns about, slopes are drawn towards zero
+# and intervals are too narrow.
 
 known = np.repeat(features.mean[None], 20, axis=0)
 naive = regress(known, year, units=president, names=words, standardize=True)
