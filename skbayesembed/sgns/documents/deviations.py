@@ -23,6 +23,7 @@ pairs and B that and the prior's.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
@@ -169,8 +170,9 @@ class Deviations:
         return [(side, place, self.own[place][side].T @ gradients.T)]
 
     def normals(self, n):
-        """Standard normal numbers of ``n`` draws, (n, m + p): the same whenever they are asked."""
-        return np.random.default_rng(self.seed).standard_normal((n, len(self.shifts)))
+        """Numbers of ``n`` draws, (n, m + p), by `level_normals`: the same whenever asked."""
+        entropy = tuple(np.atleast_1d(np.asarray(self.seed.entropy, dtype=object)).tolist())
+        return level_normals(entropy, tuple(self.seed.spawn_key), n, len(self.shifts))
 
     def drawn(self, n, shared):
         """Sums of deviations ``shared`` (m + p, n_answers) with `normals`, (n, n_answers)."""
@@ -183,6 +185,24 @@ class Deviations:
     def own_normals(self, n, side, word):
         """Those for a word's own deviations, (n, n_components)."""
         return own_normals(self.seed, n, side, word, self.vectors.shape[2])
+
+
+@lru_cache(maxsize=4)
+def level_normals(entropy, spawn_key, n, m):
+    """Standard normal numbers (n, m), of more draws than columns without Monte Carlo error.
+
+    Columns then have mean 0, variance 1 and no correlation in these very draws, so that sums of
+    deviations have the mean and the covariance that they are to have: `regress` divides by what is
+    left of them, and multiplied their error. Each column is uniform on a sphere, whose coordinates
+    are normal but for terms of order 1 / n.
+    """
+    seed = np.random.SeedSequence(entropy, spawn_key=spawn_key)
+    z = np.random.default_rng(seed).standard_normal((n, m))
+    if 1 < m + 1 < n:
+        q, r = np.linalg.qr(z - z.mean(axis=0))
+        z = np.sqrt(n) * q * np.sign(np.diag(r))
+    z.flags.writeable = False
+    return z
 
 
 def own_normals(seed, n, side, word, k):

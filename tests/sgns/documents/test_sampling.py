@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from scipy.stats import spearmanr
+from scipy.stats import kstest, spearmanr
 from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed import BayesianSGNS, GraphPrior, InformativePrior, PairCounts
@@ -18,6 +19,7 @@ from skbayesembed.sgns.documents.deviations import (
     FEWEST_UNITS,
     Deviations,
     joint_draws,
+    level_normals,
     prior_noise,
     spread_of,
 )
@@ -358,6 +360,31 @@ def test_dispersion_of_a_true_model_is_one():
     model = make(window=1, prior_precision=0.1, negative=5, tol=1e-6).fit(texts, units=units)
     # half of the observations, expected negatives, are no data: their variance is not there
     assert 0.5 < np.nanmedian(model.dispersion_) < 1.2
+
+
+def test_draws_of_more_than_columns_have_no_monte_carlo_error_in_mean_and_covariance():
+    """Their marginals are normal up to 1 / n: Kolmogorov-Smirnov of 40 columns, Bonferroni."""
+    n, m = 1000, 40
+    z = level_normals((3,), (1,), n, m)
+    assert_allclose(z.mean(axis=0), 0.0, atol=1e-12)
+    assert_allclose(z.T @ z / n, np.eye(m), atol=1e-12)
+    assert min(kstest(column, "norm").pvalue for column in z.T) > 1e-3 / m
+    assert level_normals((3,), (1,), n, m) is z and not z.flags.writeable
+    few = level_normals((3,), (1,), m, m)
+    assert_allclose(few, np.random.default_rng(np.random.SeedSequence((3,), spawn_key=(1,)))
+                    .standard_normal((m, m)))  # fmt: skip
+
+
+def test_covariances_of_features_do_not_depend_on_the_seed_of_their_draws(model):
+    """Those of sums of vectors are those of the deviations, in these very draws."""
+    d = model._sampling.deviations
+    assert not d.own or min(d.own) >= 0
+    weights = sparse.csr_array(np.eye(3, V) + 0.5 * np.eye(3, V, 1))
+    draws = answers.feature_draws(replace(d, own={}), weights, 500)
+    moved = np.stack([weights @ shift.astype(float) for shift in d.shifts[:, 0]])
+    expected = np.einsum("mdk,mel->dkel", moved, moved)
+    found = np.einsum("ndk,nel->dkel", draws, draws) / 500
+    assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
 
 
 def test_draws_are_joint_and_students():
