@@ -48,10 +48,10 @@ class SensePrior:
         In ``"disc"``, ``"interaction"`` and ``"edisc"``: variance of the innovations of prevalence
         logits, which follow a stationary autoregression over periods. With a pair, the variance is
         learned; the pair is the shape and rate of its inverse-Gamma prior. ``"auto"`` is the
-        published 0.25 if ``fit`` is given no ``units``, and ``(1.0, 0.25)`` if it is. Otherwise
-        differences between units would explain the changes that a narrow prior does not allow
-        prevalences. The median of that inverse-Gamma prior is 0.36, and nine tenths of it lie
-        between 0.08 and 4.9.
+        published 0.25 if ``fit`` is given no ``units``, and ``(1.0, 0.25)`` with units, whose
+        differences would otherwise absorb the changes that a narrow prior keeps prevalences from.
+        The median of this inverse-Gamma prior is 0.36, and nine tenths of it lie between 0.08 and
+        4.9.
     alpha_phi : float, default=0.9
         Coefficient of that autoregression, between -1 and 1.
     kappa_theta, alpha_theta : float, default=0.25, 0.9
