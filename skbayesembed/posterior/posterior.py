@@ -262,8 +262,8 @@ class Posterior(Mapping[str, np.ndarray]):
         """Number of runs whose draws alternate: draw ``i`` of a chain is of run ``i % n_runs``.
 
         More than one if word vectors were drawn (``embedding_draws`` of an estimator). R-hat then
-        compares the chains of all runs, each run centered at its mean, and effective sample sizes combine
-        the runs and the draws within them.
+        compares the chains of all runs, each run centered at its mean, and effective sample sizes
+        combine the runs and the draws within them.
         """
         return int(self.attrs.get("embedding_draws", 1))
 
