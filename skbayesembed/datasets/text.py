@@ -48,7 +48,7 @@ def make_text(
     of several documents, are what was sampled. The source has
 
     - topics phi_k, the probabilities of words: Zipf's, 1 / (rank + 2.7), times
-      exp(``separation`` * e) with standard normal e, normalised;
+      exp(``separation`` * e) with standard normal e, normalized;
     - lengths of documents: 1 plus a negative binomial number, that is, a Poisson number whose mean
       is drawn from a gamma distribution of shape ``length_shape``;
     - topics in documents: shares theta_d are drawn from a symmetric Dirichlet distribution. Each

@@ -402,7 +402,7 @@ class Summary(Table):
     ess_bulk, ess_tail : ndarray of shape (n_rows,)
         Effective sample sizes for the center and for the 5 % and 95 % quantiles.
     rhat : ndarray of shape (n_rows,)
-        Rank-normalised split R-hat.
+        Rank-normalized split R-hat.
     prob : float
         Probability in the interval.
     facts : tuple of str

@@ -61,7 +61,7 @@ class DiSCSenseModel(
     model : {"disc", "gasc", "scan", "interaction", "edisc"}, default="disc"
         ``"gasc"``: under each sense, the logit of every word follows a random walk over periods.
         ``"scan"``: the same with one genre; genres that are given are merged. ``"interaction"``:
-        DiSC plus deviations for each sense and period, which are shrunk towards zero. ``"edisc"``:
+        DiSC plus deviations for each sense and period, which are shrunk toward zero. ``"edisc"``:
         DiSC with word vectors from ``embedding``, so that similar words behave similarly under a
         sense (see Notes).
     embedding : mapping, path, fitted estimator, array or None, default=None

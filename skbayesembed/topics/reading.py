@@ -510,7 +510,7 @@ class TopicReadingMixin:
             are then valid even if documents of one unit resemble each other.
         shares : {"unbiased", "posterior"}, default="unbiased"
             What is regressed. ``"posterior"`` uses posterior draws of a document's shares, as stm's
-            ``estimateEffect`` does. They are shrunk towards their prior mean, which does not know
+            ``estimateEffect`` does. They are shrunk toward their prior mean, which does not know
             the covariates, and effects are too small by the same factor: slightly in long
             documents, by up to a tenth in documents of fifteen words. ``"unbiased"`` uses weighted
             least squares estimates without that prior, which are noisier for a document but
