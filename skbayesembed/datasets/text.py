@@ -70,8 +70,8 @@ def make_text(
     mean_length : float, default=200.0
         Expected number of tokens of a document, above 1.
     length_shape : float, default=2.0
-        The larger, the more similar the lengths. Their variance is ``(mean_length - 1) +
-        (mean_length - 1)**2 / length_shape``.
+        The larger, the more similar the lengths. Their variance is
+        ``(mean_length - 1) + (mean_length - 1)**2 / length_shape``.
     stay : float, default=0.9
         Probability that a token keeps the topic of the previous token, from 0 to 1.
     topic_concentration : float, default=1.0

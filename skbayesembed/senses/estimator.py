@@ -211,8 +211,8 @@ class DiSCSenseModel(
     vectors_ : ndarray of shape (n_words, n_dims) or None
         For ``model="edisc"``: word vectors as the model uses them (see Notes).
     vector_draws_ : ndarray of shape (embedding_draws, n_words, n_dims) or None
-        With ``embedding_draws``: draw ``i`` of each chain was made with vectors ``i %
-        embedding_draws``.
+        With ``embedding_draws``: draw ``i`` of each chain was made with vectors
+        ``i % embedding_draws``.
     modes_ : sequence of Mode
         Modes of the posterior that were found, the heaviest first, with their ``share`` of it,
         ``log_likelihood``, the number ``n_starts`` of starts that ended there, and log ``mass``,
