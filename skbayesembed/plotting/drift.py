@@ -21,8 +21,8 @@ class DriftDisplay(Display):
     """Similarities of words over the periods of a `DynamicSGNS`: means as lines, with bands.
 
     If a word has fewer than 10 uses in a period, or occurs in fewer than 3 of its units, the point
-    is hollow, the line dotted and the band pale: the estimate is largely inferred by the prior from
-    other periods.
+    is hollow, the line dotted and the band pale: the estimate is what the prior infers from other
+    periods.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class DriftDisplay(Display):
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Show how similar a word was to others over time, or to its own earlier meaning.
+        """Show how similar a word was to others over time, or to itself in one period.
 
         Parameters
         ----------

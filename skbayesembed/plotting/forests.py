@@ -254,8 +254,7 @@ class ForestDisplay(Display):
     """Forest plot: one row per answer, with posterior mean and interval.
 
     If a word has fewer than 10 uses in a period, or occurs in fewer than 3 of its units, the point
-    is hollow and the interval pale: the estimate is largely inferred by the prior from other
-    periods.
+    is hollow and the interval pale: the estimate is what the prior infers from other periods.
 
     Parameters
     ----------

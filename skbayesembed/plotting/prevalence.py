@@ -28,7 +28,7 @@ class PrevalenceDisplay(Display):
     """Prevalences of senses over time, a panel for each genre: means as lines, with bands.
 
     In periods with almost no data of the genre (``few`` of ``prevalence_info``), means are hollow,
-    lines dotted and bands pale: they are largely inferred by the prior from the neighboring
+    lines dotted and bands pale: they are what the prior infers from the neighboring
     periods. If ``fit`` was given units, crosses are the means over the units seen (``seen`` of
     ``prevalence_info``); a line below the time axis says so if means over three units or more lie
     outside their bands.

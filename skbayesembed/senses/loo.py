@@ -353,7 +353,7 @@ class ComparisonMixin:
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> Result:
-        """Compute WAIC, the widely applicable information criterion, as a log predictive density.
+        """Compute the widely applicable information criterion as an expected log density.
 
         Parameters
         ----------

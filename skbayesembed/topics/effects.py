@@ -35,8 +35,8 @@ class TopicEffects(Table):
     ----------
     terms : ndarray of str of shape (n_terms,)
     mean : ndarray of shape (n_terms, n_topics)
-        Change in the share of a topic per unit of the covariate, with the other covariates held
-        constant.
+        Change in the share of a topic when the covariate increases by one, with the other
+        covariates held constant.
     sd, sd_sampling, sd_topics : ndarray of shape (n_terms, n_topics)
         Standard errors, and their two parts: from the sampling of units, and from the uncertainty
         of the topics.
