@@ -1,7 +1,7 @@
-"""Tests of whether draws are from the posterior, for anyone to run.
+"""Tests of whether draws come from the posterior.
 
-``python -m skbayesembed.calibration`` runs them and writes a page. The parts serve tests of other
-models, too: a function that simulates and samples is all that `simulated_ranks` wants.
+``python -m skbayesembed.calibration`` runs them and writes a page. The parts also test other
+models: `simulated_ranks` needs only a function that simulates data and samples the posterior.
 """
 
 from __future__ import annotations

@@ -51,21 +51,21 @@ def _stays_inside(low, high, n):
 
 
 def ecdf_band(n: int, n_draws: int, prob: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Band that the empirical distribution function of uniform ranks stays in as a whole.
+    """Return the band that contains the whole empirical distribution function of uniform ranks.
 
     Parameters
     ----------
     n : int
         Number of ranks (replications).
     n_draws : int
-        Number of draws that the truth was ranked among: ranks are from 0 to ``n_draws``.
+        Number of draws that the truth was ranked among: ranks go from 0 to ``n_draws``.
     prob : float, default=0.95
-        Probability that no point lies outside; it is at least this, as counts are whole.
+        Probability that no point lies outside the band; at least this, as counts are whole numbers.
 
     Returns
     -------
     low, high : ndarray of shape (n_draws,)
-        Least and largest share of ranks that are at most 0, 1, ..., n_draws - 1.
+        Smallest and largest share of ranks that are at most 0, 1, ..., n_draws - 1.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def ecdf_band(n: int, n_draws: int, prob: float = 0.95) -> tuple[np.ndarray, np.
 
 
 def uniformity(ranks: np.ndarray, n_draws: int) -> np.ndarray:
-    """P-values of the hypothesis that ranks are uniform, by their whole distribution functions.
+    """Return p-values for uniform ranks, based on their whole distribution functions.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def uniformity(ranks: np.ndarray, n_draws: int) -> np.ndarray:
     -------
     ndarray of shape (n_quantities,)
         Probability that some point of the distribution function of n uniform ranks is at least as
-        improbable as the most improbable one here. Values below 1e-14 are not told apart.
+        improbable as the most improbable one here. Values below 1e-14 are not distinguished.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from ..common.random import seed_sequence
 
 
 def rank_among(draws: np.ndarray, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Ranks of true values among draws, ties broken at random.
+    """Return ranks of true values among draws, with ties broken at random.
 
     Parameters
     ----------
@@ -44,20 +44,20 @@ def simulated_ranks(
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """Ranks of the truth in replications of prior, data and posterior.
+    """Return ranks of the truth in replications of prior, data and posterior.
 
     Parameters
     ----------
     replicate : callable
-        ``replicate(rng)`` draws a truth from the prior and data given it, samples the posterior of
-        these, and returns draws, (n_draws, n_quantities), about independent of each other, and
-        the true values, (n_quantities,). It must be possible to pickle it.
+        ``replicate(rng)`` draws a truth from the prior and data given it, samples the posterior,
+        and returns the draws, (n_draws, n_quantities), approximately independent, and the true
+        values, (n_quantities,). It must be picklable.
     n : int
         Number of replications.
     random_state : int, RandomState instance or None, default=None
         An int gives the same ranks every time, whatever ``n_jobs``.
     n_jobs : int or None, default=None
-        Processes (or what joblib's backend offers); None is one.
+        Number of processes (or of what joblib's backend offers); None is one.
 
     Returns
     -------

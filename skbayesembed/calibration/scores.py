@@ -11,21 +11,22 @@ _CONSTANT = 1e-12
 
 
 def joint_differences(direct: np.ndarray, chain: np.ndarray) -> np.ndarray:
-    """Scores of the joint-distribution test of Geweke (2004).
+    """Return the scores of the joint-distribution test of Geweke (2004).
 
     Parameters
     ----------
     direct : ndarray of shape (n, n_functions)
-        Test functions of independent draws of parameters from the prior and data given them.
+        Test functions of independent draws of parameters from the prior, and of data given them.
     chain : ndarray of shape (m, n_functions)
-        Of a chain that draws data given parameters and moves the parameters given data in turn,
-        which has the same distribution if the moves leave the posterior invariant.
+        The same functions along a chain that alternately draws data given parameters and moves the
+        parameters given data. Its distribution is the same if the moves leave the posterior
+        invariant.
 
     Returns
     -------
     ndarray of shape (n_functions,)
-        Differences of the means in standard errors, about standard normal; NaN for functions that
-        are constant.
+        Differences of the means in standard errors, approximately standard normal; NaN for
+        functions that are constant.
 
     References
     ----------
@@ -54,7 +55,7 @@ def joint_differences(direct: np.ndarray, chain: np.ndarray) -> np.ndarray:
 def known_differences(
     draws: np.ndarray, mean: np.ndarray, error: np.ndarray | float = 0.0
 ) -> np.ndarray:
-    """Scores of draws against means that are known from elsewhere.
+    """Return the scores of draws against known means.
 
     Parameters
     ----------

@@ -49,25 +49,25 @@ _BLOCK = 20_000
 
 @dataclass
 class Calibration:
-    """What the tests of one sampler found.
+    """Results of the tests of one sampler.
 
     Attributes
     ----------
     model, sampler : str
     quantities : tuple of str
     ranks : ndarray of int of shape (n_replications, n_quantities)
-        Of the truth among ``n_draws`` draws.
+        Ranks of the truth among ``n_draws`` draws.
     n_draws : int
     joint : ndarray of shape (2 * n_quantities,) or None
-        Scores of the joint-distribution test, of the quantities and their squares; None for
-        samplers that it does not move.
+        Scores of the joint-distribution test, for the quantities and their squares; None for
+        samplers to which it does not apply.
     n_steps : int
     corner : ndarray of shape (2 * n_quantities,)
-        Scores of the corner.
+        Scores of the corner test.
     weights : float
-        Effective number of draws of the prior behind the corner's means.
+        Effective number of prior draws behind the means of the corner test.
     seconds : float
-        CPU time of the process that asked for the tests.
+        CPU time of the process that ran the tests.
 
     Examples
     --------
@@ -94,25 +94,25 @@ class Calibration:
 
     @property
     def p_values(self) -> np.ndarray:
-        """P-values of uniform ranks, (n_quantities,)."""
+        """P-values for uniform ranks, (n_quantities,)."""
         return uniformity(self.ranks, self.n_draws)
 
     @property
     def worst(self) -> tuple[float, float, float]:
-        """P-values of ranks, joint test (NaN where there is none) and corner.
+        """P-values of the ranks, the joint test (NaN if there is none) and the corner test.
 
-        Each is the smallest of all quantities, by Bonferroni's rule.
+        Each is the smallest over all quantities, with Bonferroni's correction.
         """
         ranks = min(1.0, float(self.p_values.min()) * len(self.quantities))
         return ranks, _worst_of_scores(self.joint), _worst_of_scores(self.corner)
 
     @property
     def passed(self) -> bool:
-        """Whether no p-value is below 1e-3, of the 60 or so of a whole page."""
+        """Whether no p-value is below 1e-3, for the about 60 of a whole page."""
         return all(not p < _ALARM for p in self.worst)
 
     def line(self) -> str:
-        """One line for people.
+        """Return the result as one line of text.
 
         Examples
         --------
@@ -133,7 +133,7 @@ class Calibration:
         )
 
     def save(self, path: Path) -> None:
-        """Write it as JSON.
+        """Write the result as JSON.
 
         Examples
         --------
@@ -157,7 +157,7 @@ class Calibration:
 
     @classmethod
     def load(cls, path: Path) -> Calibration:
-        """Read what `save` wrote.
+        """Read a result written by `save`.
 
         Examples
         --------
@@ -187,26 +187,26 @@ def calibrate(
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> Calibration:
-    """Test a sampler of one of the package's models against what must hold if it is right.
+    """Test whether a sampler of one of the package's models draws from the posterior.
 
-    Ranks of the truth in replications of prior, data and posterior are made by the estimator's
-    ``fit``; the joint-distribution test moves parameters by single sweeps or trajectories of the
-    solver below it; the corner is a posterior so small that weighted draws of the prior give it,
-    and is held against the estimator's.
+    There are three tests. The ranks of the truth in replications of prior, data and posterior use
+    the estimator's ``fit``. The joint-distribution test moves parameters by single sweeps or
+    trajectories of the underlying solver. The corner test compares the estimator with weighted
+    draws of the prior, for a posterior small enough that these are accurate.
 
     Parameters
     ----------
     model : str
-        A key of `MODELS`.
+        Name of the model, a key of `MODELS`.
     sampler : str
         ``solver`` or ``solver:kernel``, one of the model's ``samplers``.
     share : float, default=0.1
-        Of the whole run, which has 2,000 replications, 100,000 steps of the joint test and a
-        million draws of the prior.
+        Fraction of the whole run to do; the whole run has 2,000 replications, 100,000 steps of the
+        joint test and a million draws of the prior.
     random_state : int, RandomState instance or None, default=0
         An int gives the same numbers every time, whatever ``n_jobs``.
     n_jobs : int or None, default=None
-        Processes for the replications.
+        Number of processes for the replications.
 
     Returns
     -------

@@ -37,31 +37,31 @@ _NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class Periods:
-    """Periods of time, and the period of any time.
+    """Periods of time, which assign each time to a period.
 
-    Use `Periods.learn` to make them from times and bins, and `Periods.of_times` where every time is
-    to be a period of its own.
+    Use `Periods.learn` to make them from times and bins, and `Periods.of_times` if every distinct
+    time is to be its own period.
 
     Attributes
     ----------
     n_periods : int
     edges : ndarray of shape (n_periods + 1,) or None
-        Period ``t`` is ``edges[t] <= time < edges[t + 1]``; the last one includes its end. None
-        if every integer, calendar year, or time given is a period.
+        Period ``t`` is ``edges[t] <= time < edges[t + 1]``; the last one includes its end. None if
+        every integer, calendar year, or given time is a period.
     labels : list of int or of str
-        Names of the periods: integers; times; the first and the last whole number in a bin, such
-        as ``"1810-1829"``, where all times learned are whole (``"-700 to -601"`` where one is
-        negative), and of dates where all ends of bins are whole years; else the ends of bins, such
-        as ``"[1810.5, 1830.5)"``. The last bin is named up to its end where a time learned is
-        equal to it, and to the whole number before it otherwise.
+        Names of the periods: integers; times; or for bins, the first and the last whole number,
+        such as ``"1810-1829"``, if all times learned are whole (``"-700 to -601"`` if one is
+        negative), and for dates if all edges are whole years; otherwise the edges, such as
+        ``"[1810.5, 1830.5)"``. The name of the last bin includes its end if a time learned is equal
+        to it, and otherwise stops at the whole number before it.
     centres : ndarray of shape (n_periods,), dtype float64
-        The integers, years or times, or the midpoints of the periods; of dates, in years.
+        The integers, years or times, or the midpoints of the periods; for dates, in years.
     gaps : ndarray of shape (n_periods - 1,), dtype float64
-        Distances between the centres of consecutive periods.
+        Distances between the centers of consecutive periods.
     exact : bool
         Whether every period is a single time, at any distance from the next.
     years : bool
-        Whether every period is a calendar year of dates; a time in it belongs to it.
+        Whether every period is a calendar year of dates; any time in the year belongs to it.
 
     Examples
     --------
@@ -87,30 +87,30 @@ class Periods:
 
     @classmethod
     def learn(cls, times: Times, n_periods: int | None = None, bins: Times | None = None) -> Self:
-        """Learn the periods of some times.
+        """Learn the periods from times.
 
         Parameters
         ----------
         times : array-like of shape (n,)
-            Numbers or dates, as `check_times` reads them.
+            Numbers or dates, in the formats of `check_times`.
         n_periods : int or None, default=None
-            Cut the time from the first to the last into this many periods of equal length.
+            Split the time from the first to the last into this many periods of equal length.
         bins : array-like of shape (n_periods + 1,) or None, default=None
-            Increasing ends of the periods, numbers or dates. A time at an inner end belongs to
-            the later period, the last period includes its end.
+            Increasing edges of the periods, numbers or dates. A time at an inner edge belongs to
+            the later period, and the last period includes its end.
 
         Returns
         -------
         periods : Periods
             With neither ``n_periods`` nor ``bins``, one period for each integer from the first to
-            the last time, or, of dates, for each calendar year. A period may hold no time.
+            the last time, or, for dates, for each calendar year. A period may contain no time.
 
         Raises
         ------
         ValueError
-            If ``times`` cannot be read or are none, ``n_periods`` and ``bins`` are both given or
-            one is out of range, a time is outside of ``bins``, or numbers without ``n_periods`` or
-            ``bins`` are not integers, or span more than 1000 of them, as dates may not years.
+            If ``times`` cannot be read or are empty, ``n_periods`` and ``bins`` are both given or
+            one is out of range, a time is outside ``bins``, or, without ``n_periods`` and ``bins``,
+            numbers are not integers, or integers or years span more than 1000.
 
         Examples
         --------
@@ -134,12 +134,12 @@ class Periods:
 
     @classmethod
     def of_times(cls, times: Times) -> Self:
-        """One period for each of the different times, however far apart they are.
+        """Make one period for each distinct time, however far apart they are.
 
         Parameters
         ----------
         times : array-like of shape (n,)
-            Numbers or dates, as `check_times` reads them.
+            Numbers or dates, in the formats of `check_times`.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class Periods:
         Raises
         ------
         ValueError
-            If ``times`` cannot be read or are none.
+            If ``times`` cannot be read or are empty.
 
         Examples
         --------
@@ -201,12 +201,12 @@ class Periods:
         return cls(len(labels), None, labels, centres, np.diff(centres))
 
     def extended(self, times: Times) -> Self:
-        """The same single integers or years as periods, continued up to further times.
+        """Return the same single integers or years as periods, extended to further times.
 
         Parameters
         ----------
         times : array-like of shape (n,)
-            Numbers or dates, as `check_times` reads them.
+            Numbers or dates, in the formats of `check_times`.
 
         Returns
         -------
@@ -215,7 +215,7 @@ class Periods:
         Raises
         ------
         ValueError
-            If ``times`` cannot be read, or one is not an integer where the periods are.
+            If ``times`` cannot be read, or one is not an integer while the periods are.
 
         Examples
         --------
@@ -232,7 +232,7 @@ class Periods:
         Parameters
         ----------
         times : array-like of shape (n,)
-            Numbers or dates, as `check_times` reads them.
+            Numbers or dates, in the formats of `check_times`.
 
         Returns
         -------
@@ -242,8 +242,8 @@ class Periods:
         Raises
         ------
         ValueError
-            If ``times`` cannot be read, a time is before the first or after the last period, or
-            one is not an integer where the periods are.
+            If ``times`` cannot be read, a time is before the first or after the last period, or one
+            is not an integer while the periods are.
 
         Examples
         --------
@@ -279,12 +279,12 @@ class Periods:
         index : ndarray of shape (n,), dtype int64
             As from `index`; the first period for earlier times, the last one for later times.
         outside : ndarray of shape (n,), dtype bool
-            Which are earlier or later.
+            Which times are before the first or after the last period.
 
         Raises
         ------
         ValueError
-            If ``times`` cannot be read, or one is not an integer where the periods are.
+            If ``times`` cannot be read, or one is not an integer while the periods are.
 
         Examples
         --------
@@ -317,13 +317,13 @@ class Periods:
         return found.astype(np.int64, copy=False)
 
     def find(self, time: Any, name: str = "time") -> int:
-        """Find the period that is named by a time in it, or by its label.
+        """Find a period by a time in it, or by its label.
 
         Parameters
         ----------
         time : number, date or str
         name : str
-            What an error message calls it.
+            Name of the argument in error messages.
 
         Returns
         -------
@@ -358,23 +358,23 @@ class Periods:
             raise ValueError(f"{name}={time!r} is in no period: {error}") from None
 
     def centre_of(self, times: Times) -> np.ndarray:
-        """Centre of the period of each time, if the periods are continued on both sides.
+        """Return the center of the period of each time, continuing the periods on both sides.
 
         Parameters
         ----------
         times : array-like of shape (n,)
-            Numbers or dates, as `check_times` reads them.
+            Numbers or dates, in the formats of `check_times`.
 
         Returns
         -------
         centres : ndarray of shape (n,)
-            Bins are continued by bins of the width of the first and of the last, integers by
-            integers, years by years; where periods are single times, each time is its own centre.
+            Bins are continued by bins of the width of the first and the last, integers by integers,
+            years by years. If periods are single times, each time is its own center.
 
         Raises
         ------
         ValueError
-            If ``times`` cannot be read, or one is not an integer where the periods are.
+            If ``times`` cannot be read, or one is not an integer while the periods are.
 
         Examples
         --------
@@ -399,17 +399,17 @@ class Periods:
 
 
 def check_times(times: Times, n: int | None = None) -> np.ndarray:
-    """Read times as numbers, dates as years.
+    """Convert times to numbers; dates become years.
 
     Parameters
     ----------
     times : array-like of shape (n,)
-        Numbers, or dates (NumPy's, pandas' or of ``datetime``; those with a time zone are taken
-        in UTC), also as texts in the ISO format, such as ``"1999-05"``, ``"1999-05-03"`` or
-        ``"1999-05-03T18:30"``, or without hyphens, ``"19990503"``. A date becomes its year and the
-        share of it that has passed: 2001-07-02 12:00 is 2001.5.
+        Numbers, or dates (from NumPy, pandas or ``datetime``; with a time zone, they are converted
+        to UTC), also as strings in ISO format, such as ``"1999-05"``, ``"1999-05-03"`` or
+        ``"1999-05-03T18:30"``, or without hyphens, ``"19990503"``. A date becomes its year plus the
+        fraction of it that has passed: 2001-07-02 12:00 is 2001.5.
     n : int or None, default=None
-        The number of times there must be, one for each document.
+        Required number of times, one for each document.
 
     Returns
     -------
@@ -418,7 +418,7 @@ def check_times(times: Times, n: int | None = None) -> np.ndarray:
     Raises
     ------
     ValueError
-        If ``times`` is not one-dimensional, has another length than ``n``, or holds anything but
+        If ``times`` is not one-dimensional, has a length other than ``n``, or contains anything but
         finite numbers and dates: numbers and other dates as strings, booleans, NaN, NaT, None, or
         only whole numbers that are dates without hyphens, such as 19990503.
 

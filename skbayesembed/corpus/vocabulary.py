@@ -25,31 +25,31 @@ _READING = ("analyzer", "lowercase", "stop_words", "token_pattern")
 
 
 class Vocabulary:
-    r"""Word types of a text and how often each occurs, which add up over parts of the text.
+    r"""Word types of a text and their numbers of occurrences, which add up over parts of the text.
 
-    All types are kept, since one that is rare in every part may be frequent in all of them;
-    ``words`` are those that ``min_count`` and ``max_features`` leave of the sum.
+    All types are kept, since one that is rare in every part may be frequent overall. ``words`` are
+    those that pass ``min_count`` and ``max_features`` in the sum.
 
     Parameters
     ----------
     counts : mapping of str to int
-        Tokens of every type.
+        Number of tokens of every type.
     n_documents : int, default=0
     min_count, max_features, analyzer, lowercase, stop_words, token_pattern
-        As of `build_vocabulary`.
+        As in `build_vocabulary`.
 
     Attributes
     ----------
     counts : dict of str to int
     n_documents, n_tokens : int
     words : ndarray of object of shape (n_words,)
-        By descending frequency, then alphabetically, as ``BayesianSGNS.fit`` has them.
+        By descending frequency, then alphabetically, as in ``BayesianSGNS.fit``.
     frequency : ndarray of int64 of shape (n_words,)
-        Tokens of each word.
+        Number of tokens of each word.
 
     See Also
     --------
-    build_vocabulary : Counts the types of texts.
+    build_vocabulary : Counts the word types of texts.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Vocabulary:
 
     @property
     def n_tokens(self) -> int:
-        """Tokens of all types."""
+        """Number of tokens of all types."""
         return sum(self.counts.values())
 
     @cached_property
@@ -110,12 +110,12 @@ class Vocabulary:
 
     @property
     def words(self) -> np.ndarray:
-        """The words that are left, by descending frequency."""
+        """The words that pass ``min_count`` and ``max_features``, by descending frequency."""
         return self._cut[0]
 
     @property
     def frequency(self) -> np.ndarray:
-        """Tokens of each word."""
+        """Number of tokens of each word."""
         return self._cut[1]
 
     def __repr__(self) -> str:
@@ -161,7 +161,7 @@ class Vocabulary:
         Raises
         ------
         ValueError
-            If ``analyzer`` is a function, which a file cannot hold.
+            If ``analyzer`` is a function, which a file cannot store.
 
         Examples
         --------
@@ -188,19 +188,19 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a vocabulary that `save` has written.
+        """Read a vocabulary written by `save`.
 
         Parameters
         ----------
         path : str or path-like
-            With or without ``.npz``.
+            Path of the file, with or without ``.npz``.
 
         Raises
         ------
         FileNotFoundError
             If there is no such file.
         ValueError
-            If the file holds no vocabulary.
+            If the file does not contain a vocabulary.
 
         Examples
         --------
@@ -233,29 +233,29 @@ def build_vocabulary(
     Parameters
     ----------
     texts : iterable of str or of lists of str
-        Documents as strings or as token lists; an iterator, such as an open file with a document a
-        line, is read once and never held.
+        Documents as strings or as token lists. An iterator, such as an open file with one document
+        per line, is read once and not kept in memory.
     min_count : int, default=5
-        Words seen less often in the whole text, once all parts are added, are dropped.
+        Drop words that occur less often in the whole text, once all parts are added.
     max_features : int or None, default=None
         Keep only the most frequent words.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        scikit-learn's analyzer for documents given as strings. The estimator that is fitted should
-        have the same analyzer, by which it reads texts later.
+        scikit-learn's analyzer for documents given as strings. Use the same analyzer for the
+        estimator that is fitted later, which reads texts with it.
     lowercase : bool, default=True
     stop_words : {"english"}, list of str or None, default=None
     token_pattern : str, default ``r"(?u)\b\w\w+\b"``
-        As of `BayesianSGNS`.
+        As in `BayesianSGNS`.
 
     Returns
     -------
     Vocabulary
-        ``a + b`` and ``sum`` add vocabularies of parts of a text up.
+        Add vocabularies of parts of a text with ``a + b`` or ``sum``.
 
     Raises
     ------
     TypeError, ValueError
-        If texts are no documents, or an option is not allowed.
+        If texts are not documents, or an option is not allowed.
 
     See Also
     --------

@@ -18,13 +18,13 @@ from .prepared import prepared_brown, prepared_file, prepared_speeches, told_apa
 from .r_files import read_r_file
 
 _DOWNLOAD = """data_home : str or path-like, optional
-        As of `get_data_home`.<prepared>
+        As in `get_data_home`.<prepared>
     download_if_missing : bool, default=True
-        Whether to download; otherwise data that are not there are an error.
+        Whether to download; if False, missing data raise an error.
     n_retries : int, default=3
-        How often to try again where the connection fails.
+        Number of retries if the connection fails.
     delay : float, default=1.0
-        Seconds to wait before that."""
+        Seconds to wait before each retry."""
 
 _PREPARED = """ If it is not given and the environment variable
         ``SKBAYESEMBED_DATA`` names a folder with ``{file}``, that copy is read and nothing is
@@ -124,9 +124,9 @@ def fetch_inaugural(
         data : list of str
             One text for each address, in the order of years.
         year : ndarray of int of shape (n_documents,)
-            Of each address.
+            Year of each address.
         president : list of str
-            Family names, with initials where two presidents have the same, so that they can be
+            Family names, with initials if two presidents share one, so that they can serve as
             units.
         DESCR : str
             Source and licence.
@@ -134,7 +134,7 @@ def fetch_inaugural(
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
 
     Notes
     -----
@@ -172,8 +172,8 @@ def fetch_state_of_the_union(
     Parameters
     ----------
     version : {"sotu", "nltk"}, default="sotu"
-        ``"sotu"``: 240 addresses, 1790 to 2020, 1.97 million words, of the R package sotu, with
-        party and kind (2.7 MB). ``"nltk"``: 65 addresses, 1945 to 2006, of NLTK (0.8 MB).
+        ``"sotu"``: 240 addresses, 1790 to 2020, 1.97 million words, from the R package sotu, with
+        party and kind (2.7 MB). ``"nltk"``: 65 addresses, 1945 to 2006, from NLTK (0.8 MB).
     <download>
 
     Returns
@@ -184,18 +184,18 @@ def fetch_state_of_the_union(
         data : list of str
             One text for each address, in the order of years.
         year : ndarray of int of shape (n_documents,)
-            Of each address.
+            Year of each address.
         president : list of str
             Names; family names with ``"nltk"``.
         party, type : list of str
-            Of ``"sotu"``: the party, and whether the address was written or a speech.
+            Only with ``"sotu"``: the party, and whether the address was written or a speech.
         DESCR : str
             Source and licence.
 
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
     ValueError
         If ``version`` is unknown.
 
@@ -232,7 +232,7 @@ def fetch_brown(
 ) -> Bunch:
     """Load the Brown corpus of American English.
 
-    500 texts of 1961 in 15 categories, 1.16 million tokens; a download of 3.3 MB.
+    500 texts from 1961 in 15 categories, 1.16 million tokens; a download of 3.3 MB.
 
     Parameters
     ----------
@@ -244,22 +244,22 @@ def fetch_brown(
         With the attributes
 
         data : list of list of str
-            The tokens of each text, punctuation among them.
+            The tokens of each text, including punctuation.
         category : list of str
-            Of each text, such as ``"news"``.
+            Category of each text, such as ``"news"``.
         name : list of str
-            Of each text, such as ``"ca01"``.
+            Name of each text, such as ``"ca01"``.
         DESCR : str
             Source and licence.
 
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
 
     Notes
     -----
-    Licence: redistribution is permitted, for non-commercial use.
+    Licence: redistribution is permitted for non-commercial use.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def fetch_movie_reviews(
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Bunch:
-    """Load reviews of films, negative and positive ones.
+    """Load negative and positive movie reviews.
 
     2,000 texts, 1.5 million tokens; a download of 4 MB.
 
@@ -298,7 +298,7 @@ def fetch_movie_reviews(
         data : list of str
             The texts.
         target : ndarray of int of shape (n_documents,)
-            0 where the review is negative, 1 where it is positive.
+            0 for negative reviews, 1 for positive ones.
         target_names : list of str
             ``"neg"`` and ``"pos"``.
         DESCR : str
@@ -307,11 +307,11 @@ def fetch_movie_reviews(
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
 
     Notes
     -----
-    Licence: given out for research; see ``movie_reviews.xml`` of nltk_data.
+    Licence: released for research; see ``movie_reviews.xml`` of nltk_data.
 
     Examples
     --------
@@ -352,18 +352,18 @@ def fetch_convote(
         data : list of str
             Sentences, tokens separated by blanks.
         party : list of str
-            ``"D"`` or ``"R"`` for each.
+            ``"D"`` or ``"R"`` for each sentence.
         DESCR : str
             Source and licence.
 
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
 
     Notes
     -----
-    Licence: none is stated; the text is that of the Congressional Record.
+    Licence: none is stated; the text is from the Congressional Record.
 
     Examples
     --------
@@ -391,12 +391,12 @@ def fetch_conll2000(
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Bunch:
-    """Load sentences with parts of speech and chunks, of the shared task of CoNLL-2000.
+    """Load sentences with parts of speech and chunks, from the shared task of CoNLL-2000.
 
     Parameters
     ----------
     subset : {"train", "test"}, default="train"
-        8,936 or 2,012 sentences; a download of 0.8 MB for both.
+        Part of the data: 8,936 or 2,012 sentences; a download of 0.8 MB for both.
     <download>
 
     Returns
@@ -414,13 +414,13 @@ def fetch_conll2000(
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
     ValueError
         If ``subset`` is unknown.
 
     Notes
     -----
-    Licence: none is stated; given out freely by the organisers of the shared task.
+    Licence: none is stated; released freely by the organizers of the shared task.
 
     Examples
     --------
@@ -461,7 +461,8 @@ def fetch_text8(
     Parameters
     ----------
     document_length : int, default=10_000
-        Words of a document: the ends of articles are not known, and pieces stand for them.
+        Number of words in a document. The ends of articles are not known, so documents are pieces
+        of this length.
     <download>
 
     Returns
@@ -470,20 +471,20 @@ def fetch_text8(
         With the attributes
 
         data : list of str
-            Documents of ``document_length`` words, the last of the rest.
+            Documents of ``document_length`` words; the last one has the rest.
         DESCR : str
             Source and licence.
 
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
     ValueError
         If ``document_length`` is not an integer of at least 1.
 
     Notes
     -----
-    Licence: text of Wikipedia, CC BY-SA.
+    Licence: text from Wikipedia, CC BY-SA.
 
     Examples
     --------

@@ -28,13 +28,13 @@ _PASSING = (408, 425, 429, 500, 502, 503, 504)
 
 
 def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """The folder that data are downloaded to, which is made if it is not there.
+    """Return the folder for downloaded data; it is created if missing.
 
     Parameters
     ----------
     data_home : str or path-like, optional
-        By default the environment variable ``SKBAYESEMBED_DATA_HOME``, or else the folder
-        ``skbayesembed_data`` in the user's home.
+        By default the environment variable ``SKBAYESEMBED_DATA_HOME``, or otherwise the folder
+        ``skbayesembed_data`` in the user's home directory.
 
     Returns
     -------
@@ -54,12 +54,12 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
 
 
 def clear_data_home(data_home: str | os.PathLike[str] | None = None) -> None:
-    """Delete the files that were downloaded, and nothing else.
+    """Delete the downloaded files, and nothing else.
 
     Parameters
     ----------
     data_home : str or path-like, optional
-        As of `get_data_home`.
+        As in `get_data_home`.
 
     Examples
     --------
@@ -82,25 +82,25 @@ def fetch_file(
     delay: float = 1.0,
     timeout: float = 30.0,
 ) -> Path:
-    """Download one of the files that the loaders read, unless it is there already.
+    """Download one of the files that the loaders read, unless it is already there.
 
-    A download that was broken off goes on where it ended. The file is complete, with the SHA-256
-    that is known of it, or it is not there.
+    An interrupted download resumes where it stopped. A file is stored only if it is complete and
+    has the known SHA-256.
 
     Parameters
     ----------
     name : str
-        A key of ``skbayesembed.datasets.remote.FILES``, which has addresses, sizes and SHA-256.
+        A key of ``skbayesembed.datasets.remote.FILES``, which lists addresses, sizes and SHA-256.
     data_home : str or path-like, optional
-        As of `get_data_home`.
+        As in `get_data_home`.
     download_if_missing : bool, default=True
-        Whether to download; otherwise a file that is missing is an error.
+        Whether to download; if False, a missing file raises an error.
     n_retries : int, default=3
-        How often to try again where the connection fails.
+        Number of retries if the connection fails.
     delay : float, default=1.0
-        Seconds to wait before that.
+        Seconds to wait before each retry.
     timeout : float, default=30.0
-        Seconds after which a connection that brings nothing is given up.
+        Seconds without data after which a connection is given up.
 
     Returns
     -------
@@ -109,8 +109,8 @@ def fetch_file(
     Raises
     ------
     OSError
-        If the file is not there and is not, or cannot be, downloaded. The message names the
-        address, where the file belongs, and its SHA-256.
+        If the file is missing and is not, or cannot be, downloaded. The message gives the address,
+        the place where the file belongs, and its SHA-256.
     ValueError
         If a parameter is not allowed.
 

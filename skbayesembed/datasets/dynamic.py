@@ -27,7 +27,7 @@ def make_dynamic_sgns(
     zipf: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
-    """Simulate pair counts of skip-gram whose vectors drift over time.
+    """Simulate pair counts from a skip-gram model whose vectors drift over time.
 
     Every component of every target and context vector is a stationary Ornstein-Uhlenbeck process:
     N(0, s) in every period, s = 1 / ``prior_precision``, with the correlation
@@ -44,18 +44,18 @@ def make_dynamic_sgns(
     n_periods : int, default=8
         Number of periods, T.
     n_pairs : int, default=20_000
-        Number of observations of a period, positive and negative together.
+        Number of observations in each period, positive and negative together.
     times : array-like of shape (n_periods,) or None, default=None
         Increasing times of the periods; None is 0, 1, ..., ``n_periods - 1``.
     diffusion : float, default=0.02
-        Variance of the step of an entry over a short time, per unit of time; > 0.
+        Variance of the step of an entry over a short time, per unit of time; above 0.
     prior_precision : float or None, default=None
-        Precision of an entry of a vector in every period; None is ``n_components``, so that a dot
-        product has the same spread whatever the number of components.
+        Precision of an entry of a vector in every period. None is ``n_components``, so that dot
+        products have the same spread for any number of components.
     empty_periods : iterable of int, default=()
-        Periods without observations, from 0.
+        Periods without observations, counted from 0.
     zipf : bool, default=False
-        False draws targets and contexts uniformly. True draws both, independently, with probability
+        False draws targets and contexts uniformly. True draws both independently with probability
         proportional to 1 / (rank + 2.7), where word 0 has rank 1.
     random_state : int, RandomState instance or None, default=None
         An int gives the same data every time.
@@ -68,7 +68,7 @@ def make_dynamic_sgns(
         pairs : list of PairCounts, one for each period
             Integer counts, targets in rows and contexts in columns.
         times : ndarray of shape (n_periods,)
-            Increasing.
+            Times of the periods, increasing.
         rho : ndarray of shape (n_periods, n_words, n_components)
             The true target vectors.
         alpha : ndarray of shape (n_periods, n_words, n_components)
@@ -77,9 +77,9 @@ def make_dynamic_sgns(
     Raises
     ------
     ValueError
-        If a size is not an integer >= 1, ``times`` do not increase or are of another number,
-        ``diffusion`` or ``prior_precision`` is not a number > 0, a period of ``empty_periods``
-        does not exist, ``zipf`` is not a bool or ``random_state`` is not one of the above.
+        If a size is not an integer >= 1, ``times`` do not increase or have the wrong length,
+        ``diffusion`` or ``prior_precision`` is not a number > 0, a period of ``empty_periods`` does
+        not exist, ``zipf`` is not a bool or ``random_state`` is not one of the above.
 
     References
     ----------

@@ -26,8 +26,8 @@ the text also under the Zero-Clause BSD licence.
 def load_python_reference() -> Bunch:
     """Load the Python language reference that ships with CPython.
 
-    A small real text, at hand on every machine and without a network: it is what the first example
-    runs on. The text changes from one CPython version to the next.
+    A small real text that is on every machine and needs no network; the first example uses it. The
+    text changes from one CPython version to the next.
 
     Returns
     -------

@@ -63,7 +63,7 @@ def fetch_word_similarity(
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Bunch:
-    """Load pairs of words with their similarity, as people see it.
+    """Load pairs of words with human ratings of their similarity.
 
     Parameters
     ----------
@@ -78,26 +78,27 @@ def fetch_word_similarity(
         With the attributes
 
         pairs : list of (str, str)
-            In the case in which they are published.
+            Pairs of words, in the case in which they are published.
         scores : ndarray of shape (n_pairs,)
-            The higher, the more alike.
+            Similarity ratings; higher means more similar.
         DESCR : str
             Source and licence.
 
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
     ValueError
         If ``name`` is unknown.
 
     See Also
     --------
-    skbayesembed.metrics.word_similarity : Correlation of a model with them.
+    skbayesembed.metrics.word_similarity : Correlation of a model with these scores.
 
     Notes
     -----
-    Licence: the repository's is MIT; the pairs are their authors', given out for research.
+    Licence: the repository is MIT; the pairs belong to their authors, and were released for
+    research.
 
     Examples
     --------
@@ -127,9 +128,9 @@ def fetch_analogies(
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Bunch:
-    """Load analogies: a is to b as c is to d.
+    """Load analogy questions: a is to b as c is to d.
 
-    19,544 questions of 14 categories; a download of 0.6 MB.
+    19,544 questions in 14 categories; a download of 0.6 MB.
 
     Parameters
     ----------
@@ -141,20 +142,20 @@ def fetch_analogies(
         With the attributes
 
         questions : list of (str, str, str, str)
-            In the case in which they are published.
+            The words of each question, in the case in which they are published.
         categories : list of str
-            Of each question.
+            Category of each question.
         DESCR : str
             Source and licence.
 
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
 
     See Also
     --------
-    skbayesembed.metrics.analogies : The share of them that a model completes.
+    skbayesembed.metrics.analogies : The share of these that a model completes.
 
     Notes
     -----
@@ -190,13 +191,13 @@ def fetch_movielens(
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Bunch:
-    """Load ratings of films by users, of GroupLens.
+    """Load ratings of movies by users, from GroupLens.
 
     Parameters
     ----------
     version : {"100k", "1m", "latest-small"}, default="100k"
-        100,000 ratings of 1998, a million of 2000, or 100,836 of 2018; downloads of 2, 6 and 1 MB.
-        GroupLens may replace the last one, and it is then refused.
+        100,000 ratings from 1998, a million from 2000, or 100,836 from 2018; downloads of 2, 6 and
+        1 MB. GroupLens may replace the last one, which is then rejected.
     <download>
 
     Returns
@@ -205,20 +206,20 @@ def fetch_movielens(
         With the attributes
 
         user, item : ndarray of int of shape (n_ratings,)
-            Their numbers at GroupLens.
+            Their IDs at GroupLens.
         rating : ndarray of shape (n_ratings,)
-            Stars.
+            Number of stars.
         timestamp : ndarray of int of shape (n_ratings,)
             Seconds since 1970.
         titles : dict of int to str
-            Titles of films by their numbers.
+            Titles of movies by ID.
         DESCR : str
             Source and licence.
 
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
     ValueError
         If ``version`` is unknown.
 
@@ -275,12 +276,12 @@ def fetch_stop_words(
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Bunch:
-    """Load stop words of a language, of NLTK; a download of 34 kB for all.
+    """Load the stop words of a language from NLTK; a download of 34 kB for all languages.
 
     Parameters
     ----------
     language : str, default="english"
-        In English and lower-case, such as ``"french"`` or ``"greek"``.
+        Name of the language, in English and lower case, such as ``"french"`` or ``"greek"``.
     <download>
 
     Returns
@@ -289,16 +290,16 @@ def fetch_stop_words(
         With the attributes
 
         data : list of str
-            For ``stop_words=`` of the estimators.
+            Stop words, for ``stop_words=`` of the estimators.
         DESCR : str
             Source and licence.
 
     Raises
     ------
     OSError
-        If the data are not there and cannot be downloaded.
+        If the data are missing and cannot be downloaded.
     ValueError
-        If there are none of the language; the message names those that there are.
+        If there are none for the language; the message lists the languages.
 
     Notes
     -----

@@ -83,16 +83,16 @@ def prepared_brown(path: Path) -> dict[str, Any]:
 
 
 def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
-    r"""Load snippets of one word with their times, genres and the senses that readers gave them.
+    r"""Load snippets of one word with their times, genres and the senses that readers assigned.
 
     Parameters
     ----------
     folder : str or path-like
-        A folder with ``snippets.csv`` and ``vocab.csv``; or the name of one in the folder `senses`
-        of the folder that the environment variable ``SKBAYESEMBED_DATA`` names, such as
-        ``"kosmos_collocates"``. Columns of ``snippets.csv``: ``words``, numbers of rows of
-        ``vocab.csv`` separated by blanks; ``time`` and ``genre``, integers from 0; ``sense``, an
-        integer from 0 or empty; and names of these, ``period``, ``genre_name``, ``sense_name``.
+        A folder with ``snippets.csv`` and ``vocab.csv``, or the name of one, such as
+        ``"kosmos_collocates"``, in the folder `senses` of the folder that the environment variable
+        ``SKBAYESEMBED_DATA`` names. Columns of ``snippets.csv``: ``words``, row numbers of
+        ``vocab.csv`` separated by spaces; ``time`` and ``genre``, integers from 0; ``sense``, an
+        integer from 0 or empty; and their names, ``period``, ``genre_name``, ``sense_name``.
         ``vocab.csv`` has a column ``lemma``.
 
     Returns
@@ -103,18 +103,18 @@ def load_snippets(folder: str | os.PathLike[str]) -> Bunch:
         data : list of list of str
             Words of each snippet.
         times, genres : ndarray of int of shape (n_snippets,)
-            Of each snippet.
+            Time and genre of each snippet.
         senses : ndarray of int of shape (n_snippets,)
-            Sense by label, -1 where there is none.
+            Labeled sense of each snippet, -1 if there is none.
         genre_names, sense_names : list of str
-            By number.
+            Names, by number.
         period_names : dict of int to str
             Names of the times that occur.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such folder; the message says where such data are from.
+        If there is no such folder; the message says where to get such data.
 
     Examples
     --------

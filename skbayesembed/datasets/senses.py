@@ -47,16 +47,16 @@ def make_senses(
     """Simulate snippets of a target word whose senses change over time and genre.
 
     Logits are drawn from the prior of a model. Each snippet belongs to a period and a genre. Its
-    sense is drawn from the prevalences of senses in these, its number of words from
-    Binomial(``window``, ``mean_length / window``), and its words, independently, from the
-    probabilities that words have under its sense in its period.
+    sense is drawn from the prevalences of senses there, its number of words from
+    Binomial(``window``, ``mean_length / window``), and its words, independently, from the word
+    probabilities of its sense in its period.
 
     Parameters
     ----------
     n_snippets : int, default=1000
         Number of snippets, D. They are spread evenly over periods and genres.
     n_words : int, default=200
-        Size of the vocabulary, V. Some words may occur in no snippet.
+        Size of the vocabulary, V. Some words may not occur in any snippet.
     n_senses : int, default=3
         Number of senses, K.
     n_periods : int, default=5
@@ -64,9 +64,9 @@ def make_senses(
     n_genres : int, default=1
         Number of genres, G.
     mean_length : float, default=7.0
-        Expected number of words of a snippet, at most ``window``. A snippet may be empty.
+        Expected number of words in a snippet, at most ``window``. A snippet may be empty.
     window : int, default=14
-        Greatest number of words of a snippet.
+        Maximum number of words in a snippet.
     model : {"disc", "scan", "gasc", "interaction", "edisc"}, default="disc"
         Where the logits of prevalence phi and of words psi come from.
 
@@ -80,37 +80,39 @@ def make_senses(
           theta vectors of senses and of periods, theta an autoregression.
     kappa_phi : float or (float, float), default=0.25
         Variance of the innovations of phi; half the variance of its steps in "scan" and "gasc".
-        A pair is the shape and rate of an inverse Gamma distribution that the variance is drawn
-        from; the paper's is (7, 3).
+        A pair is the shape and rate of an inverse Gamma distribution from which the variance is
+        drawn; the paper uses (7, 3).
     kappa_theta, kappa_chi : float, default=0.25, 1.25
-        Variance of the innovations of theta, and of chi ("disc" and "interaction"). In "edisc"
-        half those of the entries of their vectors, over the median squared distance of two words.
+        Variance of the innovations of theta, and of chi ("disc" and "interaction"). In "edisc",
+        half the variances of the entries of their vectors, divided by the median squared distance
+        between two words.
     alpha_phi, alpha_theta : float, default=0.9
-        Autoregression of phi and of theta and xi ("disc", "interaction" and "edisc").
+        Autoregression coefficients of phi, and of theta and xi ("disc", "interaction" and "edisc").
     kappa_psi : float, default=0.1
         Half the variance of the steps of psi ("scan" and "gasc").
     first_phi, first_psi : float, default=1.3, 2.5
-        Variances of phi and psi in the first period ("scan" and "gasc"); the defaults are about
-        the variances that "disc" has.
+        Variances of phi and psi in the first period ("scan" and "gasc"); the defaults are close to
+        the variances in "disc".
     interaction : float, default=0.3
-        Share of the words that have an interaction ("interaction"). Each of these has an
-        autoregression of its own for every sense.
+        Share of the words that have an interaction ("interaction"). Each of these has its own
+        autoregression for every sense.
     kappa_interaction : float, default=0.25
         Variance of the innovations of xi ("interaction").
     vectors : array-like of shape (n_words, n_dims) or None, default=None
-        Vectors of the words, rho ("edisc"); by default standard normal ones.
+        Word vectors, rho ("edisc"); standard normal by default.
     n_dims : int, default=10
-        Their dimensions, where they are not given.
+        Dimension of the vectors, if they are not given.
     kappa_sigma : float, default=0.25
         Variance of sigma ("edisc").
     work_sd : float, default=0.0
-        Standard deviation of what works add to the logits of prevalence of their snippets.
+        Standard deviation of the effects of works on the prevalence logits of their snippets.
     n_works : int or None, default=None
-        Number of works, at least that of cells, of a period and a genre; by default twice as many
-        if ``work_sd`` is above 0, and otherwise there are none. Each is of one cell. Every cell has
-        one, and the others are spread at random, as are the snippets of a cell over its works.
+        Number of works, at least the number of cells (pairs of a period and a genre). By default
+        twice as many as cells if ``work_sd`` is above 0, and otherwise none. Each work belongs to
+        one cell. Every cell has at least one; the others are assigned to cells at random, as are
+        the snippets of a cell to its works.
     random_state : int, RandomState instance or None, default=None
-        An int gives the same data every time; with it, the truth is the same for all numbers and
+        An int gives the same data every time; the truth is then also the same for all numbers and
         lengths of snippets.
 
     Returns
@@ -121,37 +123,37 @@ def make_senses(
         counts : csr_array of shape (n_snippets, n_words)
             How often each word occurs in each snippet.
         times, genres, senses : ndarray of shape (n_snippets,), dtype int64
-            Period, genre and true sense of each snippet, from 0; periods ascend.
+            Period, genre and true sense of each snippet, counted from 0, sorted by period.
         prevalence : ndarray of shape (n_genres, n_periods, n_senses)
-            True probabilities of the senses, softmax of phi over senses; where there are works,
-            the mean of softmax(phi + u) over all that there might be.
+            True probabilities of the senses, softmax of phi over senses; with works, the mean of
+            softmax(phi + u) over the population of works.
         word_proba : ndarray of shape (n_senses, n_periods, n_words)
             True probabilities of the words, softmax of psi over words.
         phi, psi : ndarray
-            Logits of ``prevalence`` and of ``word_proba``, of the same shapes.
+            Logits of ``prevalence`` and of ``word_proba``, with the same shapes.
         chi, theta : ndarray of shape (n_senses, n_words) and (n_periods, n_words)
-            Parts of psi; only of "disc" and "interaction". Of "edisc" vectors, of shape (n_senses,
-            n_dims) and (n_periods, n_dims).
+            Parts of psi; only for "disc" and "interaction". For "edisc" vectors, of shape
+            (n_senses, n_dims) and (n_periods, n_dims).
         vectors, sigma : ndarray of shape (n_words, n_dims) and (n_words,)
-            Only of "edisc".
+            Only for "edisc".
         xi : ndarray of shape (n_senses, n_periods, n_words)
-            Part of psi; only of "interaction". Zero for words without an interaction.
+            Part of psi; only for "interaction". Zero for words without an interaction.
         kappa_phi : float
-            The variance given, or the one drawn.
+            The variance that was given or drawn.
         units : ndarray of shape (n_snippets,), dtype int64
-            Work of each snippet, where there are works.
+            Work of each snippet, if there are works.
         works : ndarray of shape (n_works, n_senses)
-            What they add to the logits, u.
+            Effects u of the works on the logits.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, genres are asked of "scan", there are fewer works than
-        cells, or vectors are not one for each word, or all alike.
+        If a parameter is out of range, genres are requested for "scan", there are fewer works than
+        cells, or vectors are not one for each word, or all equal.
 
     Notes
     -----
-    Logits have no fixed level: only their differences within a softmax can be learned. Of
+    Logits have no fixed level: only their differences within a softmax can be learned. For
     "interaction" only psi can be learned, since a part of xi could be moved into chi and theta.
 
     References

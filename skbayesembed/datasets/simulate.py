@@ -29,13 +29,13 @@ def make_sgns(
     zipf: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
-    """Simulate pair counts from skip-gram with negative samples.
+    """Simulate pair counts from the skip-gram model with negative samples.
 
-    Target and context vectors are drawn from N(0, I / ``n_components``), so that a dot product has
-    the same spread whatever the number of components. Then ``n_pairs`` pairs of a target w and a
-    context v are drawn, and each is positive with probability sigma(rho_w . alpha_v), otherwise
-    negative. Pairs are independent, as the model takes them to be: studies of these data cannot see
-    how text was sampled, which :func:`make_text` simulates.
+    Target and context vectors are drawn from N(0, I / ``n_components``), so that dot products have
+    the same spread for any number of components. Then ``n_pairs`` pairs of a target w and a context
+    v are drawn. Each is positive with probability sigma(rho_w . alpha_v), otherwise negative. Pairs
+    are independent, as the model assumes, so these data cannot show the effects of how text is
+    sampled; for those, use :func:`make_text`.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def make_sgns(
     n_pairs : int, default=50_000
         Number of observations, positive and negative together.
     zipf : bool, default=False
-        False draws targets and contexts uniformly. True draws both, independently, with probability
+        False draws targets and contexts uniformly. True draws both independently with probability
         proportional to 1 / (rank + 2.7), where word 0 has rank 1.
     random_state : int, RandomState instance or None, default=None
         An int gives the same data every time.
@@ -58,12 +58,11 @@ def make_sgns(
 
         pairs : PairCounts
             Integer counts, targets in rows and contexts in columns, in sparse matrices; the words
-            have no names. To be passed to :meth:`skbayesembed.BayesianSGNS.fit`.
+            have no names. Pass it to :meth:`skbayesembed.BayesianSGNS.fit`.
         rho : ndarray of shape (n_words, n_components)
             The true target vectors.
         alpha : ndarray of shape (n_words, n_components)
-            The true context vectors. The prior they come from is that of
-            ``prior_precision=n_components``.
+            The true context vectors. Their prior corresponds to ``prior_precision=n_components``.
 
     Raises
     ------

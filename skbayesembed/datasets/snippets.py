@@ -44,45 +44,45 @@ def extract_snippets(
     lowercase: bool = True,
     token_pattern: str = r"(?u)\b\w\w+\b",
 ) -> Bunch:
-    r"""Cut the snippets around a target word out of a corpus.
+    r"""Extract the snippets around a target word from a corpus.
 
     Every occurrence of the target makes one snippet: the ``window / 2`` tokens before it and the
     ``window / 2`` after it, across sentences but never across documents. Stop words and rare words
-    are dropped only after that, as in Zafar & Nicholls (2022, section 3). So a snippet has at most
+    are dropped afterwards, as in Zafar & Nicholls (2022, section 3). So a snippet has at most
     ``window`` words, often far fewer, and sometimes none.
 
     Parameters
     ----------
     documents : iterable of str or of lists of str
-        Texts, or token lists (of lemmas, say), one for each document.
+        Texts, or token lists (of lemmas, for example), one for each document.
     target : str or sequence of str
-        The target word, or all its forms. Lower-cased where the documents are.
+        The target word, or all its forms. Lower-cased if the documents are.
     window : int, default=14
-        Number of tokens on both sides together, even: 14 is 7 before and 7 after.
+        Number of tokens on both sides together, even: 14 means 7 before and 7 after.
     times : array-like of shape (n_documents,) or None, default=None
-        Time of each document, a number or a date as `fit` of `DiSCSenseModel` reads them, carried
-        along to its snippets as it is.
+        Time of each document, a number or a date in the formats of `fit` of `DiSCSenseModel`;
+        copied unchanged to its snippets.
     genres : array-like of shape (n_documents,) or None, default=None
-        Genre of each document, carried along to its snippets as it is.
+        Genre of each document, copied unchanged to its snippets.
     units : array-like of shape (n_documents,) or None, default=None
-        Label of what each document was sampled with, a speaker or a work, carried along to its
-        snippets: what ``fit`` of `DiSCSenseModel` takes as ``units``. None may be missing.
+        Label of the unit that each document belongs to, such as a speaker or a work, copied to its
+        snippets for use as ``units`` in ``fit`` of `DiSCSenseModel`. None may be missing.
     stop_words : {"english"}, iterable of str or None, default=None
-        Words to drop, also from token lists; "english" is scikit-learn's list. Lower-cased where
-        the documents are.
+        Words to drop, also from token lists; "english" is scikit-learn's list. Lower-cased if the
+        documents are.
     min_count : int, default=2
-        Words with fewer occurrences over all snippets are dropped: 2 drops those that occur once.
-        Where two windows overlap, a word in both counts twice.
+        Drop words with fewer occurrences over all snippets: 2 drops those that occur once. If two
+        windows overlap, a word in both counts twice.
     max_features : int or None, default=None
         Keep only this many words, the most frequent over all snippets.
     analyzer : "word" or callable, default="word"
-        How texts are cut into tokens; a callable takes a text and returns its tokens. Unused for
+        How texts are split into tokens; a callable takes a text and returns its tokens. Unused for
         token lists.
     lowercase : bool, default=True
         Whether to lower-case texts (only for ``analyzer="word"``).
     token_pattern : str, default ``r"(?u)\b\w\w+\b"``
-        Regular expression of a token (only for ``analyzer="word"``). What does not match it takes
-        no position in the window; with the default these are words of one letter.
+        Regular expression of a token (only for ``analyzer="word"``). What does not match takes up
+        no position in the window; with the default, these are words of one letter.
 
     Returns
     -------
@@ -92,20 +92,21 @@ def extract_snippets(
         counts : csr_array of shape (n_snippets, n_words)
             How often each word occurs in each snippet; rows may be empty.
         words : ndarray of str of shape (n_words,)
-            By descending frequency over all snippets, then alphabetically.
+            The words, by descending frequency over all snippets, then alphabetically.
         snippets : list of str
-            The words of each snippet that were kept, in the order of the text, joined by blanks.
+            The words kept of each snippet, in the order of the text, joined by spaces.
         passages : list of str
-            What to read of each snippet: the text from the first token of the window to the last,
-            with the target, stop words and punctuation. Of token lists, and with a callable
-            ``analyzer``, the tokens joined by blanks.
+            Readable text of each snippet: the text from the first token of the window to the last,
+            including the target, stop words and punctuation. For token lists, and with a callable
+            ``analyzer``, the tokens joined by spaces.
         sentences : list of str
-            The whole sentence of each occurrence, to be quoted: up to a full stop, question or
-            exclamation mark with a blank behind it (that of an abbreviation ends it, too), or an
-            empty line. Where passages are joined tokens, these.
+            The whole sentence of each occurrence, for quoting. A sentence ends at a period,
+            question or exclamation mark followed by a space (including the period of an
+            abbreviation), or at an empty line. Where passages are joined tokens, the same as
+            passages.
         times, genres, units : ndarray of shape (n_snippets,) or None
-            Those of the documents; of units that are a pandas Series one of the same name, by
-            which tables and sentences call them.
+            Those of the documents. If units are a pandas Series, a Series of the same name, which
+            tables and sentences use.
         document : ndarray of shape (n_snippets,), dtype int64
             Index of the document of each snippet.
         positions : ndarray of shape (n_snippets,), dtype int64
@@ -116,15 +117,15 @@ def extract_snippets(
     TypeError
         If ``documents`` is neither texts nor token lists.
     ValueError
-        If the target occurs nowhere, no word is left, ``times``, ``genres`` or ``units`` have
-        the wrong length, a time or a unit is missing, a time is neither number nor date, or an
-        option is out of range.
+        If the target does not occur, no word is left, ``times``, ``genres`` or ``units`` have the
+        wrong length, a time or a unit is missing, a time is neither number nor date, or an option
+        is out of range.
 
     Notes
     -----
-    The occurrence that a snippet is around is not among its words. Another occurrence of the target
-    within the window is, like any other word (as in the paper's data); it has its own snippet, too.
-    List the target among ``stop_words`` to drop it.
+    The occurrence that a snippet is built around is not among its words. Another occurrence of the
+    target within the window is, like any other word (as in the paper's data), and also has its own
+    snippet. To drop it, list the target among ``stop_words``.
 
     References
     ----------

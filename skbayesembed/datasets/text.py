@@ -40,15 +40,15 @@ def make_text(
     source: int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
-    """Simulate documents, and what word vectors would be if there were infinitely many.
+    """Simulate documents, and the word vectors at the limit of infinitely many documents.
 
-    Unlike the pairs of :func:`make_sgns`, those of this text are no observations of their own. The
-    windows of neighbouring tokens overlap, a document keeps to a few topics, a topic lasts for some
-    tokens, and a word that a document has used once comes again. So documents, or units of several
-    documents, are what was sampled. The source has
+    Unlike the pairs of :func:`make_sgns`, the pairs in this text are not independent observations.
+    The windows of neighboring tokens overlap, a document keeps to a few topics, a topic lasts for
+    several tokens, and a word that a document has used once tends to recur. So documents, or units
+    of several documents, are what was sampled. The source has
 
     - topics phi_k, the probabilities of words: Zipf's, 1 / (rank + 2.7), times
-      exp(``separation`` * e) with standard normal e, normalised;
+      exp(``separation`` * e) with standard normal e, normalized;
     - lengths of documents: 1 plus a negative binomial number, that is, a Poisson number whose mean
       is drawn from a gamma distribution of shape ``length_shape``;
     - topics in documents: shares theta_d are drawn from a symmetric Dirichlet distribution. Each
@@ -70,37 +70,37 @@ def make_text(
     mean_length : float, default=200.0
         Expected number of tokens of a document, above 1.
     length_shape : float, default=2.0
-        The greater, the more alike lengths are. Their variance is
+        The larger, the more similar the lengths. Their variance is
         ``(mean_length - 1) + (mean_length - 1)**2 / length_shape``.
     stay : float, default=0.9
-        Probability that a token keeps the topic of the one before, from 0 to 1.
+        Probability that a token keeps the topic of the previous token, from 0 to 1.
     topic_concentration : float, default=1.0
         Sum of the ``n_topics`` equal parameters of the Dirichlet distribution of shares: the
         smaller, the fewer topics a document has.
     word_concentration : float or None, default=100.0
-        The smaller, the burstier words are. None gives all documents the topics of the source.
+        The smaller, the burstier the words. With None, all documents use the topics of the source.
     separation : float, default=1.5
-        Standard deviation of the logarithms by which topics differ.
+        Standard deviation of the logarithms in which topics differ.
     n_units : int or None, default=None
-        Number of units (speakers, for example), at most ``n_documents``; each has as many
-        documents, or one more or less, one after the other. None makes each document a unit.
+        Number of units (speakers, for example), at most ``n_documents``. Units consist of
+        consecutive documents, equally many up to one. None makes each document a unit.
     units_share : {"both", "words", "topics"}, default="both"
-        What documents of a unit have in common: their phi_dk ("words"), their theta_d ("topics") or
+        What the documents of a unit share: their phi_dk ("words"), their theta_d ("topics") or
         both.
     window, window_weights : int or None, {"linear", "uniform"}, default=5, "linear"
-        How pairs are counted for the truth, as of :class:`skbayesembed.BayesianSGNS`. A window of
-        None is the whole document, as it is for count matrices.
+        How pairs are counted for the truth, as in :class:`skbayesembed.BayesianSGNS`. A window of
+        None is the whole document, as for count matrices.
     pair_weights : {"token", "pairs"}, default="token"
         How pairs of a whole document are counted: "token" divides them by the length of the
-        document less one, "pairs" counts every one.
+        document minus one, "pairs" counts every pair.
     negative, ns_exponent : float, default=1.0, 0.75
-        Negative pairs of the truth, as of :class:`skbayesembed.BayesianSGNS`.
+        Negative pairs of the truth, as in :class:`skbayesembed.BayesianSGNS`.
     source : int or None, default=None
-        Seed of the source (its topics) alone: more text of the same source, with the same truth,
-        comes with the same ``source`` and another ``random_state``. None takes the source from
+        Seed of the source (its topics) only. To get more text from the same source, with the same
+        truth, use the same ``source`` and another ``random_state``. None draws the source from
         ``random_state``, too.
     random_state : int, RandomState instance or None, default=None
-        An int gives the same data every time; with it, the source is the same for all numbers and
+        An int gives the same data every time; the source is then also the same for all numbers and
         lengths of documents.
 
     Returns
@@ -109,23 +109,23 @@ def make_text(
         Dictionary-like, with the attributes
 
         texts : list of list of str
-            The tokens of each document, of which there is at least one.
+            The tokens of each document, at least one.
         units : ndarray of shape (n_documents,), dtype int64
-            Unit of each document, from 0.
+            Unit of each document, counted from 0.
         words : ndarray of shape (n_words,), dtype object
-            The words of the source; word i of the arrays below is ``words[i]``. They descend in
-            Zipf's frequency, which topics then change.
+            The words of the source; word i of the arrays below is ``words[i]``. They are in
+            descending order of Zipf's frequency, which topics then modify.
         positive : ndarray of shape (n_words, n_words)
             Expected number of pairs of target (row) and context (column) in a document.
         negative : RankOne of shape (n_words, n_words)
-            Negative pairs that follow from ``positive``.
+            Negative pairs implied by ``positive``.
         word_proba : ndarray of shape (n_topics, n_words)
             The topics phi_k of the source.
         rho, alpha : ndarray of shape (n_words, n_components)
             Only with ``n_components``: target and context vectors at the limit of infinite text
-            from the source, of which the model is only an approximation. This is what an estimator
-            aims at, and what its intervals should hold. They are balanced: both sides have the same
-            singular values, in descending order.
+            from the source, of which the model is only an approximation. They are the estimand of
+            an estimator, which its intervals should cover. They are balanced: both sides have the
+            same singular values, in descending order.
 
     Raises
     ------
@@ -134,18 +134,18 @@ def make_text(
 
     See Also
     --------
-    make_sgns : Independent pairs, for which the model of BayesianSGNS is true.
+    make_sgns : Independent pairs, for which the model of BayesianSGNS holds exactly.
 
     Notes
     -----
-    Expected counts are exact. Of two tokens d apart, where theta has the prior of its document,
+    Expected counts are exact. For two tokens d apart, where theta has the prior of its document,
 
         P(z_i = k, z_(i+d) = l) = stay^d [k = l] E theta_k + (1 - stay^d) E theta_k theta_l,
 
     whatever happens between them. Given different topics, their words are independent, and w and v
-    have probability phi_kw phi_lv; given the same topic, also one that was left and came back, they
-    come from the same phi_dk, and have probability (c phi_kw phi_kv + [w = v] phi_kw) / (c + 1).
-    A document has E max(L - d, 0) such pairs of tokens.
+    have probability phi_kw phi_lv. Given the same topic, even one that was left and returned to,
+    they come from the same phi_dk, and have probability (c phi_kw phi_kv + [w = v] phi_kw) / (c +
+    1). A document has E max(L - d, 0) such pairs of tokens.
 
     Examples
     --------

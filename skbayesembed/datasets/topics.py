@@ -32,8 +32,8 @@ def make_topics(
     """Simulate documents whose topics are Gaussians over word vectors.
 
     The covariance Sigma_k of a topic is drawn from an inverse Wishart distribution with mean I, and
-    its mean mu_k from N(0, s^2 Sigma_k), where s is ``separation``. The shares theta_d of topics in
-    a document are drawn from a Dirichlet distribution, its number of tokens from a Poisson
+    its mean mu_k from N(0, s^2 Sigma_k), where s is ``separation``. The topic shares theta_d of a
+    document are drawn from a Dirichlet distribution, its number of tokens from a Poisson
     distribution, and the topic z of each token from theta_d. What a token is depends on
     ``n_words``:
 
@@ -43,22 +43,22 @@ def make_topics(
       from all topics equally often, and a token of topic k is word w with a probability
       proportional to N(v_w; mu_k, Sigma_k)^likelihood_power.
 
-    With ``word_model="dirichlet"`` vectors x_v are drawn from N(0, I / E), topics have vectors t_k
-    from N(0, s^2 I) and words levels s_v from N(0, 1); the words of topic k have probabilities from
-    a Dirichlet distribution with the parameters ``concentration`` times softmax(x_v' t_k + s_v).
+    With ``word_model="dirichlet"``, vectors x_v are drawn from N(0, I / E). Topics have vectors t_k
+    from N(0, s^2 I), and words have levels s_v from N(0, 1). The word probabilities of topic k come
+    from a Dirichlet distribution with parameters ``concentration`` times softmax(x_v' t_k + s_v).
 
     Parameters
     ----------
     n_documents : int, default=200
         Number of documents, D.
     n_words : int or None, default=300
-        Size of the vocabulary, V. Some words may occur in no document.
+        Size of the vocabulary, V. Some words may not occur in any document.
     n_topics : int, default=5
         Number of topics, K.
     n_dims : int, default=5
         Length of the vectors, E.
     mean_length : float, default=50.0
-        Expected number of tokens of a document. A document may be empty.
+        Expected number of tokens in a document. A document may be empty.
     alpha : float or array-like of shape (n_topics,), default=0.2
         Parameters of the Dirichlet distribution of shares.
     separation : float, default=3.0
@@ -67,14 +67,14 @@ def make_topics(
         Degrees of freedom of the inverse Wishart distribution, above ``n_dims + 1``; None is
         ``n_dims + 10``.
     likelihood_power : float, default=1.0
-        Above 0 and at most 1; the smaller, the less a word of a vocabulary tells of its topic.
+        Above 0 and at most 1; the smaller, the less a word of a vocabulary says about its topic.
     word_model : {"gaussian", "dirichlet"}, default="gaussian"
-        Topics as of `GaussianLDA`. ``"dirichlet"`` needs a vocabulary; ``degrees_of_freedom`` and
-        ``likelihood_power`` have no part in it.
+        Kind of topics, as in `GaussianLDA`. ``"dirichlet"`` needs a vocabulary, and does not use
+        ``degrees_of_freedom`` and ``likelihood_power``.
     concentration : float, default=1000.0
-        Of ``"dirichlet"``: the larger, the closer topics are to what vectors say.
+        For ``"dirichlet"``: the larger, the closer topics are to what the vectors imply.
     random_state : int, RandomState instance or None, default=None
-        An int gives the same data every time; with it, topics and vectors of a vocabulary are the
+        An int gives the same data every time; topics and vectors of a vocabulary are then also the
         same for all numbers and lengths of documents.
 
     Returns
@@ -91,15 +91,15 @@ def make_topics(
         covariances : ndarray of shape (n_topics, n_dims, n_dims)
             True covariances of the topics.
         topic_vectors, word_levels : ndarray of shape (n_topics, n_dims) and (n_words,)
-            In place of means and covariances with ``word_model="dirichlet"``.
+            Instead of means and covariances with ``word_model="dirichlet"``.
         theta : ndarray of shape (n_documents, n_topics)
             True shares of topics.
         topic_counts : ndarray of shape (n_documents, n_topics), dtype int64
-            True numbers of tokens of each topic.
+            True number of tokens of each topic.
         word_counts : ndarray of shape (n_topics, n_words), dtype int64
-            True number of tokens of each topic that are each word.
+            True number of tokens of each word in each topic.
         word_proba : ndarray of shape (n_topics, n_words) or None
-            True probabilities of the words; None where every token is a word of its own.
+            True probabilities of the words; None if every token is its own word.
         alpha : ndarray of shape (n_topics,)
             Parameters of the Dirichlet distribution.
 

@@ -93,40 +93,40 @@ def _fewer_draws(posterior):
 
 
 def load(path: str | os.PathLike[str], **parameters: Any) -> Any:
-    """Read a fitted estimator that its ``save`` has written.
+    """Read a fitted estimator that was written by its ``save``.
 
-    Nothing in the file is executed, whoever has written it: it holds numbers, texts and the names
-    of classes of this package, and no others are taken.
+    Nothing in the file is executed, whoever wrote it: it holds numbers, text and the names of
+    classes of this package, and no other classes are accepted.
 
     Parameters
     ----------
     path : str or path-like
-        With or without ``.npz``.
+        Path of the file, with or without ``.npz``.
     **parameters
-        Parameters of the estimator that are not stored, functions such as ``analyzer=``. Others
-        replace those that were stored.
+        Parameters of the estimator that are not stored, that is, functions such as ``analyzer=``.
+        Other parameters replace the stored ones.
 
     Returns
     -------
     estimator
-        It answers as the one that was saved, to the last bit.
+        The estimator; its answers equal those of the saved one to the last bit.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is no saved model or is damaged, holds a class that models are not made of, has
-        a newer format, or needs a parameter that is not given.
+        If the file is not a saved model or is damaged, contains a class that models do not consist
+        of, has a newer format, or needs a parameter that is not given.
 
     Warns
     -----
     UserWarning
-        If the model was saved by another version of the package.
+        If the model was saved by a different version of the package.
 
     See Also
     --------
-    Posterior.load : For a posterior alone.
+    Posterior.load : Reads a single posterior.
 
     Examples
     --------
@@ -170,19 +170,19 @@ class SaveMixin:
     """``save``, of every estimator."""
 
     def save(self, path: str | os.PathLike[str], *, draws: int | None = None) -> None:
-        """Write the fitted estimator to one file, which `skbayesembed.load` reads, without pickle.
+        """Write the fitted estimator to one file, for `skbayesembed.load`, without pickle.
 
         Parameters
         ----------
         path : str or path-like
-            ``.npz`` is appended if it is missing. A file of that name is replaced only when the new
+            ``.npz`` is appended if it is missing. An existing file is replaced only when the new
             one is complete.
         draws : int, optional
             Keep about this many draws of the posterior, evenly spaced, at least 100; all by
-            default. Posterior means and standard deviations stay those of all draws. With 0 none
-            are kept: what needs draws (intervals of the posterior, ``score``, topics and senses of
-            new documents) then raises a KeyError that says so. A point estimate (``solver="map"``)
-            is kept as it is.
+            default. Posterior means and standard deviations still cover all draws. With 0, none are
+            kept, and everything that needs draws (intervals of the posterior, ``score``, topics and
+            senses of new documents) raises a KeyError that says so. A point estimate
+            (``solver="map"``) is kept as it is.
 
         Raises
         ------
@@ -195,11 +195,11 @@ class SaveMixin:
 
         Notes
         -----
-        Parameters that are functions (``analyzer=``) are code and not stored: `skbayesembed.load`
-        asks for them. Vectors of an ``embedding`` are stored; of one that is a path, the path. A
-        model that answers about the sampling of documents, and was not asked yet, is stored with
-        the numbers of their words, from which it works its intervals out when it is asked. Of a
-        file of more than 50 MiB a note on the standard error stream tells the size.
+        Parameters that are functions (``analyzer=``) are code and are not stored: pass them to
+        `skbayesembed.load`. Vectors of an ``embedding`` are stored; if it is a path, only the path.
+        A model whose intervals account for the sampling of documents, and that was not asked for
+        any yet, is stored with the word indices of its documents, from which it computes them
+        later. For a file of more than 50 MiB, a note on the standard error stream gives the size.
 
         Examples
         --------

@@ -34,45 +34,47 @@ def to_projector(
 ) -> Path:
     """Write word vectors for TensorBoard's embedding projector.
 
-    ``tensorboard --logdir folder`` shows them; projector.tensorflow.org takes the two tables by its
-    button *Load*. Words can be coloured by the columns of ``metadata.tsv``.
+    View them with ``tensorboard --logdir folder``, or load the two tables on
+    projector.tensorflow.org with the button *Load*. Words can be colored by the columns of
+    ``metadata.tsv``.
 
     Parameters
     ----------
     source : fitted estimator, WordVectors, KeyedVectors or mapping
-        As of `WordVectors.of`.
+        As in `WordVectors.of`.
     folder : str or path-like
-        Made if it is not there. Files of these names in it are replaced.
+        Created if it is missing. Files of these names in it are replaced.
     words : iterable of str, optional
-        Write these words only, in this order.
+        Write only these words, in this order.
     side : {"target", "context"}, default="target"
-        Of an estimator: ``rho_`` or ``alpha_``.
+        For an estimator: ``rho_`` or ``alpha_``.
     period : number, date or str, optional
-        Of a `DynamicSGNS`: a time in the period, or its label.
+        For a `DynamicSGNS`: a time in the period, or its label.
     prob : float, default=0.9
         Probability of the intervals whose widths are written.
 
     Returns
     -------
     Path
-        The folder, in which there are ``vectors.tsv``, a row of numbers for each word;
-        ``metadata.tsv``; and ``projector_config.pbtxt``, which names both.
+        The folder. It contains ``vectors.tsv``, a row of numbers for each word; ``metadata.tsv``;
+        and ``projector_config.pbtxt``, which names both.
 
     Raises
     ------
     TypeError, ValueError
-        As `WordVectors.of`.
+        As in `WordVectors.of`.
     KeyError
-        If there is no vector of a word in ``words``.
+        If a word in ``words`` has no vector.
 
     Notes
     -----
-    The columns of ``metadata.tsv`` are ``word``; ``length``, that of the vector; and of target
-    vectors of an estimator with a posterior ``sd``, the root of the summed variances of its
-    entries, which is the typical distance from the vector to its mean, and ``interval_width``, the
-    mean over entries of the width of normal intervals of probability ``prob``. Variances are those
-    of ``uncertainty``. ``n_units``, effective units of sampling that the word was seen in, or
-    ``pairs``, those it was the target of in the period, are there where the estimator knows.
+    The columns of ``metadata.tsv`` are ``word`` and ``length``, the length of the vector. For
+    target vectors of an estimator with a posterior there are also ``sd``, the root of the summed
+    variances of the entries, which is the typical distance of the vector from its mean, and
+    ``interval_width``, the mean width, over entries, of normal intervals of probability ``prob``.
+    Variances are those of ``uncertainty``. If the estimator knows them, there are ``n_units``, the
+    effective number of units of sampling in which the word was seen, or ``pairs``, the number of
+    pairs with the word as target in the period.
 
     Examples
     --------

@@ -34,22 +34,24 @@ def load_vectors(
     Parameters
     ----------
     path : str or path-like
-        It may be compressed by gzip.
+        Path of the file, which may be compressed by gzip.
     format : {"auto", "word2vec", "word2vec-binary", "glove", "npz"}, default="auto"
-        ``"word2vec"`` is text whose first line has the number of words and of dimensions (also
+        ``"word2vec"`` is text whose first line has the numbers of words and dimensions (also
         fastText's ``.vec``); ``"glove"`` is the same without that line; ``"npz"`` are the arrays
-        ``words`` and ``vectors`` of NumPy. ``"auto"`` goes by the content of the file.
+        ``words`` and ``vectors`` of NumPy. ``"auto"`` detects the format from the content of the
+        file.
     words : iterable of str, optional
-        Read these words only. What is not asked for takes no memory, and is not checked. Reading
-        ends when all are found.
+        Read only these words. Other words take no memory and are not checked. Reading ends when all
+        are found.
     limit : int, optional
-        Look at this many words from the start of the file, in most files the most frequent ones.
+        Read only this many words from the start of the file, which in most files are the most
+        frequent.
     encoding : str, default="utf-8"
-        Of the words.
+        Encoding of the words.
     errors : {"raise", "skip"}, default="raise"
         What to do with a word that cannot be read (not in the encoding, another number of
         dimensions, NaN, the same word twice): ``"skip"`` leaves it out and warns. A file that ends
-        too early or is of another kind is an error in any case.
+        too early or is of another kind always raises an error.
     dtype : numpy.float32 or numpy.float64, default=numpy.float32
         Type of the vectors.
 
@@ -63,8 +65,8 @@ def load_vectors(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is none of these, is damaged or has none of the words; the message names the
-        file and the line, or the number of the word.
+        If the file has none of these formats, is damaged or has none of the words; the message
+        names the file and the line, or the number of the word.
 
     Examples
     --------
@@ -120,28 +122,28 @@ def save_vectors(
     side: str = "target",
     period: Any = None,
 ) -> None:
-    """Write word vectors to a file that other tools read.
+    """Write word vectors to a file that other tools can read.
 
     Parameters
     ----------
     path : str or path-like
-        Compressed by gzip if it ends in ``.gz``. A file of that name is replaced only when the new
-        one is complete.
+        Compressed by gzip if it ends in ``.gz``. An existing file is replaced only when the new one
+        is complete.
     source : WordVectors, fitted estimator, KeyedVectors or mapping
-        As of `WordVectors.of`; of an estimator the posterior means are written.
+        As in `WordVectors.of`; for an estimator the posterior means are written.
     format : {"auto", "word2vec", "word2vec-binary", "glove", "npz"}, default="auto"
-        As of `load_vectors`. ``"auto"`` goes by the ending: ``.npz``, ``.bin``, and word2vec's text
-        for all others. The binary format has single precision; the others are exact.
+        As in `load_vectors`. ``"auto"`` uses the file extension: ``.npz``, ``.bin``, and word2vec's
+        text for all others. The binary format has single precision; the others are exact.
     side : {"target", "context"}, default="target"
-        Of an estimator: ``rho_`` or ``alpha_``.
+        For an estimator: ``rho_`` or ``alpha_``.
     period : number, date or str, optional
-        Of a `DynamicSGNS`: a time in the period, or its label.
+        For a `DynamicSGNS`: a time in the period, or its label.
 
     Raises
     ------
     TypeError, ValueError
-        As `WordVectors.of`; ValueError too if a word has a blank or other white space, which only
-        ``"npz"`` can hold.
+        As in `WordVectors.of`; also ValueError if a word contains white space, which only ``"npz"``
+        can store.
     OSError
         If the file cannot be written.
 

@@ -29,7 +29,7 @@ class WordVectors(Mapping[str, np.ndarray]):
     ----------
     words : sequence of str of shape (n_words,)
     vectors : array-like of shape (n_words, n_dims)
-        Kept in the type given where that is float32 or float64.
+        Word vectors, kept in their dtype if it is float32 or float64.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class WordVectors(Mapping[str, np.ndarray]):
     Raises
     ------
     ValueError
-        If the words are not different strings, or are not one for each row of ``vectors``, or the
+        If the words are not distinct strings, or are not one for each row of ``vectors``, or the
         vectors are not finite numbers.
 
     Examples
@@ -63,17 +63,17 @@ class WordVectors(Mapping[str, np.ndarray]):
 
     @classmethod
     def of(cls, source: Any, *, side: str = "target", period: Any = None) -> Self:
-        """The vectors of whatever has some.
+        """Return the vectors of any object that has word vectors.
 
         Parameters
         ----------
         source : fitted estimator, KeyedVectors or mapping
-            A fitted `BayesianSGNS` or `DynamicSGNS`, whose posterior means are taken; gensim's
+            A fitted `BayesianSGNS` or `DynamicSGNS`, whose posterior means are used; gensim's
             KeyedVectors or a model that has them as ``wv``; a mapping from words to vectors.
         side : {"target", "context"}, default="target"
-            Of an estimator: ``rho_`` or ``alpha_``.
+            For an estimator: ``rho_`` or ``alpha_``.
         period : number, date or str, optional
-            Of a `DynamicSGNS`: a time in the period, or its label.
+            For a `DynamicSGNS`: a time in the period, or its label.
 
         Returns
         -------
@@ -82,9 +82,9 @@ class WordVectors(Mapping[str, np.ndarray]):
         Raises
         ------
         TypeError
-            If there are no vectors in ``source``.
+            If ``source`` has no vectors.
         ValueError
-            If a period is needed and missing, or the other way round.
+            If a period is needed and missing, or given and not needed.
 
         Examples
         --------
@@ -129,24 +129,24 @@ class WordVectors(Mapping[str, np.ndarray]):
 
 
 def to_keyed_vectors(source: Any, *, side: str = "target", period: Any = None) -> Any:
-    """gensim's KeyedVectors of whatever has vectors.
+    """Convert any object that has word vectors to gensim's KeyedVectors.
 
     Parameters
     ----------
     source, side, period
-        As of `WordVectors.of`.
+        As in `WordVectors.of`.
 
     Returns
     -------
     gensim.models.KeyedVectors
-        In the order of the words, of the type of the vectors.
+        With words in the same order, and the dtype of the vectors.
 
     Raises
     ------
     ImportError
         If gensim is not installed.
     TypeError, ValueError
-        As `WordVectors.of`.
+        As in `WordVectors.of`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Measures of how good a fit is: of intervals, word vectors, senses of snippets, and topics."""
+"""Measures of the quality of a fit: of intervals, word vectors, senses of snippets, and topics."""
 
 from __future__ import annotations
 

@@ -31,53 +31,52 @@ _WITHHELD = ("not reliable", "not mixed", "one of several modes")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Table):
-    """Models, the best first. A column is an attribute.
+    """Table of compared models, best first. A column is an attribute.
 
     Attributes
     ----------
     names : ndarray of str of shape (n_models,)
     elpd, se : ndarray of shape (n_models,)
-        Expected log predictive densities, and their standard errors: sums over observations of what
-        ``loo`` and ``waic`` return, means over units of `score_units`.
+        Expected log predictive densities, and their standard errors. Those from ``loo`` and
+        ``waic`` are sums over observations, those from `score_units` means over units.
     difference, se_difference : ndarray of shape (n_models,)
-        ``elpd`` less that of the best model, and the standard error of that, by the differences
+        ``elpd`` minus that of the best model, and its standard error, computed from the differences
         observation by observation; 0 for the best.
     bad_share : ndarray of shape (n_models,)
-        Share of the observations whose densities are unreliable.
+        Share of observations whose densities are unreliable.
     converged : ndarray of object of shape (n_models,)
-        Whether chains have mixed, as their ``fit`` noted; None where that is not known. The table
-        marks models whose chains have not: drop them before all else.
+        Whether the chains have mixed, as ``fit`` noted; None if unknown. The table marks models
+        whose chains have not: drop these first of all.
     modes_that_matter : ndarray of object of shape (n_models,)
-        Modes of the posterior that hold a share worth naming, of which draws are from one (of
-        several folds the most); None where none were looked for. The table marks models with more
-        than one.
+        Number of modes that hold a share of the posterior worth naming, one of which the draws come
+        from (with folds, the maximum); None if modes were not searched for. The table marks models
+        with more than one.
     p_share : ndarray of shape (n_models,)
         Effective number of parameters (``p_loo``, ``p_waic``), divided by the number of
-        observations; NaN of means over units.
+        observations; NaN for means over units.
     n : int
         Number of observations, or of units.
     of_units : bool
-        Whether scores are means over units, as of `score_units`, or sums over observations.
+        Whether scores are means over units, as from `score_units`, or sums over observations.
     n_units : int or None
-        Of sums, the number of units that ``fit`` knew of, which they do not allow for.
+        For sums, the number of units that ``fit`` was given, for which they do not allow.
     scored : str or None
-        Of means over units, what they are scored per: ``"pair of words"``, ``"snippet"``,
-        ``"token"``.
+        For means over units, what a score is per: ``"pair of words"``, ``"snippet"``, ``"token"``.
     note : str or None
-        What is to be known of sums, where ``n_units`` are known.
+        A caveat about sums, if ``n_units`` is known.
     reliable : ndarray of bool of shape (n_models,)
-        Whether a score is an estimate to rely on: False of sums where ``bad_share`` is above 0.02
-        or ``p_share`` above 0.2.
+        Whether a score is a reliable estimate: False for sums with ``bad_share`` above 0.02 or
+        ``p_share`` above 0.2.
     gain : ndarray of shape (n_models,)
-        Of scores per pair of words, ``elpd`` less that of guessing, log 1/2; NaN of others. Pairs
-        with words that the model left out count as guessed.
+        For scores per pair of words, ``elpd`` minus that of guessing, log 1/2; NaN for others.
+        Pairs with words that the model left out count as guessed.
     verdict : ndarray of str of shape (n_models,)
-        ``"best"``; ``"not told apart"`` from the best, where the difference is below two of its
-        standard errors; of sums ``"alike"``, where it is below four, whatever its standard error;
-        and ``"worse"``. None of these where the score of the model or of the best is not
-        ``reliable`` (``"not reliable"``), chains of one of them have not mixed (``"not mixed"``),
-        or more than one of its modes matters (``"one of several modes"``). Below the table
-        verdicts are a line.
+        ``"best"``; ``"not told apart"`` from the best, if the difference is below two of its
+        standard errors; for sums, ``"alike"`` if the difference is below four, whatever its
+        standard error; and ``"worse"``. Instead of these, ``"not reliable"`` if the score of the
+        model or of the best is not ``reliable``, ``"not mixed"`` if the chains of one of them have
+        not mixed, and ``"one of several modes"`` if more than one of its modes matters. Verdicts
+        are printed as a line below the table.
 
     Examples
     --------
@@ -107,20 +106,20 @@ class Comparison(Table):
 
     @property
     def reliable(self) -> np.ndarray:
-        """Whether scores are estimates to rely on, an ndarray of bool of shape (n_models,)."""
+        """Whether scores are reliable estimates, an ndarray of bool of shape (n_models,)."""
         # what is not known is NaN, and speaks against none
         return ~((self.bad_share > _MOST_BAD) | (self.p_share > _MOST_PARAMETERS))
 
     @property
     def gain(self) -> np.ndarray:
-        """``elpd`` less that of guessing, an ndarray of shape (n_models,); NaN where not known."""
+        """``elpd`` minus that of guessing, an ndarray of shape (n_models,); NaN if not known."""
         if not (self.of_units and self.scored == PAIR):
             return np.full(self.elpd.size, np.nan)
         return self.elpd - np.log(0.5)
 
     @property
     def verdict(self) -> np.ndarray:
-        """What differences from the best come to, an ndarray of str of shape (n_models,)."""
+        """Verdicts on the differences from the best, an ndarray of str of shape (n_models,)."""
         size = np.abs(self.difference)
         found = np.full(size.size, "worse", dtype="<U20")
         if not self.of_units:
@@ -272,39 +271,39 @@ class Comparison(Table):
 
 
 def compare_models(found: Mapping[str, Any]) -> Comparison:
-    """Compare models by what ``loo(..., pointwise=True)`` or `score_units` returned for each.
+    """Compare models by their results of ``loo(..., pointwise=True)`` or `score_units`.
 
     Parameters
     ----------
     found : mapping of str to Result
-        Two or more, by the names of the models. All of one kind of model, fitted to the same data;
-        those of ``waic`` will do, but not side by side with others. Or what `score_units` returned
-        for each, of the same units and folds.
+        Two or more results, by model name. All must come from one kind of model, fitted to the same
+        data. Results of ``waic`` also work, but not together with others. Results of `score_units`
+        must be for the same units and folds.
 
     Returns
     -------
     Comparison
-        A table, the best model first, and a verdict below it. Models whose difference is below two
-        of its standard errors are not told apart.
+        A table, the best model first, and a verdict below it. Models whose difference from the best
+        is below two of its standard errors are not told apart.
 
-        There is no verdict where a score is not reliable: where more than 2 % of the observations
-        of a model have a bad Pareto k, or its effective number of parameters is above a fifth of
-        the number of observations. Leave-one-out densities are then of the posterior with the
-        observation in it, and differences may be several times too large. Nor is there one on
-        models whose chains have not mixed, or that were drawn from one of several modes.
+        There is no verdict if a score is not reliable: if more than 2 % of the observations of a
+        model have a bad Pareto k, or its effective number of parameters is above a fifth of the
+        number of observations. Leave-one-out densities are then those of the posterior that
+        includes the observation, and differences may be several times too large. Nor is there a
+        verdict on models whose chains have not mixed, or that were drawn from one of several modes.
 
-        Scores of ``loo`` and ``waic`` are sums over observations, of which a difference below four
-        is of models that predict alike, whatever its standard error (Sivula et al. 2020).
-        Observations are taken as independent, which pairs of words of one text are not: for text,
-        differences of `score_units` are the safer guide. These are means over units of log
-        probabilities per pair of words (snippet, token), which differ by hundredths or less:
-        only their standard errors say what is a difference.
+        Scores of ``loo`` and ``waic`` are sums over observations. A difference below four means
+        that models predict alike, whatever its standard error (Sivula et al. 2020). Observations
+        are treated as independent, which the pairs of words of one text are not: for text, rely on
+        differences of `score_units`. These are means over units of log probabilities per pair of
+        words (snippet, token), which differ by hundredths or less: only their standard errors say
+        whether there is a difference.
 
     Raises
     ------
     ValueError
-        If there are fewer than two, densities of single observations are missing, or observations
-        are not the same.
+        If there are fewer than two results, densities of single observations are missing, or
+        observations are not the same.
 
     References
     ----------

@@ -9,7 +9,7 @@ from .checks import check_numbers
 
 
 def coverage(intervals: ArrayLike, truth: ArrayLike) -> float:
-    """Share of true values that lie in their interval, ends included.
+    """Return the share of true values that lie in their interval, ends included.
 
     Parameters
     ----------
@@ -21,13 +21,13 @@ def coverage(intervals: ArrayLike, truth: ArrayLike) -> float:
     Returns
     -------
     float
-        Between 0 and 1. It is about the probability of the intervals if they are calibrated.
+        Between 0 and 1; about the probability of the intervals if they are calibrated.
 
     Raises
     ------
     ValueError
         If the shapes do not fit, there is no value, one is NaN, or a lower end is above its upper
-        one.
+        end.
 
     Examples
     --------
@@ -49,13 +49,13 @@ def coverage(intervals: ArrayLike, truth: ArrayLike) -> float:
 
 
 def interval_overlap(a: ArrayLike, b: ArrayLike) -> float:
-    """Share of entries where two intervals overlap, which is to have at least a point in common.
+    """Return the share of entries where two intervals overlap, that is, share at least a point.
 
     Parameters
     ----------
     a, b : array-like of shape (..., 2)
-        ``(low, high)`` in the last axis, as from ``Posterior.hdi``: prevalences learned without
-        and with labels, say.
+        ``(low, high)`` in the last axis, as from ``Posterior.hdi``; for example, prevalences
+        learned without and with labels.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def interval_overlap(a: ArrayLike, b: ArrayLike) -> float:
     ------
     ValueError
         If the shapes differ or are not (..., 2), there is no interval, an end is NaN, or a lower
-        end is above its upper one.
+        end is above its upper end.
 
     Examples
     --------

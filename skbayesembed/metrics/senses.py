@@ -21,7 +21,7 @@ _ROUNDING = 1e-24
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Brier score of sense probabilities.
+    """Compute the Brier score of sense probabilities.
 
     ``mean over d of sum over k of (p(z_d = k) - 1(o_d = k))^2`` over the snippets d whose sense
     ``o_d`` is known (Zafar & Nicholls 2022, eq. 13).
@@ -36,7 +36,7 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
     Returns
     -------
     float
-        From 0, best, to 2; ``1 - 1 / n_senses`` where all senses have the same probability.
+        From 0, the best, to 2; ``1 - 1 / n_senses`` if all senses have the same probability.
 
     Raises
     ------
@@ -45,12 +45,12 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
     See Also
     --------
-    match_senses : Which column stands for which label.
+    match_senses : Finds which column corresponds to which label.
 
     Notes
     -----
-    The score of a snippet without words is that of its period and genre alone; the paper leaves
-    such snippets out.
+    The score of a snippet without words depends only on its period and genre; the paper leaves such
+    snippets out.
 
     Examples
     --------
@@ -65,11 +65,11 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def match_senses(probabilities: ArrayLike, labels: ArrayLike) -> np.ndarray:
-    """Match the senses of a model, which have no names, to those of labels.
+    """Match the senses of a model, which have no names, to labels.
 
-    Of all permutations of the columns this is the one with the largest expected number of correct
-    labels. It is also the one with the least `brier_score`, since the squares of the probabilities
-    do not depend on the order of the columns.
+    Of all permutations of the columns, the result has the largest expected number of correct
+    labels. It also has the smallest `brier_score`, since the squares of the probabilities do not
+    depend on the order of the columns.
 
     Parameters
     ----------
@@ -105,13 +105,13 @@ def match_senses(probabilities: ArrayLike, labels: ArrayLike) -> np.ndarray:
 def interaction_level(
     counts: Any, senses: ArrayLike, times: Times, *, level: float = 0.05
 ) -> float:
-    """Share of words whose use changes over time differently under different senses.
+    """Return the share of words whose use changes over time differently under different senses.
 
     A cell is one sense k at one time t. For each word v, its relative frequencies in the cells,
     ``N_vkt / sum over v of N_vkt``, are regressed on a level and a linear trend for each sense, and
-    an F-test asks whether the trends differ from sense to sense. The share of words where they do
-    is the measure Lambda of Zafar & Nicholls (2022, section 8, eq. 14). Cells without words are
-    left out.
+    an F-test asks whether the trends differ between senses. The share of words for which they do is
+    the measure Lambda of Zafar & Nicholls (2022, section 8, eq. 14). Cells without words are left
+    out.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def interaction_level(
     Returns
     -------
     float
-        The share among all columns of ``counts``. It is about ``level`` if nothing interacts.
+        The share among all columns of ``counts``; about ``level`` if nothing interacts.
 
     Raises
     ------
@@ -137,8 +137,8 @@ def interaction_level(
 
     Notes
     -----
-    Trends are linear in time and additive in the frequencies. So the test does not notice a word
-    that rises and falls again, nor words that are too rare.
+    Trends are linear in time and additive in the frequencies. The test therefore misses words that
+    rise and fall again, and words that are too rare.
 
     Examples
     --------

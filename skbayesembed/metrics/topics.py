@@ -21,32 +21,32 @@ def coherence(
     n: int = 10,
     vocabulary: Mapping[str, int] | Sequence[str] | None = None,
 ) -> np.ndarray:
-    """Coherence of the words of topics, by how often they occur in the same documents.
+    """Compute the coherence of the words of topics from their co-occurrence in documents.
 
-    The mean over pairs of a topic's words of
+    Coherence is the mean, over pairs of a topic's words, of
 
         pmi:   log(p(w, v) / (p(w) p(v)))
         npmi:  pmi / -log p(w, v)
 
-    where p(w) is the share of reference documents that have word w, and p(w, v) the share of those
-    that have both words (Newman et al. 2010; Bouma 2009). If no document has both, npmi is -1, its
-    limit, and pmi is worked out as if one document had. Pairs with a word that no reference
-    document has are left out.
+    where p(w) is the share of reference documents that contain word w, and p(w, v) the share that
+    contain both words (Newman et al. 2010; Bouma 2009). If no document has both, npmi is -1, its
+    limit, and pmi is computed as if one document had. Pairs with a word that is in no reference
+    document are left out.
 
     Parameters
     ----------
     topics : array-like of shape (n_topics, n_words), or list of lists
-        Words of each topic, the most important first: strings, or columns of ``X_ref``.
+        Words of each topic, most important first: strings, or columns of ``X_ref``.
     X_ref : count matrix or documents
         The reference corpus: (n_documents, n_columns) counts, sparse or dense, or documents as
-        strings or token lists. Strings are cut into words as by scikit-learn's `CountVectorizer`.
+        strings or token lists. Strings are split into words as by scikit-learn's `CountVectorizer`.
     measure : {"npmi", "pmi"}, default="npmi"
-        Normalised or plain pointwise mutual information.
+        Normalized or plain pointwise mutual information.
     n : int, default=10
-        Number of words of each topic that are looked at, the first ones; at least 2.
+        Number of words to use from each topic, the first ones; at least 2.
     vocabulary : dict of str to int or list of str, optional
-        Columns of the words of ``topics``, where these are strings and ``X_ref`` holds counts; by
-        default the names of the columns of a DataFrame.
+        Columns of the words of ``topics``, if these are strings and ``X_ref`` holds counts; by
+        default the column names of a DataFrame.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def coherence(
     Raises
     ------
     ValueError
-        If words cannot be told from columns, or there are no reference documents.
+        If words cannot be matched to columns, or there are no reference documents.
 
     References
     ----------

@@ -27,36 +27,36 @@ def score_units(
     n_jobs: int | None = None,
     **covariates: Any,
 ) -> Bunch:
-    """Score every unit of sampling by a fit that has not seen it.
+    """Score every unit of sampling with a fit that has not seen it.
 
-    Units are dealt out to folds (`sklearn.model_selection.GroupKFold`), the estimator is fitted to
-    all but one fold, and scores each unit of that fold by itself.
+    Units are split into folds (`sklearn.model_selection.GroupKFold`). For each fold, the estimator
+    is fitted to all other folds, and scores each unit of the fold separately.
 
     Parameters
     ----------
     estimator : BayesianSGNS, DynamicSGNS, DiSCSenseModel or GaussianLDA
-        Is cloned.
+        The estimator; a clone is fitted.
     X : list of documents or counts of shape (n_documents, n_words)
     units : array-like of shape (n_documents,), optional
-        The unit of each document: speaker, author, work; each document by default. Passed on to
-        ``fit`` where it takes units.
+        The unit of each document: speaker, author, work; by default each document. Passed on to
+        ``fit`` if it takes units.
     cv : int, default=5
         Number of folds.
     n_jobs : int or None
-        Folds at a time.
+        Number of folds to run in parallel.
     **covariates : array-like of shape (n_documents,)
-        What ``fit`` and ``score`` take besides: times, genres.
+        Further arguments of ``fit`` and ``score``: times, genres.
 
     Returns
     -------
     Bunch
-        ``scores`` (n_units,), the mean log predictive probability of each; ``labels`` of the units;
-        ``elpd``, the mean over units, every one of which has the same say; ``se``, its standard
-        error; ``scored``, what a score is per (``"pair of words"``, ``"snippet"``, ``"token"``);
-        ``pointwise``, each unit's part of the mean: what `compare_models` takes;
-        ``converged``, of estimators with chains: whether they have mixed in every fold;
-        ``modes_that_matter``, of those that look for modes: how many matter, the most of all folds.
-        Results for the same X, units and ``cv`` are of the same folds.
+        ``scores`` (n_units,), the mean log predictive probability of each unit; ``labels`` of the
+        units; ``elpd``, the mean over units, with equal weights; ``se``, its standard error;
+        ``scored``, what a score is per (``"pair of words"``, ``"snippet"``, ``"token"``);
+        ``pointwise``, each unit's part of the mean, which `compare_models` uses; ``converged``, for
+        estimators with chains: whether they have mixed in every fold; ``modes_that_matter``, for
+        estimators that search for modes: the maximum over folds. Results for the same X, units and
+        ``cv`` use the same folds.
 
     Raises
     ------
@@ -65,9 +65,9 @@ def score_units(
 
     Notes
     -----
-    Standard errors are of units as a sample, given that fits to other folds would have been alike:
-    fits share most of their data, and no estimate allows for that (Bengio & Grandvalet 2004), so
-    that a difference of less than two standard errors is none.
+    Standard errors treat the units as a sample, and assume that fits to other folds would have been
+    alike. Fits share most of their data, and no estimate allows for that (Bengio & Grandvalet
+    2004), so treat a difference of less than two standard errors as none.
 
     References
     ----------

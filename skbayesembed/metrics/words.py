@@ -20,7 +20,7 @@ _CELLS = 4_000_000
 
 
 def rmse_cooccurrence(estimate: Any, truth: Any) -> float:
-    """Root mean squared difference of the co-occurrence probabilities of two models.
+    """Root mean squared difference between the co-occurrence probabilities of two models.
 
     ``sqrt(mean over all (w, v) of (P(w, v) - P'(w, v))^2)``, with
     ``P(w, v) = sigma(rho_w . alpha_v)`` (Yrjänäinen et al. 2025, eq. 12). It does not change if the
@@ -80,16 +80,16 @@ def word_similarity(
     words: Iterable[str] | None = None,
     prob: float = 0.9,
 ) -> Result:
-    """Spearman correlation of cosines with people's scores of word pairs.
+    """Spearman correlation of cosine similarities with human scores of word pairs.
 
     Parameters
     ----------
     vectors : fitted estimator or array-like of shape (n_words, n_components)
-        Of an estimator the target vectors are taken.
+        Word vectors; for an estimator, the target vectors.
     pairs : list of (str, str)
-        Pairs with a word that has no vector are left out.
+        Word pairs. Those with a word that has no vector are left out.
     scores : array-like of shape (n_pairs,)
-        How similar people find the words of each pair.
+        Human similarity scores of the pairs.
     words : array-like of str of shape (n_words,), optional
         The words of an array of vectors.
     prob : float, default=0.9
@@ -99,9 +99,9 @@ def word_similarity(
     -------
     Result
         With the attributes ``correlation``, ``n_covered`` (pairs whose words have vectors) and
-        ``n_pairs``. For an estimator with draws, ``correlation`` is that of the posterior mean
-        cosines, and there are also ``draws`` (n_draws,) of the correlation, with their ``mean``,
-        ``sd`` and highest density ``interval`` (low, high).
+        ``n_pairs``. For an estimator with draws, ``correlation`` uses the posterior mean cosines,
+        and there are also ``draws`` (n_draws,) of the correlation, with their ``mean``, ``sd`` and
+        highest density ``interval`` (low, high).
 
     Raises
     ------
@@ -110,8 +110,8 @@ def word_similarity(
 
     Notes
     -----
-    The interval is about the vectors alone: how the correlation varies over the posterior. That the
-    pairs are only a sample of all pairs is another uncertainty, which it does not contain.
+    The interval covers only the uncertainty of the vectors: how the correlation varies over the
+    posterior. It does not include that the pairs are only a sample of all pairs.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def analogies(
     words: Iterable[str] | None = None,
     categories: Iterable[str] | None = None,
 ) -> Result:
-    """Share of analogies a : b :: c : d that vector arithmetic completes.
+    """Share of analogies a : b :: c : d that vector arithmetic completes correctly.
 
     The answer is the word whose vector has the largest cosine with ``b - a + c``, where a, b and c
     are scaled to unit length (the method 3CosAdd); the three words of the question are left out.
@@ -167,9 +167,9 @@ def analogies(
     Parameters
     ----------
     vectors : fitted estimator or array-like of shape (n_words, n_components)
-        Of an estimator the posterior means of the target vectors are taken.
+        Word vectors; for an estimator, the posterior means of the target vectors.
     questions : list of (a, b, c, d)
-        Questions with a word that has no vector are left out.
+        Analogies. Those with a word that has no vector are left out.
     words : array-like of str of shape (n_words,), optional
         The words of an array of vectors.
     categories : list of str of shape (n_questions,), optional
@@ -180,8 +180,8 @@ def analogies(
     Result
         With the attributes ``accuracy`` (over the questions covered; NaN if there are none),
         ``n_covered``, ``n_questions``, and the boolean arrays ``correct`` and ``covered``
-        (n_questions,). With ``categories`` also ``by_category``, a dict from the name of a category
-        to a Result of its ``accuracy``, ``n_covered`` and ``n_questions``.
+        (n_questions,). With ``categories`` also ``by_category``, a dict from category to a Result
+        with its ``accuracy``, ``n_covered`` and ``n_questions``.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""Figures of answers with their intervals, in scikit-learn's manner; they need matplotlib.
+"""Figures of answers with their intervals, in the style of scikit-learn; they need matplotlib.
 
-A display has a class method ``from_estimator``, which asks and draws, often one that takes an
-answer (``from_result``, ``from_answers``), and ``plot(ax=None)``, which draws again. What was drawn
-is in attributes: ``figure_``, ``ax_``, and the artists. New figures have the width of a paper's
-column.
+A display has a class method ``from_estimator``, which computes an answer and draws it, and often
+one for an existing answer (``from_result``, ``from_answers``). ``plot(ax=None)`` draws again. The
+attributes ``figure_`` and ``ax_``, and those of the artists, hold what was drawn. New figures have
+the width of a paper's column.
 """
 
 from __future__ import annotations

@@ -18,16 +18,16 @@ _BINS = 30
 
 
 class WEATDisplay(Display):
-    """A word embedding association test: two uncertainties side by side.
+    """Word embedding association test, with two uncertainties side by side.
 
-    Above, the posterior of the effect size for these words. Below, its permutation distribution:
-    effect sizes, at posterior mean associations, of all splits of the target words into two lists
-    of these lengths.
+    The upper panel shows the posterior of the effect size for these words. The lower panel shows
+    its permutation distribution: the effect sizes, at posterior mean associations, of all splits of
+    the target words into two lists of these lengths.
 
     Parameters
     ----------
     answer : Answer
-        What ``weat`` has returned.
+        Returned by ``weat``.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class WEATDisplay(Display):
     interval_ : matplotlib.lines.Line2D or None
         None for a point estimate.
     permuted_ : ndarray of shape (n_splits,)
-        Effect sizes of splits.
+        Effect sizes of the splits.
     bars_ : matplotlib.container.BarContainer
-        Numbers of splits by their effect sizes.
+        Histogram of the effect sizes of the splits.
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
 
@@ -72,18 +72,18 @@ class WEATDisplay(Display):
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Make the test and show it.
+        """Run the test and show it.
 
         Parameters
         ----------
         estimator : BayesianSGNS or DynamicSGNS
             Fitted.
         X, Y, A, B, prob
-            As of ``weat``.
+            As in ``weat``.
         period : time or label of a period, optional
-            Of `DynamicSGNS`.
+            Period to show, for a `DynamicSGNS`.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -108,13 +108,13 @@ class WEATDisplay(Display):
 
     @classmethod
     def from_answer(cls, answer: Any, *, ax: Any = None) -> Self:
-        """Show what ``weat`` has returned.
+        """Show the result of ``weat``.
 
         Parameters
         ----------
         answer : Answer
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class WEATDisplay(Display):
         return cls(answer).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class WEATDisplay(Display):
         Raises
         ------
         ValueError
-            For another answer.
+            If the answer is not from ``weat``.
 
         Examples
         --------

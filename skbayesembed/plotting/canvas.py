@@ -59,9 +59,9 @@ def can(estimator, method, display):
 
 
 class Display:
-    """What all displays have in common: where they draw.
+    """Base of all displays.
 
-    A display that made its own figure draws there again, as long as the figure is open.
+    A display that created its own figure draws there again while the figure is open.
 
     Attributes
     ----------

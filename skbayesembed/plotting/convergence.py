@@ -30,7 +30,7 @@ _BINS = 20
 
 
 class ELBODisplay(Display):
-    """The path of the bound on the log evidence, of ``solver="vi"``.
+    """Path of the bound on the log evidence, for ``solver="vi"``.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class ELBODisplay(Display):
         ----------
         estimator : fitted estimator with ``elbo_``
         start : int, default=0
-            First iteration that is shown.
+            First iteration to show.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -77,7 +77,7 @@ class ELBODisplay(Display):
         Raises
         ------
         ValueError
-            For another solver, and where no path is kept, as online.
+            For another solver, and if no path is kept, as with online learning.
 
         Examples
         --------
@@ -102,13 +102,13 @@ class ELBODisplay(Display):
         return cls(np.asarray(elbo)).plot(ax, start=start)
 
     def plot(self, ax: Any = None, *, start: int = 0) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
         start : int, default=0
-            First iteration that is shown.
+            First iteration to show.
 
         Returns
         -------
@@ -135,12 +135,12 @@ class ELBODisplay(Display):
 
 
 class ChainsDisplay(Display):
-    """What displays of chains have in common: the entries that they show.
+    """Base of the displays of chains.
 
     Parameters
     ----------
     draws : dict of str to ndarray of shape (chain, draw)
-        By their labels.
+        Draws of the entries, by label.
     n_runs : int, default=1
         `Posterior.n_runs`, for R-hat.
     """
@@ -168,17 +168,17 @@ class ChainsDisplay(Display):
         estimator : fitted estimator
             With ``solver="gibbs"`` or ``"hmc"``.
         names : str or list of str, optional
-            Names in ``posterior_`` or ``posterior_.stats``. By default the log density ``lp``,
-            where it was recorded, and what the model itself watches.
+            Names in ``posterior_`` or ``posterior_.stats``. By default the log density ``lp``, if
+            it was recorded, and the quantities that the model itself monitors.
         n : int, default=3
-            Most entries, those with the largest R-hat; of two senses those of the first, which the
-            second mirrors.
+            Maximum number of entries; those with the largest R-hat are shown. Of two senses, only
+            the first is shown, as the second mirrors it.
         pairs : list of (a, b), optional
-            Of `BayesianSGNS` and `DynamicSGNS`: shows the similarities of these, as of
-            ``similarity``, in the place of entries. Chains may mix for what is asked where they do
-            not elsewhere, and the other way round.
+            For `BayesianSGNS` and `DynamicSGNS`: show the similarities of these pairs, as in
+            ``similarity``, instead of entries. Chains may mix for these similarities if they do not
+            elsewhere, and the other way round.
         ax : list of matplotlib.axes.Axes, optional
-            One for each entry; new ones by default.
+            One for each entry; new axes by default.
 
         Returns
         -------
@@ -187,7 +187,7 @@ class ChainsDisplay(Display):
         Raises
         ------
         ValueError
-            For another solver, and for ``names`` and ``pairs`` at once.
+            For another solver, or if both ``names`` and ``pairs`` are given.
         KeyError
             For an unknown name.
 
@@ -224,7 +224,7 @@ class ChainsDisplay(Display):
         ----------
         posterior : Posterior
         names, n, ax
-            As of `from_estimator`.
+            As in `from_estimator`.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class ChainsDisplay(Display):
         Raises
         ------
         ValueError
-            For draws that are no chains.
+            If the draws do not come from chains.
         KeyError
             For an unknown name.
 
@@ -349,20 +349,20 @@ def _labels_of(name, draws, posterior):
 
 
 class TraceDisplay(ChainsDisplay):
-    """Traces of chains: the draws of each in their order, those that mix worst first.
+    """Trace plots: the draws of each chain in order, for the entries that mix worst.
 
     Parameters
     ----------
     draws : dict of str to ndarray of shape (chain, draw)
-        By their labels.
+        Draws of the entries, by label.
 
     Attributes
     ----------
     lines_ : list of list of matplotlib.lines.Line2D
-        For each entry, one for each chain.
+        For each entry, one line for each chain.
     axes_ : ndarray of Axes of shape (n_entries,)
     ax_ : matplotlib.axes.Axes
-        The first of them.
+        The first of the axes.
     figure_ : matplotlib.figure.Figure
 
     Examples
@@ -379,7 +379,7 @@ class TraceDisplay(ChainsDisplay):
     """
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
@@ -418,30 +418,31 @@ class TraceDisplay(ChainsDisplay):
 
 
 class RankDisplay(ChainsDisplay):
-    """Ranks of the draws of each chain among those of all: even where chains have mixed.
+    """Rank plots: ranks of the draws of each chain among all draws, uniform if chains have mixed.
 
     Parameters
     ----------
     draws : dict of str to ndarray of shape (chain, draw)
-        By their labels.
+        Draws of the entries, by label.
 
     Attributes
     ----------
     steps_ : list of list of matplotlib.patches.StepPatch
-        For each entry and chain, shares of draws in bins of the ranks, over those of even ranks.
+        For each entry and chain, the shares of draws in bins of the ranks, relative to uniform
+        ranks.
     bands_ : list of (float, float)
-        For each entry, ends of the grey band.
+        For each entry, the ends of the gray band.
     axes_ : ndarray of Axes of shape (n_entries,)
     ax_ : matplotlib.axes.Axes
-        The first of them.
+        The first of the axes.
     figure_ : matplotlib.figure.Figure
 
     Notes
     -----
-    The grey band holds about 90 % of bins of chains that have mixed and whose draws are
-    independent. Counts are whole, so that it is not 90 % exactly; the label has the share.
-    All chains split the ranks in a bin between them, without replacement: the count of one is
-    hypergeometric. Draws that depend on each other scatter more, so that more are outside.
+    The gray band covers about 90 % of the bins of chains that have mixed and whose draws are
+    independent. As counts are whole numbers, it is not exactly 90 %; the label has the share. The
+    chains share out the ranks in a bin without replacement, so the count of one chain is
+    hypergeometric. Autocorrelated draws scatter more, so that more bins are outside.
 
     References
     ----------
@@ -465,7 +466,7 @@ class RankDisplay(ChainsDisplay):
     _more_lines = 2
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------

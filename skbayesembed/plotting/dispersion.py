@@ -18,10 +18,10 @@ _LABELLED = 8
 
 
 class DispersionDisplay(Display):
-    """Dispersion of words against how often they were seen.
+    """Dispersion of words against their frequency.
 
-    Dispersion is the variance of a word's vector by the units that were sampled, over that by the
-    model: where it is above 1 the model's intervals are too narrow for text.
+    Dispersion is the variance of a word's vector estimated from the sampled units, divided by the
+    variance under the model. Above 1, the model's intervals are too narrow for text.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ class DispersionDisplay(Display):
     dispersion : ndarray of shape (n_words,)
     frequency : ndarray of shape (n_words,)
     quantity : str
-        What the horizontal axis is called.
+        Label of the horizontal axis.
 
     Attributes
     ----------
     points_ : matplotlib.lines.Line2D
-        Words with a dispersion, in their order.
+        Words with a dispersion, in order.
     texts_ : list of matplotlib.text.Annotation
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
@@ -73,9 +73,9 @@ class DispersionDisplay(Display):
         estimator : BayesianSGNS or DynamicSGNS
             Fitted on documents.
         label : int or list of str, default=8
-            Words that are labelled: so many of the largest dispersion, or those named.
+            Which words to label: this many with the largest dispersion, or a list of words.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class DispersionDisplay(Display):
         Raises
         ------
         AttributeError
-            Where no documents were seen.
+            If ``fit`` saw no documents.
         KeyError
             For an unknown word.
 
@@ -111,13 +111,13 @@ class DispersionDisplay(Display):
         return cls(estimator.words_, dispersion, seen, quantity).plot(ax, label=label)
 
     def plot(self, ax: Any = None, *, label: int | Sequence[str] = _LABELLED) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
         label : int or list of str, default=8
-            Words that are labelled: so many of the largest dispersion, or those named.
+            Which words to label: this many with the largest dispersion, or a list of words.
 
         Returns
         -------

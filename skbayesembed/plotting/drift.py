@@ -20,14 +20,14 @@ _HEIGHT, _LINE = 2.1, 0.1
 class DriftDisplay(Display):
     """Similarities of words over the periods of a `DynamicSGNS`: means as lines, with bands.
 
-    A point is hollow where a word has fewer than 10 uses in the period, or is in fewer than 3 units
-    of it, its line dotted and its band pale: what is shown there is what the prior makes of other
+    If a word has fewer than 10 uses in a period, or occurs in fewer than 3 of its units, the point
+    is hollow, the line dotted and the band pale: the estimate is what the prior infers from other
     periods.
 
     Parameters
     ----------
     answers : mapping of str to Answer
-        What ``similarity`` or ``self_similarity`` has returned, by its label.
+        Answers of ``similarity`` or ``self_similarity``, by label.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class DriftDisplay(Display):
     bands_ : list of matplotlib.collections.FillBetweenPolyCollection
         Intervals; empty for a point estimate.
     hollow_ : list of matplotlib.lines.Line2D
-        The points of periods with little data, one entry for each answer that has some.
+        Points of periods with little data, one entry for each answer that has some.
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
 
@@ -70,7 +70,7 @@ class DriftDisplay(Display):
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Show how near a word was to others over time, or to what it was itself.
+        """Show how similar a word was to others over time, or to itself in one period.
 
         Parameters
         ----------
@@ -78,15 +78,15 @@ class DriftDisplay(Display):
             Fitted.
         word : str, int, list of either, or Axis
         *others : as word
-            A line for each. Without any, the word is held against itself in ``reference``.
+            A line for each. Without any, the word is compared with itself in ``reference``.
         reference : time or label of a period, optional
-            As of ``self_similarity``: the first by default.
+            As in ``self_similarity``; the first period by default.
         periods : list of times or labels of periods, optional
-            All by default.
+            Periods to show; all by default.
         prob : float, default=0.9
             Probability of the bands, in each period.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -126,14 +126,14 @@ class DriftDisplay(Display):
 
     @classmethod
     def from_answers(cls, answers: Mapping[str, Any], *, ax: Any = None) -> Self:
-        """Show what ``similarity`` or ``self_similarity`` has returned.
+        """Show the result of ``similarity`` or ``self_similarity``.
 
         Parameters
         ----------
         answers : mapping of str to Answer
-            By their labels.
+            The answers, by label.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class DriftDisplay(Display):
         return f"{TOO_LITTLE} in {where}" if where else TOO_LITTLE
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class DriftDisplay(Display):
         Raises
         ------
         ValueError
-            For answers that are not about periods.
+            If the answers are not about periods.
 
         Examples
         --------

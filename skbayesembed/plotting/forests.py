@@ -251,17 +251,16 @@ def rows_of(result: Any) -> Rows:
 
 
 class ForestDisplay(Display):
-    """Answers in rows: posterior means with their intervals.
+    """Forest plot: one row per answer, with posterior mean and interval.
 
-    Where a word has fewer than 10 uses in a period, or is in fewer than 3 units of it, the point is
-    hollow and the interval pale: what is shown there is what the prior makes of other periods.
+    If a word has fewer than 10 uses in a period, or occurs in fewer than 3 of its units, the point
+    is hollow and the interval pale: the estimate is what the prior infers from other periods.
 
     Parameters
     ----------
     result : table or Result
-        What `most_similar`, `nearer`, `project`, `analogy`, `most_changed`, `effects`,
-        `topic_info`, `regress`, `over_settings`, or a method that answers with a `Result`, has
-        returned.
+        Returned by `most_similar`, `nearer`, `project`, `analogy`, `most_changed`, `effects`,
+        `topic_info`, `regress`, `over_settings`, or any method that returns a `Result`.
 
     Attributes
     ----------
@@ -290,13 +289,13 @@ class ForestDisplay(Display):
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
-        """Show a table, or an answer.
+        """Show a table or another result.
 
         Parameters
         ----------
         result : table or Result
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -305,7 +304,7 @@ class ForestDisplay(Display):
         Raises
         ------
         TypeError
-            For what cannot be shown in rows.
+            If the result cannot be shown in rows.
 
         Examples
         --------
@@ -329,7 +328,7 @@ class ForestDisplay(Display):
         return cls(result).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
@@ -400,12 +399,12 @@ def _held_together(note):
 
 
 class NeighborsDisplay(ForestDisplay):
-    """The nearest words of a word, with intervals and the probability of being among them.
+    """The nearest words of a word, with intervals and the probability of being among the nearest.
 
     Parameters
     ----------
     result : Neighbours
-        What ``most_similar`` returned.
+        Returned by ``most_similar``.
 
     Attributes
     ----------
@@ -447,11 +446,11 @@ class NeighborsDisplay(ForestDisplay):
         estimator : BayesianSGNS or DynamicSGNS
             Fitted.
         word, n, prob
-            As of ``most_similar``.
+            As in ``most_similar``.
         period : time or label of a period, optional
-            Of `DynamicSGNS`.
+            Period to show, for a `DynamicSGNS`.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -474,12 +473,12 @@ class NeighborsDisplay(ForestDisplay):
 
 
 class NearerDisplay(ForestDisplay):
-    """Which of several words a word is nearest to.
+    """Which of several words is nearest to a word.
 
     Parameters
     ----------
     result : Nearer
-        What ``nearer`` returned.
+        Returned by ``nearer``.
 
     Attributes
     ----------
@@ -514,18 +513,18 @@ class NearerDisplay(ForestDisplay):
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Show how near several words are to a word.
+        """Show the similarities of several words to a word.
 
         Parameters
         ----------
         estimator : BayesianSGNS or DynamicSGNS
             Fitted.
         word, others, prob
-            As of ``nearer``.
+            As in ``nearer``.
         period : time or label of a period, optional
-            Of `DynamicSGNS`.
+            Period to show, for a `DynamicSGNS`.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -553,7 +552,7 @@ class ProjectionsDisplay(ForestDisplay):
     Parameters
     ----------
     result : Projections
-        What ``project`` returned.
+        Returned by ``project``.
 
     Attributes
     ----------
@@ -595,11 +594,11 @@ class ProjectionsDisplay(ForestDisplay):
         estimator : BayesianSGNS or DynamicSGNS
             Fitted.
         words, axis, prob
-            As of ``project``.
+            As in ``project``.
         period : time or label of a period, optional
-            Of `DynamicSGNS`.
+            Period to show, for a `DynamicSGNS`.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -624,12 +623,12 @@ class ProjectionsDisplay(ForestDisplay):
 
 
 class ChangesDisplay(ForestDisplay):
-    """The words that have most surely changed between two periods.
+    """The words that have most probably changed between two periods.
 
     Parameters
     ----------
     result : Changes
-        What ``most_changed`` returned.
+        Returned by ``most_changed``.
 
     Attributes
     ----------
@@ -655,7 +654,7 @@ class ChangesDisplay(ForestDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: Any, n: int = 10, *, ax: Any = None, **options: Any) -> Self:
-        """Show the words that have most surely changed.
+        """Show the words that have most probably changed.
 
         Parameters
         ----------
@@ -664,10 +663,10 @@ class ChangesDisplay(ForestDisplay):
         n : int, default=10
             Number of words.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
         **options
-            As of ``most_changed``: ``start``, ``end``, ``distance``, ``threshold``, ``min_pairs``,
-            ``prob``.
+            Passed to ``most_changed``: ``start``, ``end``, ``distance``, ``threshold``,
+            ``min_pairs``, ``prob``.
 
         Returns
         -------

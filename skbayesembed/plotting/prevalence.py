@@ -27,21 +27,21 @@ _WORDS, _LETTERS = 4, 34
 class PrevalenceDisplay(Display):
     """Prevalences of senses over time, a panel for each genre: means as lines, with bands.
 
-    In periods with next to no data of the genre (``few`` of ``prevalence_info``) means are hollow,
-    their lines dotted and their bands pale: they are what the prior makes of the periods around.
-    Where ``fit`` was told of units,
-    crosses are the means in the units seen (``seen`` of ``prevalence_info``); a line below the time
-    says so where some of three units or more lie outside their bands.
+    In periods with almost no data of the genre (``few`` of ``prevalence_info``), means are hollow,
+    lines dotted and bands pale: they are what the prior infers from the neighboring
+    periods. If ``fit`` was given units, crosses are the means over the units seen (``seen`` of
+    ``prevalence_info``); a line below the time axis says so if means over three units or more lie
+    outside their bands.
 
-    Prevalences add up to one: of two senses the second line mirrors the first, and ``senses=[0]``
-    of ``from_estimator``, ``from_result`` or ``plot`` shows the first alone.
+    Prevalences add up to one, so with two senses the second line mirrors the first; ``senses=[0]``
+    in ``from_estimator``, ``from_result`` or ``plot`` shows only the first.
 
     Parameters
     ----------
     result : Prevalences
-        What ``prevalence_info`` has returned.
+        Returned by ``prevalence_info``.
     names : list of str of shape (n_senses,), optional
-        What senses are called; by their numbers otherwise.
+        Names of the senses; their numbers by default.
 
     Attributes
     ----------
@@ -50,10 +50,10 @@ class PrevalenceDisplay(Display):
     bands_ : list of list of matplotlib.collections.FillBetweenPolyCollection
         Intervals; empty lists for a point estimate.
     crosses_ : list of list of matplotlib.lines.Line2D
-        Means in the units seen; empty lists where they are not known.
+        Means over the units seen; empty lists if they are not known.
     axes_ : ndarray of Axes of shape (n_genres,)
     ax_ : matplotlib.axes.Axes
-        The first of them.
+        The first of the axes.
     figure_ : matplotlib.figure.Figure
 
     Examples
@@ -92,17 +92,17 @@ class PrevalenceDisplay(Display):
         estimator : DiSCSenseModel
             Fitted.
         genres : list of labels, optional
-            Those that are shown; all by default.
+            Which to show; all by default.
         senses : list of int, optional
-            Those that are shown; all by default. Each keeps its colour.
+            Which to show; all by default. Each keeps its color.
         names : list of str of shape (n_senses,), optional
-            What senses are called; otherwise by words that tell them from each other.
+            Names of the senses; by default, words that distinguish them from each other.
         prob : float, default=0.9
             Probability of the bands, in each period.
         works : {"all", "seen", "new"}, default="all"
-            As of ``prevalence_info``.
+            As in ``prevalence_info``.
         ax : matplotlib.axes.Axes or list of Axes, optional
-            As many as genres; new ones by default.
+            One for each genre; new axes by default.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class PrevalenceDisplay(Display):
         Raises
         ------
         ValueError
-            For an unknown genre or sense, and another number of names than senses.
+            For an unknown genre or sense, or if the number of names is not that of senses.
 
         Examples
         --------
@@ -142,16 +142,16 @@ class PrevalenceDisplay(Display):
         senses: Sequence[int] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Show what ``prevalence_info`` has returned.
+        """Show the result of ``prevalence_info``.
 
         Parameters
         ----------
         result : Prevalences
         names : list of str of shape (n_senses,), optional
         senses : list of int, optional
-            Those that are shown; all by default. Each keeps its colour.
+            Which to show; all by default. Each keeps its color.
         ax : matplotlib.axes.Axes or list of Axes, optional
-            As many as genres; new ones by default.
+            One for each genre; new axes by default.
 
         Returns
         -------
@@ -179,16 +179,16 @@ class PrevalenceDisplay(Display):
         genres: Sequence | None = None,
         senses: Sequence[int] | None = None,
     ) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes or list of Axes, optional
-            As many as genres.
+            One for each genre.
         genres : list of labels, optional
-            Those that are shown; all by default.
+            Which to show; all by default.
         senses : list of int, optional
-            Those that are shown; all by default. Each keeps its colour.
+            Which to show; all by default. Each keeps its color.
 
         Returns
         -------
@@ -197,7 +197,7 @@ class PrevalenceDisplay(Display):
         Raises
         ------
         ValueError
-            For an unknown genre or sense, and another number of names than senses.
+            For an unknown genre or sense, or if the number of names is not that of senses.
 
         Examples
         --------

@@ -17,7 +17,7 @@ _HEIGHT = 2.0
 
 
 class ComponentScaleDisplay(Display):
-    """Scales of components with ``prior="ard"``: standard deviations of their prior.
+    """Scales of components with ``prior="ard"``: the standard deviations of their prior.
 
     Components near zero are switched off: the data did not need them.
 
@@ -62,7 +62,7 @@ class ComponentScaleDisplay(Display):
         prob : float, default=0.9
             Probability of the intervals.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -71,7 +71,7 @@ class ComponentScaleDisplay(Display):
         Raises
         ------
         ValueError
-            Where components have no precisions of their own.
+            If components do not have precisions of their own.
 
         Examples
         --------
@@ -100,7 +100,7 @@ class ComponentScaleDisplay(Display):
         return cls(Result(found, about)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------

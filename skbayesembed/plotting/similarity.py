@@ -18,14 +18,14 @@ _TALL = 2.0
 
 
 class SimilarityDisplay(Display):
-    """Posteriors of single answers, as of ``similarity``: densities with means and intervals.
+    """Posteriors of single answers, such as similarities: densities with means and intervals.
 
     Parameters
     ----------
     answers : mapping of str to Answer
-        What ``similarity``, or another method with one answer, has returned, by its label.
+        Answers of ``similarity``, or of another method with a single answer, by label.
     quantity : str, default="cosine"
-        What the horizontal axis is called.
+        Label of the horizontal axis.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class SimilarityDisplay(Display):
     intervals_ : matplotlib.collections.LineCollection or None
         None for a point estimate.
     densities_ : list of matplotlib.collections.FillBetweenPolyCollection
-        Of draws; empty for a point estimate, and where intervals alone are drawn.
+        Densities of the draws; empty for a point estimate, and if only intervals are drawn.
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
 
@@ -72,14 +72,14 @@ class SimilarityDisplay(Display):
         estimator : BayesianSGNS or DynamicSGNS
             Fitted.
         pairs : list of (a, b)
-            As of ``similarity``: words, lists of words, or axes.
+            As in ``similarity``: words, lists of words, or axes.
         kind : {"density", "interval"}, default="density"
         period : time or label of a period, optional
-            Of `DynamicSGNS`.
+            Period to show, for a `DynamicSGNS`.
         prob : float, default=0.9
             Probability of the intervals.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class SimilarityDisplay(Display):
         Raises
         ------
         ValueError
-            Where ``pairs`` is no list of pairs.
+            If ``pairs`` is not a list of pairs.
         KeyError
             For an unknown word.
 
@@ -129,12 +129,12 @@ class SimilarityDisplay(Display):
         Parameters
         ----------
         answers : mapping of str to Answer
-            By their labels.
+            The answers, by label.
         kind : {"density", "interval"}, default="density"
         quantity : str, default="cosine"
-            What the horizontal axis is called.
+            Label of the horizontal axis.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class SimilarityDisplay(Display):
         return cls(answers, quantity=quantity).plot(ax, kind=kind)
 
     def plot(self, ax: Any = None, *, kind: str = "density") -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class SimilarityDisplay(Display):
         Raises
         ------
         ValueError
-            For another kind, answers that are not single ones, and none at all.
+            For another kind, answers that are not single ones, or no answers.
 
         Examples
         --------

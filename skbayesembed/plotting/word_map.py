@@ -17,9 +17,10 @@ _HEIGHT = 3.3
 class WordMapDisplay(Display):
     """Words on the plane of the two main directions in which they differ, with ellipses.
 
-    Each word has the ellipse that holds ``prob`` of the draws of where it lies. The plane is fixed:
-    the first two principal components of the unit vectors of posterior mean targets. What it does
-    not show, the other directions, may be most: the labels of the axes say how much they show.
+    Each word has an ellipse that contains ``prob`` of the draws of its position. The plane is
+    fixed: it is spanned by the first two principal components of the unit vectors of posterior mean
+    targets. The other directions, which it does not show, may matter most: the labels of the axes
+    say how much they show.
 
     Parameters
     ----------
@@ -72,15 +73,15 @@ class WordMapDisplay(Display):
         estimator : BayesianSGNS or DynamicSGNS
             Fitted.
         words : list of words, or a word
-            Of a single word also the nearest are shown.
+            Words to show; for a single word, its nearest words are also shown.
         n : int, default=12
-            How many of the nearest.
+            How many nearest words to show.
         period : time or label of a period, optional
-            Of `DynamicSGNS`, which must have it.
+            Period to show; required for a `DynamicSGNS`.
         prob : float, default=0.9
             Probability of each ellipse.
         ax : matplotlib.axes.Axes, optional
-            New ones by default.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -91,7 +92,7 @@ class WordMapDisplay(Display):
         KeyError
             For an unknown word.
         ValueError
-            For fewer than three words, and where ``period`` is missing.
+            For fewer than three words, or if ``period`` is missing.
 
         Examples
         --------
@@ -116,7 +117,7 @@ class WordMapDisplay(Display):
         return cls(word_map(estimator, words, n, prob, shift)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------

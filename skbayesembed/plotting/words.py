@@ -18,7 +18,7 @@ _SIDE_BY_SIDE, _MORE_SIDE_BY_SIDE, _MANY = 2, 4, 10
 
 
 class WordsDisplay(Display):
-    """What displays of words of senses and of topics have in common.
+    """Base of the displays of words of senses and topics.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class WordsDisplay(Display):
         Empty for a point estimate.
     axes_ : ndarray of Axes of shape (n_panels,)
     ax_ : matplotlib.axes.Axes
-        The first of them.
+        The first of the axes.
     figure_ : matplotlib.figure.Figure
     """
 
@@ -42,16 +42,16 @@ class WordsDisplay(Display):
     def from_result(
         cls, result: Any, *, names: Sequence[str] | None = None, ax: Any = None
     ) -> Self:
-        """Show what a method has returned.
+        """Show the result of ``sense_words`` or ``top_words``.
 
         Parameters
         ----------
         result : SenseWords or TopicWords
-            Of ``sense_words``, or of ``top_words``.
+            Returned by ``sense_words`` or ``top_words``.
         names : list of str, optional
-            One for each sense or topic.
+            Names, one for each sense or topic.
         ax : list of matplotlib.axes.Axes, optional
-            One for each; new ones by default.
+            One for each sense or topic; new axes by default.
 
         Returns
         -------
@@ -60,7 +60,7 @@ class WordsDisplay(Display):
         Raises
         ------
         TypeError
-            For what has no words with their probabilities.
+            If the result has no words with probabilities.
 
         Examples
         --------
@@ -126,14 +126,14 @@ class WordsDisplay(Display):
 
 
 class SenseWordsDisplay(WordsDisplay):
-    """The first words under each sense, with intervals.
+    """The top words of each sense, with intervals.
 
     Parameters
     ----------
     result : SenseWords
-        What ``sense_words`` has returned.
+        Returned by ``sense_words``.
     names : list of str of shape (n_senses,), optional
-        What senses are called; by their numbers otherwise.
+        Names of the senses; their numbers by default.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class SenseWordsDisplay(WordsDisplay):
         Empty for a point estimate.
     axes_ : ndarray of Axes of shape (n_senses,)
     ax_ : matplotlib.axes.Axes
-        The first of them.
+        The first of the axes.
     figure_ : matplotlib.figure.Figure
 
     Examples
@@ -174,20 +174,20 @@ class SenseWordsDisplay(WordsDisplay):
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Show the first words under each sense.
+        """Show the top words of each sense.
 
         Parameters
         ----------
         estimator : DiSCSenseModel
             Fitted.
         n, period, rank, prob
-            As of ``sense_words``.
+            As in ``sense_words``.
         names : list of str of shape (n_senses,), optional
-            What senses are called.
+            Names of the senses.
         senses : list of int, optional
-            Those that are shown; all by default.
+            Which to show; all by default.
         ax : list of matplotlib.axes.Axes, optional
-            One for each sense; new ones by default.
+            One for each sense; new axes by default.
 
         Returns
         -------
@@ -211,14 +211,14 @@ class SenseWordsDisplay(WordsDisplay):
         return cls(found, names=names).plot(ax, senses=senses)
 
     def plot(self, ax: Any = None, *, senses: Sequence[int] | None = None) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
         ax : list of matplotlib.axes.Axes, optional
             One for each sense.
         senses : list of int, optional
-            Those that are shown; all by default.
+            Which to show; all by default.
 
         Returns
         -------
@@ -241,14 +241,14 @@ class SenseWordsDisplay(WordsDisplay):
 
 
 class TopicWordsDisplay(WordsDisplay):
-    """The first words of each topic, with intervals.
+    """The top words of each topic, with intervals.
 
     Parameters
     ----------
     result : TopicWords
-        What ``top_words`` has returned.
+        Returned by ``top_words``.
     names : list of str of shape (n_topics,), optional
-        What topics are called; by their numbers otherwise.
+        Names of the topics; their numbers by default.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class TopicWordsDisplay(WordsDisplay):
         Empty for a point estimate.
     axes_ : ndarray of Axes of shape (n_topics,)
     ax_ : matplotlib.axes.Axes
-        The first of them.
+        The first of the axes.
     figure_ : matplotlib.figure.Figure
 
     Examples
@@ -292,20 +292,20 @@ class TopicWordsDisplay(WordsDisplay):
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
-        """Show the first words of topics.
+        """Show the top words of each topic.
 
         Parameters
         ----------
         estimator : GaussianLDA
             Fitted.
         n, by, rank, prob
-            As of ``top_words``.
+            As in ``top_words``.
         names : list of str of shape (n_topics,), optional
-            What topics are called.
+            Names of the topics.
         topics : list of int, optional
-            Those that are shown; all by default.
+            Which to show; all by default.
         ax : list of matplotlib.axes.Axes, optional
-            One for each topic; new ones by default.
+            One for each topic; new axes by default.
 
         Returns
         -------
@@ -331,14 +331,14 @@ class TopicWordsDisplay(WordsDisplay):
         return cls(found, names=names).plot(ax, topics=topics)
 
     def plot(self, ax: Any = None, *, topics: Sequence[int] | None = None) -> Self:
-        """Draw, on new axes or those given.
+        """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
         ax : list of matplotlib.axes.Axes, optional
             One for each topic.
         topics : list of int, optional
-            Those that are shown; all by default.
+            Which to show; all by default.
 
         Returns
         -------

@@ -37,22 +37,22 @@ _ROWS = "_rows"
 
 
 class Posterior(Mapping[str, np.ndarray]):
-    """Named draws from a posterior, with what is needed to judge and to summarise them.
+    """Named draws from a posterior, with tools to check and summarize them.
 
     A mapping from names to arrays of shape ``(chain, draw, ...)``.
 
     Parameters
     ----------
     draws : mapping of str to array-like of shape (chain, draw, ...)
-        Draws of each parameter, numbers or booleans, kept in the type given (float32 stays
-        float32). All have the same ``chain`` and ``draw``. May be empty if ``moments`` are given.
+        Draws of each parameter, numbers or booleans, kept in their dtype (float32 stays float32).
+        All have the same ``chain`` and ``draw``. May be empty if ``moments`` are given.
     stats : mapping of str to array-like of shape (chain, draw, ...), optional
-        Statistics of the draws, such as the log density. They have as many chains as the draws,
-        and may have more draws, if not every draw was recorded whole.
+        Statistics of the draws, such as the log density. They have as many chains as the draws, and
+        may have more draws if not every draw was recorded in full.
     moments : mapping of str to RunningMoments, optional
-        Moments over every draw made, recorded or not, of all chains together.
+        Moments over every draw made, recorded or not, for all chains together.
     dims : mapping of str to tuple of str, optional
-        Names of the dimensions after ``(chain, draw)``; ``<name>_dim_0`` and so on by default.
+        Names of the dimensions after ``(chain, draw)``; by default ``<name>_dim_0`` and so on.
     coords : mapping of str to array-like of shape (size of the dimension,), optional
         Labels along named dimensions: strings, numbers, booleans or dates.
     attrs : mapping of str to str, int, float, bool or None, optional
@@ -63,9 +63,9 @@ class Posterior(Mapping[str, np.ndarray]):
     stats, moments, dims, coords, attrs : dict
         As given, completed and checked.
     n_chains, n_draws : int
-        Number of chains, and of draws recorded whole in each.
+        Number of chains, and of fully recorded draws in each.
     approximation : Approximation or None
-        What the draws were drawn from, if the solver found an approximation. It is not saved.
+        The approximation that the draws came from, if the solver found one. It is not saved.
 
     Raises
     ------
@@ -74,8 +74,8 @@ class Posterior(Mapping[str, np.ndarray]):
 
     Notes
     -----
-    `mean`, `std` and `covariance` report ``moments`` where these are present, since they contain
-    every draw. Intervals and diagnostics come from the draws that were recorded.
+    `mean`, `std` and `covariance` use ``moments`` if they are present, since these include every
+    draw. Intervals and diagnostics use the recorded draws.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Posterior(Mapping[str, np.ndarray]):
     __hash__ = object.__hash__
 
     def mean(self, name: str) -> np.ndarray:
-        """Posterior mean.
+        """Return the posterior mean.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Posterior(Mapping[str, np.ndarray]):
         return self._draws[name].mean(axis=(0, 1), dtype=np.float64)
 
     def std(self, name: str) -> np.ndarray:
-        """Posterior standard deviation, the root of the unbiased variance.
+        """Return the posterior standard deviation, the square root of the unbiased variance.
 
         Parameters
         ----------
@@ -193,9 +193,9 @@ class Posterior(Mapping[str, np.ndarray]):
         return np.sqrt(moments.variance)
 
     def covariance(self, name: str) -> np.ndarray:
-        """Unbiased posterior covariance along the last axis.
+        """Return the unbiased posterior covariance along the last axis.
 
-        For word vectors, (n_words, n_components), it is the covariance matrix of each vector.
+        For word vectors, (n_words, n_components), this is the covariance matrix of each vector.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Posterior(Mapping[str, np.ndarray]):
         return moments.covariance
 
     def flat(self, name: str) -> np.ndarray:
-        """Draws of all chains one after the other.
+        """Return the draws of all chains, one chain after the other.
 
         Parameters
         ----------
@@ -259,19 +259,19 @@ class Posterior(Mapping[str, np.ndarray]):
 
     @property
     def n_runs(self) -> int:
-        """Runs whose draws take turns: draw ``i`` of a chain is of run ``i % n_runs``.
+        """Number of runs whose draws alternate: draw ``i`` of a chain is of run ``i % n_runs``.
 
-        More than one where word vectors were drawn (``embedding_draws`` of an estimator). R-hat is
-        then that of all their chains, each run about its mean, and effective sizes are what runs
-        and the draws within them are worth together.
+        More than one if word vectors were drawn (``embedding_draws`` of an estimator). R-hat then
+        compares the chains of all runs, each run centered at its mean, and effective sample sizes
+        combine the runs and the draws within them.
         """
         return int(self.attrs.get("embedding_draws", 1))
 
     def rhat(self, names: str | Iterable[str] | None = None) -> dict[str, np.ndarray]:
-        """Rank-normalised split R-hat; values near 1 are consistent with convergence.
+        """Return rank-normalized split R-hat; values near 1 are consistent with convergence.
 
-        The larger of the value for the ranks and for the ranks of absolute deviations from the
-        median (Vehtari et al. 2021). Each chain is split into halves, also a single one.
+        The larger of two values: for the ranks, and for the ranks of absolute deviations from the
+        median (Vehtari et al. 2021). Each chain is split into halves, even a single one.
 
         Parameters
         ----------
@@ -282,8 +282,8 @@ class Posterior(Mapping[str, np.ndarray]):
         -------
         dict of str to ndarray of shape (...)
             NaN with fewer than 4 draws in a chain, for entries that never change (such as those of
-            anchored words), and for entries with draws that are not finite. Infinite if every
-            chain stays at a value of its own.
+            anchored words), and for entries with draws that are not finite. Infinite if every chain
+            stays at its own value.
 
         Raises
         ------
@@ -292,7 +292,7 @@ class Posterior(Mapping[str, np.ndarray]):
 
         Notes
         -----
-        About 0.5 ms for an entry with 4 chains of 1000 draws; `ess` takes half of that.
+        Takes about 0.5 ms for an entry with 4 chains of 1000 draws; `ess` takes half of that.
 
         Examples
         --------
@@ -308,21 +308,21 @@ class Posterior(Mapping[str, np.ndarray]):
     def ess(
         self, names: str | Iterable[str] | None = None, method: str = "bulk"
     ) -> dict[str, np.ndarray]:
-        """Effective sample size: how many independent draws would tell as much.
+        """Return the effective sample size: the number of equally informative independent draws.
 
         Parameters
         ----------
         names : str or list of str, optional
             Parameters; all by default.
         method : {"bulk", "tail", "mean", "sd", "median", "mad"}, default="bulk"
-            What the draws are to estimate: ``"bulk"`` is the centre of the distribution,
-            ``"tail"`` its 5 % and 95 % quantiles, the smaller size of the two; the others are the
+            What the draws are used to estimate: ``"bulk"`` is the center of the distribution,
+            ``"tail"`` its 5 % and 95 % quantiles (the smaller size of the two); the others are the
             statistics that they name.
 
         Returns
         -------
         dict of str to ndarray of shape (...)
-            NaN for the same entries as in `rhat`; finite where chains stay at values of their own.
+            NaN for the same entries as in `rhat`; finite if chains stay at their own values.
 
         Raises
         ------
@@ -345,7 +345,7 @@ class Posterior(Mapping[str, np.ndarray]):
     def hdi(
         self, names: str | Iterable[str] | None = None, *, prob: float = 0.9
     ) -> dict[str, np.ndarray]:
-        """Highest density intervals of all chains together.
+        """Return highest density intervals over all chains.
 
         Parameters
         ----------
@@ -389,16 +389,16 @@ class Posterior(Mapping[str, np.ndarray]):
         words: str | Iterable[str] | None = None,
         prob: float = 0.9,
     ) -> Summary:
-        """Table of means, intervals and diagnostics, one row for each entry.
+        """Return a table of means, intervals and diagnostics, one row for each entry.
 
         Parameters
         ----------
         names : str or list of str, optional
-            Parameters; all by default, also those that have moments only. These have NaN in the
-            columns that need draws.
+            Parameters; all by default, including those that have only moments, which have NaN in
+            the columns that need draws.
         words : str or list of str, optional
-            Entries of these words alone, of the parameters that have a dimension ``word``; of all
-            by default.
+            Show only the entries of these words, for the parameters with a dimension ``word``; all
+            words by default.
         prob : float, default=0.9
             Probability in the interval, strictly between 0 and 1.
 
@@ -413,12 +413,12 @@ class Posterior(Mapping[str, np.ndarray]):
         KeyError
             If a name is unknown.
         ValueError
-            If ``prob`` is not in (0, 1), a word is unknown, or words are named and no parameter
-            has any.
+            If ``prob`` is not in (0, 1), a word is unknown, or words are given and no parameter has
+            words.
 
         Notes
         -----
-        This takes about a millisecond for each entry with 4 chains of 1000 draws.
+        Takes about a millisecond for each entry with 4 chains of 1000 draws.
 
         Examples
         --------
@@ -487,19 +487,20 @@ class Posterior(Mapping[str, np.ndarray]):
         return {c: np.ravel(columns.get(c, nothing)) for c in Summary.columns}
 
     def thinned(self, n_draws: int) -> Self:
-        """The posterior with fewer draws; means and standard deviations stay those of all.
+        """Return the posterior with fewer draws, but means and standard deviations over all.
 
         Parameters
         ----------
         n_draws : int
-            Draws to keep in all chains together, as many of each, evenly spaced; no fewer than one
-            of each (and of each run, see `n_runs`), except that 0 keeps none.
+            Number of draws to keep, over all chains together, equally many from each chain and
+            evenly spaced. At least one of each chain (and of each run, see `n_runs`) is kept,
+            except that 0 keeps none.
 
         Returns
         -------
         Posterior
-            Itself if it has no more draws than that. Statistics of draws stay, but for rows that
-            were recorded by name.
+            The same object if it has no more draws than that. Statistics of draws are kept, except
+            for rows that were recorded by name.
 
         Raises
         ------
@@ -549,7 +550,7 @@ class Posterior(Mapping[str, np.ndarray]):
         Parameters
         ----------
         path : str or path-like
-            ``.npz`` is appended if it is missing. A file of that name is replaced only when the new
+            ``.npz`` is appended if it is missing. An existing file is replaced only when the new
             one is complete.
 
         Raises
@@ -603,7 +604,7 @@ class Posterior(Mapping[str, np.ndarray]):
         Parameters
         ----------
         path : str or path-like
-            With or without ``.npz``.
+            Path of the file, with or without ``.npz``.
 
         Returns
         -------
@@ -663,15 +664,15 @@ class Posterior(Mapping[str, np.ndarray]):
     def to_datatree(self) -> xr.DataTree:
         """Convert to an ArviZ data tree, for its plots.
 
-        The method ``to_datatree`` of an estimator adds log likelihoods and log priors, for its
-        comparisons.
+        To compare models, use the method ``to_datatree`` of an estimator, which adds log
+        likelihoods and log priors.
 
         Returns
         -------
         xarray.DataTree
             With the groups ``posterior`` and, if there are statistics, ``sample_stats``; the
-            running moments are left out. ``attrs`` are those of the group ``posterior``; netCDF
-            has no booleans and no None, so the former become 0 and 1, and the latter are left out.
+            running moments are left out. ``attrs`` become those of the group ``posterior``. As
+            netCDF has no booleans and no None, booleans become 0 and 1, and None is left out.
 
         Raises
         ------

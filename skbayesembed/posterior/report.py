@@ -32,7 +32,7 @@ _OF_PATH = (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Report(Table):
-    """Facts about a fitted estimator, a row for each; what a solver does not have is said so.
+    """Table of facts about a fitted estimator, with notes on what a solver does not provide.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Report(Table):
     values: list[str]
 
     def find(self, item: str) -> str:
-        """The value of an item.
+        """Return the value of an item.
 
         Raises
         ------

@@ -21,43 +21,43 @@ _AMID = "(texts cut around their middle, where the word of a window is; target= 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Representatives(Table):
-    """Texts with the largest shares, or probabilities, of each group.
+    """Table of the texts with the largest probabilities of a sense, or shares of a topic.
 
     Attributes
     ----------
     of : {"sense", "topic"}
     groups : ndarray of int of shape (n_rows,)
-        Sense or topic of each row; rows of one are adjacent, the largest mean first.
+        Sense or topic of each row; rows of one group are adjacent, the largest mean first.
     index : ndarray of int of shape (n_rows,)
-        Place of the text in X.
+        Index of the text in X.
     mean : ndarray of shape (n_rows,)
         Posterior mean of the probability of the sense, or of the share of the topic.
     interval : ndarray of shape (n_rows, 2)
         Highest density intervals.
     texts : ndarray of object of shape (n_rows,) or None
-        The texts themselves, where they are known.
+        The texts themselves, if they are known.
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws behind the figures; 1 for a point estimate.
     times : ndarray of shape (n_rows,) or None
-        Times of the texts, where they were given.
+        Times of the texts, if they were given.
     copies : ndarray of int of shape (n_rows,) or None
-        Texts of X that say the same, this one among them: they have one row. None where X was not
-        looked through for them.
+        Number of identical texts in X, including this one, which share one row. None if X was not
+        searched for them.
     drawn : bool
-        Whether rows were drawn at random from all texts, and are not the most probable.
+        Whether rows were drawn at random from all texts, instead of being the most probable.
     target : tuple of str
-        Forms of the word of snippets, around which texts are cut where they are printed.
+        Forms of the target word, around which printed texts are cut.
     width : int
-        Characters that are printed of the text of a snippet.
+        Number of characters printed of the text of a snippet.
     periods : ndarray of object of shape (n_rows,) or None
-        Labels of the periods of snippets, where there are several and times were given.
+        Labels of the periods of snippets, if there are several and times were given.
     units : ndarray of shape (n_rows,) or None
-        Units of the snippets (authors, speakers, works), where they were given.
+        Units of the snippets (authors, speakers, works), if they were given.
     per_period : dict of int to int or None
-        For each sense, how many snippets a period has at most while others have some; None where
-        snippets are not spread over periods.
+        For each sense, the maximum number of snippets per period while other periods have some;
+        None if snippets are not spread over periods.
 
     Examples
     --------

@@ -62,29 +62,29 @@ _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "conv
 
 @dataclass(frozen=True, eq=False)
 class About:
-    """What a `Result` is about.
+    """Description of a `Result`.
 
     Attributes
     ----------
     title : str or None
         Printed above the table.
     axes : mapping of str to sequence
-        Names of the axes of its entries, in order, and the labels along each; none where entries
+        Names of the axes of its entries, in order, and the labels along each; empty if the entries
         are single numbers.
     prob : float or None
         Probability of its intervals.
     source : str or None
-        What they rest on, as of `sources.source_of`.
+        What the intervals rest on, as in `sources.source_of`.
     ends : tuple of str
-        Entries that are intervals, with (low, high) on an axis of their own.
+        Entries that are intervals, with (low, high) on an extra axis.
     asides : sequence of str
         Lines below the table that are about the fit.
     lent : bool
-        Whether effective units are those of all periods together.
+        Whether effective units are for all periods together.
     of_units : int or None
-        How many units intervals rest on that are for another sample of them.
+        Number of units that the intervals rest on, if they are for another sample of units.
     units_name : str or None
-        Name of the column that these were given as.
+        Name of the column in which the units were given.
     """
 
     title: str | None = None
@@ -99,10 +99,10 @@ class About:
 
 
 class Result(Bunch):
-    """What a method answers with: named entries, reached as attributes.
+    """Result of a method: named entries, reached as attributes.
 
-    It prints as a table, one row for each answer, without its draws; shows as HTML in notebooks;
-    and becomes a pandas DataFrame.
+    It prints as a table, one row for each answer, without its draws. It shows as HTML in notebooks,
+    and becomes a pandas DataFrame with `to_frame`.
 
     Parameters
     ----------
@@ -112,23 +112,22 @@ class Result(Bunch):
     Attributes
     ----------
     title : str or None
-        What it is about.
+        What the result is about.
     axes : dict of str to list
         Names of the axes of the entries, and the labels along them.
     prob : float or None
         Probability of the intervals.
     of_units : int or None
-        How many units were sampled, where intervals are for another sample of them.
+        Number of units that were sampled, if the intervals are for another sample of units.
     units_name : str or None
-        Name of the column that these were given as, where it had one.
+        Name of the column in which the units were given, if it had one.
     source : str or None
-        What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
-        ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
-        them), ``"vi"`` and ``"laplace"`` (approximations),
-        ``"point"`` (one draw, no interval); behind it
-        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where units that
-        were not seen are, or ``", independent"`` where ``fit`` was told of none and snippets count
-        as independent.
+        What the intervals rest on: ``"units"`` (another sample of documents, speakers, works),
+        ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them),
+        ``"vi"`` and ``"laplace"`` (approximations), ``"point"`` (one draw, no interval). It is
+        followed by ``", vectors"`` if it includes draws of word vectors, and by ``", works"`` if it
+        includes units that were not seen, or ``", independent"`` if ``fit`` was given no units and
+        snippets count as independent.
 
     Examples
     --------
@@ -150,17 +149,17 @@ class Result(Bunch):
 
     @property
     def title(self) -> str | None:
-        """What it is about."""
+        """What the result is about."""
         return self._about.title
 
     @property
     def of_units(self) -> int | None:
-        """How many units were sampled, where its intervals are for another sample of them."""
+        """Number of units that were sampled, if intervals are for another sample of units."""
         return self._about.of_units
 
     @property
     def units_name(self) -> str | None:
-        """Name of the column that these were given as."""
+        """Name of the column in which the units were given."""
         return self._about.units_name
 
     @property
@@ -175,7 +174,7 @@ class Result(Bunch):
 
     @property
     def source(self) -> str | None:
-        """What intervals rest on."""
+        """What the intervals rest on."""
         return self._about.source
 
     def to_frame(self) -> pd.DataFrame:

@@ -22,17 +22,18 @@ _BLOCK_BYTES = 2**20
 class RunningMoments:
     """Mean and covariance of a stream of equally shaped draws.
 
-    The last axis of a draw holds the components of a vector, the axes before it count the
-    vectors: for draws of shape ``(n_words, n_components)`` there is one covariance matrix for each
-    word. Sums are taken in float64 and around the mean (Chan, Golub & LeVeque 1983, eq. 2.1), so
-    that a mean far from zero costs no accuracy. Moments of several chains are joined by `merge`.
+    The last axis of a draw holds the components of a vector, and the axes before it count the
+    vectors: draws of shape ``(n_words, n_components)`` have one covariance matrix for each word.
+    Sums are computed in float64 and around the mean (Chan, Golub & LeVeque 1983, eq. 2.1), so a
+    mean far from zero costs no accuracy. `merge` joins the moments of several chains.
 
     Parameters
     ----------
     shape : tuple of int
         Shape of one draw.
     covariance : bool, default=True
-        Whether to keep covariance matrices, or variances only, in the memory of one draw.
+        Whether to keep covariance matrices. Otherwise only variances are kept, in the memory of one
+        draw.
 
     Attributes
     ----------
@@ -49,8 +50,8 @@ class RunningMoments:
     Notes
     -----
     Symmetric matrices are stored as lower triangles, in ``4 * n_words * n_components *
-    (n_components + 1)`` bytes, besides a buffer of at most 32 MiB (or one draw, if that is larger).
-    A draw takes ``n_words * n_components**2`` multiplications, done by batched matrix products.
+    (n_components + 1)`` bytes, plus a buffer of at most 32 MiB (or one draw, if that is larger). A
+    draw takes ``n_words * n_components**2`` multiplications, done by batched matrix products.
 
     Examples
     --------
@@ -97,7 +98,7 @@ class RunningMoments:
         variance: ArrayLike | None = None,
         count: int = 2,
     ) -> Self:
-        """Make moments whose values are known, as those of an approximation are.
+        """Create moments from known values, such as those of an approximation.
 
         Parameters
         ----------
@@ -205,7 +206,7 @@ class RunningMoments:
             self._flush()
 
     def update_many(self, x: ArrayLike) -> None:
-        """Add draws that are stored along the first axis.
+        """Add draws stacked along the first axis.
 
         Parameters
         ----------
@@ -240,7 +241,7 @@ class RunningMoments:
         Parameters
         ----------
         other : RunningMoments
-            Of the same shape, and with covariances or without like this one. It is not changed.
+            Has the same shape, and keeps covariances or not, like this one. It is not changed.
 
         Returns
         -------
@@ -252,7 +253,7 @@ class RunningMoments:
         ValueError
             If shapes differ, or one keeps covariances and the other does not.
         TypeError
-            If ``other`` is no `RunningMoments`.
+            If ``other`` is not a `RunningMoments`.
 
         Examples
         --------

@@ -38,12 +38,12 @@ _FEWEST_DRAWS = 4
 
 
 def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarray:
-    """Highest density interval of draws: the narrowest one that holds ``prob`` of them.
+    """Return the highest density interval: the narrowest one that contains ``prob`` of the draws.
 
     Parameters
     ----------
     x : array-like
-        Draws along one axis; float32 and float64 are kept, other types become float64.
+        Draws along one axis; float32 and float64 are kept, other dtypes become float64.
     prob : float, default=0.9
         Probability in the interval, strictly between 0 and 1.
     axis : int, default=0
@@ -53,7 +53,7 @@ def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarra
     -------
     ndarray of shape (..., 2)
         ``(low, high)`` in the last axis; the axes before it are those of ``x`` without ``axis``.
-        Both are NaN where a draw is NaN; both are the draw where there is only one.
+        Both are NaN if a draw is NaN, and both are the draw if there is only one.
 
     Raises
     ------
@@ -62,8 +62,8 @@ def hdi_interval(x: ArrayLike, *, prob: float = 0.9, axis: int = 0) -> np.ndarra
 
     Notes
     -----
-    The window spans ``floor(prob * n) + 1`` of the ``n`` sorted draws, the convention of
-    ``arviz_stats.hdi(method="nearest")``; the first of equally narrow windows is taken.
+    The window spans ``floor(prob * n) + 1`` of the ``n`` sorted draws, as in
+    ``arviz_stats.hdi(method="nearest")``. Of equally narrow windows, the first is used.
 
     Examples
     --------
@@ -136,19 +136,19 @@ def summarise(draws: np.ndarray, prob: float, **more: Any) -> Bunch:
 def interval_errors(draws: np.ndarray, prob: float, n_chains: int | None = None) -> np.ndarray:
     """Monte Carlo standard errors of the ends of highest density intervals.
 
-    By a bootstrap of as many independent draws as the draws are worth at the ends. The error of a
-    quantile would be half of it: the narrowest of all windows varies more than its ends do as
-    quantiles. Right to a tenth for independent draws, up to half too large where chains are
-    strongly autocorrelated.
+    A bootstrap of as many independent draws as the effective sample size at the ends. The error of
+    a quantile would be half of it, as the narrowest of all windows varies more than a quantile
+    does. Correct to a tenth for independent draws, up to half too large if chains are strongly
+    autocorrelated.
 
     Parameters
     ----------
     draws : ndarray of shape (n_draws, ...)
-        Those of one chain after those of another.
+        Draws, one chain after the other.
     prob : float
         Probability in the interval.
     n_chains : int, optional
-        Chains they are from; None for independent draws.
+        Number of chains; None for independent draws.
 
     Returns
     -------

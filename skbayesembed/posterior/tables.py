@@ -155,8 +155,8 @@ class Column(NamedTuple):
 class Table:
     """A table of answers, one in each row.
 
-    It prints as text, shows as HTML in notebooks, and becomes a pandas DataFrame. Subclasses say
-    what columns, title and notes there are.
+    It prints as text, shows as HTML in notebooks, and becomes a pandas DataFrame with `to_frame`.
+    Subclasses define the columns, title and notes.
 
     Attributes
     ----------
@@ -165,14 +165,13 @@ class Table:
     n_draws : int or None
         Number of draws behind the figures: 1 for a point estimate, None if it is not known.
     source : str or None
-        What intervals rest on: ``"units"`` (another sample of documents, speakers, works),
-        ``"units and features"`` (of `regress`, what is not known of the features besides),
-        ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` where a fit warned of
-        them), ``"vi"`` and ``"laplace"`` (approximations),
-        ``"point"`` (one draw, no interval); None if it is not known; behind it
-        ``", vectors"`` where draws of word vectors are in it, and ``", works"`` where units that
-        were not seen are, or ``", independent"`` where ``fit`` was told of none and snippets count
-        as independent.
+        What the intervals rest on: ``"units"`` (another sample of documents, speakers, works),
+        ``"units and features"`` (for `regress`, also the uncertainty of the features), ``"model"``
+        or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them), ``"vi"`` and
+        ``"laplace"`` (approximations), ``"point"`` (one draw, no interval); None if unknown. It is
+        followed by ``", vectors"`` if it includes draws of word vectors, and by ``", works"`` if it
+        includes units that were not seen, or ``", independent"`` if ``fit`` was given no units and
+        snippets count as independent.
 
     Examples
     --------
@@ -291,7 +290,8 @@ class Table:
         Parameters
         ----------
         max_rows : int or None, default=20
-            Of a longer table the first and last rows are shown; None shows every row.
+            Number of rows to show; of a longer table, only the first and last rows are shown. None
+            shows every row.
 
         Returns
         -------
@@ -387,7 +387,7 @@ class Table:
 class Summary(Table):
     """A table of posterior summaries, one row for each entry of the parameters.
 
-    A column is an attribute, ``summary.rhat``, and can be had by name, ``summary["rhat"]``.
+    Columns are reached as attributes, ``summary.rhat``, or by name, ``summary["rhat"]``.
 
     Attributes
     ----------
@@ -400,13 +400,13 @@ class Summary(Table):
     mcse : ndarray of shape (n_rows,)
         Monte Carlo standard error of the mean.
     ess_bulk, ess_tail : ndarray of shape (n_rows,)
-        Effective sample sizes of the centre and of the 5 % and 95 % quantiles.
+        Effective sample sizes for the center and for the 5 % and 95 % quantiles.
     rhat : ndarray of shape (n_rows,)
-        Rank-normalised split R-hat.
+        Rank-normalized split R-hat.
     prob : float
         Probability in the interval.
     facts : tuple of str
-        What else is to be known of the run, printed below.
+        Further facts about the run, printed below the table.
     columns : tuple of str
         Names of the columns, in order.
 

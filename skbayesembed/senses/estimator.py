@@ -45,80 +45,82 @@ class DiSCSenseModel(
 ):
     r"""Posterior of the senses of one word over time and genre.
 
-    A snippet consists of the words around one use of the word, and has one sense z. Prevalences
-    of senses depend on genre g and period t, probabilities of words on sense k and period t:
+    A snippet is the words around one use of the word, and has one sense z. The prevalences of the
+    senses depend on genre g and period t. The probabilities of words depend on sense k and period
+    t:
 
         p(z = k) = softmax_k(phi[g, t]),   p(word v | z = k) = softmax_v(psi[k, t])
 
     In ``model="disc"`` (Zafar & Nicholls 2022) ``psi[k, t] = chi[k] + theta[t]``, with Gaussian
-    priors that are autoregressions over periods.
+    autoregressions over periods as priors.
 
     Parameters
     ----------
     n_senses : int, default=2
         Number of senses K.
     model : {"disc", "gasc", "scan", "interaction", "edisc"}, default="disc"
-        ``"gasc"``: every word's logit follows a random walk over periods under each sense.
-        ``"scan"``: the same with one genre; those given are merged. ``"interaction"``: DiSC with
-        deviations of each sense and period, shrunk towards none. ``"edisc"``: DiSC with word
-        vectors, ``embedding``: words that are alike are alike under a sense (see Notes).
+        ``"gasc"``: under each sense, the logit of every word follows a random walk over periods.
+        ``"scan"``: the same with one genre; genres that are given are merged. ``"interaction"``:
+        DiSC plus deviations for each sense and period, which are shrunk toward zero. ``"edisc"``:
+        DiSC with word vectors from ``embedding``, so that similar words behave similarly under a
+        sense (see Notes).
     embedding : mapping, path, fitted estimator, array or None, default=None
-        Vectors of words, of ``model="edisc"`` alone: a dict or gensim's KeyedVectors; the path of a
-        file in word2vec's formats or GloVe's; a fitted `BayesianSGNS`, wrapped in scikit-learn's
-        FrozenEstimator where this estimator is cloned, which stands for its posterior means
-        ``rho_``; or, for count matrices, an array with a row for each column. A mapping or file
-        finds the columns of a count matrix by their names (x0, x1, ... without names). Words
-        without a vector are kept (see Notes).
+        Word vectors, for ``model="edisc"`` only: a dict or gensim's KeyedVectors; the path of a
+        file in word2vec's or GloVe's format; a fitted `BayesianSGNS`, whose posterior means
+        ``rho_`` are used (wrap it in scikit-learn's FrozenEstimator if this estimator is cloned);
+        or, for count matrices, an array with a row for each column. A mapping or file is matched to
+        a count matrix by its column names (x0, x1, ... without names). Words without a vector are
+        kept (see Notes).
     embedding_draws : int or None, default=None
-        Of ``model="edisc"`` with a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a
-        `DynamicSGNS`: the posterior is the average of those given so many joint draws of the word
-        vectors, which brings their uncertainty into all intervals; ``draws`` is a multiple of it.
-        The cost is that of so many warm-ups, and of the first question of the embedding where
-        its ``uncertainty`` is ``"documents"`` (see its ``estimate_cost``); modes are looked for
-        once. None takes the posterior means for known.
+        For ``model="edisc"`` with a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a
+        `DynamicSGNS`: number of joint draws of the word vectors over which the posterior is
+        averaged, so that all intervals include the uncertainty of the vectors. ``draws`` must be a
+        multiple of it. It costs one warm-up for each draw of the vectors, plus the first question
+        of the embedding if its ``uncertainty`` is ``"documents"`` (see its ``estimate_cost``).
+        Modes are searched for only once. None treats the posterior means as known.
     solver : {"hmc", "gibbs", "vi", "laplace", "map"}, default="hmc"
-        ``"hmc"`` sums over the senses of snippets (eq. 9), ``"gibbs"`` draws them (not for
+        ``"hmc"`` sums over the senses of snippets (eq. 9) and ``"gibbs"`` draws them (not for
         ``model="interaction"`` and ``"edisc"``); both sample the posterior. ``"vi"`` approximates
         it by independent Gaussians around its heaviest mode, ``"laplace"`` by the Gaussian at the
-        point of largest density there, ``"map"`` finds a mode.
+        point of highest density there. ``"map"`` finds a mode.
     kernel : str, default="auto"
-        How samplers move. With ``"hmc"``: ``"hmc"`` (what ``"auto"`` takes) follows trajectories of
-        about one length in coordinates in which the mode is round; ``"nuts"`` those of the
-        No-U-Turn sampler in the same coordinates; ``"blockwise"`` is the sampler of the paper,
-        mixed MALA and HMC moves of blocks of logits (not for ``model="interaction"`` and
-        ``"edisc"``). With ``"gibbs"``: ``"metropolis"`` (what ``"auto"`` takes) proposes all logits
-        of a word at once from the Gaussian of a Newton step; ``"polya-gamma"`` and ``"uniform"``
-        draw them by way of auxiliary variables (Appendix B); ``"approximate"`` (Chen et al. 2013)
-        is not exact.
+        How the samplers move. With ``"hmc"``: ``"hmc"`` (used by ``"auto"``) follows trajectories
+        of about one length, in coordinates in which the mode is round; ``"nuts"`` is the No-U-Turn
+        sampler in the same coordinates; ``"blockwise"`` is the sampler of the paper, which mixes
+        MALA and HMC moves of blocks of logits (not for ``model="interaction"`` and ``"edisc"``).
+        With ``"gibbs"``: ``"metropolis"`` (used by ``"auto"``) proposes all logits of a word at
+        once from the Gaussian of a Newton step; ``"polya-gamma"`` and ``"uniform"`` draw them with
+        auxiliary variables (Appendix B); ``"approximate"`` (Chen et al. 2013) is not exact.
     n_periods : int or None, default=None
-        Cut times into this many periods of equal length.
+        Cut the times into this many periods of equal length.
     bins : array-like or None, default=None
-        Ends of the periods, one more than there are periods. A time equal to an end belongs to the
-        later period, one equal to the last end to the last period. With neither, times are integers
-        or dates, and each integer or calendar year from the first to the last is a period.
+        Edges of the periods, one more than there are periods. A time equal to an edge belongs to
+        the later period, and one equal to the last edge to the last period. With neither ``bins``
+        nor ``n_periods``, times are integers or dates, and each integer or calendar year from the
+        first to the last is a period.
     prior : SensePrior or None, default=None
-        How large the logits of prevalences and of words are a priori and how fast they change over
-        periods. None is ``SensePrior()``, whose defaults are the paper's values;
-        with ``units`` the variance of the steps of prevalences is learned.
+        How large the logits of prevalences and of words are a priori, and how fast they change over
+        periods. None is ``SensePrior()``, whose defaults are the paper's values; with ``units``,
+        the variance of the steps of prevalences is learned.
     likelihood_power : float in (0, 1] or "auto", default=1.0
-        Power of the likelihood of the snippets in the posterior. Below 1 snippets count for less
-        than so many independent ones, as they may where words of a snippet depend on each other or
-        snippets come from few units: intervals widen (Zafar & Nicholls 2024). Probabilities of
-        senses and of words given parameters are those of the model whatever it is. Not below 1 with
-        ``solver="gibbs"`` and ``kernel="blockwise"``. ``"auto"`` takes that of 0.02, 0.05, 0.1,
-        0.2, 0.5 and 1 under which a fifth of the ``units``, or of the snippets where units
-        are not known, is most probable given the others, by a chain for each from the heaviest of
-        the modes that four starts find.
+        Power of the likelihood of the snippets in the posterior. Below 1, snippets count for less
+        than as many independent ones, and intervals widen (Zafar & Nicholls 2024). This suits words
+        of a snippet that depend on each other, and snippets from few units. Given the parameters,
+        the probabilities of senses and of words do not depend on it. Not below 1 with
+        ``solver="gibbs"`` and ``kernel="blockwise"``. ``"auto"`` tries 0.02, 0.05, 0.1, 0.2, 0.5
+        and 1, and takes the power under which a held-out fifth of the ``units`` (of the snippets,
+        if units are not known) is most probable. It runs one chain for each power, from the
+        heaviest mode that four starts find.
     n_starts : int or "auto", default="auto"
-        Number of annealed starts from which modes of the posterior are looked for; chains and
-        approximations then start from the heaviest mode. With ``"auto"`` there are 24, and 24 more,
-        up to 96, until those that met a mode of their own are less than 5 % of all (about the
-        probability that another start meets a mode that none has met; Good 1953) and the densest
-        mode was met twice. From 24 starts on, two senses exchange their snippets from a period on,
-        or within one, beginning at the densest starts and at the heaviest mode, as long as that
-        leads to denser modes; of three senses or more, two are also joined and one is divided, from
-        the heaviest mode on. For ``"map"``: number of searches, the best of which is taken; 24
-        with ``"auto"``.
+        Number of annealed starts that search for modes of the posterior. Chains and approximations
+        then start from the heaviest mode. ``"auto"`` makes 24, and 24 more at a time up to 96,
+        until the densest mode was found twice and fewer than 5 % of the starts ended in a mode that
+        no other start found (about the probability that another start finds a new mode; Good 1953).
+        With 24 starts or more, two senses also exchange their snippets, from some period on or
+        within one, beginning at the densest starts and at the heaviest mode, for as long as this
+        leads to denser modes; with three senses or more, two are also merged and one is split,
+        beginning at the heaviest mode. For ``"map"``: number of searches, of which the best is
+        taken; ``"auto"`` is 24.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for snippets given as strings.
     lowercase : bool, default=True
@@ -128,48 +130,47 @@ class DiSCSenseModel(
     token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Part of the analyzer.
     min_count : int, default=1
-        Words seen less often are dropped. With 1 every column of a count matrix stays, seen or
-        not, so that folds of the data have the same words.
+        Drop words that occur less often. With 1, all columns of a count matrix stay, even empty
+        ones, so that folds of the data have the same words.
     max_features : int or None, default=None
         Keep only the most frequent words.
     feature_names : list of str or None, default=None
-        Words of the columns where X is a count matrix; None takes the names of its columns, where
-        it is a DataFrame.
+        Words of the columns if X is a count matrix. None uses the column names of a DataFrame.
     draws, warmup, chains, thin : int, default=1000, 200, 4, 2
-        Each of ``chains`` chains makes ``warmup`` transitions that are discarded, and then
-        ``draws`` draws that are ``thin`` transitions apart.
+        Each of ``chains`` chains makes ``warmup`` transitions that are discarded, and then records
+        ``draws`` draws, ``thin`` transitions apart.
     keep_draws : {"auto", "all"}, default="auto"
-        ``"auto"`` records all draws up to 1 GiB; beyond, evenly spaced ones and running means
-        over all.
+        ``"auto"`` records all draws up to 1 GiB; beyond that, evenly spaced draws, and running
+        means over all.
     target_accept : float or None, default=None
-        Of ``"hmc"``: mean acceptance that the step size is adapted to, between 0 and 1. None is
-        0.65 for ``model="disc"``, and 0.8 for other models and for ``kernel="nuts"``.
-        ``kernel="blockwise"`` has targets of its own.
+        For ``"hmc"``: mean acceptance rate to which the step size is adapted, between 0 and 1. None
+        is 0.65 for ``model="disc"``, and 0.8 for other models and for ``kernel="nuts"``.
+        ``kernel="blockwise"`` has its own targets.
     max_iter : int, default=1000
-        Most iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
+        Maximum number of iterations of ``"map"``, ``"laplace"`` and ``"vi"``.
     tol : float, default=1e-8
         Relative tolerance. The search for a mode ends when the largest entry of the gradient has
-        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
-        raises it by less than 100 times this share of it. The bound of this estimator is noisy,
-        and its ascent ends when the noise is larger than the rise, whatever ``tol``.
+        fallen to this fraction of its value at the start. The ascent of the bound (``"vi"``) ends
+        when a sweep raises it by less than 100 times this fraction; as the bound of this estimator
+        is noisy, the ascent also ends, whatever ``tol``, when the noise is larger than the rise.
     checkpoint : str, path-like or None, default=None
-        A folder to which the state of the fit is written about every 30 seconds: chains with their
-        draws, the ascent of ``"vi"``. If the fit is ended, by whatever means, the same call goes on
-        from there, and its draws are those of a fit that was never ended. Files are named after a
-        digest of data, parameters and seed, so that fits share a folder; they are removed when
-        their fit is done. It needs a ``random_state``.
+        Folder to which the state of the fit is written about every 30 seconds: chains with their
+        draws, or the ascent of ``"vi"``. If the fit is interrupted in any way, the same call
+        continues from there, with the same draws as a fit that was never interrupted. Files are
+        named after a digest of data, parameters and seed, so that fits can share a folder. They are
+        removed when their fit is done. Needs a ``random_state``.
     warm_start : bool, default=False
-        Files of ``checkpoint`` stay when the fit is done, and a call with more ``draws``, all else
-        being the same, appends to those that were made: the draws are those of a fit that was asked
-        for all of them at once.
+        Keep the files of ``checkpoint`` when the fit is done. A call with more ``draws``, and all
+        else the same, then appends to the existing draws; the result is the same as asking for all
+        of them at once.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
         Chains run in parallel.
     verbose : int, default=0
-        1 shows what the fit is going to cost (see `estimate_cost`), when a search adds starts, its
-        modes, the progress of the chains and the time left for all of them. Whatever it is, a note
-        on the standard error stream says that numba is compiling, where it takes longer than two
+        With 1, show the expected cost of the fit (see `estimate_cost`), when a search adds starts,
+        the modes that were found, the progress of the chains and the time left for all of them. At
+        any setting, a note on the standard error stream says if numba compiles for more than two
         seconds.
 
     Attributes
@@ -177,63 +178,63 @@ class DiSCSenseModel(
     posterior_ : Posterior
         Draws of ``prevalence`` (chain, draw, n_genres, n_periods, n_senses) and of the logits of
         words: ``chi`` (..., n_senses, n_words) and ``theta`` (..., n_periods, n_words), or ``psi``
-        (..., n_senses, n_periods, n_words). Of ``model="edisc"``: ``chi`` (..., n_senses, n_dims),
+        (..., n_senses, n_periods, n_words). For ``model="edisc"``: ``chi`` (..., n_senses, n_dims),
         ``theta`` (..., n_periods, n_dims) and ``sigma`` (..., n_words). Senses are aligned across
-        draws and chains. Where ``fit`` was told of units: ``phi`` (..., n_genres, n_periods,
-        n_senses) and ``works`` (..., n_units, n_senses), logits of prevalence and what units add to
-        them, and ``work_sd`` (...), the deviation of the latter.
+        draws and chains. If ``fit`` was given units, also ``phi`` (..., n_genres, n_periods,
+        n_senses), the prevalence logits, ``works`` (..., n_units, n_senses), what each unit adds to
+        them, and ``work_sd`` (...), the standard deviation of ``works``.
     prevalence_ : ndarray of shape (n_senses, n_genres, n_periods)
-        Posterior means of prevalences; where ``fit`` was told of units, of means over all units
-        that there might be.
+        Posterior means of prevalences. If ``fit`` was given units, they are means over the
+        population of units.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict
-        Word to place in ``words_``.
+        Maps each word to its index in ``words_``.
     periods_ : Periods
-        One period where ``fit`` got no times.
+        The periods; a single one if ``fit`` got no times.
     genres_ : ndarray of shape (n_genres,) or None
-        Labels of the genres; None where ``fit`` got none, or merged them.
+        Labels of the genres; None if ``fit`` got none, or merged them.
     units_ : ndarray of shape (n_units,) or None
-        Labels of the units; None where ``fit`` got none.
+        Labels of the units; None if ``fit`` got none.
     units_name_ : str or None
-        What the column of units is called (as of ``df["speaker"]``), which sentences and tables
-        say; None where it has no name.
+        Name of the column of units (such as that of ``df["speaker"]``), used in sentences and
+        tables; None if it has no name.
     likelihood_power_ : float
         Power of the likelihood in the posterior.
     likelihood_power_scores_, likelihood_power_checks_ : dict
-        Of ``likelihood_power="auto"``, for each power that was tried: mean log predictive
-        probability of a snippet held out; p-value of the posterior predictive check of the log
-        likelihood, by snippets that were not.
+        For ``likelihood_power="auto"``, for each power that was tried: mean log predictive
+        probability of a held-out snippet; p-value of the posterior predictive check of the log
+        likelihood, on the snippets that were not held out.
     likelihood_power_unrejected_ : float or None
-        Of ``likelihood_power="auto"``: the lowest power that this check does not reject at 10 %,
-        which Zafar & Nicholls (2024) would take; None where it rejects all.
+        For ``likelihood_power="auto"``: the lowest power that this check does not reject at 10 %,
+        which Zafar & Nicholls (2024) would choose; None if it rejects all.
     vectors_ : ndarray of shape (n_words, n_dims) or None
-        Of ``model="edisc"``: word vectors as the model takes them (see Notes).
+        For ``model="edisc"``: word vectors as the model uses them (see Notes).
     vector_draws_ : ndarray of shape (embedding_draws, n_words, n_dims) or None
-        Of ``embedding_draws``: draw ``i`` of each chain is one with vectors
+        With ``embedding_draws``: draw ``i`` of each chain was made with vectors
         ``i % embedding_draws``.
     modes_ : sequence of Mode
         Modes of the posterior that were found, the heaviest first, with their ``share`` of it,
-        ``log_likelihood``, ``n_starts`` that ended in each, and log ``mass``, which is None where
-        a single mode was found; empty for ``"map"``.
+        ``log_likelihood``, the number ``n_starts`` of starts that ended there, and log ``mass``,
+        which is None if only one mode was found. Empty for ``"map"``.
     n_iter_ : int
         Iterations of ``"map"``, ``"laplace"`` and ``"vi"``; 1 for samplers.
     approximation_ : ReadApproximation
-        Of ``"vi"`` and ``"laplace"``: ``mean``, a dict of the arrays of ``posterior_`` at the mean
+        For ``"vi"`` and ``"laplace"``: ``mean``, a dict of the arrays of ``posterior_`` at the mean
         of the Gaussian, and ``sample(n, rng)``, a dict of independent draws of them. The Gaussian
         itself, in the coordinates of the model, is ``approximation_.flat``.
     elbo_ : ndarray of shape (n_windows,)
-        Of ``"vi"``: the bound on the log evidence, up to a constant, averaged over windows of
+        For ``"vi"``: the bound on the log evidence, up to a constant, averaged over windows of
         iterations.
     n_features_in_, feature_names_in_
-        As in scikit-learn, where fitted on a count matrix.
+        As in scikit-learn, if fitted on a count matrix.
 
     Raises
     ------
     ValueError
-        For a parameter or input that is not allowed, before any work.
+        For a parameter or input that is not allowed, before any computation.
     MemoryError
-        If the draws would not fit.
+        If the draws would not fit in memory.
 
     See Also
     --------
@@ -241,27 +242,27 @@ class DiSCSenseModel(
 
     Notes
     -----
-    Where ``times`` or ``genres`` are not given to a method that reads new snippets, as
-    scikit-learn's searches do unless metadata routing is enabled, the snippet is a mixture over
-    periods or genres with their shares of the training snippets as weights.
+    Methods that read new snippets average over periods or genres if ``times`` or ``genres`` are not
+    given, with weights that are the shares of the training snippets. This is also what happens in
+    scikit-learn's searches unless metadata routing is enabled.
 
     Words of new snippets that are not in the vocabulary are left out.
 
-    Where ``fit`` is told the ``units`` w that snippets are from (works, authors, speakers),
-    prevalences are ``softmax_k(phi[g, t] + u[w])``, with independent normal ``u`` whose deviation s
-    is learned; its prior is half-normal, with the scale ``work_scale`` of the prior. A unit may
-    have snippets in several periods and genres. ``prevalence`` is the mean over units, seen or not,
-    E softmax(phi + u); `prevalence_interval` and `prevalence_info` also tell of the units seen, or
-    of a new one.
+    If ``fit`` is given the ``units`` w of the snippets (works, authors, speakers), prevalences are
+    ``softmax_k(phi[g, t] + u[w])``. The ``u`` are independent and normal, and their standard
+    deviation s is learned, with a half-normal prior of scale ``work_scale`` (see `SensePrior`). A
+    unit may have snippets in several periods and genres. ``prevalence`` is the mean over all units,
+    seen or not, E softmax(phi + u). `prevalence_interval` and `prevalence_info` also report on the
+    units seen, or on a new one.
 
-    In ``model="edisc"`` (Zafar & Nicholls 2023) logits of words are ``psi[k, t] = rho (chi[k] +
-    theta[t]) + sigma``, with given vectors rho (n_words, n_dims): senses and periods weight their
-    dimensions, and ``sigma``, with independent normal priors, is what they do not explain of a
-    word's frequency. Vectors are centred at their mean over training tokens, scaled so that the
-    median squared distance of two words is one, and turned to the principal axes of the tokens,
-    none of which changes the model: ``vectors_``. Words without a vector are put at the mean, so
-    that ``sigma`` alone tells them from others, and they tell no sense from another but by being
-    rarer or more frequent than words with a vector.
+    In ``model="edisc"`` (Zafar & Nicholls 2023) the logits of words are ``psi[k, t] = rho (chi[k] +
+    theta[t]) + sigma``, with given vectors rho (n_words, n_dims). Senses and periods weight the
+    dimensions of the vectors. ``sigma``, with independent normal priors, is the part of a word's
+    frequency that they do not explain. The vectors are centered at their mean over training tokens,
+    scaled so that the median squared distance between two words is one, and rotated to the
+    principal axes of the tokens, which does not change the model; the result is ``vectors_``. Words
+    without a vector are put at the mean. Only ``sigma`` distinguishes them from each other, and
+    they distinguish senses only by being rarer or more frequent than words with a vector.
 
     References
     ----------
@@ -376,7 +377,7 @@ class DiSCSenseModel(
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> Self:
-        """Learn the posterior.
+        """Fit the model: learn the posterior from snippets.
 
         Parameters
         ----------
@@ -384,16 +385,16 @@ class DiSCSenseModel(
             Snippets without the word itself, as a count matrix (sparse, dense, DataFrame), as
             strings or as token lists. A snippet may be empty.
         y : array-like of shape (n_snippets,), optional
-            Senses that are known, integers from 0 to ``n_senses - 1``; -1 or NaN where not. In a
-            `Pipeline` that ends in a classifier, its ``y`` is what comes here.
+            Known senses, integers from 0 to ``n_senses - 1``; -1 or NaN where unknown. In a
+            `Pipeline` that ends in a classifier, the classifier's ``y`` arrives here.
         times : array-like of shape (n_snippets,), optional
-            Numbers or dates (also as ISO texts). A period may have no snippets.
+            Numbers or dates (also as ISO strings). A period may have no snippets.
         genres : array-like of shape (n_snippets,), optional
-            Labels. ``model="scan"`` takes them all as one genre.
+            Labels of the genres. ``model="scan"`` merges them into one.
         units : array-like of shape (n_snippets,), optional
-            Labels of the works, authors, or whatever snippets were sampled by. Prevalences then
-            differ from unit to unit, and intervals know that snippets of one unit are not
-            independent (see Notes). Not with ``solver="gibbs"`` and ``kernel="blockwise"``.
+            Labels of the works, authors, or other units by which snippets were sampled. Prevalences
+            then differ between units, and intervals allow for the dependence of snippets of one
+            unit (see Notes). Not with ``solver="gibbs"`` and ``kernel="blockwise"``.
 
         Returns
         -------
@@ -450,21 +451,21 @@ class DiSCSenseModel(
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> Cost:
-        """What ``fit`` would cost with these data and settings on this machine, without fitting.
+        """Estimate the cost of ``fit`` with these data and settings on this machine.
 
-        All data are read and counted, and every part of a fit is run for a moment and scaled: a
-        few seconds, more where there is much text or single steps take that long, on large text up
-        to a fifth of what is estimated.
+        Reads and counts all data, then runs every part of a fit for a moment and extrapolates. This
+        takes a few seconds, or more if there is much text or single steps are slow; on large text,
+        up to a fifth of the estimated time.
 
         Parameters
         ----------
         X, y, times, genres, units
-            As in ``fit``, whose errors it raises.
+            As in ``fit``; the same errors are raised.
 
         Returns
         -------
         Cost
-            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+            A table of the parts, with the totals ``seconds``, ``cpu_seconds`` and ``bytes``.
 
         Examples
         --------
@@ -488,7 +489,7 @@ class DiSCSenseModel(
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Fit to X, then transform it.
+        """Fit to X, then return the probabilities of its senses.
 
         Parameters
         ----------
@@ -520,28 +521,28 @@ class DiSCSenseModel(
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Probabilities of the senses of snippets.
+        """Return the probabilities of the senses of snippets.
 
         Parameters
         ----------
         X : snippets, as in ``fit``
         times, genres : array-like of shape (n_snippets,), optional
-            Averaged over where not given, with shares of the training snippets as weights.
+            If not given, averaged over, weighted by their shares of the training snippets.
         units : array-like of shape (n_snippets,), optional
-            Units of the snippets, where ``fit`` was told of units: those that it saw have
-            prevalences of their own. Other units, and all where not given, are averaged over all
-            that there might be, each snippet by itself.
+            Units of the snippets, if ``fit`` was given units. Units seen in ``fit`` have their own
+            prevalences. For other units, or if not given, each snippet is averaged over the
+            population of units, independently of the others.
 
         Returns
         -------
         ndarray of shape (n_snippets, n_senses)
-            Posterior means of eq. 5. Senses that ``fit`` was told are not taken into account.
+            Posterior means of eq. 5. Known senses given to ``fit`` are not taken into account.
 
         Raises
         ------
         ValueError
-            If a time is outside of the periods of ``fit``, a genre is not among its genres, or
-            units are given without times or genres.
+            If a time is outside the periods of ``fit``, a genre is not among its genres, or units
+            are given without times or genres.
 
         Examples
         --------
@@ -561,7 +562,7 @@ class DiSCSenseModel(
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Most probable senses of snippets.
+        """Return the most probable sense of each snippet.
 
         Parameters
         ----------
@@ -591,7 +592,7 @@ class DiSCSenseModel(
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Probabilities of senses as features; the same as ``predict_proba``.
+        """Return the probabilities of senses as features; the same as ``predict_proba``.
 
         Parameters
         ----------
@@ -626,7 +627,7 @@ class DiSCSenseModel(
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Log posterior predictive probability of each snippet's words.
+        """Return the log posterior predictive probability of each snippet's words.
 
         Parameters
         ----------
@@ -636,8 +637,8 @@ class DiSCSenseModel(
         Returns
         -------
         ndarray of shape (n_snippets,)
-            Log mean over draws of eq. 9, of the words in the order in which they stand; 0 for a
-            snippet without known words.
+            Log of the mean of eq. 9 over draws, for the words in their order; 0 for a snippet
+            without known words.
 
         Examples
         --------
@@ -660,10 +661,10 @@ class DiSCSenseModel(
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> float:
-        """Mean log posterior predictive probability per snippet.
+        """Return the mean log posterior predictive probability per snippet.
 
-        Words outside the vocabulary are left out: scores compare between models with the same
-        words.
+        Words outside the vocabulary are left out, so scores are comparable only between models with
+        the same words.
 
         Parameters
         ----------
@@ -704,25 +705,25 @@ class DiSCSenseModel(
     ) -> tuple[sparse.csr_array, np.ndarray]:
         """Draw snippets from the posterior predictive distribution.
 
-        Each snippet comes from a draw of the posterior of its own, and has as many words as a
-        training snippet taken at random.
+        Each snippet comes from its own draw of the posterior, and has as many words as a training
+        snippet chosen at random.
 
         Parameters
         ----------
         n_samples : int, default=1
         times, genres : array-like of shape (n_samples,) or one for all, optional
-            Drawn by the shares of training snippets where not given.
+            If not given, drawn according to their shares of the training snippets.
         units : array-like of shape (n_samples,) or one for all, optional
-            As in ``predict_proba``; a snippet of no unit that ``fit`` saw comes from one of its
-            own.
+            As in ``predict_proba``; a snippet without a unit seen in ``fit`` comes from a new unit
+            of its own.
         random_state : int, RandomState instance or None, default=None
-            None takes the estimator's.
+            None uses the estimator's.
 
         Returns
         -------
         X : csr_array of shape (n_samples, n_features)
-            Counts, in the columns of the matrix given to ``fit``; of ``words_`` where that was
-            text.
+            Counts, in the columns of the matrix given to ``fit``, or in the order of ``words_`` if
+            ``fit`` was given text.
         senses : ndarray of int of shape (n_samples,)
 
         Examples

@@ -23,7 +23,7 @@ _CHANGED = (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SenseTable(Table):
-    """The senses in rows. Columns are also reached by name: ``table["share"]``.
+    """Table of the senses, one row each. Columns are also reached by name: ``table["share"]``.
 
     Attributes
     ----------
@@ -32,22 +32,22 @@ class SenseTable(Table):
     interval : ndarray of shape (n_senses, 2)
         Highest density intervals of the shares.
     nearest : ndarray of int of shape (n_senses,)
-        The sense whose words are most alike; -1 where there is only one.
+        The sense whose words are most similar; -1 if there is only one.
     overlap : ndarray of shape (n_senses,)
-        Overlap with it, as of ``overlaps``.
+        Overlap with the ``nearest`` sense, from ``overlaps``.
     overlaps : ndarray of shape (n_senses, n_senses)
-        What two senses have in common: the sum over words of the smaller of their posterior mean
+        Overlap of two senses: the sum over words of the smaller of their posterior mean
         probabilities, averaged over periods; 0 for senses without a common word, 1 for equal ones.
     lasting : ndarray of shape (n_senses,)
-        What the words of a sense in the first and the last period with snippets have in common, in
-        the same way; 1 where there is one period. Where it is below ``overlap``, one sense may hold
-        what were different ones at different times.
+        Overlap of the words of a sense between the first and the last period with snippets,
+        computed in the same way; 1 if there is one period. If it is below ``overlap``, the sense
+        may combine different senses at different times.
     words : ndarray of str of shape (n_senses, n)
-        Words that tell the sense from the others, by relevance (Sievert & Shirley 2014).
+        Words that distinguish the sense from the others, by relevance (Sievert & Shirley 2014).
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws behind the figures; 1 for a point estimate.
 
     Examples
     --------

@@ -213,31 +213,31 @@ class ComparisonMixin:
         units: ArrayLike | None = None,
         pointwise: bool = True,
     ) -> Result:
-        """Expected log predictive density of left-out snippets, by PSIS-LOO.
+        """Estimate the expected log predictive density of left-out snippets, by PSIS-LOO.
 
-        To compare numbers of senses or models without further fits, where Pareto shapes allow it;
-        `metrics.score_units`, which holds out units, comes first. A few milliseconds a snippet with
-        4000 draws.
+        Compares numbers of senses, or models, without further fits, if the Pareto shapes allow it.
+        Prefer `metrics.score_units`, which holds out units. Takes a few milliseconds per snippet
+        with 4000 draws.
 
         Parameters
         ----------
         X, y, times, genres, units
-            What ``fit`` was given: the snippets themselves are not kept.
+            What ``fit`` was given; the estimator does not keep the snippets.
         pointwise : bool, default=True
-            Whether densities of single snippets are returned, which `metrics.compare_models` takes.
+            Whether to return the densities of single snippets, which `metrics.compare_models`
+            needs.
 
         Returns
         -------
         Result
             ``elpd`` (a sum over snippets), its ``se``, ``p_loo``, ``pointwise`` (n_snippets,),
-            ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, their ``rows`` in X, and, where
+            ``pareto_k``, ``good_k``, ``bad_share``, ``n_snippets``, their ``rows`` in X, and, if
             there are any, ``n_without_words``, the number of snippets without known words, which
-            tell nothing and are left out; whether chains have ``converged``, and how many modes of
-            the posterior matter (``modes_that_matter``): the table says so where they have not, and
-            where there are several. Snippets of known sense count with their sense. Where ``fit``
-            was told of units, their number is ``n_units``; a snippet is left out and the rest of
-            its unit is not: how well units are predicted that are left out whole,
-            `metrics.score_units` tells.
+            are left out. ``converged``: whether the chains have; ``modes_that_matter``: how many
+            modes of the posterior matter; the table says so if chains have not converged or several
+            modes matter. Snippets of known sense count with their sense. If ``fit`` was given
+            units, ``n_units`` is their number. PSIS-LOO leaves out a snippet but not the rest of
+            its unit; `metrics.score_units` says how well whole left-out units are predicted.
 
         Raises
         ------
@@ -247,7 +247,7 @@ class ComparisonMixin:
         Warns
         -----
         UserWarning
-            Where some densities are unreliable by their Pareto k.
+            If some densities are unreliable according to their Pareto k.
 
         References
         ----------
@@ -285,19 +285,19 @@ class ComparisonMixin:
         Parameters
         ----------
         X, y, times, genres, units : optional
-            What ``fit`` was given: adds the group ``log_likelihood``, an entry for each snippet
-            with a known word.
+            What ``fit`` was given: adds the group ``log_likelihood``, with an entry for each
+            snippet that has a known word.
         max_bytes : int, default=2**30
-            Most bytes of ``log_likelihood``, which takes 8 a draw and snippet.
+            Maximum size of ``log_likelihood``, which takes 8 bytes per draw and snippet.
         draws : int, optional
-            So many evenly spaced draws, of all chains together, in place of all: time and memory
-            of the log likelihoods are theirs.
+            Number of evenly spaced draws to use, over all chains together, instead of all. Saves
+            time and memory for the log likelihoods.
 
         Returns
         -------
         xarray.DataTree
-            Groups ``posterior``, ``sample_stats``, and, of the draws of chains, ``log_prior``
-            (``parameters``, up to a constant, of the coordinates that the chains move in) and
+            Groups ``posterior`` and ``sample_stats``, and, for the draws of chains, ``log_prior``
+            (``parameters``, up to a constant, in the coordinates in which the chains move) and
             ``log_likelihood``.
 
         Raises
@@ -312,7 +312,7 @@ class ComparisonMixin:
         Notes
         -----
         ArviZ's ``loo`` and ``compare`` leave out single snippets, and a note on the standard error
-        stream says so: to compare models take `metrics.score_units`, which holds out units.
+        stream says so. To compare models, use `metrics.score_units`, which holds out units.
         """
         check_is_fitted(self, "posterior_")
         model = with_draws(self, draws)
@@ -353,7 +353,7 @@ class ComparisonMixin:
         genres: ArrayLike | None = None,
         units: ArrayLike | None = None,
     ) -> Result:
-        """Widely applicable information criterion, as an expected log predictive density.
+        """Compute the widely applicable information criterion as an expected log density.
 
         Parameters
         ----------
@@ -364,18 +364,18 @@ class ComparisonMixin:
         -------
         Result
             ``elpd`` (a sum over snippets; -2 times it is WAIC on the deviance scale), its ``se``,
-            ``p_waic``, ``pointwise`` (n_snippets,), ``rows``, ``n_snippets``,
-            ``n_without_words``, ``n_units``, ``converged`` and ``modes_that_matter`` as of `loo`.
+            ``p_waic``, ``pointwise`` (n_snippets,), and ``rows``, ``n_snippets``,
+            ``n_without_words``, ``n_units``, ``converged`` and ``modes_that_matter`` as in `loo`.
 
         Raises
         ------
         ValueError
-            As `loo`.
+            As in `loo`.
 
         Warns
         -----
         UserWarning
-            Where the log density of a snippet varies too much for WAIC.
+            If the log density of a snippet varies too much for WAIC.
 
         Examples
         --------

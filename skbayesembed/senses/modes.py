@@ -32,7 +32,7 @@ _LEAST_SHARE = 0.001
 
 
 class Modes(Sequence):
-    """Modes of a posterior, the heaviest first: a sequence of `Mode` that prints as a table.
+    """Modes of a posterior, heaviest first: a sequence of `Mode` that prints as a table.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Modes(Sequence):
     Attributes
     ----------
     mixed : bool
-        False where chains that started in the first of them have not mixed.
+        False if chains that started in the first mode have not mixed.
 
     Examples
     --------
@@ -78,9 +78,9 @@ class Modes(Sequence):
         Returns
         -------
         pandas.DataFrame
-            The ``share`` of the posterior, ``n_starts`` that ended in the mode and, where there
-            are any, ``n_exchanges`` that led to it, its mean ``log_likelihood``, and its
-            ``log_mass`` with the standard ``error``, NaN where it was not weighed.
+            The ``share`` of the posterior, the number ``n_starts`` of starts that ended in the mode
+            and, if there are any, ``n_exchanges`` that led to it, its mean ``log_likelihood``, and
+            its ``log_mass`` with the standard ``error``, NaN if it was not weighed.
 
         Examples
         --------

@@ -37,7 +37,7 @@ _NEW_WORKS, _FEWEST = 4, 1000
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Prevalences(Table):
-    """Prevalences of senses, a row for each sense, genre and period.
+    """Table of the prevalences of senses, with a row for each sense, genre and period.
 
     Attributes
     ----------
@@ -46,34 +46,34 @@ class Prevalences(Table):
     interval : ndarray of shape (n_senses, n_genres, n_periods, 2)
         Highest density intervals.
     n_snippets : ndarray of shape (n_genres, n_periods)
-        Training snippets. Where there are few or none, the intervals are largely what the prior
-        makes of the periods around.
+        Number of training snippets. Where there are few or none, the intervals are largely what the
+        prior infers from the neighboring periods.
     genres : list of str
     periods : list
         Labels of the periods.
     times : ndarray of shape (n_periods,)
-        Their centres.
+        Centers of the periods.
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws behind the figures; 1 for a point estimate.
     works : {"all", "seen", "new"} or None
-        What units the prevalences are those of; None where ``fit`` was told of none.
+        Which units the prevalences refer to; None if ``fit`` was given no units.
     n_units : ndarray of int of shape (n_genres, n_periods) or None
-        Units that the training snippets are of; None where ``fit`` was told of none.
+        Number of units in the training snippets; None if ``fit`` was given none.
     seen : ndarray of shape (n_senses, n_genres, n_periods) or None
-        For ``works="all"``: posterior means in the units seen, weighted by their snippets, NaN
+        For ``works="all"``: posterior means over the units seen, weighted by their snippets; NaN
         where there are none.
     seen_alike : ndarray of shape (n_senses, n_genres, n_periods) or None
-        The same with equal weights for all units, as in the mean over all units.
+        The same with equal weights for all units, like the mean over all units.
     interval_mcse : ndarray of shape (n_senses, n_genres, n_periods, 2) or None
-        Monte Carlo standard errors of the ends of the intervals, for up to 200 of them; None of
-        more, and of a point estimate. Data frames have them.
+        Monte Carlo standard errors of the ends of the intervals, if there are at most 200 intervals
+        and this is not a point estimate; otherwise None. Data frames have them.
     seen_outside : ndarray of bool of shape (n_senses, n_genres, n_periods)
-        Where ``seen_alike`` is of three units or more, and outside the interval.
+        Where ``seen_alike`` covers three units or more and is outside the interval.
     few : ndarray of bool of shape (n_genres, n_periods)
-        Where there are fewer than 10 snippets, or fewer than 3 units of which others are to be
-        known: figures show what is said there as the prior's.
+        Where there are fewer than 10 snippets, or fewer than 3 units when the prevalence is about
+        other units than these. Figures mark these cells as resting on the prior.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class Prevalences(Table):
 
     @property
     def few(self) -> np.ndarray:
-        """Where there are next to no data."""
+        """Where there are almost no data."""
         return few_data(self.n_snippets, self.n_units, self.works)
 
     def _title(self):

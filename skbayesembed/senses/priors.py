@@ -35,56 +35,59 @@ _PUBLISHED, _OF_WORKS = 0.25, (1.0, 0.25)
 class SensePrior:
     """Prior of the senses of a word, their prevalences and their words.
 
-    The prevalences of senses are the softmax of logits ``phi``; the probabilities of words under a
+    The prevalences of senses are the softmax of logits ``phi``. The probabilities of words under a
     sense in a period are the softmax of logits ``chi + theta`` or ``psi``. The parameters say how
     large these logits are a priori and how fast they change from one period to the next. The
     defaults are those of Zafar & Nicholls (2022, section 4.2 and Algorithms 1 and 2), except for
-    the first periods of random walks, and for works and ``interaction_scale``, which the paper does
-    not have.
+    the first periods of random walks, and for works and ``interaction_scale``, which are not in the
+    paper.
 
     Parameters
     ----------
     kappa_phi : float, (shape, rate) or "auto", default="auto"
         In ``"disc"``, ``"interaction"`` and ``"edisc"``: variance of the innovations of prevalence
-        logits, which are a stationary autoregression over periods. A pair has it learned: shape and
-        rate of its inverse-Gamma prior. ``"auto"`` is the published 0.25 where ``fit`` is not told
-        of works, and ``(1.0, 0.25)`` where it is (``units``): works that differ would otherwise
-        explain what a narrow prior keeps prevalences from. The median of that prior is 0.36, and
-        nine tenths of it are from 0.08 to 4.9.
+        logits, which follow a stationary autoregression over periods. With a pair, the variance is
+        learned; the pair is the shape and rate of its inverse-Gamma prior. ``"auto"`` is the
+        published 0.25 if ``fit`` is given no ``units``, and ``(1.0, 0.25)`` with units, whose
+        differences would otherwise absorb the changes that a narrow prior keeps prevalences from.
+        The median of this inverse-Gamma prior is 0.36, and nine tenths of it lie between 0.08 and
+        4.9.
     alpha_phi : float, default=0.9
         Coefficient of that autoregression, between -1 and 1.
     kappa_theta, alpha_theta : float, default=0.25, 0.9
-        The same two of the logits of words over periods, which are common to all senses.
+        The same two parameters for the logits of words over periods, which are common to all
+        senses.
     kappa_chi : float, default=1.25
         Variance of the logits of words under a sense, which do not change over periods.
     kappa_psi : float, default=0.1
-        In ``"gasc"`` and ``"scan"`` word logits are a random walk over periods for each sense,
-        whose steps have the variance ``2 * kappa_psi``.
+        In ``"gasc"`` and ``"scan"``, word logits are a random walk over periods for each sense,
+        whose steps have variance ``2 * kappa_psi``.
     kappa_phi_shape, kappa_phi_rate : float, default=7.0, 3.0
-        In ``"gasc"`` and ``"scan"`` prevalence logits are random walks whose steps have the
-        variance ``2 * kappa_phi``, and ``kappa_phi`` is learned. These are the shape and rate of
-        its inverse-Gamma prior.
+        In ``"gasc"`` and ``"scan"``, prevalence logits are random walks whose steps have variance
+        ``2 * kappa_phi``, and ``kappa_phi`` is learned. These are the shape and rate of its
+        inverse-Gamma prior.
     first_phi, first_psi : float, default=1.3, 2.5
-        In ``"gasc"`` and ``"scan"``: variances of prevalence and word logits in the first period
-        of the walks. The published models have flat ones (``numpy.inf``), which make the posterior
+        In ``"gasc"`` and ``"scan"``: variances of prevalence and word logits in the first period of
+        the walks. The published models use flat priors (``numpy.inf``), which make the posterior
         improper.
     interaction_scale : float, default=0.1
         In ``"interaction"``: scale of the half-Cauchy prior of ``tau``. The deviation of a word
-        under a sense in a period has the size ``s_v = tau lambda_v`` times a stationary process of
-        variance one with ``alpha_theta``, where ``lambda_v`` are half-Cauchy: most words deviate by
-        next to nothing, some by much. None deviates by more than the variance ``kappa_chi``: this
-        is a regularised horseshoe, in which the variance is one over ``1 / s_v**2 + 1 / kappa_chi``
-        (Piironen & Vehtari 2017).
+        under a sense in a period is ``s_v = tau lambda_v`` times a stationary process of variance
+        one with coefficient ``alpha_theta``. The ``lambda_v`` are half-Cauchy, so that most words
+        hardly deviate, and some by much. No deviation has a variance above ``kappa_chi``: this is a
+        regularized horseshoe, with variance one over ``1 / s_v**2 + 1 / kappa_chi`` (Piironen &
+        Vehtari 2017).
     kappa_sigma : float, default=0.25
-        In ``"edisc"``: variance of the words' own logits, ``sigma``. There ``kappa_theta`` and
-        ``kappa_chi`` are half the variances of the entries of vectors ``theta`` and ``chi``, in
-        units of the median squared distance of two words: logits of two words at this distance
-        differ as much as in ``"disc"``, and the defaults are those of Zafar & Nicholls (2023).
+        In ``"edisc"``: variance of the words' own logits, ``sigma``. In this model ``kappa_theta``
+        and ``kappa_chi`` are half the variances of the entries of the vectors ``theta`` and
+        ``chi``, in units of the median squared distance between two words. The logits of two words
+        at this distance differ as much as in ``"disc"``. The defaults are those of Zafar & Nicholls
+        (2023).
     work_scale : float, default=1.0
-        Where ``fit`` is told the works that snippets are from (``units``): scale of the half-normal
-        prior of the deviation s, by which the prevalence logits of a work deviate from those of its
-        period and genre. With s = 1 a sense of one half in the middle work has, of two senses, 0.2
-        to 0.8 in two thirds of the works.
+        If ``fit`` is given ``units`` (such as works): scale of the half-normal prior of s, the
+        standard deviation of the prevalence logits of a unit around those of its period and genre.
+        With s = 1 and two senses, a sense with prevalence one half in the median unit has 0.2 to
+        0.8 in two thirds of the units.
 
     Raises
     ------

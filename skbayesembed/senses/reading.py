@@ -47,9 +47,9 @@ _TELLING = 0.01
 def prevalence_draws(estimator, sense, genre, works="all"):
     """Draws of a sense's prevalence over periods, ndarray of shape (n_draws, n_periods).
 
-    ``works`` as of `prevalence_info`. Without a genre they are averaged over genres, whose weights
-    are their shares of the training snippets of all periods: the same in every period, so that a
-    change is none of the mixture.
+    ``works`` as in `prevalence_info`. Without a genre, prevalences are averaged over genres,
+    weighted by their shares of the training snippets of all periods. These weights are the same in
+    every period, so that a change does not come from the mixture.
     """
     draws = draws_of(estimator, works)[..., sense]
     if genre is not None:
@@ -66,14 +66,14 @@ class SenseReadingMixin:
     units_: Any
 
     def prevalence_interval(self, *, prob: float = 0.9, works: str = "all") -> np.ndarray:
-        """Highest density intervals of prevalences.
+        """Return highest density intervals of prevalences.
 
         Parameters
         ----------
         prob : float, default=0.9
             Probability in each interval.
         works : {"all", "seen", "new"}, default="all"
-            As of `prevalence_info`.
+            As in `prevalence_info`.
 
         Returns
         -------
@@ -95,28 +95,28 @@ class SenseReadingMixin:
         return interval_of(draws_of(self, works), prob)
 
     def prevalence_info(self, *, prob: float = 0.9, works: str = "all") -> Prevalences:
-        """A table of the prevalences of senses in all genres and periods, with intervals.
+        """Return a table of the prevalences of senses in all genres and periods, with intervals.
 
         Parameters
         ----------
         prob : float, default=0.9
             Probability of the highest density intervals.
         works : {"all", "seen", "new"}, default="all"
-            Where ``fit`` was told of units (works, authors, speakers), whose prevalences they are.
-            ``"all"``: the mean over all units that there might be, of which those seen are some.
-            ``"seen"``: the mean over the units that ``fit`` was given in the cell, by their
-            snippets (in a cell without any: over all). ``"new"``: of one unit that ``fit`` has not
-            seen; its intervals are predictive and hold how much units differ, too.
+            Whose prevalences to report, if ``fit`` was given units (works, authors, speakers).
+            ``"all"``: the mean over the population of units, of which those seen are a part.
+            ``"seen"``: the mean over the units in the cell that ``fit`` saw, weighted by their
+            snippets (over all units in a cell without any). ``"new"``: one unit that ``fit`` has
+            not seen; its intervals are predictive and include the differences between units.
 
         Returns
         -------
         Prevalences
-            ``mean`` (n_senses, n_genres, n_periods), ``interval`` (n_senses, n_genres, n_periods,
-            2), ``n_snippets`` and, where ``fit`` was told of units, ``n_units`` (n_genres,
-            n_periods). For ``works="all"`` also ``seen`` and ``seen_alike`` (n_senses, n_genres,
-            n_periods), the means over the units in the data, weighted by their snippets (as with
-            ``works="seen"``) and alike, and a line below the table where the latter are outside
-            the interval. Prints as a table.
+            Prints as a table. ``mean`` (n_senses, n_genres, n_periods), ``interval`` (n_senses,
+            n_genres, n_periods, 2), ``n_snippets`` (n_genres, n_periods) and, if ``fit`` was given
+            units, ``n_units`` (n_genres, n_periods). For ``works="all"`` also the means over the
+            units in the data, (n_senses, n_genres, n_periods): ``seen`` weights units by their
+            snippets (as ``works="seen"`` does), ``seen_alike`` equally. A line below the table says
+            where ``seen_alike`` is outside the interval.
 
         Examples
         --------
@@ -143,38 +143,38 @@ class SenseReadingMixin:
         prob: float = 0.9,
         random_state: int | np.random.RandomState | None = None,
     ) -> SenseShares:
-        """Predictive intervals of the shares of senses among snippets, their words unseen.
+        """Predict the shares of senses among snippets whose words are not known, with intervals.
 
-        What somebody would count who labelled the snippets, if the senses are those of the model:
-        a draw of it is a draw of the posterior, of what new units add to prevalences, and of the
-        senses of all snippets.
+        The shares are what someone labeling the snippets would count, if the senses are those of
+        the model. Each draw combines a draw of the posterior, of the effects of new units on
+        prevalences, and of the senses of all snippets.
 
         Parameters
         ----------
         times, genres : array-like of shape (n_snippets,), optional
-            Of every snippet, where ``fit`` was given them.
+            Of every snippet, if ``fit`` was given them.
         units : array-like of shape (n_snippets,), optional
-            Of the snippets. One that ``fit`` has not seen adds something of its own to the
-            prevalences of all its snippets, if ``fit`` was told of units. Without units each
-            snippet counts as a new one.
+            Of the snippets. If ``fit`` was given units, a unit that it has not seen has an effect
+            of its own, common to all its snippets. Without units, each snippet counts as a new
+            unit.
         by : array-like of shape (n_snippets,), optional
-            Labels of the groups that shares are counted in. By default units, where they are
-            given, and otherwise genres and periods.
+            Labels of the groups in which shares are counted. By default units, if they are given,
+            and otherwise genres and periods.
         prob : float, default=0.9
             Probability of the highest density intervals.
         random_state : int, RandomState instance or None, default=None
-            None takes the estimator's.
+            None uses the estimator's.
 
         Returns
         -------
         SenseShares
-            ``mean`` (n_groups, n_senses), ``interval`` (n_groups, n_senses, 2), ``n_snippets``
-            (n_groups,), ``groups`` and ``draws`` (n_draws, n_groups, n_senses); prints as a table.
+            Prints as a table. ``mean`` (n_groups, n_senses), ``interval`` (n_groups, n_senses, 2),
+            ``n_snippets`` (n_groups,), ``groups`` and ``draws`` (n_draws, n_groups, n_senses).
 
         Raises
         ------
         ValueError
-            If nothing tells how many snippets there are, or the periods or genres of snippets are
+            If no argument gives the number of snippets, or the periods or genres of snippets are
             not known.
 
         Examples
@@ -194,24 +194,26 @@ class SenseReadingMixin:
     def sense_words(
         self, n: int = 10, *, period: Any = None, rank: str = "probable", prob: float = 0.9
     ) -> SenseWords:
-        """The first words under each sense, with intervals.
+        """Return the top words of each sense, with intervals.
 
         Parameters
         ----------
         n : int, default=10
-            Words of each sense.
+            Number of words for each sense.
         period : number, date or str, optional
-            A time in the period or the period's label; the mean over periods by default.
+            A time in the period, or the period's label; by default the mean over periods.
         rank : {"probable", "relevant"}, default="probable"
-            Which words: the most probable, or those that tell a sense from the others, by relevance
-            (Sievert & Shirley 2014): their probability and its ratio to that in all.
+            Which words: the most probable ones, or those that distinguish the sense from the
+            others, by relevance (Sievert & Shirley 2014), which combines a word's probability with
+            its ratio to the overall probability.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
         Returns
         -------
         SenseWords
-            ``words``, ``mean`` (n_senses, n) and ``interval`` (n_senses, n, 2); prints as a table.
+            Prints as a table. ``words`` (n_senses, n), ``mean`` (n_senses, n) and ``interval``
+            (n_senses, n, 2).
 
         Raises
         ------
@@ -230,26 +232,25 @@ class SenseReadingMixin:
         return sense_words(self, n, period, prob, rank)
 
     def sense_info(self, n: int = 10, *, prob: float = 0.9) -> SenseTable:
-        """A table of the senses: shares with intervals, words, and which two are most alike.
+        """Return a table of the senses: shares with intervals, words, and the most similar sense.
 
         Parameters
         ----------
         n : int, default=10
-            Words of each sense, those that tell it from the others.
+            Number of words for each sense, those that distinguish it from the others.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
         Returns
         -------
         SenseTable
-            ``share`` (n_senses,), ``interval`` (n_senses, 2), ``nearest`` and ``overlap``
-            (n_senses,), ``overlaps`` (n_senses, n_senses) and ``words`` (n_senses, n); prints as a
-            table.
+            Prints as a table. ``share`` (n_senses,), ``interval`` (n_senses, 2), ``nearest`` and
+            ``overlap`` (n_senses,), ``overlaps`` (n_senses, n_senses) and ``words`` (n_senses, n).
 
         Notes
         -----
-        The overlap is that of posterior means. Draws have no interval for it that would be of use:
-        in each, the probabilities of rare words are mostly noise, and two draws of one sense
+        The overlap is computed from posterior means. An interval over draws would not be useful: in
+        each draw, the probabilities of rare words are mostly noise, and two draws of one sense
         overlap little more than draws of two senses.
 
         Examples
@@ -279,54 +280,55 @@ class SenseReadingMixin:
         random: int | None = None,
         prob: float = 0.9,
     ) -> Representatives:
-        """The snippets that most probably have a sense, with intervals, to be read.
+        """Return the snippets that most probably have a sense, with intervals, for reading.
 
-        Where times are given and there are several periods, they are spread over periods: of each
-        period at most n over the number of periods with the sense, rounded up, the most probable
-        first. A period has the sense if it is the most probable one of a snippet there. Where
-        periods have too few such snippets, the most probable of all others fill up the rest.
+        If times are given and there are several periods, snippets are spread over periods. Each
+        period with the sense gives its most probable snippets, at most n divided by the number of
+        such periods, rounded up. A period has the sense if it is the most probable sense of some
+        snippet there. If periods have too few such snippets, the most probable of all other
+        snippets fill the remaining rows.
 
         Parameters
         ----------
         X, times, genres, units
-            Snippets and what is known of them, as in ``predict_proba``: those of training, or
-            others.
+            Snippets and their covariates, as in ``predict_proba``; the training snippets or others.
         sense : int, optional
             All senses by default.
         n : int, default=5
-            Snippets of each sense; fewer where there are fewer with a known word.
+            Number of snippets for each sense; fewer if fewer have a known word.
         texts : sequence of str of shape (n_snippets,), optional
-            What to show of each, such as the ``passages`` or ``sentences`` of
-            `datasets.extract_snippets`, which have the whole text of the window, and the sentence.
-            By default X, where it holds strings or tokens.
-            Those that say the same at the same time and of the same genre have one row.
+            Text to show for each snippet, such as the ``passages`` (the whole text of the window)
+            or ``sentences`` of `datasets.extract_snippets`. By default X, if it holds strings or
+            tokens. Identical texts of the same time and genre share one row.
         target : str or sequence of str, optional
-            The word that snippets are uses of, or its forms, as of `datasets.extract_snippets`:
-            texts with more than ``width`` characters are printed around it. Without it they are
-            printed around their middle, where the word of a window is, unless it begins or ends its
-            document.
+            The target word of the snippets, or its forms, as in `datasets.extract_snippets`. Texts
+            with more than ``width`` characters are printed around it. Without it, they are printed
+            around their middle, which is where the word of a window is unless the window begins or
+            ends its document.
         width : int, default=120
-            Characters that are printed of a text, at least 20. ``texts`` and data frames have all.
+            Number of characters printed of each text, at least 20. ``texts`` and data frames have
+            all.
         period : number, date or str, optional
-            A time in a period, or its label: shows snippets of this period alone. Needs times.
+            A time in a period, or its label: show snippets of this period only. Needs times.
         random : int, optional
-            A seed: shows n snippets in all, drawn at random from those whose most probable sense is
-            among those asked for. They tell how good labels are, the most probable ones do not.
+            A seed: show n snippets in all, drawn at random from those whose most probable sense is
+            among those asked for. Random snippets show how good the labels are; the most probable
+            ones do not.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
         Returns
         -------
         Representatives
-            A table: ``index`` in X, ``mean`` and ``interval`` of the probability of the sense given
-            the snippet, over draws, ``texts``, and the ``times``, ``periods`` and ``units`` where
-            they are given.
+            A table: ``index`` in X, ``mean`` and ``interval`` over draws of the probability of the
+            sense given the snippet, ``texts``, and the ``times``, ``periods`` and ``units`` if they
+            are given.
 
         Raises
         ------
         ValueError
-            If there is no such sense or period, texts are not one for each snippet, or no snippet
-            (of the period) has a known word.
+            If there is no such sense or period, the number of texts is not that of the snippets, or
+            no snippet (of the period) has a known word.
 
         Examples
         --------
@@ -342,12 +344,12 @@ class SenseReadingMixin:
         return representative_snippets(self, X, (times, genres, units), texts, choice)
 
     def word_trajectory(self, word: str | int, *, prob: float = 0.9) -> Result:
-        """Probability of a word under each sense over time (the paper's Figure 2).
+        """Return the probability of a word under each sense over time (the paper's Figure 2).
 
         Parameters
         ----------
         word : str or int
-            A word, or its index.
+            The word, or its index.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
@@ -355,7 +357,7 @@ class SenseReadingMixin:
         -------
         Result
             ``mean`` and ``sd`` (n_senses, n_periods), ``interval`` (n_senses, n_periods, 2),
-            ``draws`` (n_draws, n_senses, n_periods) and the ``periods``, their labels.
+            ``draws`` (n_draws, n_senses, n_periods) and the labels of the ``periods``.
 
         Raises
         ------
@@ -380,16 +382,16 @@ class SenseReadingMixin:
         return self._result(found, f"probability of {_name(self, word)!r}", axes, prob)
 
     def sense_given_word(self, word: str | int, *, prob: float = 0.9) -> Result:
-        """Probabilities of senses given that a word is in the snippet.
+        """Return the probabilities of the senses given that a word is in the snippet.
 
-        Those of senses that are equally frequent, in a period taken at random (section 9 of the
-        paper): the word's probability under a sense, summed over periods, as a share of its sum
+        The senses count as equally frequent, and the period is random (section 9 of the paper). The
+        probability is the word's probability under a sense, summed over periods, divided by its sum
         over senses.
 
         Parameters
         ----------
         word : str or int
-            A word, or its index.
+            The word, or its index.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
@@ -397,7 +399,7 @@ class SenseReadingMixin:
         -------
         Result
             ``mean`` and ``sd`` (n_senses,), ``interval`` (n_senses, 2) and ``draws`` (n_draws,
-            n_senses); the shares are taken draw by draw.
+            n_senses); probabilities are computed draw by draw.
 
         Raises
         ------
@@ -431,7 +433,7 @@ class SenseReadingMixin:
         prob: float = 0.9,
         works: str = "all",
     ) -> Result:
-        """How much the prevalence of a sense differs between two periods.
+        """Return how much the prevalence of a sense differs between two periods.
 
         Parameters
         ----------
@@ -439,39 +441,39 @@ class SenseReadingMixin:
         start, end : number, date or str
             Times in the two periods, or their labels.
         genre : label, optional
-            One of ``genres_``. By default prevalences are averaged over genres, with their shares
-            of all training snippets as weights, the same in both periods.
+            One of ``genres_``. By default prevalences are averaged over genres, weighted by their
+            shares of all training snippets; the weights are the same in both periods.
         prob : float, default=0.9
             Probability of the highest density interval.
         works : {"all", "seen", "new"}, default="all"
-            As of `prevalence_info`.
+            As in `prevalence_info`.
 
         Returns
         -------
         Result
-            ``mean``, ``sd`` and ``interval`` (2,) of the prevalence at ``end`` less that at
-            ``start``, ``prob_increase``, the probability that this is above zero, and all
-            ``draws``; where there is an interval, ``interval_mcse`` (2,), the Monte Carlo standard
-            errors of its ends; ``snippets``, the training snippets of the two periods (of the
-            genre). Where ``fit`` was told of units, also ``units``, the number of them in the two
-            periods, and, for all units, ``seen_alike`` and ``seen``, the means of the change in the
-            units seen, each counted once or by its snippets, NaN where a period (in a genre) has
-            none; ``seen_interval`` (2,) of the latter and ``seen_verdict``, what this interval
-            decides. Where that differs from the verdict on all units, ``sentence`` has both.
+            ``mean``, ``sd``, ``interval`` (2,) and all ``draws`` of the prevalence at ``end`` minus
+            that at ``start``; ``prob_increase``, the probability that this difference is above
+            zero; ``snippets``, the training snippets of the two periods (of the genre). If there is
+            an interval, ``interval_mcse`` (2,), the Monte Carlo standard errors of its ends. If
+            ``fit`` was given units, also ``units``, their number in the two periods, and, for all
+            units, ``seen_alike`` and ``seen``, the mean change in the units seen, each counted once
+            or weighted by its snippets (NaN if a period (in a genre) has none); ``seen_interval``
+            (2,) of ``seen``, and ``seen_verdict``, which rests on that interval. If it differs from
+            the verdict on all units, ``sentence`` has both.
 
-            ``verdict``, where there is an interval, sums up: ``"not mixed"`` where chains have not;
-            ``"no data"`` where one of the periods has fewer than 10 snippets, or fewer than 3 units
-            of which others are to be known, so that this is largely what the prior makes of other
-            periods; else ``"rose"`` where the whole interval is above zero, ``"fell"`` where it is
-            below, and ``"not decided"``. ``sentence`` says it in words, to be copied. Both it and a
-            line below the table tell of a verdict that hangs on the draws, where zero is within two
-            Monte Carlo errors of the end that decides.
+            ``verdict``, if there is an interval, is ``"not mixed"`` if the chains have not mixed;
+            ``"no data"`` if one of the periods has fewer than 10 snippets, or fewer than 3 units
+            when the result is about other units than these, so that it is largely what the prior
+            infers from other periods; else ``"rose"`` if the whole interval is above zero,
+            ``"fell"`` if it is below, and ``"not decided"`` otherwise. ``sentence`` puts it in
+            words, to be copied. If zero is within two Monte Carlo errors of the end that decides,
+            the verdict depends on the draws, and ``sentence`` and a line below the table say so.
 
         Raises
         ------
         ValueError
-            If there is no such sense, period or genre, or ``works`` are asked for that ``fit`` was
-            not told of.
+            If there is no such sense, period or genre, or ``works`` needs units that ``fit`` was
+            not given.
 
         Examples
         --------
@@ -512,7 +514,7 @@ class SenseReadingMixin:
     def emergence(
         self, sense: int, threshold: float, *, genre: Any = None, works: str = "all"
     ) -> Result:
-        """Posterior of the period in which the prevalence of a sense first exceeds a threshold.
+        """Return the posterior of the first period in which a prevalence exceeds a threshold.
 
         Parameters
         ----------
@@ -520,18 +522,18 @@ class SenseReadingMixin:
         threshold : float
             At least 0, less than 1.
         genre : label, optional
-            One of ``genres_``; as in `prevalence_change`, an average by default.
+            One of ``genres_``; by default an average over genres, as in `prevalence_change`.
         works : {"all", "seen", "new"}, default="all"
-            As of `prevalence_info`.
+            As in `prevalence_info`.
 
         Returns
         -------
         Result
             ``proba`` (n_periods,): for each period, the probability that it is the first;
-            ``never``: that there is none; together they sum to one. ``periods``: the labels. In
-            the first period of the data the prevalence may have been above the threshold for long:
-            its probability is that of "already then".
-            ``draws`` (n_draws,): index of the first period, -1 where there is none.
+            ``never``: the probability that there is none; together they sum to one. ``periods``:
+            the labels. ``draws`` (n_draws,): index of the first period, -1 if there is none. The
+            probability of the first period of the data means "already then": the prevalence may
+            have been above the threshold long before.
 
         Raises
         ------

@@ -19,12 +19,12 @@ from .inputs import genre_indices, period_indices, work_indices
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SenseShares(Table):
-    """Shares of senses among the snippets of groups, a row for each group and sense.
+    """Table of the shares of senses among snippets, with a row for each group and sense.
 
     Attributes
     ----------
     groups : ndarray of shape (n_groups,)
-        Their labels.
+        Labels of the groups.
     mean : ndarray of shape (n_groups, n_senses)
         Predictive means.
     interval : ndarray of shape (n_groups, n_senses, 2)
@@ -34,7 +34,7 @@ class SenseShares(Table):
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures.
+        Number of draws behind the figures.
     """
 
     groups: np.ndarray

@@ -21,22 +21,22 @@ _NARROWEST = 20
 
 
 class Choice(NamedTuple):
-    """Which snippets are asked for, and how they are shown.
+    """Which snippets to show, and how.
 
     Attributes
     ----------
     sense : int or None
         None for all.
     n : int
-        Of each sense, or in all where they are drawn.
+        Number for each sense, or in all if they are drawn at random.
     period : object or None
         A time or a label; None for all periods.
     random : int or None
         A seed; None for the most probable snippets.
     target : str, list of str or None
-        The word of snippets, or its forms.
+        The target word of the snippets, or its forms.
     width : int
-        Characters that are printed.
+        Number of characters printed.
     prob : float
     """
 

@@ -17,22 +17,22 @@ from .predict import word_draws
 
 
 class SenseWords(Table):
-    """The first words under each sense, with what is known of each.
+    """Table of the top words of each sense, with their probabilities.
 
     Attributes
     ----------
     words : ndarray of str of shape (n_senses, n)
-        By ``rank``, the first first.
+        The words, in the order of ``rank``.
     mean : ndarray of shape (n_senses, n)
-        Posterior mean of their probabilities.
+        Posterior means of their probabilities.
     interval : ndarray of shape (n_senses, n, 2)
         Highest density intervals.
     period : int, str or None
-        Label of the period; None where probabilities are averaged over periods.
+        Label of the period; None if probabilities are averaged over periods.
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws behind the figures; 1 for a point estimate.
     rank : {"probable", "relevant"}
 
     Examples

@@ -215,24 +215,25 @@ class DataTreeMixin:
         Parameters
         ----------
         X : documents or counts, optional
-            What ``fit`` was given: adds the group ``log_likelihood``, an entry for each document.
+            What ``fit`` was given: adds the group ``log_likelihood``, with an entry for each
+            document.
         n_points : int, default=200
-            Points (of Dirichlet priors: particles) by which the shares of topics are integrated out
-            of every document's likelihood under every draw; time grows with points, draws and
-            different words (tokens) of documents.
+            Number of points (for Dirichlet priors: particles) used to integrate the topic shares
+            out of every document's likelihood under every draw. Time grows with points, draws and
+            distinct words (tokens) of documents.
         max_bytes : int, default=2**30
-            Most bytes of ``log_likelihood``, which takes 8 a draw and document.
+            Maximum size of ``log_likelihood``, which takes 8 bytes per draw and document.
         draws : int, optional
-            So many evenly spaced draws, of all chains together, in place of all: time and memory
-            of the log likelihoods are theirs.
+            Number of evenly spaced draws to use, over all chains together, instead of all. Saves
+            time and memory for the log likelihoods.
 
         Returns
         -------
         xarray.DataTree
-            Groups ``posterior``, ``sample_stats``, and, of the draws of chains, ``log_prior``
-            (``topics``: means and covariances, or base measures, without a prior of ``alpha`` that
-            is learned) and ``log_likelihood``, with the coordinate ``efficiency``: effective
-            points per point, below 0.05 too few for the document.
+            Groups ``posterior`` and ``sample_stats``, and, for the draws of chains, ``log_prior``
+            (``topics``: means and covariances, or base measures, without the prior of a learned
+            ``alpha``) and ``log_likelihood``. Its coordinate ``efficiency`` has the effective
+            points per point; below 0.05 there were too few points for the document.
 
         Raises
         ------
@@ -246,12 +247,12 @@ class DataTreeMixin:
         Notes
         -----
         The likelihood is that of vectors, raised to ``likelihood_power_``, whatever ``word_proba``
-        is: densities of spaces that differ, or of other powers, do not compare.
+        is. Densities for different spaces of vectors, or of different powers, are not comparable.
 
-        With ``word_model="dirichlet"`` documents are not independent, as words of topics are summed
-        out. An entry is then the log probability of a document's words given the topics of the
-        tokens of *all other* documents, as ``loo`` needs it; entries do not add up to a likelihood,
-        so that ``psense`` is for the prior alone.
+        With ``word_model="dirichlet"`` documents are not independent, as the words of topics are
+        summed out. An entry is then the log probability of a document's words given the topics of
+        the tokens of *all other* documents, as ``loo`` needs it. Entries do not add up to a
+        likelihood, so use ``psense`` for the prior only.
         """
         check_is_fitted(self, "posterior_")
         model = with_draws(self, draws)

@@ -21,27 +21,27 @@ from .theta import theta_draws
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DocumentTopics(Table):
-    """Shares of topics in documents, a row for each document and topic.
+    """Table of the shares of topics in documents, with a row for each document and topic.
 
     Attributes
     ----------
     mean : ndarray of shape (n_documents, n_topics)
-        Posterior means, those of ``transform``.
+        Posterior means, as from ``transform``.
     interval : ndarray of shape (n_documents, n_topics, 2)
-        Highest density intervals. Of a share that is next to nothing in most draws the mean may be
-        above it; a line below the table says so.
+        Highest density intervals. If a share is close to zero in most draws, its mean may be above
+        its interval; a line below the table says so.
     draws : ndarray of shape (n_draws, n_documents, n_topics)
     n_tokens : ndarray of shape (n_documents,)
-        Tokens of known words. A document without any has the shares of the prior.
+        Number of tokens of known words. A document without any has the shares of the prior.
     words : ndarray of str of shape (n_topics,)
-        Words that tell each topic from the others.
+        Words that distinguish each topic from the others.
     unmixed : ndarray of int
         Topics whose shares of the training tokens have not mixed; data frames have a column
         ``mixed``.
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the intervals.
+        Number of draws behind the intervals.
 
     Examples
     --------

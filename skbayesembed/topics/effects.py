@@ -29,33 +29,34 @@ _DRAWS = 1000
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TopicEffects(Table):
-    """Effects of covariates on topic shares, a row for each term and topic.
+    """Table of the effects of covariates on topic shares, with a row for each term and topic.
 
     Attributes
     ----------
     terms : ndarray of str of shape (n_terms,)
     mean : ndarray of shape (n_terms, n_topics)
-        Change of the share of a topic with one more of the covariate, the others held.
+        Change in the share of a topic when the covariate increases by one, with the other
+        covariates held constant.
     sd, sd_sampling, sd_topics : ndarray of shape (n_terms, n_topics)
-        Standard errors, and their parts: by the units that were sampled, and by what is not known
+        Standard errors, and their two parts: from the sampling of units, and from the uncertainty
         of the topics.
     interval : ndarray of shape (n_terms, n_topics, 2)
-        By Student's t with ``freedom`` degrees of freedom.
+        From Student's t with ``freedom`` degrees of freedom.
     p_value : ndarray of shape (n_terms, n_topics)
-        Two-sided, of no effect.
+        Two-sided, for the hypothesis of no effect.
     freedom : ndarray of shape (n_terms, n_topics)
     draws : ndarray of shape (n_draws, n_terms, n_topics)
         Joint draws, normal given the topics.
     words : ndarray of str of shape (n_topics,)
-        First words of the topics.
+        Top words of the topics.
     n_units, n_documents : int
-        Those behind the figures; documents without a known word are left out.
+        Numbers behind the figures; documents without a known word are left out.
     prob : float
         Probability of the intervals.
     unmixed : ndarray of int or None
-        Topics whose shares had not mixed when the fit ended: their part ``sd_topics`` is not to be
-        relied on. The table marks their rows, data frames have a column ``mixed``, and a figure has
-        neither intervals nor p of them.
+        Topics whose shares had not mixed when the fit ended; do not rely on their ``sd_topics``.
+        The table marks their rows, data frames have a column ``mixed``, and a figure shows them
+        without intervals and p-values.
 
     Examples
     --------
@@ -86,13 +87,13 @@ class TopicEffects(Table):
     unmixed: np.ndarray | None = None
 
     def sentence(self, topic: int, term: str | None = None) -> str:
-        """What the effect on the share of a topic is, to be copied.
+        """Return a sentence about the effect on the share of a topic, to be copied.
 
         Parameters
         ----------
         topic : int
         term : str, optional
-            One of ``terms``; where there is one beside the constant, that one.
+            One of ``terms``; can be omitted if there is only one beside the constant.
 
         Raises
         ------

@@ -41,96 +41,97 @@ class GaussianLDA(
     r"""Posterior of topics over word vectors: Gaussians, or distributions over words.
 
     As in latent Dirichlet allocation, a document is a mixture of topics. Here a topic is a Gaussian
-    in the space of word vectors instead of a list of word probabilities, so that words never seen
-    in training have a topic if they have a vector (Das et al. 2015):
+    in the space of word vectors instead of a list of word probabilities, so words never seen in
+    training belong to topics as well if they have a vector (Das et al. 2015):
 
         theta_d ~ Dirichlet(alpha),   z ~ theta_d,   p(w | z = k) ~ N(v_w; mu_k, Sigma_k)^tau
 
-    with normal-inverse-Wishart priors of the topics. In many dimensions the likelihood of a single
-    word outweighs all the rest of its document. Raised to a ``likelihood_power`` tau below 1, it
-    lets the rest of the document matter.
+    with normal-inverse-Wishart priors for the topics. In many dimensions, the likelihood of a
+    single word outweighs all the rest of its document. Raising it to a ``likelihood_power`` tau
+    below 1 lets the rest of the document matter.
 
     With ``word_model="dirichlet"`` a topic is a distribution over words, and vectors shape its
-    prior (see the notes).
+    prior (see Notes).
 
     Parameters
     ----------
     n_components : int, default=20
         Number of topics K.
     embedding : mapping, path, fitted estimator or array
-        Vectors of the words: a dict or gensim's KeyedVectors; the path of a file in word2vec's
-        formats or GloVe's, which is read for the words that are looked up, in ``fit`` and again in
-        ``transform`` where words are new (`io.load_vectors` reads it once); a fitted
-        `BayesianSGNS`, wrapped in scikit-learn's FrozenEstimator where this estimator is cloned,
-        which stands for its posterior means ``rho_``; or, for count matrices, an array with a row
-        for each column. A mapping or file finds the columns of a count matrix by their names (x0,
-        x1, ... without names).
+        Word vectors: a dict or gensim's KeyedVectors; the path of a file in word2vec's or GloVe's
+        format, which is searched for the words needed, in ``fit`` and again in ``transform`` if
+        there are new words (`io.load_vectors` reads it only once); a fitted `BayesianSGNS`, whose
+        posterior means ``rho_`` are used (wrap it in scikit-learn's FrozenEstimator if this
+        estimator is cloned); or, for count matrices, an array with a row for each column. A mapping
+        or file is matched to a count matrix by its column names (x0, x1, ... without names).
     embedding_draws : int or None, default=None
-        With a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a `DynamicSGNS`: the posterior is
-        the average of those given so many joint draws of the word vectors, which brings their
-        uncertainty into all intervals; ``draws`` is a multiple of it. The cost is that of so many
-        warm-ups, or ascents. None takes the posterior means for known.
+        With a fitted `BayesianSGNS`, or ``vectors_at(period)`` of a `DynamicSGNS`: number of joint
+        draws of the word vectors over which the posterior is averaged, so that all intervals
+        include the uncertainty of the vectors. ``draws`` must be a multiple of it. It costs one
+        warm-up, or ascent, for each draw of the vectors. None treats the posterior means as known.
     solver : {"gibbs", "vi", "hmc", "laplace", "map"}, default="gibbs"
-        ``"gibbs"`` samples the posterior, ``"vi"`` approximates it by independent factors.
+        ``"gibbs"`` samples the posterior and ``"vi"`` approximates it by independent factors.
         ``"hmc"``, ``"laplace"`` and ``"map"``, for small data, sum over the topics of tokens.
     kernel : {"auto", "sampled", "alias", "reference"}, default="auto"
         How ``"gibbs"`` moves; all kernels are exact. ``"sampled"`` draws means and covariances and
         sums over theta. ``"alias"`` and ``"reference"`` sum over all three and update topics token
-        by token: the first by proposals that are accepted or not, as in Das et al. (2015), the
-        second from full conditionals. ``"auto"`` is ``"sampled"``, the fastest.
+        by token: ``"alias"`` with proposals that are accepted or rejected, as in Das et al. (2015),
+        ``"reference"`` from full conditionals. ``"auto"`` is ``"sampled"``, the fastest.
     normalize : {"unit", "center"} or None, default="unit"
-        ``"center"`` subtracts from all vectors the mean vector of the training words; ``"unit"``
-        scales them to unit length besides. From new vectors the mean of training is subtracted.
+        ``"center"`` subtracts the mean vector of the training words from all vectors; ``"unit"``
+        also scales them to unit length. New vectors are centered with the training mean.
     likelihood_power : float in (0, 1] or "auto", default=1.0
-        Power tau of the Gaussian likelihood of a word. At 1 this is the model of Das et al.; below
-        1 the powered likelihood is no density, and the other words of a document weigh more.
-        ``"auto"`` takes the one of 0.02, 0.05, 0.1, 0.2, 0.5 and 1 with which held-out halves of a
-        fifth of the documents (1,000 at most) are predicted best.
+        Power tau of the Gaussian likelihood of a word. At 1 this is the model of Das et al. Below 1
+        the powered likelihood is not a density, and the other words of a document weigh more.
+        ``"auto"`` tries 0.02, 0.05, 0.1, 0.2, 0.5 and 1, and takes the power that best predicts
+        held-out halves of a fifth of the documents (1,000 at most).
     doc_topic_prior : "auto", float or array-like of shape (n_components,), default="auto"
-        Dirichlet parameters alpha; ``"auto"`` is ``1 / n_components``, and 2 for a background.
+        Dirichlet parameters alpha. ``"auto"`` is ``1 / n_components``, and 2 for a background.
     learn_doc_topic_prior : {False, "symmetric", "asymmetric"}, default=False
-        Learn alpha from the documents (Minka 2000), starting from ``doc_topic_prior``.
+        Whether to learn alpha from the documents (Minka 2000), starting from ``doc_topic_prior``.
     mean_prior : array-like of shape (n_dims,) or None, default=None
-        Prior mean of the topics' means; None: the mean of the vectors over all tokens.
+        Prior mean of the topic means. None is the mean of the vectors over all tokens.
     mean_precision_prior : float or None, default=None
         kappa: mu_k ~ N(mean_prior, Sigma_k / kappa); None is 1.
     degrees_of_freedom_prior : float or None, default=None
-        nu of the inverse Wishart prior of covariances; None is ``n_dims + 2``.
+        nu of the inverse Wishart prior of the covariances; None is ``n_dims + 2``.
     covariance_prior : array-like of shape (n_dims, n_dims), float or None, default=None
-        Scale matrix Psi, a number standing for a multiple of the identity. With None the prior
-        mean of covariances is that of the vectors over all tokens, a tenth of it made spherical.
+        Scale matrix Psi; a number stands for a multiple of the identity. With None, the prior mean
+        of the covariances is the covariance of the vectors over all tokens, with a tenth of it made
+        spherical.
     init : {"auto", "documents", "words"}, default="auto"
-        Topics start from clusters that k-means finds: of documents, by the vectors of their words,
-        or of word types. Word types are also taken where fewer documents than topics have words,
-        and by ``learning_method="online"`` of Gaussians. Posteriors of topics have many modes, and
-        in a large corpus no solver leaves the one that it starts in. ``"auto"`` tries both. At
+        Which k-means clusters the topics start from: clusters of documents, by the vectors of their
+        words, or of word types. Word types are also used if fewer documents than topics have words,
+        and by ``learning_method="online"`` with Gaussians. Posteriors of topics have many modes,
+        and in a large corpus no solver leaves the one that it starts in. ``"auto"`` tries both. At
         power 1 it keeps the start from which a few variational sweeps reach the higher bound, as
-        its mode holds more of the posterior; below 1, where the likelihood is no density, the start
-        whose topics predict held-out halves of documents better. ``posterior_.attrs["init"]`` says
-        which it was. With ``word_model="dirichlet"`` it takes the documents.
+        its mode holds more of the posterior. Below 1, where the likelihood is not a density, it
+        keeps the start whose topics better predict held-out halves of documents.
+        ``posterior_.attrs["init"]`` says which start was used. With ``word_model="dirichlet"``,
+        ``"auto"`` is ``"documents"``.
     word_model : {"gaussian", "dirichlet"}, default="gaussian"
-        What topics are. With ``"dirichlet"`` they are distributions over words, as in plain LDA,
-        whose Dirichlet priors the vectors shape: see the notes. ``"gaussian"`` is the model of Das
-        et al.; of the two, ``"dirichlet"`` predicts better and has more coherent topics.
-        ``likelihood_power``, ``kernel`` and the priors of Gaussians have no part in it.
+        What topics are. ``"gaussian"`` is the model of Das et al. With ``"dirichlet"``, topics are
+        distributions over words, as in plain LDA, and the vectors shape their Dirichlet priors (see
+        Notes); it predicts better and has more coherent topics. ``likelihood_power``, ``kernel``
+        and the priors of Gaussians do not apply to it.
     background : bool, default=True
-        Of ``word_model="dirichlet"`` with two topics or more: topic 0 takes the words that all
+        For ``word_model="dirichlet"`` with two topics or more: let topic 0 take the words that all
         documents share. It has no vector, and a larger share in ``doc_topic_prior="auto"``.
     word_proba : {"count", "density"}, default="count"
-        Where ``components_``, ``transform`` and ``score`` take probabilities of words from. With
-        ``"count"`` they are shares in the tokens that a topic holds, as in plain LDA, and powered
-        densities only for words of which training has no tokens. With ``"density"`` they are
-        powered densities for all words, normalised over the vocabulary. Words differ in more than
-        their vectors, and counts reflect that: in 20 Newsgroups they predict documents better and
-        tell newsgroups better apart.
+        How ``components_``, ``transform`` and ``score`` compute the probabilities of words. With
+        ``"count"`` they are a word's share of the topic's tokens, as in plain LDA; only words
+        without training tokens get powered densities. With ``"density"`` all words get powered
+        densities, normalized over the vocabulary. Words differ in more than their vectors, and
+        counts reflect that: on 20 Newsgroups, counts predict documents better and separate the
+        newsgroups better.
     learning_method : {"batch", "online"}, default="batch"
-        Of ``"vi"``: all documents in every iteration, or minibatches.
+        For ``"vi"``: use all documents in every iteration, or minibatches.
     batch_size : int, default=128
-        Documents of a minibatch, also of ``partial_fit``.
+        Number of documents in a minibatch, also in ``partial_fit``.
     learning_offset, learning_decay : float, default=10.0, 0.7
         Minibatch t has the weight ``(learning_offset + t) ** -learning_decay``.
     n_passes : int, default=5
-        How often ``learning_method="online"`` reads the documents.
+        Number of passes over the documents with ``learning_method="online"``.
     features : {"mean", "mean_std"}, default="mean"
         What ``transform`` returns: posterior means of theta, or also their standard deviations.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
@@ -142,90 +143,90 @@ class GaussianLDA(
     token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Part of the analyzer.
     min_count : int, default=5
-        Words seen less often are dropped in training, columns of count matrices too. As they have
-        vectors, ``transform`` finds their topics by densities. Scores of models with another
-        ``min_count`` are of other words.
+        Drop words that occur less often in training, also columns of count matrices. If they have
+        vectors, ``transform`` finds their topics from densities. Scores of models with different
+        ``min_count`` are for different words.
     max_features : int or None, default=None
-        Train on the most frequent words only.
+        Train only on the most frequent words.
     feature_names : list of str or None, default=None
-        Words of the columns where X is a count matrix; None takes the names of its columns, where
-        it is a DataFrame.
+        Words of the columns if X is a count matrix. None uses the column names of a DataFrame.
     draws, warmup, chains, thin : int, default=100, 200, 2, 1
-        ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart. All
-        chains start from the same k-means clusters: their agreement says nothing about other modes.
+        Each of ``chains`` chains makes ``warmup`` sweeps, then records ``draws`` draws, ``thin``
+        sweeps apart. All chains start from the same k-means clusters, so their agreement says
+        nothing about other modes.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records evenly spaced draws up to 256 MiB.
     target_accept : float, default=0.8
-        Of ``"hmc"``: acceptance that the step size is adapted to.
+        For ``"hmc"``: acceptance rate to which the step size is adapted.
     max_iter : int, default=500
-        Most sweeps of ``"vi"``, most iterations of the search for a mode.
+        Maximum number of sweeps of ``"vi"``, or of iterations of the search for a mode.
     tol : float, default=1e-8
         Relative tolerance. The search for a mode ends when the largest entry of the gradient has
-        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
-        raises it by less than 100 times this share of it.
+        fallen to this fraction of its value at the start. The ascent of the bound (``"vi"``) ends
+        when a sweep raises it by less than 100 times this fraction.
     checkpoint : str, path-like or None, default=None
-        A folder to which the state of the fit is written about every 30 seconds: chains with their
-        draws, the ascent of ``"vi"``. If the fit is ended, by whatever means, the same call goes on
-        from there, and its draws are those of a fit that was never ended. Files are named after a
-        digest of data, parameters and seed, so that fits share a folder; they are removed when
-        their fit is done. It needs a ``random_state``.
+        Folder to which the state of the fit is written about every 30 seconds: chains with their
+        draws, or the ascent of ``"vi"``. If the fit is interrupted in any way, the same call
+        continues from there, with the same draws as a fit that was never interrupted. Files are
+        named after a digest of data, parameters and seed, so that fits can share a folder. They are
+        removed when their fit is done. Needs a ``random_state``.
     warm_start : bool, default=False
-        Files of ``checkpoint`` stay when the fit is done, and a call with more ``draws``, all else
-        being the same, appends to those that were made: the draws are those of a fit that was asked
-        for all of them at once.
+        Keep the files of ``checkpoint`` when the fit is done. A call with more ``draws``, and all
+        else the same, then appends to the existing draws; the result is the same as asking for all
+        of them at once.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
-        Chains run in parallel; of ``transform``, documents.
+        Number of chains to run in parallel; in ``transform``, of documents.
     verbose : int, default=0
-        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
-        the time left for all of them. Whatever it is, a note on the standard error stream says
-        that numba is compiling, where it takes longer than two seconds.
+        With 1, show the expected cost of the fit (see `estimate_cost`), the progress of the chains
+        and the time left for all of them. At any setting, a note on the standard error stream says
+        if numba compiles for more than two seconds.
 
     Attributes
     ----------
     posterior_ : Posterior
         Draws of ``mean`` (chain, draw, n_components, n_dims), ``covariance`` (..., n_components,
-        n_dims, n_dims), ``counts`` (..., n_components, n_words), the tokens of each word in each
-        topic, and ``alpha`` (..., n_components). Topics are aligned across draws and chains, the
-        largest first. With ``word_model="dirichlet"``, in place of means and covariances:
-        ``topic_vector`` (..., n_components, n_dims), ``word_level`` (..., n_words),
-        ``concentration``, and of ``"gibbs"`` ``topic_scale`` and ``word_scale``; a background
+        n_dims, n_dims), ``counts`` (..., n_components, n_words), the number of tokens of each word
+        in each topic, and ``alpha`` (..., n_components). Topics are aligned across draws and
+        chains, the largest first. With ``word_model="dirichlet"``, instead of means and
+        covariances: ``topic_vector`` (..., n_components, n_dims), ``word_level`` (..., n_words),
+        ``concentration``, and with ``"gibbs"`` ``topic_scale`` and ``word_scale``; a background
         stays topic 0.
     components_ : ndarray of shape (n_components, n_words)
-        Posterior means of the probabilities of words by ``word_proba``.
+        Posterior means of the probabilities of words, computed as ``word_proba`` says.
     topic_means_ : ndarray of shape (n_components, n_dims)
-        Of Gaussians: posterior means of mu, in the coordinates of ``normalize``.
+        For Gaussian topics: posterior means of mu, in the coordinates of ``normalize``.
     topic_covariances_ : ndarray of shape (n_components, n_dims, n_dims)
-        Of Gaussians: posterior means of Sigma.
+        For Gaussian topics: posterior means of Sigma.
     doc_topic_prior_ : ndarray of shape (n_components,)
-        Dirichlet parameters; where they are learned, means of the estimates of the chains.
+        Dirichlet parameters; if they are learned, means of the estimates of the chains.
     likelihood_power_ : float
         As given or chosen.
     likelihood_power_scores_ : dict
-        Of ``likelihood_power="auto"``: the held-out score of each power that was tried.
+        For ``likelihood_power="auto"``: the held-out score of each power that was tried.
     embedding_mean_ : ndarray of shape (n_dims,)
-        What ``normalize`` takes from every vector.
+        Mean that ``normalize`` subtracts from every vector.
     words_ : ndarray of str of shape (n_words,)
         Most frequent first, except for count matrices, which keep their order.
     vocabulary_ : dict
-        Word to place in ``words_``.
+        Maps each word to its index in ``words_``.
     vector_draws_ : ndarray of shape (embedding_draws, n_words, n_dims) or None
-        Of ``embedding_draws``, centred and scaled: draw ``i`` of each chain is one with vectors
-        ``i % embedding_draws``.
+        With ``embedding_draws``, centered and scaled: draw ``i`` of each chain was made with
+        vectors ``i % embedding_draws``.
     n_dropped_words_, n_dropped_tokens_ : int
-        Words of the training documents without a vector, which are dropped; their occurrences.
+        Number of training words without a vector, which are dropped, and of their occurrences.
     n_iter_ : int
-        Sweeps of ``"vi"`` (passes or, in ``partial_fit``, minibatches where online) or iterations
-        of the search for a mode; 1 with samplers.
+        Sweeps of ``"vi"`` (if online, passes or, in ``partial_fit``, minibatches) or iterations of
+        the search for a mode; 1 for samplers.
     approximation_ : object
-        Of ``"vi"`` and ``"laplace"``: the approximation itself, with ``mean``, a dict of arrays,
-        and ``sample(n, rng)``, independent draws by the same names. Its topics have the order of
-        those of ``posterior_``.
+        For ``"vi"`` and ``"laplace"``: the approximation, with ``mean``, a dict of arrays, and
+        ``sample(n, rng)``, independent draws under the same names. Its topics are in the order of
+        ``posterior_``.
     elbo_ : ndarray of shape (n_iter,)
-        Of ``"vi"``: the bound on the log evidence after every sweep.
+        For ``"vi"``: the bound on the log evidence after every sweep.
     n_features_in_, feature_names_in_
-        As in scikit-learn, where fitted on a count matrix.
+        As in scikit-learn, if fitted on a count matrix.
 
     Raises
     ------
@@ -233,7 +234,7 @@ class GaussianLDA(
         For a parameter or input that is not allowed, before any work: vectors that do not match
         the columns or are not finite, a column without a vector, more topics than words.
     MemoryError
-        If the draws would not fit.
+        If the draws would not fit in memory.
 
     See Also
     --------
@@ -361,14 +362,14 @@ class GaussianLDA(
 
     @told_of_compiling
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the posterior.
+        """Fit the model: learn the posterior from documents.
 
         Parameters
         ----------
         X : list of str, list of lists of str or (n_documents, n_words) counts
             Documents as strings, as token lists, or as a count matrix (sparse, dense, DataFrame).
-            Words of documents without a vector are dropped, and those that ``min_count`` and
-            ``max_features`` do not leave. A document may be empty.
+            Words without a vector are dropped, and those excluded by ``min_count`` and
+            ``max_features``. A document may be empty.
         y : None
             Ignored.
 
@@ -381,7 +382,7 @@ class GaussianLDA(
         UserWarning
             If more than half of the tokens have no vector, or counts are rounded.
         ConvergenceWarning
-            If the chains have not mixed, or a topic holds no tokens.
+            If the chains have not mixed, or a topic has no tokens.
 
         Examples
         --------
@@ -404,21 +405,21 @@ class GaussianLDA(
 
     @told_of_compiling
     def estimate_cost(self, X: Any, y: Any = None) -> Cost:
-        """What ``fit`` would cost with these data and settings on this machine, without fitting.
+        """Estimate the cost of ``fit`` with these data and settings on this machine.
 
-        All data are read and counted, and every part of a fit is run for a moment and scaled: a
-        few seconds, more where there is much text or single steps take that long, on large text up
-        to a fifth of what is estimated.
+        Reads and counts all data, then runs every part of a fit for a moment and extrapolates. This
+        takes a few seconds, or more if there is much text or single steps are slow; on large text,
+        up to a fifth of the estimated time.
 
         Parameters
         ----------
         X, y
-            As in ``fit``, whose errors it raises.
+            As in ``fit``; the same errors are raised.
 
         Returns
         -------
         Cost
-            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+            A table of the parts, with the totals ``seconds``, ``cpu_seconds`` and ``bytes``.
 
         Examples
         --------
@@ -432,7 +433,7 @@ class GaussianLDA(
         return cost.estimate(self, ROOM, lambda e, seeds: inputs.training_data(e, X))
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit to X, then transform it.
+        """Fit to X, then return the shares of topics in its documents.
 
         Parameters
         ----------
@@ -458,30 +459,31 @@ class GaussianLDA(
         return self.fit(X, y).transform(X)
 
     def transform(self, X: Any, embedding: Any = None) -> np.ndarray:
-        """Shares of the topics in documents.
+        """Return the shares of the topics in documents.
 
         Parameters
         ----------
         X : documents or counts, as in ``fit``
         embedding : mapping, fitted estimator or array, optional
-            Vectors of words, of the same space as those of training. For documents they come
-            before those of training, which stay known; for counts they stand for the columns of
-            X, which may be other words than those of training.
+            Word vectors, in the same space as those of training. For documents they take precedence
+            over the training vectors, which stay available. For counts they belong to the columns
+            of X, which may be other words than in training.
 
         Returns
         -------
         ndarray of shape (n_documents, n_components)
             Posterior means of theta, averaged over evenly spaced draws of the topics; rows sum to
-            one. Twice as many columns for ``features="mean_std"``: the means, then the posterior
-            standard deviations. An empty document gets the mean of the prior.
+            one. With ``features="mean_std"`` there are twice as many columns: the means, then the
+            posterior standard deviations. An empty document gets the prior mean.
 
         Notes
         -----
-        Every word that has a vector counts, also one that ``fit`` has not seen or has dropped as
-        rare. Given a draw of the topics, with probabilities of words by ``word_proba``, those of a
+        Every word that has a vector counts, even if ``fit`` has not seen it or dropped it as rare.
+        Given a draw of the topics, with word probabilities as ``word_proba`` says, the topics of a
         document's tokens are found by collapsed variational inference, which is deterministic. The
-        standard deviations are those of its linear response, with the covariances of tokens: a few
-        per cent, and up to a quarter where words tell little of their topics, too large.
+        standard deviations come from its linear response, including covariances between tokens.
+        They are too large by a few per cent, or by up to a quarter if words are weak evidence of
+        their topics.
 
         Examples
         --------
@@ -513,10 +515,10 @@ class GaussianLDA(
         sample_weight: ArrayLike | None = None,
         new_words: bool = False,
     ) -> float:
-        """Held-out log probability per token, by document completion.
+        """Return the held-out log probability per token, by document completion.
 
         Every other token of a document, in the order of the vocabulary, is held out, and theta is
-        found from the others.
+        inferred from the rest.
 
         Parameters
         ----------
@@ -524,19 +526,18 @@ class GaussianLDA(
         y : None
             Ignored.
         sample_weight : array-like of shape (n_documents,), optional
-            Weights of the documents, with which their tokens count in the mean; all alike where
-            None.
+            Weights of the documents, applied to their tokens in the mean; equal if None.
         new_words : bool, default=False
-            Of ``word_model="dirichlet"``: words of X that are not in the vocabulary but have a
-            vector count as well, with the probabilities that their vectors give them beside the
-            vocabulary's.
+            For ``word_model="dirichlet"``: also count words of X that are not in the vocabulary but
+            have a vector, with the probabilities that their vectors give them relative to the
+            vocabulary.
 
         Returns
         -------
         float
-            Mean over tokens of log sum_k theta_dk p(w | k), where the mean over draws is taken
-            inside the logarithm and p(w | k) is that of ``word_proba``. Words outside the
-            vocabulary are left out: scores compare between models with the same words.
+            Mean over tokens of log sum_k theta_dk p(w | k), with the mean over draws inside the
+            logarithm and p(w | k) as ``word_proba`` says. Words outside the vocabulary are left
+            out, so scores are comparable only between models with the same words.
 
         Raises
         ------
@@ -580,7 +581,7 @@ class GaussianLDA(
         return inputs.vocabulary_reading(self, known_counts(self, X))
 
     def perplexity(self, X: Any) -> float:
-        """``exp(-score(X))``: as uncertain as this many equally probable words.
+        """Return ``exp(-score(X))``: how many equally probable words would be as uncertain.
 
         Parameters
         ----------
@@ -603,7 +604,7 @@ class GaussianLDA(
         return float(np.exp(-self.score(X)))
 
     def log_density(self, X: Any, embedding: Any = None) -> float:
-        """Held-out log density of the words' vectors, per token, by document completion.
+        """Return the held-out log density of word vectors per token, by document completion.
 
         Parameters
         ----------
@@ -613,9 +614,9 @@ class GaussianLDA(
         Returns
         -------
         float
-            Mean over tokens of log sum_k theta_dk N(v_w; mu_k, Sigma_k), with halves as in
-            `score`, and theta by densities. Vectors are those of ``normalize``, whose densities
-            differ in scale.
+            Mean over tokens of log sum_k theta_dk N(v_w; mu_k, Sigma_k), with halves as in `score`,
+            and theta from densities. Vectors are scaled as ``normalize`` says; densities under
+            different scalings are not comparable.
 
         Raises
         ------

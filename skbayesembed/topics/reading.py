@@ -35,26 +35,26 @@ _MOST_DRAWS = 200
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TopicWords(Table):
-    """The first words of each topic, with what is known of each.
+    """Table of the top words of each topic, with their probabilities.
 
     Attributes
     ----------
     words : ndarray of str of shape (n_topics, n)
-        By ``rank``, the first first.
+        The words, in the order of ``rank``.
     mean : ndarray of shape (n_topics, n)
-        Posterior mean of their probabilities.
+        Posterior means of their probabilities.
     interval : ndarray of shape (n_topics, n, 2)
         Highest density intervals.
     prob_top : ndarray of shape (n_topics, n)
-        Stability: the share of draws in which the word is among the topic's ``n`` first.
+        Stability: the share of draws in which the word is among the topic's top ``n``.
     by : {"count", "density"}
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws behind the figures; 1 for a point estimate.
     rank : {"probable", "relevant"}
     background : int or None
-        The topic that is the background of the others.
+        The topic that is the background of the others, if any.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class TopicWords(Table):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TopicTable(Table):
-    """The topics in rows. Columns are also reached by name: ``table["share"]``.
+    """Table of the topics, one row each. Columns are also reached by name: ``table["share"]``.
 
     Attributes
     ----------
@@ -109,24 +109,25 @@ class TopicTable(Table):
     interval : ndarray of shape (n_topics, 2)
         Highest density intervals of the shares.
     n_words : ndarray of shape (n_topics,)
-        Effective number of words, the exponential of the entropy of their probabilities.
+        Effective number of words: the exponential of the entropy of their probabilities.
     spread : ndarray of shape (n_topics,)
-        Root mean square distance of the topic's vectors from its mean, posterior mean.
+        Posterior mean of the root mean square distance of the topic's vectors from their mean.
     stability : ndarray of shape (n_topics,)
-        Mean over the first words of the share of draws in which they are among the first.
+        Share of draws in which a word is among the top words, averaged over the top words.
     coherence : ndarray of shape (n_topics,)
-        NPMI of the first words in the training documents; NaN where these are not kept.
+        NPMI of the top words in the training documents; NaN if these are not kept.
     words : ndarray of str of shape (n_topics, n)
-        Words that tell the topic from the others, by relevance (Sievert & Shirley 2014). Stability
-        and coherence are those of the most probable words.
+        Words that distinguish the topic from the others, by relevance (Sievert & Shirley 2014).
+        Stability and coherence refer to the most probable words.
     prob : float
         Probability of the intervals.
     background : int or None
-        The topic that is the background of the others, of words that all documents share.
+        The topic of words that all documents share, the background of the others.
     unmixed : ndarray of int or None
-        Topics whose shares have not mixed, which are marked; data frames have a column ``mixed``.
+        Topics whose shares have not mixed; they are marked, and data frames have a column
+        ``mixed``.
     rhat : ndarray of shape (n_topics,) or None
-        Split R-hat of the shares, in data frames; None of draws that are no chains.
+        Split R-hat of the shares, in data frames; None if the draws do not come from chains.
 
     Examples
     --------
@@ -317,27 +318,28 @@ class TopicReadingMixin:
     def top_words(
         self, n: int = 10, *, by: str | None = None, rank: str = "probable", prob: float = 0.9
     ) -> TopicWords:
-        """The first words of each topic, with intervals and their stability.
+        """Return the top words of each topic, with intervals and their stability.
 
         Parameters
         ----------
         n : int, default=10
-            Words of each topic.
+            Number of words for each topic.
         by : {"count", "density"} or None, default=None
-            Probabilities by the tokens that the topic holds, or by the topic's density at the
-            word's vector, normalised over the vocabulary; None takes ``word_proba``.
+            Whether probabilities come from the topic's tokens, or from the topic's density at the
+            word's vector, normalized over the vocabulary. None uses ``word_proba``.
         rank : {"probable", "relevant"}, default="probable"
-            Which words: the most probable, or those that tell a topic from the others, by relevance
-            (Sievert & Shirley 2014): their probability and its ratio to that in all.
+            Which words: the most probable ones, or those that distinguish the topic from the
+            others, by relevance (Sievert & Shirley 2014), which combines a word's probability with
+            its ratio to the overall probability.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
         Returns
         -------
         TopicWords
-            ``words``, ``mean`` and ``prob_top`` (n_topics, n), ``interval`` (n_topics, n, 2);
-            prints as a table. By counts it is worked out from at most 200 draws, by density from
-            at most 10, which makes its intervals rough.
+            Prints as a table. ``words``, ``mean`` and ``prob_top`` (n_topics, n), ``interval``
+            (n_topics, n, 2). Counts use at most 200 draws, densities at most 10, which makes their
+            intervals rough.
 
         Examples
         --------
@@ -353,13 +355,13 @@ class TopicReadingMixin:
         return top_words(self, n, self.word_proba if by is None else by, prob, rank)
 
     def topic_info(self, n: int = 10, *, prob: float = 0.9) -> TopicTable:
-        """A table of the topics: sizes with intervals, spread, stability, coherence and words.
+        """Return a table of the topics: shares, spread, stability, coherence and words.
 
         Parameters
         ----------
         n : int, default=10
-            Words of each topic: the most relevant are shown, and coherence and stability are those
-            of the most probable.
+            Number of words for each topic. The most relevant words are shown; coherence and
+            stability refer to the most probable ones.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
@@ -385,37 +387,38 @@ class TopicReadingMixin:
     def document_topics(
         self, X: Any = None, *, n_draws: int = 200, prob: float = 0.9
     ) -> DocumentTopics:
-        """Shares of the topics in documents, with intervals.
+        """Return the shares of the topics in documents, with intervals.
 
         Parameters
         ----------
         X : documents or counts, as in ``fit``, optional
             The training documents by default.
         n_draws : int, default=200
-            Draws of the shares that intervals are of, at least 2.
+            Number of draws of the shares for the intervals, at least 2.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
         Returns
         -------
         DocumentTopics
-            ``mean`` (n_documents, n_topics), that of ``transform``, ``interval`` (n_documents,
-            n_topics, 2) and ``draws`` (n_draws, n_documents, n_topics), those of
-            ``sample_transform``; prints as a table, whose last lines say what the intervals rest
-            on, and which topics have not mixed.
+            Prints as a table, whose last lines say what the intervals rest on and which topics have
+            not mixed. ``mean`` (n_documents, n_topics), as from ``transform``, ``interval``
+            (n_documents, n_topics, 2) and ``draws`` (n_draws, n_documents, n_topics), as from
+            ``sample_transform``.
 
         Raises
         ------
         ValueError
-            If ``X`` is needed: ``partial_fit`` keeps no documents; or counts are no whole numbers.
+            If ``X`` is needed because ``partial_fit`` keeps no documents, or counts are not whole
+            numbers.
         MemoryError
-            If the draws would not fit.
+            If the draws would not fit in memory.
 
         Notes
         -----
-        Intervals hold what is not known of the topics and, given the topics, of a document's
-        shares, which its own words alone tell of. How documents are chosen, and how shares differ
-        between groups of them, is asked by `effects`.
+        Intervals cover the uncertainty of the topics and, given the topics, that of a document's
+        shares, for which only its own words are evidence. To allow for the sampling of
+        documents, or to compare groups of them, use `effects`.
 
         Examples
         --------
@@ -440,7 +443,7 @@ class TopicReadingMixin:
         n_draws: int = 200,
         prob: float = 0.9,
     ) -> Representatives:
-        """The documents with the largest shares of a topic, with intervals, to be read.
+        """Return the documents with the largest shares of a topic, with intervals, for reading.
 
         Parameters
         ----------
@@ -449,25 +452,25 @@ class TopicReadingMixin:
         topic : int, optional
             All topics by default.
         n : int, default=5
-            Documents of each topic; fewer where there are fewer with a known word.
+            Number of documents for each topic; fewer if fewer have a known word.
         texts : sequence of str of shape (n_documents,), optional
-            What to show of each. By default X, where it holds strings or tokens.
+            Text to show for each document. By default X, if it holds strings or tokens.
         n_draws : int, default=200
-            Draws of the shares that intervals are of.
+            Number of draws of the shares for the intervals.
         prob : float, default=0.9
             Probability of the highest density intervals.
 
         Returns
         -------
         Representatives
-            A table: ``index`` in X, ``mean`` (that of ``transform``) and ``interval`` of the share,
+            A table: ``index`` in X, ``mean`` (as from ``transform``) and ``interval`` of the share,
             and ``texts``.
 
         Raises
         ------
         ValueError
-            If there is no such topic, texts are not one for each document, no document has a known
-            word, or X is needed: ``partial_fit`` keeps no documents.
+            If there is no such topic, the number of texts is not that of the documents, no document
+            has a known word, or X is needed because ``partial_fit`` keeps no documents.
 
         Examples
         --------
@@ -492,27 +495,28 @@ class TopicReadingMixin:
         n_draws: int = 50,
         prob: float = 0.9,
     ) -> TopicEffects:
-        """Effects of covariates of documents on the shares of topics.
+        """Estimate the effects of covariates of documents on the shares of topics.
 
         Parameters
         ----------
         X : documents or counts, as in ``fit``
-            Those of training or others. Documents without a known word are left out.
+            The training documents or others. Documents without a known word are left out.
         design : array-like, Series, DataFrame or dict
-            Covariates, numbers or truth values, of shape (n_documents,) or (n_documents, n_terms).
-            Columns of a DataFrame and keys of a dict of columns name the terms. A constant is added
-            where there is none.
+            Covariates, numeric or boolean, of shape (n_documents,) or (n_documents, n_terms). The
+            columns of a DataFrame, or the keys of a dict of columns, name the terms. A constant is
+            added if there is none.
         units : array-like of shape (n_documents,), optional
-            What was sampled: speakers, authors, works; each document by default. Standard errors
-            hold where documents of one unit resemble each other.
+            What was sampled: speakers, authors, works; by default each document. Standard errors
+            are then valid even if documents of one unit resemble each other.
         shares : {"unbiased", "posterior"}, default="unbiased"
-            What is regressed. Posterior draws of a document's shares, as in stm's
-            ``estimateEffect``, are drawn towards the mean of their prior, which does not know the
-            covariates, and effects on them are too small by the same factor: little in long
-            documents, up to a tenth in ones of fifteen words. ``"unbiased"`` takes estimates by
-            weighted least squares without that prior: noisier for a document, on the mean right.
+            What is regressed. ``"posterior"`` uses posterior draws of a document's shares, as stm's
+            ``estimateEffect`` does. They are shrunk toward their prior mean, which does not know
+            the covariates, and effects are too small by the same factor: slightly in long
+            documents, by up to a tenth in documents of fifteen words. ``"unbiased"`` uses weighted
+            least squares estimates without that prior, which are noisier for a document but
+            unbiased.
         n_draws : int, default=50
-            Most draws of the topics that regressions are made under.
+            Maximum number of draws of the topics for which the regression is run.
         prob : float, default=0.9
             Probability of the intervals.
 
@@ -525,21 +529,20 @@ class TopicReadingMixin:
         Raises
         ------
         ValueError
-            If the design has another number of rows, missing or infinite entries, texts, or
-            columns that depend on each other; or units are not one for each document, or fewer
-            than two.
+            If the design has another number of rows, missing or infinite entries, text, or linearly
+            dependent columns, or if units are not one for each document, or fewer than two.
 
         Notes
         -----
-        Ordinary least squares under every draw of the topics, with the cluster-robust covariance
-        CR2 and Satterthwaite's degrees of freedom; variances within and between draws add up. The
-        topics are those that ``fit`` found: that another corpus would have other topics is not in
-        the intervals. That their word vectors were estimated is, where ``embedding_draws`` is
-        given; otherwise vectors count as known. Topics whose shares have not mixed (R-hat above
-        1.2) are marked, and named below the table: read them as points without intervals.
+        Ordinary least squares for every draw of the topics, with the cluster-robust covariance CR2
+        and Satterthwaite's degrees of freedom; variances within and between draws are added.
+        Intervals are for the topics that ``fit`` found, and do not include that another corpus
+        would have other topics. They include the uncertainty of the word vectors only with
+        ``embedding_draws``. Topics whose shares have not mixed (R-hat above 1.2) are marked, and
+        named below the table: use only their point estimates.
 
-        Units count as independent of each other: where those that follow each other in time are
-        alike, intervals are too narrow, as the Notes of `regress` have it.
+        Units are treated as independent. If consecutive units are alike, intervals are too narrow;
+        see the Notes of `regress`.
 
         References
         ----------
@@ -563,7 +566,7 @@ class TopicReadingMixin:
         return topic_effects(self, X, design, units, shares=shares, n_draws=n_draws, prob=prob)
 
     def topic_interval(self, *, prob: float = 0.9) -> Result:
-        """Highest density intervals of the topics' Gaussians.
+        """Return highest density intervals of the topics' Gaussians.
 
         Parameters
         ----------
@@ -574,7 +577,7 @@ class TopicReadingMixin:
         -------
         Result
             ``mean`` (n_topics, n_dims, 2), of the means; ``sd`` (n_topics, n_dims, 2), of the
-            standard deviations, the roots of the diagonals of the covariances.
+            standard deviations (the square roots of the diagonals of the covariances).
 
         Examples
         --------
@@ -616,7 +619,7 @@ class TopicReadingMixin:
         n: int = 10,
         by: str | None = None,
     ) -> np.ndarray:
-        """Coherence of the first words of each topic.
+        """Compute the coherence of the top words of each topic.
 
         Parameters
         ----------
@@ -624,7 +627,7 @@ class TopicReadingMixin:
             Reference corpus; the training documents by default.
         measure : {"npmi", "pmi"}, default="npmi"
         n : int, default=10
-            Words of each topic.
+            Number of words for each topic.
         by : {"count", "density"} or None, default=None
             As in `top_words`.
 
@@ -635,7 +638,7 @@ class TopicReadingMixin:
         Raises
         ------
         ValueError
-            If there is no reference: ``partial_fit`` keeps no documents.
+            If there is no reference corpus because ``partial_fit`` keeps no documents.
 
         See Also
         --------
@@ -658,16 +661,16 @@ class TopicReadingMixin:
         return _coherence(self, words, self._documents(X_ref, "X_ref"), measure)
 
     def to_pyldavis(self, X: Any = None, *, prepare: bool = False, **options: Any) -> Any:
-        """What pyLDAvis shows.
+        """Return the input of pyLDAvis.
 
         Parameters
         ----------
         X : documents or counts, as in ``fit``, optional
             The training documents by default. Empty ones are left out.
         prepare : bool, default=False
-            Call ``pyLDAvis.prepare`` (pyLDAvis must be installed).
+            Call ``pyLDAvis.prepare`` (needs pyLDAvis).
         **options
-            For ``pyLDAvis.prepare``.
+            Passed to ``pyLDAvis.prepare``.
 
         Returns
         -------

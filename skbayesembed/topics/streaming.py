@@ -127,17 +127,17 @@ class TopicStreamingMixin(FittedMixin):
         Parameters
         ----------
         X : documents or counts, as in ``fit``
-            Every call counts its documents as new ones; more than ``batch_size`` of them are cut
+            Every call counts its documents as new ones, and splits more than ``batch_size`` of them
             into minibatches.
         y : None
             Ignored.
         vocabulary : list of str, optional
-            Words to learn from, looked at in the first call; by default those of the first batch
-            that have a vector and that ``min_count`` and ``max_features`` leave. All columns of
-            a count matrix are words.
+            Words to learn from, used in the first call only. By default the words of the first
+            batch that have a vector and pass ``min_count`` and ``max_features``. All columns of a
+            count matrix are words.
         total_samples : int, optional
-            Documents of the whole stream, looked at in the first call; by default the posterior
-            is that of as many documents as were seen.
+            Number of documents in the whole stream, used in the first call only. By default the
+            posterior is that for the number of documents seen so far.
 
         Returns
         -------
@@ -148,17 +148,17 @@ class TopicStreamingMixin(FittedMixin):
         AttributeError
             If the solver is not ``"vi"``.
         ValueError
-            If X is of another kind than the first batch, or ``likelihood_power="auto"``, for which
-            ``fit`` needs documents to hold out.
+            If X is of another kind than the first batch, or with ``likelihood_power="auto"``, for
+            which ``fit`` needs held-out documents.
 
         Notes
         -----
-        Memory depends on the vocabulary and the batch, not on the stream. Draws and means are made
-        when they are first looked at after a call. The centre of ``normalize`` and the prior of
-        topics are those of the first batch and its vocabulary. With ``word_model="dirichlet"``
-        topics start from clusters of the documents of the first call (``init``), so that a first
-        call of some thousand documents finds better topics than one of a hundred; prior means of
-        words' levels follow all documents seen.
+        Memory depends on the vocabulary and the batch, not on the stream. Draws and means are
+        computed when they are first accessed after a call. The mean that ``normalize`` subtracts
+        and the prior of topics come from the first batch and its vocabulary. With
+        ``word_model="dirichlet"`` topics start from clusters of the documents of the first call
+        (``init``), so a first call with some thousand documents finds better topics than one with a
+        hundred; prior means of the words' levels follow all documents seen.
 
         Examples
         --------
