@@ -58,3 +58,22 @@ def draw_tokens(entries, table, sizes, alpha, concentration, rng, z):
                 level[new] = 1.0 / (sizes[new] + concentration)
                 t += 1
     return moved
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_independently(entries, shares, weights, rng, z):
+    """Draw the topics ``z`` of tokens: P(z = k) proportional to shares[d, k] weights[v, k]."""
+    indptr, words, counts, ends = entries
+    n_topics = weights.shape[1]
+    below = np.empty(n_topics)
+    for d in range(indptr.size - 1):
+        t = ends[d]
+        for i in range(indptr[d], indptr[d + 1]):
+            total = 0.0
+            for k in range(n_topics):
+                total += shares[d, k] * weights[words[i], k]
+                below[k] = total
+            for _ in range(counts[i]):
+                k = np.searchsorted(below, rng.random() * total, side="right")
+                z[t] = min(k, n_topics - 1)
+                t += 1

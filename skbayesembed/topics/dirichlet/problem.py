@@ -78,21 +78,6 @@ class DirichletProblem:
         f = self.documents.totals / self.documents.totals.sum()
         return f / np.maximum(f + p, 1e-300)
 
-    def topics(self, rng):
-        """Topics of all tokens (n_tokens,) at the start, drawn where there is a background."""
-        data = self.documents
-        words = np.repeat(data.words, data.counts)
-        if self.clusters is None:
-            z = np.asarray(self.assignment)[words]
-        else:
-            z = np.repeat(self.clusters, data.lengths)
-        if self.n_background:
-            own = np.zeros((self.measures.n_vectors, data.n_words))
-            np.add.at(own, (z, words), 1.0)
-            common = self._commonness(own)[z, words]
-            z = np.where(rng.random(z.size) < common, 0, z + 1)
-        return z.astype(np.int32)
-
 
 def level_prior(totals):
     """Prior means of words' levels (V,): logarithms of their smoothed frequencies, centred."""

@@ -15,16 +15,19 @@ from ..recording import of_approximation, of_chains
 from ..vi.solver import BOUND_TOLERANCE, pass_over, rates
 from .conditionals import DirichletTopics
 from .online import OnlineDirichlet
+from .starts import FactorStart
 from .variational import DirichletApproximation, DirichletVI
 
 
 def solve_gibbs(estimator, problem, settings, seed):
-    """`Result` of chains that start from the same clusters."""
+    """`Result` of chains that start near the same mode."""
+    with OneBlasThread(), Workers(effective_n_jobs(estimator.n_jobs)) as run:
+        start = FactorStart.of(problem, run)
     model = DirichletTopics(
         problem.documents,
         problem.measures,
         problem.alpha,
-        problem.topics,
+        start,
         learn_alpha=problem.learn_alpha,
     )
     result = sample_gibbs(

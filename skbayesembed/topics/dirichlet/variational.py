@@ -98,8 +98,7 @@ class DirichletVI:
     def sample_q(self, q, n, rng):
         """Independent draws: dict of arrays as `DirichletTopics` records them, each (n, ...)."""
         draws = sample_base(self.measures, q, n, rng)
-        prior, _ = self.measures.pseudo_tokens(q.base.theta)
-        weights, _, _ = _word_factors(prior, q.counts)
+        weights = word_weights(self, q)
         e, room = np.empty_like(q.gamma), np.empty(q.alpha.size)
         for d in range(len(e)):
             log_theta(q.gamma[d], room, e[d])
@@ -141,6 +140,12 @@ def _word_factors(prior, counts):
     bound = np.sum(gammaln(shape) - gammaln(prior)) - np.sum(counts * expected)
     bound -= np.sum(gammaln(shape.sum(axis=0)) - gammaln(prior.sum(axis=0)))
     return *relative_weights(expected), float(bound)
+
+
+def word_weights(model, q):
+    """exp E[log phi] (V, K) over the largest of each word, of factors ``q`` of a `DirichletVI`."""
+    prior, _ = model.measures.pseudo_tokens(q.base.theta)
+    return _word_factors(prior, q.counts)[0]
 
 
 def relative_weights(expected):
