@@ -368,6 +368,16 @@ def test_html_repr(estimator):
     assert unfitted != fitted
 
 
+def test_repr_is_short_whatever_the_parameters_hold():
+    """Embeddings of thousands of words and lists of names, in pipelines and searches too."""
+    words = [f"w{i}" for i in range(2000)]
+    embedding = dict(zip(words, np.ones((2000, 5)), strict=True))
+    topics = GaussianLDA(embedding=embedding, feature_names=words)
+    search = GridSearchCV(make_pipeline(topics), {"gaussianlda__n_components": [2]})
+    for shown in (topics, make_pipeline(topics), search, BayesianSGNS(stop_words=words)):
+        assert len(repr(shown)) < 1500
+
+
 def test_set_params_takes_effect(estimator):
     estimator.fit(TEXTS)
     estimator.set_params(n_components=3).fit(TEXTS)

@@ -6,6 +6,7 @@ until one of them is looked at, so that no draws are made between batches.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,16 @@ def learns_online(estimator: Any) -> bool:
             "use fit."
         )
     return True
+
+
+# Of estimators that have a __repr__ of their own scikit-learn prints long lists and dicts whole, in
+# searches and pipelines too: its printer tells estimators by that method.
+with contextlib.suppress(ImportError, AttributeError):
+    from sklearn.utils._pprint import _EstimatorPrettyPrinter
+
+    _EstimatorPrettyPrinter._dispatch[FittedMixin.__repr__] = (
+        _EstimatorPrettyPrinter._pprint_estimator
+    )
 
 
 class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
