@@ -265,7 +265,7 @@ def main():
     parser.add_argument("--names", nargs="+", default=NAMES, choices=NAMES)
     parser.add_argument("--documents", nargs="+", type=int, default=[0, 500], help="0 is all")
     parser.add_argument("--draws", type=int, default=50)
-    parser.add_argument("--warmup", type=int, default=100)
+    parser.add_argument("--warmup", type=int, default=50)
     run(parser.parse_args(), "topics_vectors.jsonl", PARTS, items, page)
 
 

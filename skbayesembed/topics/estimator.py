@@ -152,8 +152,9 @@ class GaussianLDA(
         Words of the columns if X is a count matrix. None uses the column names of a DataFrame.
     draws, warmup, chains, thin : int, default=100, 200, 2, 1
         Each of ``chains`` chains makes ``warmup`` sweeps, then records ``draws`` draws, ``thin``
-        sweeps apart. All chains start from the same k-means clusters, so their agreement says
-        nothing about other modes.
+        sweeps apart. All chains start from the same k-means clusters (with
+        ``word_model="dirichlet"`` after ten sweeps of ``"vi"``), so their agreement says nothing
+        about other modes.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records evenly spaced draws up to 256 MiB.
     target_accept : float, default=0.8
