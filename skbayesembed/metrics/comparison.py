@@ -344,8 +344,19 @@ def compare_models(found: Mapping[str, Any]) -> Comparison:
         of_units,
         None if knows is None else knows["n_units"],
         best.get("scored"),
-        None if knows is None else note_on_score(knows),
+        "\n".join(_notes_on(best, knows)) or None,
     )
+
+
+def _notes_on(best, knows):
+    """Lines on what the observations are, and how many of them were evaluated."""
+    notes = [] if knows is None else [note_on_score(knows)]
+    if best.get("n_drawn", 0):
+        notes.append(
+            f"({best['n_evaluated']:,} different pairs were evaluated, drawn at random, which "
+            "adds to standard errors: loo(max_pairs=) evaluates more)"
+        )
+    return notes
 
 
 def _parameters(one):

@@ -71,7 +71,12 @@ def _neighbours(table):
 
 def _nearer(table):
     head = "P(nearest)"
-    return "cosine", f"nearest to {table.word!r}", [(head, bounded(table.prob_nearest))], None
+    return (
+        "cosine",
+        f"nearest to {table.word!r}, of these",
+        [(head, bounded(table.prob_nearest))],
+        None,
+    )
 
 
 def _analogies(table):

@@ -205,7 +205,8 @@ def _single(label, answer):
     """Mean, interval and draws of an answer that is a single number."""
     if not hasattr(answer, "draws") or np.size(answer.mean) != 1:
         raise ValueError(
-            f"answers[{label!r}] must be a single answer of a method as similarity, got {answer!r}."
+            f"answers[{label!r}] must be a single answer of a method as similarity, got "
+            f"{answer!r}. Pass a dict of labels and answers: {{'god and law': answer}}."
         )
     return float(np.ravel(answer.mean)[0]), np.reshape(answer.interval, 2), np.ravel(answer.draws)
 

@@ -86,7 +86,7 @@ def order_notes(table):
         )
     else:
         found = (
-            f"{unlikely} of these {n}: whether those are among the nearest is not known. Report "
+            f"{unlikely} of these {n}, which may not be among the nearest. Report "
             "cosines with their intervals, and no order"
         )
     more = "text of more units" if table.n_units is not None else "text"

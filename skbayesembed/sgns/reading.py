@@ -13,6 +13,7 @@ from ..common.checks import (
     check_prob,
     listed,
 )
+from ..posterior.sentences import ended, estimate
 from . import inputs
 from .comparisons import Nearer, Projections, nearer, project
 from .neighbours import Analogies, Neighbours, analogy, most_similar
@@ -31,7 +32,11 @@ def similarity(estimator, a, b, prob):
     check_prob(prob)
     phrases = [phrase_of(estimator, a, "a"), phrase_of(estimator, b, "b")]
     question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
-    return ask(estimator, question, prob, (), title=similarity_title(*phrases))
+    title = similarity_title(*phrases)
+    found = ask(estimator, question, prob, (), title=title)
+    found.sentence = f"The {title} is {estimate(found, found.source, prob)}"
+    found.sentence = ended(found.sentence, found.source, found.get("n_units", np.inf))
+    return found
 
 
 def similarity_title(a, b):
@@ -241,6 +246,7 @@ class ReadingMixin(AskingMixin):
             ``uncertainty="documents"`` also ``sd_sampling`` and ``sd_prior``, the parts of ``sd``
             by the units that were sampled and by the prior, and ``n_units``, the effective units
             of the word that has fewer; the interval has as much probability on either side.
+            ``sentence`` has the answer in words, to be copied.
 
         Raises
         ------

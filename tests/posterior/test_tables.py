@@ -30,7 +30,7 @@ def test_neighbours_whose_order_is_not_known_are_counted(prob, noted):
     words, interval = np.array(["ant", "bee"]), np.zeros((2, 2))
     rows = words, np.zeros(2), np.zeros(2), interval, np.array(prob)
     text = repr(Neighbours("cat", *rows, prob=0.9, n_draws=1000))
-    assert ("is below 0.1 for 1 of these 2: whether those" in text) == noted
+    assert ("is below 0.1 for 1 of these 2, which may not" in text) == noted
     # one draw has no probabilities
     assert "is below" not in repr(Neighbours("cat", *rows, prob=0.9, n_draws=1))
 

@@ -288,8 +288,9 @@ def spread_of(deviations, change):
         fourth = np.sum(units**4, axis=0)
         ratio = np.divide(known**2, fourth, out=np.ones_like(known), where=fourth > 0)
         # a square of one degree of freedom has a third of its own square for its variance, which
-        # Satterthwaite's formula takes as known: ratios of D equal units are near D / 3
-        freedom = 3.0 * ratio - 2.0
+        # Satterthwaite's formula takes as known: ratios of D equal units are near D / 3. Units that
+        # are more even than normal numbers would have more than they are.
+        freedom = np.minimum(3.0 * ratio - 2.0, max(1.0, deviations.n_sampling - 1.0))
     else:
         # a variance known from m sums has a relative variance of 2 / m of its own
         freedom = 1.0 / (1.0 / np.maximum(change.fewest, 1.0) + 1.0 / deviations.n_sampling)
