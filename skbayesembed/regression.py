@@ -663,7 +663,9 @@ def _outcome_of(outcome, n, shape):
     try:
         y = as_floats(given)
     except ValueError as error:
-        raise ValueError(f"outcome must hold numbers or truth values: {error}") from None
+        raise ValueError(
+            f"outcome must hold numbers or truth values (such as party == 'Republican'): {error}"
+        ) from None
     if y.shape != (n,):
         means = ""
         if len(shape) == 2 and y.shape == shape[:1]:

@@ -186,7 +186,7 @@ class OverSettings(Table):
         entries = dict.fromkeys(np.array(self.entries)[self.too_narrow].tolist())
         if n < of and 0 < len(list(filter(None, entries))) <= _FEW_ENTRIES:
             which += f" ({', '.join(entries)})"
-        return f"{which} are too narrow, since units are autocorrelated in time"
+        return f"{which} are too narrow, since residuals are autocorrelated in time"
 
     def _over(self, rows):
         """What an answer is over the rows of several settings, a list of texts."""

@@ -35,6 +35,19 @@ _FIRST_BASIC, _LAST_BASIC = 10000101, 29991231
 _NAMED = 5
 
 
+def find_two(periods, start, end):
+    """Places of two periods, which differ; None stands for the first and the last."""
+    at = [
+        default if time is None else periods.find(time, name)
+        for time, name, default in ((start, "start", 0), (end, "end", periods.n_periods - 1))
+    ]
+    if at[0] == at[1]:
+        raise ValueError(
+            f"start and end must be in different periods, got {periods.labels[at[0]]} for both."
+        )
+    return at
+
+
 @dataclass(frozen=True, eq=False)
 class Periods:
     """Periods of time, which assign each time to a period.

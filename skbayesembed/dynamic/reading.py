@@ -16,6 +16,7 @@ from ..common.checks import (
     check_real,
     listed,
 )
+from ..corpus.periods import find_two
 from ..sgns.neighbours import Neighbours, most_similar
 from ..sgns.questions.asking import Answer, ask, difference
 from ..sgns.questions.kinds import Cosines, Entries, SelfCosines
@@ -64,16 +65,7 @@ def _chosen_periods(estimator, chosen=None):
 
 def _two_periods(estimator, start, end):
     """Places of two periods; the first and the last by default."""
-    periods = estimator.periods_
-    at = [
-        default if time is None else periods.find(time, name)
-        for time, name, default in ((start, "start", 0), (end, "end", periods.n_periods - 1))
-    ]
-    if at[0] == at[1]:
-        raise ValueError(
-            f"start and end must be in different periods, got {periods.labels[at[0]]} for both."
-        )
-    return at
+    return find_two(estimator.periods_, start, end)
 
 
 def cosines_at(estimator, a, b, kind=Cosines):

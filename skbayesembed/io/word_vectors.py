@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import (
@@ -94,6 +95,8 @@ class WordVectors(Mapping[str, np.ndarray]):
         """
         if isinstance(source, cls):
             return source
+        if isinstance(source, FrozenEstimator):
+            source = source.estimator
         if hasattr(type(source), "rho_"):
             return cls(*_of_estimator(source, side, period))
         if period is not None:

@@ -25,7 +25,7 @@ from .verdicts import (
 _ALL = "all"
 # What a prevalence may be of, and how a title says it.
 _OF_WORKS = {
-    "all": "mean over units", "seen": "in the units seen", "new": "in one new unit",
+    "all": "mean over all units", "seen": "in the units seen", "new": "in one new unit",
 }  # fmt: skip
 _BOTH_MEANS = (
     "(by unit, by snippet: posterior means over the units in the data, each counted once or by its "

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_prob, check_real
+from ..corpus.periods import find_two
 from ..posterior.deciding import errors_of, note_on_draws
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import About, Result
@@ -472,8 +473,8 @@ class SenseReadingMixin:
         Raises
         ------
         ValueError
-            If there is no such sense, period or genre, or ``works`` needs units that ``fit`` was
-            not given.
+            If there is no such sense, period or genre, both times are in one period, or ``works``
+            needs units that ``fit`` was not given.
 
         Examples
         --------
@@ -488,7 +489,7 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         sense = sense_index(self, sense)
-        at = [self.periods_.find(t, name) for t, name in ((start, "start"), (end, "end"))]
+        at = find_two(self.periods_, start, end)
         draws = prevalence_draws(self, sense, genre, works)
         change = draws[:, at[1]] - draws[:, at[0]]
         place = None if genre is None else genre_index(self, genre)

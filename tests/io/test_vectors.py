@@ -8,6 +8,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from sklearn.frozen import FrozenEstimator
 
 from skbayesembed import BayesianSGNS, DynamicSGNS, GaussianLDA
 from skbayesembed.io import WordVectors, load_vectors, save_vectors, to_keyed_vectors
@@ -254,6 +255,8 @@ def test_wrong_words_and_vectors(words, numbers, message):
 def test_of_estimators(sgns, tmp_path):
     for side, expected in (("target", sgns.rho_), ("context", sgns.alpha_)):
         found = WordVectors.of(sgns, side=side)
+        frozen = WordVectors.of(FrozenEstimator(sgns), side=side)
+        np.testing.assert_array_equal(frozen.vectors, found.vectors)
         assert found.words.tolist() == sgns.words_.tolist()
         np.testing.assert_array_equal(found.vectors, expected)
     save_vectors(tmp_path / "a.txt", sgns)

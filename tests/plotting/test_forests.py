@@ -363,7 +363,7 @@ def test_slopes_whose_intervals_are_too_narrow():
     texts, grid = ["the cat sat", "a dog sat"] * 10, {"window": [2, 3]}
     several = over_settings(model, texts, lambda fitted: table, grid, own=False)
     assert several.verdicts == table.verdict.tolist() * 2
-    said = "2 of 4 intervals (war) are too narrow, since units are autocorrelated in time"
+    said = "2 of 4 intervals (war) are too narrow, since residuals are autocorrelated in time"
     assert f"({said})" in repr(several) and "'negative' is the same" in repr(several)
     label = plotting.ForestDisplay.from_result(several).ax_.get_xlabel()
     assert said in " ".join(label.split())

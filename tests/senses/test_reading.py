@@ -516,3 +516,8 @@ def test_representative_snippets_refuse(fitted, snippets):
         fitted.representative_snippets(snippets.counts, period=1900, times=snippets.years)
     with pytest.raises(ValueError, match="got 1820, which has none"):
         fitted.representative_snippets(snippets.counts, period=1820, times=np.full(N, 1810))
+
+
+def test_changes_within_a_period_are_refused(fitted):
+    with pytest.raises(ValueError, match="start and end must be in different periods, got "):
+        fitted.prevalence_change(0, 1806, 1808)

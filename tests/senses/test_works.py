@@ -240,7 +240,7 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     assert all(f"(of {fitted.units_.size} units (author))" in repr(found) for found in both)
     both = [np.unique(GIVEN["units"][DATA.times == t]).size for t in range(2)]
     assert fitted.prevalence_change(0, 0, 1).units == tuple(both)
-    assert "mean over units" in repr(mean)
+    assert "mean over all units" in repr(mean)
     np.testing.assert_array_equal(fitted.prevalence_interval(works="new"), new.interval)
     np.testing.assert_allclose(mean.seen, seen.mean, rtol=1e-12)
     assert seen.seen is None and not new.seen_outside.any() and "(by unit" not in repr(new)
