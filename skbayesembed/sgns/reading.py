@@ -144,8 +144,8 @@ class AskingMixin:
         Parameters
         ----------
         a, b : Answer
-            What methods of this fit have answered: similarities, probabilities, projections,
-            effect sizes or other contrasts. Equally many answers in both, or a single one in either.
+            Answers of methods of this fit: similarities, probabilities, projections, effect sizes
+            or other contrasts. Equally many in both, or a single one in either.
         low, high : float, optional
             Ends of a range of differences, such as one of equivalence.
         prob : float, default=0.9
@@ -301,7 +301,7 @@ class ReadingMixin(AskingMixin):
         Parameters
         ----------
         word : str, int, list of either, or Axis
-            A word, or its index. Words of a list, or of an axis, are not among its neighbors.
+            A word, or its index. Words of a list, or of an axis, are not among its neighbours.
         n : int, default=10
             Number of neighbours.
         prob : float, default=0.9
