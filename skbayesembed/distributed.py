@@ -123,9 +123,9 @@ def _add(a, b):
 class DaskEngine:
     """`blocks.Engine` over a ``distributed.Client``.
 
-    A block of data is sent to one worker when it is first needed and stays there. What a step
-    shares goes to all workers, what is of a block to where the block is, and results come back. A
-    block that is lost with its worker is sent again, and its step repeated.
+    A block of data is sent to one worker when it is first needed and stays there. What all blocks
+    of a step share goes to all workers, what belongs to a block to the worker that has it, and
+    results come back. A block that is lost with its worker is sent again, and its step repeated.
 
     Parameters
     ----------

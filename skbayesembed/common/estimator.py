@@ -59,13 +59,13 @@ class FittedMixin(SaveMixin):
     posterior_ : Posterior
         Draws, their statistics and diagnostics.
     n_iter_ : int
-        Iterations of the solver.
+        Number of iterations of the solver.
     solver_ : str
-        What found the posterior: ``solver``, or what ``"auto"`` stood for.
+        Solver used: ``solver``, or what ``"auto"`` stood for.
     approximation_ : Approximation
-        What ``"vi"`` and ``"laplace"`` drew from.
+        Approximation from which ``"vi"`` and ``"laplace"`` drew.
     elbo_ : ndarray of shape (n_iter,)
-        The bound on the log evidence after every iteration, of ``"vi"``.
+        Bound on the log evidence after every iteration of ``"vi"``.
     """
 
     posterior_ = Learned()
@@ -186,7 +186,6 @@ class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin
             Other arguments of ``transform``: times, genres, vectors.
 
         Returns
-        -------
         -------
         ndarray of shape (n_draws, n_documents, n_means)
             Their means over draws are those of ``transform``, up to Monte Carlo error. In each draw

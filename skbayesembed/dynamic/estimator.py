@@ -505,7 +505,7 @@ class DynamicSGNS(
         units: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Cost:
-        """Estimate what ``fit`` would cost on this machine, without fitting.
+        """Estimate what ``fit`` would cost with these data on this machine, without fitting.
 
         All data are read and counted, and every part of a fit is run for a moment and scaled up.
         This takes seconds on small data. With millions of tokens it takes as long as counting them

@@ -109,7 +109,7 @@ class PairCounts:
         If counts are not numbers, or words are not ``str``.
     ValueError
         If counts are not square, differ in shape, are not finite or are negative, or if words
-        repeat or their number differs.
+        repeat or have the wrong number.
 
     Examples
     --------

@@ -173,8 +173,8 @@ class AskingMixin:
         -----
         Draws of all answers of a fit belong together, whenever they are asked for: the same row of
         ``draws`` has the same draw of the posterior, or the same sample of units. What two answers
-        share cancels in their difference. The interval is computed from draws of the difference,
-        not from the two intervals, and may be narrower or wider than they suggest.
+        share cancels in their difference. The interval is that of the difference itself, not
+        computed from the two intervals, and may be narrower or wider than they suggest.
 
         Examples
         --------
