@@ -54,39 +54,39 @@ _MAY_GO_ON = "(n_starts='auto' goes on where starts do not agree: from {} where 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Cost(Table):
-    """What a fit would cost on this machine; a table with a row for each part.
+    """Estimated cost of a fit on this machine, a table with a row for each part.
 
-    Searches for modes and ascents of a bound end when they have converged: their parts are the
-    measured seconds of a step times the steps that such searches usually take, and may be wrong by
-    a factor of 3. Parts of chains are wrong by less than 1.5. The code of solvers that were never
-    used before in an installation is compiled first, for 5 to 20 seconds that are not counted here.
-    Intervals by units are made when they are first asked for, which is no part of a fit: they have
-    a row of their own, below, which may be wrong by a factor of 3 and is in no sum.
+    Searches for modes and ascents of a bound end when they have converged. Their parts are the
+    measured seconds of a step times the usual number of steps, and may be wrong by a factor of 3.
+    Parts of chains are wrong by less than 1.5. Code of solvers that were never used in this
+    installation is compiled first, for 5 to 20 seconds that are not counted here. Intervals by
+    units are computed when they are first asked for, not in the fit: they have a separate row below
+    the others, which may be wrong by a factor of 3 and is not in any sum.
 
     Attributes
     ----------
     parts : list of Part
-        ``name``, ``cpu_seconds`` and ``seconds``, by the clock on ``n_jobs``, of each part.
+        Each part, with ``name``, ``cpu_seconds`` and ``seconds`` (wall time on ``n_jobs``).
     memory : dict of str to float
-        Bytes by what takes them in the stage in which chains or the approximation are made.
+        Bytes by purpose, in the stage in which chains or the approximation are computed.
     bytes : float
-        Most bytes at once.
+        Peak memory, in bytes.
     n_jobs : int
-        Threads.
+        Number of threads.
     solver : str
-        Where ``solver="auto"``, what it stands for.
+        Solver, after ``solver="auto"`` is resolved.
     question : Part or None
-        What the first question costs whose answer knows how the text was sampled; later ones are
-        answered from what it has made. None where there are no intervals by units; its seconds are
-        NaN where it would not fit in memory.
+        Cost of the first question with intervals by units, whose results later questions reuse.
+        None if there are no such intervals; its seconds are NaN if it would not fit in memory.
     no_room : str or None
-        Where the first question would not fit in memory: the bytes that it would take, what there
-        is, and what to change.
+        If the first question would not fit in memory: the bytes it needs, those available, and what
+        to change.
     between : tuple of float or None
-        Least and most seconds by the clock, where a search goes on as long as it finds what is new,
-        as that for modes of senses with ``n_starts="auto"``; ``seconds`` are then the usual ones.
+        Least and most seconds of wall time, for a search that continues as long as it finds
+        anything new, such as that for modes of senses with ``n_starts="auto"``; ``seconds`` is then
+        the usual time.
     sooner : str
-        Where the first question takes more than two minutes, and a smaller setting less: which.
+        If the first question takes more than two minutes, a smaller setting that takes less.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class Cost(Table):
 
     @property
     def seconds(self) -> float:
-        """Seconds by the clock, on ``n_jobs`` threads that nothing else keeps busy."""
+        """Seconds of wall time, on ``n_jobs`` threads that nothing else keeps busy."""
         return sum(part.seconds for part in self.parts)
 
     def _columns(self):

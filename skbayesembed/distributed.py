@@ -29,23 +29,23 @@ _CONFIGURED = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
 
 def fit(estimator: BayesianSGNS, shards: Any, client: Any) -> BayesianSGNS:
-    """Fit `BayesianSGNS` to counts that the workers of a dask cluster keep in parts.
+    """Fit `BayesianSGNS` to counts that are spread over the workers of a dask cluster.
 
     Given the vectors of one side, all words of the other are independent, so each worker keeps the
     counts of some of them. The counts are sent once. In every half-sweep the vectors of one side go
     to all workers, and those of the other come back. Draws are the same as those of
-    ``estimator.fit(sum(shards))``, whatever the number of workers; a worker that is lost costs the
-    repetition of its blocks' last step.
+    ``estimator.fit(sum(shards))``, whatever the number of workers. If a worker is lost, only the
+    last step of its blocks is repeated.
 
     Parameters
     ----------
     estimator : BayesianSGNS
         With ``solver="map"``, ``"vi"``, or ``"gibbs"`` and ``kernel="polya-gamma"``. Fitted in
-        place. Chains go side by side as ``n_jobs`` says.
+        place. ``n_jobs`` sets how many chains run side by side.
     shards : PairShard, PairCounts, or list of PairShard or of futures
-        What `count_pairs` has counted; futures of the client's are added up on the workers.
+        What `count_pairs` has counted; futures of the client are added up on the workers.
     client : distributed.Client
-        Not asynchronous. Its workers need this package.
+        Must not be asynchronous. Its workers need this package.
 
     Returns
     -------
@@ -57,10 +57,10 @@ def fit(estimator: BayesianSGNS, shards: Any, client: Any) -> BayesianSGNS:
     TypeError
         If the estimator or the shards are of another type.
     ValueError
-        For a solver, kernel, prior or way of learning that does not go by parts, and for whatever
+        For a solver, kernel, prior or learning method that cannot be distributed, and for whatever
         ``fit`` refuses.
     RuntimeError
-        If blocks were lost again and again.
+        If blocks are lost repeatedly.
 
     Examples
     --------
@@ -123,9 +123,9 @@ def _add(a, b):
 class DaskEngine:
     """`blocks.Engine` over a ``distributed.Client``.
 
-    A block of data is sent to one worker when it is first needed and stays there. What a step
-    shares goes to all workers, what is of a block to where the block is, and results come back. A
-    block that is lost with its worker is sent again, and its step repeated.
+    A block of data is sent to one worker when it is first needed and stays there. What all blocks
+    of a step share goes to all workers, what belongs to a block to the worker that has it, and
+    results come back. A block that is lost with its worker is sent again, and its step repeated.
 
     Parameters
     ----------

@@ -50,51 +50,52 @@ def regress(
     error: str = "auto",
     prob: float = 0.9,
 ) -> Regression:
-    """Regress an outcome on features of documents, with what is not known of the features.
+    """Regress an outcome on features of documents, allowing for the uncertainty of the features.
 
     Parameters
     ----------
     features : Answer or array-like of shape (n_draws, n_documents, n_features)
-        Draws of features: what ``document_similarity`` answers, or ``sample_transform`` of any
-        estimator (of shares of topics, which add up to one, leave one out). An array of shape
+        Draws of features: an answer of ``document_similarity``, or draws of ``sample_transform`` of
+        any estimator (for shares of topics, which add up to one, leave one out). An array of shape
         (n_draws, n_documents) is one feature.
     outcome : array-like of shape (n_documents,)
-        Numbers or truth values; of the latter slopes are changes of a probability. Features explain
-        it: nearness as what is explained is a question for other methods (see Notes).
+        Numbers or truth values; for truth values slopes are changes of a probability. Features
+        explain the outcome. Where nearness is to be explained, use other methods (see Notes).
     units : array-like of shape (n_documents,), optional
-        What was sampled: speakers, authors, works; each document by default.
+        Units of sampling: speakers, authors, works; each document by default.
     times : array-like of shape (n_documents,), optional
-        Numbers or dates, as `corpus.periods.check_times` reads them, by which units are put in
-        order, each at the mean of its documents (of the same time: as they are given). They serve
-        to test for autocorrelation, and are no covariate.
+        Numbers or dates, as `corpus.periods.check_times` reads them. They order the units, each at
+        the mean of its documents (in the given order if equal), to test for autocorrelation, and
+        are not a covariate.
     differences : bool, default=False
-        Whether to regress differences of neighbours: means of units in the order of ``times``,
-        which must be given, each less the one before; features, outcome and covariates alike. Names
-        begin with "change of". For units each of which is like the one before (see Notes).
+        Whether to regress differences of neighbouring units: means of units in the order of
+        ``times``, which must be given, each less the one before, for features, outcome and
+        covariates alike. Names begin with "change of". Use it if each unit resembles the one before
+        (see Notes).
     covariates : array-like, Series, DataFrame or dict, optional
-        Known without error, of shape (n_documents,) or (n_documents, n_covariates). Columns of a
-        DataFrame, keys of a dict ``{"year": years, "woman": women}`` and fields of a structured
-        array name the terms.
+        Covariates known without error, of shape (n_documents,) or (n_documents, n_covariates).
+        Columns of a DataFrame, keys of a dict ``{"year": years, "woman": women}`` and fields of a
+        structured array name the terms.
     names : sequence of str, optional
-        Of the features, or of the features and then of the covariates. By default features are
+        Names of the features, or of the features and then the covariates. By default, features are
         the words of an answer of ``document_similarity(X, words=...)``, else "feature 0",
         "feature 1", ..., and covariates without names "x0", "x1", ...
     outcome_name : str, optional
-        What tables and figures call the outcome; the name of a Series by default, else "outcome".
+        Name of the outcome in tables and figures; by default that of a Series, else "outcome".
     standardize : bool, default=False
-        Whether slopes are for one standard deviation of a term instead of for 1, so that those of
+        Whether slopes are per standard deviation of a term instead of per 1, so that those of
         different features can be compared. The standard deviation is that of the mean features, or
-        of the covariate, over documents. Covariates that have two values, as a truth value has, are
+        of the covariate, over documents. Covariates with two values, such as truth values, are
         left as they are. The outcome keeps its unit.
     error : {"auto", "classical", "berkson"}, default="auto"
-        What draws say about the truth. ``"classical"``: features are estimates, the truth and an
-        error beside it, as vectors of words whose uncertainty is that of the sampling of documents.
-        Slopes on them are drawn towards zero, by the reliability, and are corrected for it.
-        ``"berkson"``: features are posterior means, and the truth varies about them, as shares of
-        topics do: slopes stay what they are. ``"auto"``: classical for an answer with intervals by
-        units, and berkson for all else, with a warning where an array does not tell and it matters.
-        Give ``"classical"`` with ``sample_transform`` of `BayesianSGNS` and `DynamicSGNS` where
-        ``uncertainty="documents"``, and ``"berkson"`` with that of other estimators.
+        How draws relate to the truth. ``"classical"``: features are estimates, the truth plus an
+        error, as for word vectors with uncertainty from the sampling of documents. Slopes on them
+        are attenuated by the reliability, and are corrected for it. ``"berkson"``: features are
+        posterior means, and the truth varies about them, as for shares of topics; slopes are not
+        corrected. ``"auto"``: classical for an answer with intervals by units, and berkson for all
+        else, with a warning if it matters and an array does not tell. Use ``"classical"`` with
+        ``sample_transform`` of `BayesianSGNS` and `DynamicSGNS` if ``uncertainty="documents"``, and
+        ``"berkson"`` with that of other estimators.
     prob : float, default=0.9
         Probability of the intervals.
 
@@ -107,60 +108,58 @@ def regress(
     ------
     ValueError
         If shapes do not fit, there are fewer than 20 draws or four units (for differences, five
-        units, and ``times``, and an outcome that is not the time itself), an entry is no finite
-        number, columns depend on each other, the outcome is the same for all documents or a
-        covariate (or a combination of these), or features that are to be corrected are mostly
-        error.
+        units), differences have no ``times`` or the time itself as outcome, an entry is not a
+        finite number, columns depend on each other, the outcome is the same for all documents or a
+        covariate (or a combination of these), or features to be corrected are mostly error.
 
     Warns
     -----
     UserWarning
-        Where residuals of units in the order of time are autocorrelated, and those of differences
-        negatively so, more than those of independent units; where features are an answer with
-        intervals by fewer units than there are documents, and no ``units`` are given; where
-        features are nearly so uncertain that they are refused, or so alike that the others leave
-        less than a twentieth of one; where a slope has fewer than four degrees of freedom, or there
-        are fewer than two documents a slope; where ``error="auto"`` is given an array with a
-        feature of which more than a tenth is error; and where draws of a feature are all the same,
-        as if it were known.
+        If residuals of units in the order of time are autocorrelated (for differences, also
+        negatively), more than those of independent units; if features are an answer with intervals
+        by fewer units than there are documents, and no ``units`` are given; if features are nearly
+        too uncertain to be accepted, or so alike that the others leave less than a twentieth of
+        one; if a slope has fewer than four degrees of freedom, or there are fewer than two
+        documents per slope; if ``error="auto"`` is given an array with a feature of which more than
+        a tenth is error; and if all draws of a feature are the same, as if it were known.
 
     Notes
     -----
-    Slopes are those of least squares on the mean features. Their covariance is that by units, CR2
-    with Satterthwaite's degrees of freedom (Pustejovsky & Tipton 2018), and that of what the errors
-    of the features, as draws have them, do to the slopes to first order. Of the latter it is the
-    part that units share: what is a unit's own is in its residuals already. Degrees of freedom of
-    the sum weight those of both (Welch-Satterthwaite): units have fewer than there are of them,
-    draws of features one less than draws, so that the sum may have more than units. With S the
-    covariance of the mean features beside the covariates and E that of their error, slopes of
-    classical error are multiplied by ``(S - E)^-1 S`` (Carroll et al. 2006, chapter 4); in the mean
-    this leaves them up to a tenth too large where reliabilities are below .9. What both parts have
-    in common, since documents that vectors were learned from may be those of the regression, is
-    left out.
+    Slopes are those of least squares on the mean features. Their covariance has two parts: that by
+    units, CR2 with Satterthwaite's degrees of freedom (Pustejovsky & Tipton 2018), and the
+    first-order effect on the slopes of the errors of the features, as given by the draws. The
+    second includes only what units share, since a unit's own part is in its residuals already.
+    Degrees of freedom of the sum weight those of both (Welch-Satterthwaite): units have fewer than
+    their number, draws of features one less than draws, so the sum may have more than units. With S
+    the covariance of the mean features given the covariates and E that of their error, slopes with
+    classical error are multiplied by ``(S - E)^-1 S`` (Carroll et al. 2006, chapter 4); on average
+    this leaves them up to a tenth too large if reliabilities are below .9. The dependence between
+    the two parts is left out; it arises if vectors were learned from the documents of the
+    regression.
 
-    Units (documents, where no units are given) are treated as independent. Units in the order of
-    time seldom are. Where a feature and the outcome are both autocorrelated, or both trend, slopes
-    between unrelated quantities are decided far too often: for random walks over 40 units, 90 %
-    intervals cover zero in 31 % of data sets (``benchmarks/regression.py time``). If both trend,
-    give the year among the covariates. If each unit resembles the one before, regress
-    ``differences`` of neighbours (coverage 89 %; 84 % for units that are independent after all). If
-    the resemblance fades after some units, give coarser ones, such as eras. Slopes of an outcome
-    that is the time itself describe when features had which values, not why. How nearness depends
-    on time is the reverse question: see `DynamicSGNS` for words, `BayesianSGNS.effects` for the
-    contexts of a word and `GaussianLDA.effects` for topics.
+    Units (documents, if no units are given) are treated as independent. Units in the order of time
+    seldom are. If a feature and the outcome are both autocorrelated, or both trend, slopes between
+    unrelated quantities are decided far too often: for random walks over 40 units, 90 % intervals
+    cover zero in 31 % of data sets (``benchmarks/regression.py time``). If both trend, include the
+    year among the covariates. If each unit resembles the one before, regress ``differences`` of
+    neighbours (coverage 89 %; 84 % for units that are independent after all). If the resemblance
+    fades after some units, use coarser ones, such as eras. Slopes of an outcome that is the time
+    itself describe when features had which values, not why. How nearness depends on time is the
+    reverse question: see `DynamicSGNS` for words, `BayesianSGNS.effects` for the contexts of a word
+    and `GaussianLDA.effects` for topics.
 
     With ``times``, `lag_correlation` of the table is the correlation of the mean residuals of units
     with those of the next units. It is compared with 999 random orders of the same residuals (with
-    a fixed seed), one-sided at 5 %. Where it is larger, there is a warning, and sentences say so;
-    intervals are not changed. Where it is smaller than in 95 % of the orders, the residuals are
-    negatively autocorrelated, as are those of differences of independent units; this is noted, and
-    intervals of terms that are negatively autocorrelated too are too narrow. The warning is given
+    a fixed seed), one-sided at 5 %. If it is larger, there is a warning, and sentences say so;
+    intervals are not changed. If it is smaller than in 95 % of the orders, the residuals are
+    negatively autocorrelated, as are those of differences of independent units. This is noted, and
+    intervals of terms that are also negatively autocorrelated are too narrow. The warning is given
     for 5 % of data sets with independent units, and with 40 units for 84 % of those with an
     autocorrelation of .5 and 99 % of those with .8. It has little power in two cases: few units,
-    and a feature and an outcome that both trend (27 %), where the year belongs among the covariates
-    in any case. The interval of a feature that is not autocorrelated is right whatever the
-    residuals are; `term_autocorrelated` and `term_anticorrelated` are the same tests of each term,
-    given the others.
+    and a feature and an outcome that both trend (27 %), for which the year belongs among the
+    covariates in any case. The interval of a feature that is not autocorrelated is right whatever
+    the residuals are; `term_autocorrelated` and `term_anticorrelated` are the same tests of each
+    term, given the others.
 
     References
     ----------

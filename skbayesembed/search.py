@@ -25,20 +25,20 @@ from .posterior.tables import Column, Table
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Candidates(Table):
-    """What a search would try, and what ``"auto"`` stands for in each candidate.
+    """Candidates of a search, and what ``"auto"`` stands for in each of them.
 
     Attributes
     ----------
     params : list of dict
         Parameters of each candidate.
     solver : ndarray of str of shape (n_candidates,)
-        Of the fit to all of X, which the best candidate is fitted to again.
+        Solver of the fit to all of X, to which the best candidate is refitted.
     fold_solver : ndarray of str of shape (n_candidates,)
-        Of the fit to the smallest training part of the folds.
+        Solver of the fit to the smallest training part of the folds.
     prior_precision : ndarray of object of shape (n_candidates,)
-        Of the fit to all of X: as given, or ``"auto"`` where it was not searched for.
+        Prior precision of the fit to all of X: as given, or ``"auto"`` if not searched for.
     reason : list of str
-        Why it is that solver.
+        Why that solver was chosen.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Candidates(Table):
 
     @property
     def differ(self) -> bool:
-        """Whether candidates, or folds and the whole, would have different solvers."""
+        """Whether solvers differ between candidates, or between folds and all of X."""
         return np.unique([self.solver, self.fold_solver]).size > 1
 
     def _columns(self):
@@ -84,37 +84,37 @@ def check_search(
     groups: Any = None,
     precision: bool = False,
 ) -> Candidates:
-    """Tell what ``"auto"`` stands for in every candidate of a search, and warn where that differs.
+    """Find what ``"auto"`` stands for in every candidate of a search, and warn if that differs.
 
-    A candidate that samples and one that takes the mode differ in more than the parameters that are
-    searched over, and a fit knows nothing of the others.
+    A candidate that samples and one that finds the mode differ in more than the parameters that are
+    searched over, and a fit does not know of the other candidates.
 
     Parameters
     ----------
     search : GridSearchCV or RandomizedSearchCV
-        Over a `BayesianSGNS`, or a pipeline that has one. Not fitted, and not changed.
+        Over a `BayesianSGNS`, or a pipeline that has one. It is neither fitted nor changed.
     X : documents or counts
-        What the search is going to be fitted to.
+        Data that the search will be fitted to.
     y : array-like of shape (n_documents,), optional
         For the folds.
     groups : array-like of shape (n_documents,), optional
         For the folds.
     precision : bool, default=False
-        Whether ``prior_precision="auto"`` is searched for, up to three searches for a mode for each
-        candidate; the rank of the mode that is found then decides on the solver, too. Otherwise the
-        solver is told by sizes and parameters alone, at the cost of counting.
+        Whether to search for ``prior_precision="auto"``, with up to three searches for a mode per
+        candidate; the rank of the mode found then also decides on the solver. Otherwise the solver
+        depends only on sizes and parameters, at the cost of counting.
 
     Returns
     -------
     Candidates
-        A table, one row a candidate.
+        A table, one row per candidate.
 
     Raises
     ------
     TypeError
-        If ``search`` is none of the two, or has no estimator with a method ``resolve``.
+        If ``search`` is neither of the two, or has no estimator with a method ``resolve``.
     ValueError
-        If a random search has no integer ``random_state``, with which its candidates could be told.
+        If a random search has no integer ``random_state``, which determines its candidates.
 
     Warns
     -----

@@ -48,38 +48,39 @@ _PROBABILITIES = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OverSettings(Table):
-    """Answers to one question, a row for each setting, or for each entry of its answer.
+    """Answers to one question under several settings.
+
+    There is a row for each setting, or for each entry of its answer.
 
     `plotting.ForestDisplay.from_result` draws it.
 
     Attributes
     ----------
     params : list of dict of length n_rows
-        Parameters of each row's setting.
+        Parameters of the setting of each row.
     entries : list of str of length n_rows
-        What of an answer the row is about; empty where an answer is one number.
+        Entry of the answer that the row is about; empty if an answer is one number.
     mean : ndarray of shape (n_rows,)
-        NaN where a setting failed.
+        NaN if the setting failed.
     interval : ndarray of shape (n_rows, 2)
-        NaN where a setting failed or its answer has no interval.
+        NaN if the setting failed or its answer has no interval.
     own : ndarray of bool of shape (n_rows,)
-        Which rows are of the estimator's own setting, ``(own)`` in print.
+        Whether the row has the estimator's own setting, ``(own)`` in print.
     proba : ndarray of shape (n_rows,)
-        The probability that an answer has beside its interval: that a change or difference is above
-        zero, a distance above its threshold, a word the nearest. NaN where it has none.
+        Probability that comes with the interval: that a change or difference is above zero, a
+        distance above its threshold, or a word the nearest. NaN if there is none.
     verdicts : list of str of length n_rows
-        What each answer comes to; empty where it does not say.
+        Verdict of each answer; empty if it has none.
     notes : list of str of length n_rows
         Why a setting failed, or the first warning of its fit.
     title : str or None
-        Of the question.
+        Title of the question.
     prob : float or None
-        Probability of the intervals, where the answers have one.
+        Probability of the intervals, if the answers have one.
     proba_of : str or None
-        Which of its entries ``proba`` is, as ``"prob_increase"``; None without.
+        Which entry of the answers ``proba`` is, such as ``"prob_increase"``, if any.
     too_narrow : ndarray of bool of shape (n_rows,)
-        Which intervals are known to be too narrow, as `regress` knows of units next to each other
-        in time.
+        Which intervals are known to be too narrow, as `regress` finds for autocorrelated units.
     """
 
     params: list[dict[str, Any]]
@@ -168,7 +169,7 @@ class OverSettings(Table):
         return lines + super()._notes()
 
     def note_on_narrow(self) -> str | None:
-        """How many intervals are known to be too narrow, and why, as below figures; None of none.
+        """Return how many intervals are known to be too narrow, and why, as below figures, or None.
 
         Examples
         --------
@@ -251,52 +252,51 @@ def over_settings(
     Parameters
     ----------
     estimator : estimator
-        Any of this package, or a pipeline with one. It is not fitted, and not changed.
+        Any estimator of this package, or a pipeline with one. It is neither fitted nor changed.
     X : documents or counts
-        As ``fit`` takes them.
+        As in ``fit``.
     question : callable
-        ``question(fitted estimator)``: an answer with ``mean`` and ``interval``, numbers or one
-        number for each of several entries (as of ``similarity``, ``drift``, ``project``,
-        `regress`), or a number. What it says of ``prob_increase``, ``prob_positive``,
-        ``prob_exceeds`` or ``prob_nearest``, and its ``verdict``, are in the table.
+        ``question(fitted estimator)`` returns a number, or an answer whose ``mean`` and
+        ``interval`` have one number or one for each of several entries (as of ``similarity``,
+        ``drift``, ``project``, `regress`). Its ``prob_increase``, ``prob_positive``,
+        ``prob_exceeds`` or ``prob_nearest``, and its ``verdict``, go into the table.
     grid : dict of str to list, or list of dict
-        Values of parameters, as of scikit-learn's ``ParameterGrid``; ``random_state`` among them
-        tells how far the seed decides.
+        Values of parameters, as in scikit-learn's ``ParameterGrid``. Include ``random_state`` to
+        see how much depends on the seed.
     own : bool or "fitted", default=True
-        Whether the estimator is fitted as it is, too, where its own setting is not in the grid.
-        That is the first row, or the row of the grid, and marked as ``(own)``: the lines below the
-        table hold signs and verdicts against it. ``"fitted"`` asks the estimator itself, which has
-        been fitted to the same data with the parameters that it has now, and saves that fit.
+        Whether to include the estimator's own setting if it is not in the grid, as the first row.
+        Its row is marked as ``(own)``, and the lines below the table compare signs and verdicts
+        with it. ``"fitted"`` asks the estimator itself and saves that fit; it must have been fitted
+        to the same data with its current parameters.
     n_jobs : int or None, default=None
-        Fits at a time, in processes.
+        Number of fits at a time, in processes.
     **fit_params : object
-        For ``fit``: ``units``, ``times`` and so on.
+        Passed to ``fit``: ``units``, ``times`` and so on.
 
     Returns
     -------
     OverSettings
-        A table. A setting whose fit or answer fails has a row with the reason. Below it, how far
-        apart answers are, and in how many settings the sign of an answer (of one that may be of
-        either sign) and its verdict are others than with the own setting. Answers whose verdict is
-        ``"no data"`` are counted in a line of their own, and left out of these.
+        A table. A setting whose fit or answer fails has a row with the reason. Lines below it say
+        how far apart answers are, and in how many settings the verdict, and the sign of an answer
+        that may have either, differ from those of the own setting. Answers with the verdict
+        ``"no data"`` are counted in a separate line and left out of these.
 
     Raises
     ------
     TypeError
         If ``question`` cannot be called.
     ValueError
-        If ``grid`` is empty or names a parameter that the estimator has not, or ``own`` is none of
-        these.
+        If ``grid`` is empty or names a parameter that the estimator does not have, or ``own`` is
+        not allowed.
     NotFittedError
         If ``own="fitted"`` and the estimator is not.
 
     Notes
     -----
-    Settings are choices, not a sample: the spread of answers over them is no standard error, and
-    none of it is in an interval. What holds over all reasonable ones is worth reporting.
+    Settings are choices, not a sample: the spread of answers over them is not a standard error, and
+    no interval includes it. What holds for all reasonable settings is worth reporting.
 
-    How many fits there will be is told before the first, and after it about how long the others
-    take.
+    Notes say how many fits there will be and, after the first, about how long the others take.
 
     Examples
     --------

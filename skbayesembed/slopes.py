@@ -83,76 +83,74 @@ class Regression(Table):
     sd : ndarray of shape (n_terms,)
         Standard errors, of both parts together.
     sd_units, sd_features : ndarray of shape (n_terms,)
-        What comes of the units that were sampled, and of what is not known of the features.
+        Parts due to the sampling of units, and to the uncertainty of the features.
     freedom : ndarray of shape (n_terms,)
         Degrees of freedom of Student's t.
     interval : ndarray of shape (n_terms, 2)
     p_value : ndarray of shape (n_terms,)
-        Of no effect.
+        For no effect.
     reliability : ndarray of shape (n_terms,)
-        Share of the variance of a feature, beside covariates, that is not error; 1 for covariates.
+        Share of a feature's variance, given the covariates, that is not error; 1 for covariates.
     partial_reliability : ndarray of shape (n_terms,)
-        The same beside the other features, too: of what slopes rest on.
+        The same given the other features, too: the reliability of what slopes rest on.
     explained : ndarray of shape (n_terms,)
         Share of the variation of a term (of a feature, its mean) that the other terms explain, a
         column of data frames; ``1 / (1 - explained)`` is the variance inflation factor.
     covariance : ndarray of shape (n_terms, n_terms)
     error : str
-        What the error of features was taken to be, ``"classical"`` or ``"berkson"``.
+        Assumed error of the features, ``"classical"`` or ``"berkson"``.
     verdict : ndarray of str of shape (n_terms,)
-        ``"positive"`` or ``"negative"`` where the interval leaves zero out, ``"not decided"`` where
-        it does not; ``"positive (too narrow)"`` and ``"negative (too narrow)"`` where it does and
-        is known to be too narrow.
+        ``"positive"`` or ``"negative"`` if the interval excludes zero, ``"positive (too narrow)"``
+        or ``"negative (too narrow)"`` if it is also known to be too narrow, else ``"not decided"``.
     too_narrow_terms : ndarray of bool of shape (n_terms,)
         Intervals that are known to be too narrow, since both the residuals and the term are
         autocorrelated over units in the order of time, positively or negatively; ``too_narrow`` in
         data frames.
     sentences : list of str
-        Of each term, to be copied.
+        Each term in words, to be copied.
     n_documents, n_units : int
     units_name : str or None
-        Name of the column that units were given as, as ``df["president"]`` has one.
+        Name of the column of units, as of ``df["president"]``.
     fit_units : tuple of (int, str or None) or None
-        How many units the draws of features are for another sample of, and their name; None where
+        Number and name of the units that the draws of features assume to be sampled anew; None if
         the features do not say.
     constant, constant_sd : float or None
-        The constant, the mean outcome where all terms are zero (of ``standardize=True``, too), and
+        The constant, the mean outcome if all terms are zero (also with ``standardize=True``), and
         its standard error, of units and of features; None without one.
     r_squared : float
         R-squared of least squares of the outcome on the mean features and the covariates, as for
-        features without error: one less the share of the variance of the outcome that is left.
-        Slopes of classical error are not those of least squares, and with features that were known
-        it would be larger.
+        features without error. It does not use slopes corrected for classical error, and it would
+        be larger if the features were known.
     prob : float
         Probability of the intervals.
     outcome : str
-        What the outcome is called.
+        Name of the outcome.
     scale : ndarray of shape (n_terms,)
-        What slopes are for: 1, or the standard deviation of each term if they are standardised.
+        Unit of the slopes: 1, or the standard deviation of each term if they are standardized.
     standardized : bool
     term_sd : ndarray of shape (n_terms,)
-        Standard deviations of the terms over documents; 1 of covariates that have two values.
+        Standard deviations of the terms over documents; 1 for covariates with two values.
     truth_value : bool
-        Whether the outcome is one, and slopes are changes of a probability.
+        Whether the outcome is a truth value, and slopes are changes of a probability.
     differences : bool
         Whether rows are differences of units next to each other in time.
     outcome_is_time : bool
-        Whether the outcome is the time that was given, so that slopes say when features were what.
+        Whether the outcome is the given time, so that slopes say when features had which values.
     zero_one : ndarray of bool of shape (n_terms,)
         Covariates whose values are 0 and 1, so that slopes are differences of the two.
     lag_correlation : float or None
         Correlation of the mean residual of a unit (of a document without units) with that of the
-        next in time; None without ``times``, NaN where there are no residuals.
+        next in time; None without ``times``, NaN if there are no residuals.
     lag_p_value, lag_p_value_below : float or None
         Probabilities that it is as large, and as small, in a random order of the units.
     term_autocorrelated, term_anticorrelated : ndarray of bool of shape (n_terms,) or None
-        Whether by the same tests a term, given the others, is positively or negatively
-        autocorrelated. Where the residuals are too, its interval is too narrow.
+        Whether, by the same tests, a term given the others is positively or negatively
+        autocorrelated. If the residuals are too, its interval is too narrow.
 
     Notes
     -----
-    Units are treated as independent. Where units in the order of time are autocorrelated, both in
-    the outcome and in a feature, intervals are too narrow: see `regress`.
+    Units are treated as independent. If units in the order of time are autocorrelated, both in the
+    outcome and in a feature, intervals are too narrow: see `regress`.
     """
 
     terms: np.ndarray
@@ -197,7 +195,7 @@ class Regression(Table):
 
     @property
     def verdict(self) -> np.ndarray:
-        """Of which sign each slope is, or that it is not decided, (n_terms,)."""
+        """Sign of each slope, or that it is not decided, (n_terms,)."""
         side = side_of_zero(self.interval, "positive", "negative")
         rough = self.too_narrow_terms & (side != "not decided")
         return np.where(rough, np.char.add(side, TOO_NARROW), side)
@@ -212,7 +210,7 @@ class Regression(Table):
 
     @property
     def sentences(self) -> list[str]:
-        """What each slope says, to be copied."""
+        """Each slope in words, to be copied."""
         return [self._sentence(j) for j in range(self.terms.size)]
 
     def _sentence(self, j):
@@ -299,7 +297,7 @@ class Regression(Table):
         return _HARDLY.format(self._rows())
 
     def too_narrow(self) -> str | None:
-        """Which intervals are too narrow and why, as below figures; None if none is known to be.
+        """Return which intervals are too narrow and why, as below figures, or None.
 
         Examples
         --------
@@ -378,7 +376,7 @@ class Regression(Table):
         Returns
         -------
         pandas.DataFrame
-            What is about the whole is in its ``attrs``: ``outcome``, ``n_documents``, ``n_units``,
+            ``attrs`` has what is about the whole: ``outcome``, ``n_documents``, ``n_units``,
             ``units_name``, ``constant``, ``constant_se``, ``r_squared`` and ``prob``.
 
         Raises

@@ -72,8 +72,8 @@ class Footprint:
     budget : int
         Bytes up to which all draws are recorded whole without a user asking for it.
     work : int
-        Bytes that the estimator's solver works with besides draws, at most at a time; 0 where the
-        room tells `memory.check_memory` of them itself, when it makes them.
+        Maximum bytes that the estimator's solver uses besides draws; 0 if the room reports them to
+        `memory.check_memory` itself, when it allocates them.
     """
 
     draw: int

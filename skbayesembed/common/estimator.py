@@ -60,13 +60,13 @@ class FittedMixin(SaveMixin):
     posterior_ : Posterior
         Draws, their statistics and diagnostics.
     n_iter_ : int
-        Iterations of the solver.
+        Number of iterations of the solver.
     solver_ : str
-        What found the posterior: ``solver``, or what ``"auto"`` stood for.
+        Solver used: ``solver``, or what ``"auto"`` stood for.
     approximation_ : Approximation
-        What ``"vi"`` and ``"laplace"`` drew from.
+        Approximation from which ``"vi"`` and ``"laplace"`` drew.
     elbo_ : ndarray of shape (n_iter,)
-        The bound on the log evidence after every iteration, of ``"vi"``.
+        Bound on the log evidence after every iteration of ``"vi"``.
     """
 
     posterior_ = Learned()
@@ -76,15 +76,15 @@ class FittedMixin(SaveMixin):
     elbo_ = Learned()
 
     def report(self) -> Report:
-        """What a paper says of the fit: a table of facts, the same rows for every solver.
+        """Return the facts about the fit that a paper states, with the same rows for all solvers.
 
         Returns
         -------
         Report
-            The estimator, versions, random state and settings; the solver and why it was taken;
-            numbers of documents, tokens, words, units and periods; priors and how they were chosen;
-            draws, the largest R-hat and the smallest effective sample size and what they are of;
-            modes; what intervals are for; and warnings. Where a row does not apply it says so.
+            A table: the estimator, versions, random state and settings; the solver and why it was
+            chosen; numbers of documents, tokens, words, units and periods; priors and how they were
+            chosen; draws, the largest R-hat and the smallest effective sample size and what they
+            are of; modes; what intervals describe; and warnings. Rows that do not apply say so.
 
         Raises
         ------
@@ -93,8 +93,8 @@ class FittedMixin(SaveMixin):
 
         Notes
         -----
-        Numbers of documents and tokens are not known of pair counts and after ``partial_fit``.
-        Warnings are those of the solver and its diagnostics, not those about the data read.
+        Numbers of documents and tokens are not known for pair counts and after ``partial_fit``.
+        Warnings are those of the solver and its diagnostics, not those about the data.
 
         Examples
         --------
@@ -186,21 +186,22 @@ class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     """
 
     def sample_transform(self, X: Any, n_draws: int = 100, **covariates: Any) -> np.ndarray:
-        """Draws of the features of documents, as posterior uncertainty has them vary together.
+        """Draw features of documents jointly, as they vary under posterior uncertainty.
 
         Parameters
         ----------
         X : documents or counts, as in ``transform``
         n_draws : int, default=100
+            Number of draws.
         **covariates
-            What ``transform`` takes besides: times, genres, vectors.
+            Other arguments of ``transform``: times, genres, vectors.
 
         Returns
         -------
         ndarray of shape (n_draws, n_documents, n_means)
-            The means of ``transform`` are those over draws, up to Monte Carlo error. In a draw all
-            documents are read with the same parameters. Draws are the same whenever they are asked
-            for, and those of two calls with the same ``n_draws`` belong together.
+            Their means over draws are those of ``transform``, up to Monte Carlo error. In each draw
+            all documents are read with the same parameters. Draws are the same whenever they are
+            asked for, and those of two calls with the same ``n_draws`` belong together.
 
         Raises
         ------
@@ -212,11 +213,11 @@ class DocumentTransformerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         Notes
         -----
-        With ``uncertainty="documents"`` features of vectors vary with the sampling of the training
-        documents (the standard deviations that ``features="mean_std"`` gives, normal draws).
-        Otherwise they are functions of draws of the posterior, evenly spaced; where fewer than
-        ``n_draws`` were recorded each is used more than once. Shares of topics are uncertain given
-        the topics too, and are drawn given each.
+        With ``uncertainty="documents"``, features of vectors vary with the sampling of the training
+        documents (normal draws, with the standard deviations that ``features="mean_std"`` gives).
+        Otherwise they are functions of evenly spaced draws of the posterior; if fewer than
+        ``n_draws`` were recorded, each is used more than once. Shares of topics are uncertain even
+        if the topics are known, and are drawn given each draw of the topics.
 
         Examples
         --------

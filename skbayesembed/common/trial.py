@@ -60,7 +60,7 @@ class Part:
     name : str
     cpu_seconds : float
     seconds : float
-        By the clock, on the threads that the part can use.
+        Wall time, on the threads that the part can use.
     """
 
     name: str

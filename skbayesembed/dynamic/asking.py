@@ -27,7 +27,7 @@ from .verdicts import without_data
 
 
 class DynamicAskingMixin(AskingMixin):
-    """Questions about words in one period of time."""
+    """Questions about words in one period."""
 
     # of the estimator
     posterior_: Any
@@ -35,14 +35,14 @@ class DynamicAskingMixin(AskingMixin):
     words_: Any
 
     def nearer(self, word: Any, others: Sequence, *, period: Any, prob: float = 0.9) -> Nearer:
-        """Which of several words a word is nearest to in a period.
+        """Find out which of several words a word is nearest to in a period.
 
         Parameters
         ----------
         word, others, prob
-            As of `BayesianSGNS.nearer`.
+            As in `BayesianSGNS.nearer`.
         period : time or label of a period
-            A time in a period names it.
+            Any time in a period names it.
 
         Returns
         -------
@@ -64,16 +64,16 @@ class DynamicAskingMixin(AskingMixin):
     def project(
         self, words: Sequence, axis: Axis, *, period: Any, prob: float = 0.9
     ) -> Projections:
-        """Where words lie on an axis in a period.
+        """Project words on an axis in a period.
 
-        For a word in every period ask for ``similarity(word, axis)``.
+        For one word in every period use ``similarity(word, axis)``.
 
         Parameters
         ----------
         words, axis, prob
-            As of `BayesianSGNS.project`.
+            As in `BayesianSGNS.project`.
         period : time or label of a period
-            A time in a period names it.
+            Any time in a period names it.
 
         Returns
         -------
@@ -96,14 +96,14 @@ class DynamicAskingMixin(AskingMixin):
     def analogy(
         self, a: Any, b: Any, c: Any, n: int = 10, *, period: Any, prob: float = 0.9
     ) -> Analogies:
-        """What is to ``c`` as ``b`` is to ``a`` in a period.
+        """Find what is to ``c`` as ``b`` is to ``a`` in a period.
 
         Parameters
         ----------
         a, b, c, n, prob
-            As of `BayesianSGNS.analogy`.
+            As in `BayesianSGNS.analogy`.
         period : time or label of a period
-            A time in a period names it.
+            Any time in a period names it.
 
         Returns
         -------
@@ -135,21 +135,21 @@ class DynamicAskingMixin(AskingMixin):
     ) -> Answer:
         """Word embedding association test in a period.
 
-        The `contrast` of two periods' answers tells how the effect has changed.
+        For a change of the effect, `contrast` the answers for two periods.
 
         Parameters
         ----------
         X, Y, A, B, prob
-            As of `BayesianSGNS.weat`.
+            As in `BayesianSGNS.weat`.
         period : time or label of a period
-            A time in a period names it.
+            Any time in a period names it.
 
         Returns
         -------
         Answer
-            As of `BayesianSGNS.weat`; and ``few_pairs``, whether the words of a list together have
-            too little text in the period, as `similarity_change` has it: there the answer is what
-            the prior makes of other periods.
+            As in `BayesianSGNS.weat`, and ``few_pairs``: whether the words of a list together have
+            too little text in the period (as in `similarity_change`), so that the answer follows
+            from the prior and other periods.
 
         Examples
         --------
@@ -170,19 +170,19 @@ class DynamicAskingMixin(AskingMixin):
         self, tests: Mapping[str, tuple[Sequence, Sequence, Sequence, Sequence]],
         *, period: Any, prob: float = 0.9,
     ) -> AssociationTests:  # fmt: skip
-        """Several association tests in a period, with the share of false discoveries among them.
+        """Run several association tests in a period, with their share of false discoveries.
 
         Parameters
         ----------
         tests, prob
-            As of `BayesianSGNS.weats`.
+            As in `BayesianSGNS.weats`.
         period : time or label of a period
-            A time in a period names it.
+            Any time in a period names it.
 
         Returns
         -------
         AssociationTests
-            As of `BayesianSGNS.weats`.
+            As in `BayesianSGNS.weats`.
 
         Examples
         --------
@@ -214,29 +214,29 @@ class DynamicAskingMixin(AskingMixin):
         ----------
         X : documents or counts, as in ``transform``
         other : documents or counts, optional
-            By default X itself.
+            Compare with X itself by default.
         times : array-like of shape (n_documents,)
-            In periods of ``fit``.
+            Times of X, in periods of ``fit``.
         other_times : array-like of shape (n_other,), optional
-            Those of ``other``.
-        words : list of words, as of `similarity`, optional
-            In place of other documents; those of the period of the first document, which has to be
-            that of all.
+            Times of ``other``.
+        words : list of words, as in `similarity`, optional
+            Compare with words instead of other documents, in the period of the documents, which
+            must be the same for all.
         prob : float, default=0.9
             Probability of the intervals.
 
         Returns
         -------
         Answer
-            As of `BayesianSGNS.document_similarity`.
+            As in `BayesianSGNS.document_similarity`.
 
         Raises
         ------
         ValueError
-            For times outside of the periods, or of several periods where words are given; where
-            both ``other`` and ``words`` are given.
+            For times outside the periods, or in several periods if words are given; if both
+            ``other`` and ``words`` are given.
         MemoryError
-            If the draws would not fit.
+            If the draws would not fit in memory.
 
         Examples
         --------

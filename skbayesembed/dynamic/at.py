@@ -14,12 +14,12 @@ from .features import sampled_features
 
 
 class PeriodVectors:
-    """Word vectors of one period of a `DynamicSGNS`, as ``embedding=`` takes them.
+    """Word vectors of one period of a `DynamicSGNS`, to be used as ``embedding=``.
 
     Parameters
     ----------
     estimator : DynamicSGNS
-        A fitted one, which is kept.
+        Fitted estimator, which is kept.
     period : int
         Number of the period.
 
@@ -29,9 +29,9 @@ class PeriodVectors:
         Posterior means of the target vectors.
     words_ : ndarray of str of shape (n_words,)
     vocabulary_ : dict
-        Word to place in ``words_``.
+        Position of each word in ``words_``.
     label : str
-        Of the period.
+        Label of the period.
 
     Examples
     --------
@@ -57,12 +57,14 @@ class PeriodVectors:
     def sample_vectors(
         self, words: Sequence[str | int] | None = None, n_draws: int = 100
     ) -> np.ndarray:
-        """Joint draws of the vectors of words, as of `BayesianSGNS.sample_vectors`.
+        """Draw vectors of words jointly, as `BayesianSGNS.sample_vectors` does.
 
         Parameters
         ----------
         words : list of str or int, optional
+            All by default.
         n_draws : int, default=100
+            Number of draws.
 
         Returns
         -------
@@ -90,12 +92,12 @@ class VectorsAtMixin:
     periods_: Any
 
     def vectors_at(self, period: Any) -> PeriodVectors:
-        """The word vectors of one period, as other estimators take an ``embedding``.
+        """Return the word vectors of one period, to be used as ``embedding`` of other estimators.
 
         Parameters
         ----------
         period : time or label of a period
-            A time in a period names it.
+            Any time in a period names it.
 
         Returns
         -------

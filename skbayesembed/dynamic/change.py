@@ -124,29 +124,29 @@ def _variance_by_units(deviations, start, end):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Changes(Table):
-    """Words ranked by how surely they have changed between two periods.
+    """Words ordered by how certainly they have changed between two periods.
 
     Attributes
     ----------
     words : ndarray of str of shape (n,)
-        By the probability of a distance above the threshold, largest first; those that share it,
-        or have more than 0.99, by distance.
+        Ordered by the probability of a distance above the threshold, largest first; words with
+        equal probabilities, or more than 0.99, by distance.
     mean, sd : ndarray of shape (n,)
-        Of the distance between a word's targets in the two periods.
+        Mean and standard deviation of the distance between a word's targets in the two periods.
     interval : ndarray of shape (n, 2)
-        Of the distance.
+        Interval of the distance.
     prob_exceeds : ndarray of shape (n,)
         Probability that the distance is above ``threshold``.
     false_share : ndarray of shape (n,)
-        Expected share, among the words down to this row, of those whose distance is not above
-        ``threshold``: of false discoveries, where the table is cut below it.
+        Among the words down to this row, the expected share whose distance is not above
+        ``threshold``: false discoveries if the table is cut below it.
     known : ndarray of shape (n,)
-        Share of the prior's variance of the word's move that was taken away by what was seen: near
-        0 where the move is as uncertain as before any data. It is about the width of what is
-        known and not about where it lies: a move that is beyond the threshold by more than this
-        width is sure all the same, and a line below the table says so.
+        Share of the prior's variance of the word's move that the text has removed: near 0 if the
+        move is as uncertain as before any data. It is about the width of the posterior and not its
+        location. A move that is beyond the threshold by more than this width is certain all the
+        same, and a line below the table says so.
     count_start, count_end : ndarray of shape (n,)
-        Positive pairs that the word was the target of in the two periods.
+        Positive pairs of which the word was the target in the two periods.
     periods : tuple
         Labels of the two periods.
     distance : {"euclidean", "cosine"}
@@ -154,14 +154,14 @@ class Changes(Table):
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
-        Effective units of sampling, of all periods, that the vector rests on in the period where
-        they are fewer; None where intervals are the model's.
+        Effective number of units of sampling, of all periods, on which the vector rests in the
+        period with fewer; None if intervals are the model's.
     settings : dict
         What this rests on besides the text: ``diffusion``, whether it was learned
-        (``diffusion_learned``), and ``n_components``; and how many pairs a use of a word makes at
-        most (``pairs_of_use``; None where that is not known).
+        (``diffusion_learned``), ``n_components``, and the largest number of pairs that a use of a
+        word makes (``pairs_of_use``; None if not known).
 
     Examples
     --------

@@ -90,29 +90,29 @@ class DataTreeMixin:
         max_bytes: int = LOG_LIKELIHOOD_BYTES,
         draws: int | None = None,
     ) -> Any:
-        """Convert the posterior to an ArviZ data tree, for its plots, ``loo`` and ``psense``.
+        """Convert the posterior to an ArviZ data tree, for ArviZ's plots, ``loo`` and ``psense``.
 
         Parameters
         ----------
         X : documents, counts or list of PairCounts, optional
-            What ``fit`` was given: adds the group ``log_likelihood``.
+            What ``fit`` was given; adds the group ``log_likelihood``.
         times, sample_weight
             What ``fit`` was given.
         observations : {"pairs", "words"}, default="pairs"
             What an entry of ``log_likelihood`` is: all observations of a pair of words with one
             sign in a period, or all of a target word in a period.
         max_bytes : int, default=2**30
-            Most bytes of ``log_likelihood``, which takes 8 a draw and entry.
+            Maximum size of ``log_likelihood``, which takes 8 bytes per draw and entry.
         draws : int, optional
-            So many evenly spaced draws, of all chains together, in place of all: time and memory
-            of the log likelihoods are theirs.
+            Use this many evenly spaced draws, of all chains together, instead of all; log
+            likelihoods then take less time and memory.
 
         Returns
         -------
         xarray.DataTree
-            Groups ``posterior``, ``sample_stats``, and, of the draws of chains, ``log_prior``
+            Groups ``posterior``, ``sample_stats`` and, for draws of chains, ``log_prior``
             (``trajectories``, up to a constant) and ``log_likelihood``, with the coordinates
-            ``target``, ``period``, and of pairs ``context``, ``sign`` and ``count``.
+            ``target``, ``period``, and for pairs ``context``, ``sign`` and ``count``.
 
         Raises
         ------

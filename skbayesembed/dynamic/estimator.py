@@ -67,115 +67,115 @@ class DynamicSGNS(
     Parameters
     ----------
     n_components : int, default=50
-        Dimension of the vectors. Where a word has few documents in a period, 10 to 20 give steadier
+        Dimension of the vectors. If words have few documents in a period, 10 to 20 give more stable
         answers.
     solver : {"vi", "gibbs", "hmc", "laplace", "map"}, default="vi"
         ``"vi"`` approximates the posterior by a Gaussian process for each word, as in the paper;
         ``"gibbs"`` and ``"hmc"`` sample it, ``"laplace"`` approximates it by the Gaussian at its
-        mode, ``"map"`` finds the mode. All but ``"vi"`` keep a table of all observed pairs of
-        words, which with ``negative_sampling="expected"`` are all pairs of every period.
+        mode, and ``"map"`` finds the mode. All but ``"vi"`` keep a table of all observed pairs of
+        words; with ``negative_sampling="expected"`` these are all pairs of every period.
     n_periods : int or None, default=None
-        Cut times into this many periods of equal length.
+        Number of periods of equal length into which times are cut.
     bins : array-like or None, default=None
         Ends of the periods, one more than there are periods. A time equal to an end belongs to the
-        later period, one equal to the last end to the last period. Where neither is given, times of
-        documents must be integers or dates, and every integer or calendar year from the first to
-        the last is a period; of a list of PairCounts, every different time is a period.
+        later period, one equal to the last end to the last period. Without ``bins`` and
+        ``n_periods``, times of documents must be integers or dates, and every integer or calendar
+        year from the first to the last is a period; for a list of PairCounts, every different time.
     diffusion : float or "learned", default=1e-3
         Variance of a step of an entry of a vector per unit of time (a year for dates).
         ``"learned"`` gives it a prior (not with ``"map"`` and ``"laplace"``, whose joint mode is
         at vectors that do not move).
     hyperprior : (float, float) or None, default=None
-        Shape and scale of the inverse-Gamma prior of a diffusion that is learned; None is
-        (1, 1e-3).
+        Shape and scale of the inverse-Gamma prior of a learned diffusion; None means (1, 1e-3).
     prior_precision : float, default=1.0
         Precision of every entry of every vector in every period.
     window : int, default=4
-        Words on each side of a target that are its context. Not used for count matrices, whose
-        context is the whole document.
+        Number of words on each side of a target that are its context. Not used for count matrices,
+        where the context is the whole document.
     window_weights : {"linear", "dynamic", "uniform"}, default="linear"
-        ``"linear"``: a context at distance d counts ``(window - d + 1) / window``, the
-        expectation of ``"dynamic"``, word2vec's random radius; ``"uniform"``: every one counts 1.
+        Weight of a context at distance d. ``"linear"``: ``(window - d + 1) / window``, the
+        expectation of ``"dynamic"``, which is word2vec's random radius. ``"uniform"``: 1.
     negative : float, default=1
-        Negative observations per positive one.
+        Number of negative observations per positive one.
     ns_exponent : float, default=0.75
-        Exponent of the context frequencies, those of the period, that negatives are drawn by.
+        Exponent of the context frequencies of the period, from which negatives are drawn.
     negative_sampling : {"expected", "sampled"}, default="expected"
-        Expected counts, for which every pair of words has an observation in every period
+        Expected counts, with an observation for every pair of words in every period
         (Bamler & Mandt 2017, supplement, eqs. 1-3), or sampled ones as in word2vec.
     min_count : int, default=5
-        Words seen less often in all periods together are dropped.
+        Words that occur less often, over all periods, are dropped.
     max_features : int or None, default=None
         Keep only the most frequent words.
     learning_method : {"batch", "filtering"}, default="batch"
-        Of ``"vi"``: ``"batch"`` fits all periods together. ``"filtering"`` learns them one after
-        the other, as ``partial_fit`` does: the text of a period is read in the light of the periods
-        before it only. The vectors of a period are then smoothed by what later periods say, without
-        its text being read again.
+        For ``"vi"``. ``"batch"`` fits all periods together. ``"filtering"`` learns them one after
+        the other, as ``partial_fit`` does: the text of a period is read in the light of earlier
+        periods only. Its vectors are then smoothed by later periods without reading its text again.
     uncertainty : {"documents", "model"}, default="documents"
-        What intervals know of. ``"documents"``: the units of sampling that ``fit`` was given
-        (``units``), documents by default, and the prior; another sample of as many units would give
-        answers that differ as the intervals say. ``"model"``: the posterior itself, for which
-        every pair of words in every window is an observation of its own. Where no documents are
-        seen (a single ``PairCounts`` in each period, filtering, ``partial_fit``, sampled negatives)
-        intervals are the model's: ``posterior_.attrs["uncertainty"]`` says which they are, and
-        ``posterior_.attrs["without_units"]`` why. Read at every answer, so that it may be changed
-        after ``fit``. ``posterior_`` and ``score`` are the model's.
+        What intervals describe. It is read at every answer, so it may be changed after ``fit``.
+        ``"documents"``: the sampling of the ``units`` given to ``fit`` (documents by default), and
+        the prior. Another sample of as many units would give answers that differ as the intervals
+        say. ``"model"``: the posterior itself, for which every pair of words in every window is a
+        separate observation. Intervals are the model's without documents (a single ``PairCounts``
+        in each period, filtering, ``partial_fit``, sampled negatives):
+        ``posterior_.attrs["uncertainty"]`` says which they are, and
+        ``posterior_.attrs["without_units"]`` why. ``posterior_`` and ``score`` are always the
+        model's.
     pair_weights : {"token", "pairs"}, default="token"
-        Of count matrices: ``"token"`` counts every token once as a target, the pairs of a document
-        of N tokens ``1 / (N - 1)`` each; ``"pairs"`` counts every pair 1, a token as often as there
-        are others in its document.
+        For count matrices. ``"token"`` counts every token once as a target: each pair of a document
+        of N tokens has weight ``1 / (N - 1)``. ``"pairs"`` counts every pair 1, and thus a token
+        as often as its document has other tokens.
     balance : bool, default=True
-        Whether vectors are read balanced: scaled so that ``rho' rho = alpha' alpha`` in the sum
-        over periods, by one transformation for all of them. Recorded draws have one each; those of
-        ``"vi"`` that of the posterior means. The likelihood knows ``rho_t alpha_t'`` alone and
-        leaves that scale to the prior, whose noise cosines would have otherwise.
+        Whether vectors are balanced when read: scaled so that ``rho' rho = alpha' alpha`` in the
+        sum over periods, by one transformation for all periods. Each recorded draw has its own;
+        draws of ``"vi"`` have that of the posterior means. The likelihood depends on
+        ``rho_t alpha_t'`` only and leaves that scale to the prior, whose noise would otherwise be
+        in cosines.
     target_accept : float, default=0.8
-        Of ``"hmc"``: acceptance that the step size is adapted to.
+        Acceptance to which the step size of ``"hmc"`` is adapted.
     features : {"mean", "mean_std"}, default="mean"
         What ``transform`` returns: posterior means, or also their standard deviations.
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
-        ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
+        ``chains`` chains of ``warmup`` sweeps, then ``draws`` draws that are ``thin`` sweeps apart.
     keep_draws : {"auto", "all"} or list of words, default="auto"
-        ``"auto"`` records all draws where they take no more than 1 GiB (128 MiB for ``"vi"``, whose
-        readings draw anew from the approximation); where they take more, it records evenly spaced
-        draws, and running means and variances over all of them. For the words of a list every draw
-        is recorded besides, in ``posterior_.stats``.
+        ``"auto"`` records all draws up to 1 GiB (128 MiB for ``"vi"``, whose answers draw anew from
+        the approximation); beyond that, evenly spaced draws, and running means and variances over
+        all. For a list of words, every draw of these words is also recorded, in
+        ``posterior_.stats``.
     max_iter : int, default=2000
-        Most gradients of ``"vi"``, and most iterations of the search for the mode.
+        Maximum number of gradients of ``"vi"``, or of iterations of the search for the mode.
     tol : float, default=1e-6
         Relative tolerance. The search for a mode ends when the largest entry of the gradient has
-        fallen to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
-        raises it by less than 100 times this share of it.
+        fallen to this fraction of its initial value. ``"vi"`` ends when a sweep raises the bound by
+        less than 100 times this fraction of it.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for documents given as strings.
     lowercase : bool, default=True
-        Part of the analyzer.
+        Part of the analyzer, as in scikit-learn.
     stop_words : {"english"}, list of str or None, default=None
         Part of the analyzer.
     token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Part of the analyzer.
     feature_names : list of str or None, default=None
-        Words of the columns where X is a count matrix.
+        Words of the columns if X is a count matrix.
     checkpoint : str, path-like or None, default=None
-        A folder to which the state of the fit is written about every 30 seconds: chains with their
-        draws, the ascent of ``"vi"``. If the fit is ended, by whatever means, the same call goes on
-        from there, and its draws are those of a fit that was never ended. Files are named after a
-        digest of data, parameters and seed, so that fits share a folder; they are removed when
-        their fit is done. It needs a ``random_state``.
+        Folder to which the state of the fit (chains with their draws, the ascent of ``"vi"``) is
+        written about every 30 seconds. If the fit is interrupted in any way, the same call resumes
+        it, and the draws are those of an uninterrupted fit. File names are digests of data,
+        parameters and seed, so fits can share a folder; files are removed when their fit is done.
+        Needs a ``random_state``.
     warm_start : bool, default=False
-        Files of ``checkpoint`` stay when the fit is done, and a call with more ``draws``, all else
-        being the same, appends to those that were made: the draws are those of a fit that was asked
-        for all of them at once.
+        Whether files of ``checkpoint`` stay when the fit is done. A call with more ``draws``, and
+        all else the same, then appends to the existing draws: the result is that of a fit that was
+        asked for all of them at once.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
-        Chains, or words where a chain is large, run in parallel.
+        Number of threads. Chains run in parallel, or words if a chain is large.
     verbose : int, default=0
-        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
-        the time left for all of them. Whatever it is, a note on the standard error stream says
-        that numba is compiling, where it takes longer than two seconds, and how far intervals by
-        units are, every half minute once they take longer than one.
+        1 shows the estimated cost of the fit (see `estimate_cost`), the progress of the chains and
+        the time left for all of them. At any value, notes on the standard error stream say that
+        numba is compiling, if that takes more than two seconds, and how far intervals by units
+        have come, every half minute once they take longer than a minute.
 
     Attributes
     ----------
@@ -184,47 +184,48 @@ class DynamicSGNS(
         of a learned ``diffusion``.
     rho_, alpha_ : ndarray of shape (n_periods, n_words, n_components)
         Posterior means (the mode for ``solver="map"``) of target and context vectors, balanced
-        unless ``balance=False``. One frame serves all periods: vectors of different periods can be
-        compared.
+        unless ``balance=False``. All periods have the same frame, so vectors of different periods
+        can be compared.
     n_units_ : ndarray of shape (n_words,)
-        Effective units of sampling that each word was a target in, in all periods together: the
-        number of units where all have as many of its pairs, one where one has them all.
+        Effective number of units of sampling in which each word was a target, over all periods: the
+        number of units if all have equally many of its pairs, one if a single unit has them all.
     dispersion_ : ndarray of shape (n_words,)
-        Variance of a word's target vectors given all contexts by the units of sampling, over that
-        by the model, averaged over periods; above 1 where the model's intervals are too narrow for
-        text. NaN for words of fewer than two effective units. Worked out when it is asked for, at
-        the mode; the warning of ``fit`` is about the vectors fitted.
+        Variance of a word's target vectors, given all contexts, by the units of sampling, divided
+        by that of the model, averaged over periods. Above 1, the model's intervals are too narrow
+        for text. NaN for words with fewer than two effective units. Computed at the mode when it is
+        asked for; the warning of ``fit`` is about the fitted vectors.
     response_ : float
-        As of `BayesianSGNS`, one number for all periods.
+        As for `BayesianSGNS`, one number for all periods.
     words_ : ndarray of str of shape (n_words,)
-        Most frequent first, except for count matrices, which keep their order.
+        Words, most frequent first; for count matrices, in the order of the columns.
     vocabulary_ : dict
-        Word to place in ``words_``.
+        Position of each word in ``words_``.
     periods_ : Periods
     units_name_ : str or None
-        What the column of units is called (as of ``df["speaker"]``), which sentences and tables
-        say; None where it has no name.
+        Name of the column of units (as of ``df["speaker"]``), used in sentences and tables; None
+        if it has no name.
     observed_ : ndarray of shape (n_periods, n_words)
-        Positive pairs that each word was the target of in each period. Of texts, one use of a word
-        makes as many as its window holds, with their weights: up to 5 with the default ``window=4``
-        and ``window_weights``, ``window + 1``, fewer at the ends of documents; ``2 * window`` with
-        ``"uniform"``. So 10 pairs are about two uses. Of count matrices a use makes one pair with
-        ``pair_weights="token"``.
+        Number of positive pairs of which each word was the target in each period. In texts, one use
+        of a word makes as many as the weights of its window add up to: up to 5 (``window + 1``)
+        with the default ``window=4`` and ``window_weights``, ``2 * window`` with ``"uniform"``, and
+        fewer at the ends of documents. So 10 pairs are about two uses. In count matrices, a use
+        makes one pair with ``pair_weights="token"``.
     n_iter_ : int
-        Iterations of ``"vi"`` or of the search for the mode; 1 of samplers.
+        Number of iterations of ``"vi"`` or of the search for the mode; 1 for samplers.
     approximation_ : object
-        Of ``"vi"`` and ``"laplace"``: the Gaussian itself.
+        The Gaussian of ``"vi"`` and ``"laplace"``.
     elbo_ : ndarray of shape (n_iter,)
-        Of ``"vi"``: the bound on the log evidence.
+        Bound on the log evidence, for ``"vi"``.
     n_features_in_, feature_names_in_
-        As in scikit-learn, where fitted on a count matrix.
+        As in scikit-learn, if fitted to a count matrix.
 
     Raises
     ------
     ValueError
-        For a parameter or input that is not allowed, before any work; where ``fit`` gets no times.
+        For a parameter or input that is not allowed, before any work is done; if ``fit`` gets no
+        times.
     MemoryError
-        If the pairs or the draws would not fit.
+        If the pairs or the draws would not fit in memory.
 
     See Also
     --------
@@ -233,12 +234,12 @@ class DynamicSGNS(
 
     Notes
     -----
-    Where ``times`` are not given to ``transform`` or ``score``, as scikit-learn's searches do
-    unless metadata routing is enabled, features are means, and predictive probabilities mixtures,
-    over periods with their shares of the observed training pairs as weights.
+    If ``times`` are not given to ``transform`` or ``score``, as in scikit-learn's searches unless
+    metadata routing is enabled, features are averaged over periods, and predictive probabilities
+    are mixtures over them, weighted by their shares of the observed training pairs.
 
-    Times before and after the periods of ``fit`` belong to further periods, of the width of the
-    first and the last. Their vectors are what the prior makes of those of the nearest period.
+    Times before and after the periods of ``fit`` belong to further periods, as wide as the first
+    and the last. The prior gives their vectors, given those of the nearest period.
 
     A period without data, and a word in a period in which it was not seen, have the distribution
     that the prior gives them, given the periods around: wide intervals, not gaps.
@@ -367,27 +368,26 @@ class DynamicSGNS(
         units: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn the posterior.
+        """Fit the model to dated text or counts.
 
         Parameters
         ----------
         X : list of str, list of lists of str, (n_documents, n_words) counts or list of PairCounts
-            Documents as strings, as token lists, as a count matrix (sparse or dense), or pair
-            counts already made, of the same words throughout; those of one period are added up.
-            Windows never cross a document.
+            Documents as strings, token lists or a count matrix (sparse or dense); or existing pair
+            counts, all of the same words, where those of one period are added up. Windows never
+            cross the ends of documents.
         y : None
             Ignored.
         times : array-like of shape (n_documents,)
-            Numbers or dates (also as ISO texts), in any order; one for each of a list of
+            Numbers or dates (also as ISO strings), in any order; one for each of a list of
             PairCounts. A period may have no documents.
         units : array-like of shape (n_documents,), optional
-            What was sampled: a label for each document (speaker, author, work, country), by which
-            intervals are made. A unit may have documents in several periods. By default every
-            document is a unit of its own, and so is each of a list of PairCounts where some period
-            has two or more of them.
+            Units of sampling, by which intervals are computed: a label for each document (speaker,
+            author, work, country). A unit may have documents in several periods. By default every
+            document is a unit, and so is each of a list of PairCounts if some period has two or
+            more of them.
         sample_weight : array-like of shape (n_documents,), optional
-            How often each document counts. ``min_count`` and ``max_features`` look at the documents
-            without weights.
+            How often each document counts. ``min_count`` and ``max_features`` ignore the weights.
 
         Returns
         -------
@@ -396,13 +396,13 @@ class DynamicSGNS(
         Raises
         ------
         ValueError
-            Without times, or where they make one period; where ``units`` or ``sample_weight`` are
-            not one for each document, or there are fewer than two units.
+            Without times, or if they make only one period; for ``units`` or ``sample_weight`` that
+            are not one for each document, or for fewer than two units.
 
         Warns
         -----
         UserWarning
-            With ``uncertainty="model"``, where some words have a ``dispersion_`` above 2.
+            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2.
 
         Examples
         --------
@@ -454,8 +454,8 @@ class DynamicSGNS(
     def partial_fit(self, X: Any, y: Any = None, *, times: ArrayLike | None = None) -> Self:
         """Learn from documents of later periods.
 
-        What ``fit`` learned is not gone on with: the first call begins anew. ``n_periods`` cuts the
-        times of the first call; more periods of that width are added as they are needed.
+        The first call starts anew and does not continue from ``fit``. ``n_periods`` cuts the
+        times of the first call; more periods of that width are added as needed.
 
         Parameters
         ----------
@@ -473,9 +473,9 @@ class DynamicSGNS(
         AttributeError
             If the solver is not ``"vi"``.
         ValueError
-            Without times, where a time is not after those learned before, where X is of another
-            kind than in the first call or ``n_components``, ``prior_precision`` or ``diffusion``
-            has changed since, or where the diffusion is to be learned.
+            Without times; if a time is not after those learned before; if X is of another kind than
+            in the first call; if ``n_components``, ``prior_precision`` or ``diffusion`` has changed
+            since; or if the diffusion is to be learned.
 
         Examples
         --------
@@ -505,23 +505,23 @@ class DynamicSGNS(
         units: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Cost:
-        """What ``fit`` would cost with these data and settings on this machine, without fitting.
+        """Estimate what ``fit`` would cost with these data on this machine, without fitting.
 
-        All data are read and counted, and every part of a fit is run for a moment and scaled. This
-        takes seconds on small data; with millions of tokens it takes as long as counting them and
-        some steps of each part, minutes where a step takes many seconds, and up to a fifth of what
-        is estimated. What the first question with intervals by units takes of memory is worked out
-        before it is tried: where it would not fit it is not tried, and ``no_room`` says so.
+        All data are read and counted, and every part of a fit is run for a moment and scaled up.
+        This takes seconds on small data. With millions of tokens it takes as long as counting them
+        and a few steps of each part: minutes if a step takes many seconds, and up to a fifth of
+        the estimate. The memory that the first question with intervals by units needs is computed
+        before the question is tried: if it would not fit, it is not tried, and ``no_room`` says so.
 
         Parameters
         ----------
         X, y, times, units, sample_weight
-            As in ``fit``, whose errors it raises.
+            As in ``fit``, with the same errors.
 
         Returns
         -------
         Cost
-            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of the whole.
 
         Examples
         --------
@@ -586,13 +586,13 @@ class DynamicSGNS(
         X : documents or counts, as in ``fit`` but not PairCounts
             Unknown words are ignored.
         times : array-like of shape (n_documents,), optional
-            May lie outside of the periods of ``fit``. Features are averaged over periods where
-            there are none.
+            Times of the documents, which may lie outside the periods of ``fit``. Without times,
+            features are averaged over periods.
 
         Returns
         -------
         ndarray of shape (n_documents, n_components)
-            Twice as many columns where ``features="mean_std"``: the means, then their standard
+            Twice as many columns for ``features="mean_std"``: the means, then their standard
             deviations (see ``uncertainty``). Zeros for a document without a known word.
 
         Examples
@@ -619,13 +619,13 @@ class DynamicSGNS(
         times: ArrayLike | None = None,
         sample_weight: None = None,
     ) -> float:
-        """Mean held-out log predictive probability per observed pair.
+        """Return the mean held-out log predictive probability per observed pair.
 
         Documents are counted by one fixed protocol in each period (window 5 with linear weights, or
         the whole document for counts, a token counting once; expected negatives, one per positive,
-        exponent 0.75; all words of the documents), so scores compare across every hyperparameter
-        but those of the analyzer and of the periods. A pair with a word outside the vocabulary
-        scores log 1/2. PairCounts are scored as they are.
+        exponent 0.75; all words of the documents). Scores are thus comparable across all
+        hyperparameters except those of the analyzer and of the periods. A pair with a word outside
+        the vocabulary scores log 1/2. PairCounts are scored as they are.
 
         Parameters
         ----------
@@ -633,16 +633,16 @@ class DynamicSGNS(
         y : None
             Ignored.
         times : array-like of shape (n_documents,), optional
-            May lie outside of the periods of ``fit``: vectors are then drawn from the prior given
-            those of the nearest period, by ``random_state``. Without times, probabilities are
-            averaged over periods, and documents counted all together.
+            Times of the documents. Outside the periods of ``fit``, vectors are drawn by
+            ``random_state`` from the prior given those of the nearest period. Without times,
+            probabilities are averaged over periods, and documents are counted all together.
         sample_weight : None
-            Present for scikit-learn's sake; anything else is refused.
+            Not supported: any other value raises a ValueError.
 
         Returns
         -------
         float
-            Natural logarithm, at most 0; guessing scores -0.693.
+            Natural logarithm, at most 0; random guessing scores -0.693.
 
         Examples
         --------

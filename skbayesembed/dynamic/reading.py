@@ -87,21 +87,21 @@ class DynamicReadingMixin(DynamicAskingMixin):
 
     Notes
     -----
-    With ``uncertainty="documents"`` a result lies about the posterior mean, with a width by the
-    units that were sampled and by the prior. It also has ``sd_sampling`` and ``sd_prior``, the two
-    parts of ``sd``, and ``n_units``: the fewest effective units that its vectors rest on, which are
-    those of the period and, by as much as the prior takes from other periods, of these: there may
-    be more of them than the period has (printed as "units, all periods"). The interval has as much
-    probability on either side.
+    With ``uncertainty="documents"`` a result is centered at the posterior mean, and its width comes
+    from the sampling of units and from the prior. It also has ``sd_sampling`` and ``sd_prior``, the
+    two parts of ``sd``, and ``n_units``, the smallest effective number of units on which its
+    vectors rest. These are units of the period and, by as much as the prior borrows from other
+    periods, of those, so there may be more of them than the period has (printed as "units, all
+    periods"). The interval has equal tails.
 
-    Where a word is taken there may stand a list of words, for the mean of their unit vectors in
-    every draw, or what `axis` returns; but not in `trajectory`, `drift` and `cooccurrence_proba`.
-    Words of a list that are not in the vocabulary are left out, with a warning that names them and
-    words that may have been meant.
+    A list of words, or what `axis` returns, can be given in place of a word (not in `trajectory`,
+    `drift` and `cooccurrence_proba`); a list stands for the mean of its words' unit vectors in
+    every draw. Words of a list that are not in the vocabulary are left out, with a warning that
+    names them and suggests words that may have been meant.
 
-    Draws of all answers belong together, in whatever periods and whenever they are asked for: see
-    `contrast`. With ``solver="vi"`` they are 1,000 draws from the approximation, a word's own the
-    same in every answer; `most_similar`, which looks at all words, has draws of its own.
+    Draws of all answers belong together, whatever their periods and whenever they are asked for:
+    see `contrast`. With ``solver="vi"`` they are 1,000 draws from the approximation, for each word
+    the same in every answer; `most_similar`, which looks at all words, has its own draws.
     """
 
     # of the estimator
@@ -127,15 +127,16 @@ class DynamicReadingMixin(DynamicAskingMixin):
         word : str or int
             A word, or its index.
         which : {"target", "context"}, default="target"
+            Which of the word's vectors.
         prob : float, default=0.9
             Probability of the intervals.
 
         Returns
         -------
         Answer
-            ``periods`` (labels), ``times`` (their centres), ``mean`` and ``sd`` (n_periods,
+            ``periods`` (labels), ``times`` (their centers), ``mean`` and ``sd`` (n_periods,
             n_components), ``interval`` (n_periods, n_components, 2), ``draws`` (n_draws, n_periods,
-            n_components). With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and
+            n_components). With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and
             ``n_units`` (n_periods,).
 
         Raises
@@ -182,26 +183,27 @@ class DynamicReadingMixin(DynamicAskingMixin):
         a, b : str or int
             Words, or their indices.
         periods : list of times or labels of periods, optional
-            A time in a period names it. All periods by default.
+            Any time in a period names it. All periods by default.
         prob : float, default=0.9
+            Probability of the intervals.
 
         Returns
         -------
         Answer
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen,), ``interval`` (n_chosen, 2),
-            ``draws`` (n_draws, n_chosen); ``pairs`` (n_chosen,), the positive pairs that the words
-            were targets of in the period, of the word that has fewer; ``few_pairs`` (n_chosen,),
-            whether there is too little text of one of them in the period, as `similarity_change`
-            has it: there the answer is what the prior makes of other periods.
-            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, NaN
-            where there is too little text.
+            ``draws`` (n_draws, n_chosen). ``pairs`` (n_chosen,): positive pairs of which the words
+            were targets in the period, for the word that has fewer. ``few_pairs`` (n_chosen,):
+            whether the period has too little text of one of them (as in `similarity_change`), so
+            that the answer follows from the prior and other periods.
+            With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and ``n_units``,
+            which is NaN if there is too little text.
 
         Raises
         ------
         KeyError
             For an unknown word.
         ValueError
-            For a time that is in no period.
+            For a time that is not in any period.
 
         Examples
         --------
@@ -231,29 +233,30 @@ class DynamicReadingMixin(DynamicAskingMixin):
         periods: ArrayLike | None = None,
         prob: float = 0.9,
     ) -> Answer:
-        """Posterior of the cosine of a word with its own former (or later) self over time.
+        """Posterior of the cosine of a word with its own earlier (or later) self over time.
 
         Parameters
         ----------
         word : str, int, list of either, or Axis
         reference : time or label of a period, optional
-            The period that others are held against; the first by default.
+            Period with which others are compared; the first by default.
         periods : list of times or labels of periods, optional
             All by default.
         prob : float, default=0.9
+            Probability of the intervals.
 
         Returns
         -------
         Answer
-            As of `similarity`, with the label of the ``reference``; ``pairs`` are the word's own of
-            the period or of the reference, the fewer, since a cosine with a period without data
-            says nothing. It is 1 in the reference itself. What is printed as a dash for want of
-            text is in data frames, beside ``few_pairs``.
+            As in `similarity`, with the label of the ``reference``, at which the cosine is 1.
+            ``pairs`` are the word's own, in the period or in the reference, whichever has fewer,
+            since a cosine with a period without data says nothing. Values printed as a dash for
+            want of text are in data frames, with ``few_pairs``.
 
         Notes
         -----
-        Vectors that are not known are less alike than those that are, whether the word has changed
-        or not: see `drift` for how to tell change from want of data.
+        Vectors that are not known are less alike than those that are, whether or not the word has
+        changed: `drift` distinguishes change from want of data.
 
         Examples
         --------
@@ -294,39 +297,38 @@ class DynamicReadingMixin(DynamicAskingMixin):
         a, b : str or int
             Words, or their indices.
         start, end : times or labels of periods, optional
-            A time in a period names it. The first and the last period by default.
+            Any time in a period names it. The first and the last period by default.
         prob : float, default=0.9
+            Probability of the interval.
 
         Returns
         -------
         Answer
-            ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the cosine at
-            ``end`` less that at ``start``; ``pairs``, the positive pairs that the words were
-            targets of in the two periods, those of the one with fewer; and ``prob_increase``, the
-            probability that the words drew closer (NaN where the verdict is ``"no data"``).
-            ``uses`` and ``units_seen``, how often they are used in the two periods and in how many
-            units of these, also of the one with fewer (of a list, the units of its word that has
-            most; None where that is not known).
-            ``settings``, what all this rests on besides the text: the ``diffusion``, whether it was
-            learned (``diffusion_learned``), and ``n_components``; and the most pairs that a use of
-            a word makes (``pairs_of_use``, None where that is not known).
-            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
+            The cosine at ``end`` less that at ``start``: ``mean``, ``sd``, ``interval`` (low, high)
+            and ``draws`` (n_draws,). ``prob_increase`` is the probability that the words have come
+            closer (NaN if the verdict is ``"no data"``). ``pairs`` are the positive pairs of which
+            the words were targets in the two periods; ``uses`` and ``units_seen``, how often they
+            are used in the two periods and in how many of their units (for a list, those of its
+            word that has most; None if not known): all three for the word that has fewer.
+            ``settings`` lists what the answer rests on besides the text: the ``diffusion``, whether
+            it was learned (``diffusion_learned``), ``n_components``, and the largest number of
+            pairs that a use of a word makes (``pairs_of_use``, None if not known).
+            With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
-            ``verdict``, where there is an interval, sums up: ``"no data"`` where there is too
-            little text in one of the periods, so that this is what the prior makes of others; else
-            ``"closer"`` where the whole interval is above zero, ``"apart"`` where it is below, and
-            ``"not decided"``. Too little are fewer than 10 uses of a word (where uses are not
-            known, 10 times the pairs that one makes, or 50 pairs), or fewer than 3 units of the
-            period that have it (than all of its units, where the period has one or two):
-            ``few_pairs`` says in which of the two periods. ``sentence`` says it in words, to be
-            copied; where there is too little text, it says so instead, without a number. The
-            interval decides, not ``prob_increase``: by units the two agree, but for Monte Carlo
-            error (the verdict goes with a probability above 0.95 or below 0.05 where
-            ``prob=0.9``); those of the model are of the highest density and need not leave as much
-            on either side.
+            ``verdict`` sums up, if there is an interval. It is ``"no data"`` if one of the periods
+            has too little text, so that the answer follows from the prior and other periods; else
+            ``"closer"`` if the whole interval is above zero, ``"apart"`` if it is below, and
+            ``"not decided"`` otherwise. Too little text means fewer than 10 uses of a word (if uses
+            are not known, 10 times the pairs that one makes, or 50 pairs), or fewer than 3 units
+            of the period with the word (fewer than all, if the period has one or two units);
+            ``few_pairs`` says in which of the two periods. ``sentence`` states the answer in words,
+            to be copied, or that there is too little text, without a number. The interval decides,
+            not ``prob_increase``. By units the two agree up to Monte Carlo error (with
+            ``prob=0.9``, a verdict needs a probability above 0.95 or below 0.05). The model's
+            intervals are of highest density and need not have equal tails.
 
-            That nothing has changed is another claim than "not decided": `contrast` of two answers
-            of `similarity` with ``low=`` and ``high=`` has the probability of a small change.
+            "Not decided" does not mean that nothing has changed: for the probability of a small
+            change, `contrast` two answers of `similarity` with ``low=`` and ``high=``.
 
         Examples
         --------
@@ -370,55 +372,55 @@ class DynamicReadingMixin(DynamicAskingMixin):
         threshold: float | None = None,
         prob: float = 0.9,
     ) -> Answer:
-        """Posterior of the distance between a word's targets in two periods.
+        """Posterior of the distance between a word's target vectors in two periods.
 
         Parameters
         ----------
         word : str or int
         start, end : times or labels of periods, optional
-            A time in a period names it. The first and the last period by default.
+            Any time in a period names it. The first and the last period by default.
         distance : {"euclidean", "cosine"}, default="euclidean"
             ``|rho_end - rho_start|``, or ``1 - cos(rho_start, rho_end)``.
         threshold : float, optional
             By default, for the Euclidean distance, its root mean square under the prior.
         prob : float, default=0.9
+            Probability of the interval.
 
         Returns
         -------
         Answer
-            ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,) of the distance;
-            where there is a ``threshold``, that, and ``prob_exceeds``, the probability of more
-            (NaN where the verdict is ``"no data"``);
-            ``pairs``, the positive pairs that the word was the target of in the two periods,
-            ``uses`` and ``units_seen``, as of `similarity_change`;
-            ``known``, the share of the prior's variance of its move that was taken away by what was
-            seen, from 0, nothing, to 1, all (NaN for point estimates without units, and where there
-            is too little text in one of the periods).
-            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, and
-            ``units``, the effective units, of all periods, that the vector rests on in the two:
-            NaN in a period with too little text of the word, where they would be those of other
-            periods alone, from which it drifts there; and so is ``n_units``, the fewer.
+            The distance: ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,). If
+            there is a ``threshold``, also that and ``prob_exceeds``, the probability of a larger
+            distance (NaN if the verdict is ``"no data"``).
+            ``pairs``: positive pairs of which the word was the target in the two periods;
+            ``uses``, ``units_seen``, ``settings`` and ``few_pairs`` are as in `similarity_change`.
+            ``known``: the share of the prior's variance of the move that the text has removed, from
+            0 (nothing is known) to 1 (all is); NaN for point estimates without units, and if there
+            is too little text in one of the periods.
+            With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and ``n_units``,
+            and ``units``, the effective number of units, of all periods, on which the vector rests
+            in each of the two. ``units`` is NaN in a period with too little text of the word, where
+            it would count only units of other periods, from which the word drifts there; and so is
+            ``n_units``, the smaller of the two.
 
-            ``settings`` and ``few_pairs`` are as of `similarity_change`.
+            ``verdict`` sums up, if there is a threshold and an interval: ``"no data"`` if there is
+            too little text in one of the periods; else ``"drifted"`` if the whole interval is above
+            the threshold, ``"no drift"`` if it is below; else ``"not decided"``, or ``"not known"``
+            if ``known`` is below 0.1 (95 % of the prior's standard deviation are left) for want of
+            data, and not because units differ. The interval decides, not ``prob_exceeds``: see
+            `similarity_change`.
 
-            ``verdict``, where there is a threshold and an interval, sums up: ``"no data"`` where
-            there is too little text in one of the periods; else ``"drifted"``
-            where the whole interval is above the threshold, ``"no drift"`` where it is below; else
-            ``"not decided"``, or ``"not known"`` where ``known`` is below 0.1 for want of data (95
-            % of the prior's standard deviation are left), and not because units differ. The
-            interval decides, not ``prob_exceeds``: see `similarity_change`.
-
-            ``typical``, a yardstick: the median over words with text enough in both periods of the
-            distance of their mean vectors, which is smaller than a mean distance by what is not
-            known of them. ``sentence`` says all this in words, to be copied; where there is too
-            little text, it says so instead, without a number. Where the verdict hangs on the
-            threshold, it names `self_similarity` and `similarity_change`, which need none.
+            ``typical`` is a yardstick: the median, over words with enough text in both periods, of
+            the distance of their mean vectors, which is smaller than a mean distance by what is not
+            known of them. ``sentence`` states all this in words, to be copied, or that there is too
+            little text, without a number. If the verdict depends on the threshold, it names
+            `self_similarity` and `similarity_change`, which need none.
 
         Notes
         -----
-        A distance cannot be negative: where little is known it is far from 0 because little is
-        known, not because the word has changed. A word that was never seen has the distance that
-        the prior gives it; ``observed_`` tells how much was seen.
+        A distance cannot be negative: if little is known of a word, its distance is far from 0
+        even if the word has not changed. A word that was never seen has the distance that the prior
+        gives it; ``observed_`` says how much was seen.
 
         Examples
         --------
@@ -475,43 +477,45 @@ class DynamicReadingMixin(DynamicAskingMixin):
         min_pairs: float | None = None,
         prob: float = 0.9,
     ) -> Changes:
-        """Words that have most surely changed between two periods.
+        """Find the words that have most certainly changed between two periods.
 
         Parameters
         ----------
         n : int, default=10
+            Number of words.
         start, end : times or labels of periods, optional
-            A time in a period names it. The first and the last period by default.
+            Any time in a period names it. The first and the last period by default.
         distance : {"euclidean", "cosine"}, default="euclidean"
             ``|rho_end - rho_start|``, or ``1 - cos(rho_start, rho_end)``.
         threshold : float, optional
-            By default the root mean square of the Euclidean distance under the prior; of cosine
-            distances the median over these words of the posterior mean.
+            By default, for the Euclidean distance, its root mean square under the prior; for cosine
+            distances, the median over these words of the posterior mean.
         min_pairs : float, optional
             Words that were the target of fewer positive pairs (``observed_``) in either period are
-            left out. By default those with too little text in either, as `similarity_change` has
-            it: what is said of them is what the prior makes of other periods. 0 leaves none out.
+            left out. By default those with too little text in either (as in `similarity_change`),
+            whose answers follow from the prior and other periods. 0 leaves none out.
         prob : float, default=0.9
+            Probability of the intervals.
 
         Returns
         -------
         Changes
-            Ranked by the probability that the distance is above ``threshold``; words that share it,
-            or have more than 0.99, by distance. With the pairs seen in both periods, what is
-            ``known`` of the move, and the expected share of false discoveries down to each row.
-            Prints as a table.
+            A table, ordered by the probability that the distance is above ``threshold``; words with
+            equal probabilities, or more than 0.99, by distance. With the pairs seen in both
+            periods, the ``known`` share of the move, and the expected share of false discoveries
+            down to each row.
 
         Raises
         ------
         ValueError
-            If no word has as many as ``min_pairs``, or text enough.
+            If no word has ``min_pairs``, or enough text.
 
         Notes
         -----
-        The prior moves all vectors, by as much for every word. A word of which nothing is known
-        has about even chances of a larger distance than the default threshold, one that is known
-        to have stayed has none. Cosines rank words with short vectors, as those that go with
-        anything, too high: the same step turns them further.
+        The prior moves all vectors, equally for every word. A word of which nothing is known has
+        about even chances of a distance above the default threshold, and one that is known to have
+        stayed has none. Cosines rank words with short vectors, such as those that go with anything,
+        too high: the same step turns them further.
 
         Examples
         --------
@@ -534,26 +538,27 @@ class DynamicReadingMixin(DynamicAskingMixin):
     def most_similar(
         self, word: str | int, n: int = 10, *, period: Any, prob: float = 0.9
     ) -> Neighbours:
-        """The words nearest to a word in a period, with intervals.
+        """Find the words nearest to a word in a period, with intervals.
 
         Parameters
         ----------
         word : str or int
         n : int, default=10
+            Number of neighbours.
         period : time or label of a period
-            A time in a period names it.
+            Any time in a period names it.
         prob : float, default=0.9
+            Probability of the intervals.
 
         Returns
         -------
         Neighbours
-            Ordered by posterior mean cosine, with the probability of each of being among the
-            ``n`` nearest, and the ``pairs`` that it was the target of in the period, as of
-            ``observed_``, and ``word_pairs``, those of the word itself; prints as a table. Where
-            there is too little text of it in the period, or of the word, as `similarity_change`
-            has it (``few_pairs``), ``n_units`` is NaN, a dash in print, and a line below the table
-            says so: such a vector is what the prior makes of other periods, and its neighbours are
-            theirs.
+            A table ordered by posterior mean cosine, with the probability that each word is among
+            the ``n`` nearest; the ``pairs`` of which it was the target in the period (see
+            ``observed_``), and ``word_pairs``, those of the word itself. If the period has too
+            little text of a neighbour, or of the word (``few_pairs``; as in `similarity_change`),
+            its vector follows from the prior and other periods, and so do its neighbours:
+            ``n_units`` is NaN, a dash in print, and a line below the table says so.
 
         Examples
         --------
@@ -590,15 +595,16 @@ class DynamicReadingMixin(DynamicAskingMixin):
         pairs : list of (target, context)
             Words or indices.
         periods : list of times or labels of periods, optional
-            A time in a period names it. All periods by default.
+            Any time in a period names it. All periods by default.
         prob : float, default=0.9
+            Probability of the intervals.
 
         Returns
         -------
         Answer
             ``periods``, ``times``, ``mean`` and ``sd`` (n_chosen, n_pairs), ``interval`` (n_chosen,
             n_pairs, 2), ``draws`` (n_draws, n_chosen, n_pairs).
-            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``.
+            With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and ``n_units``.
 
         Examples
         --------

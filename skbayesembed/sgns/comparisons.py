@@ -22,43 +22,43 @@ from .questions.verdicts import sentence_on_nearer, verdict_on_nearer
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Nearer(Table):
-    """Words, or lists of words, by how near they are to a word.
+    """Words, or lists of words, by their nearness to a word.
 
     Attributes
     ----------
     word : str
     words : ndarray of str of shape (n,)
-        What was held against it, by posterior mean cosine, largest first.
+        What the word was compared with, by posterior mean cosine, largest first.
     mean, sd : ndarray of shape (n,)
-        Of the cosine.
+        Mean and standard deviation of the cosine.
     interval : ndarray of shape (n, 2)
-        Of the cosine.
+        Interval of the cosine.
     prob_nearest : ndarray of shape (n,)
         Probability of being the nearest of them.
     difference : ndarray of shape (n,)
         Posterior mean of the cosine of the first row less that of this one.
     difference_interval : ndarray of shape (n, 2)
-        Of this difference, from joint draws.
+        Interval of this difference, from joint draws.
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
-        Effective units of sampling behind a cosine; None where intervals are the model's.
+        Effective number of units of sampling behind a cosine; None if intervals are the model's.
     interval_mcse : ndarray of shape (n, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
-        ``high_mcse``; None where intervals are by units, and for a point estimate.
+        ``high_mcse``; None for intervals by units and for a point estimate.
     few : bool
-        Whether one of the words has fewer than 10 uses in the period, or is in fewer than 3 units
-        of it.
+        Whether one of the words has fewer than 10 uses in the period, or is in fewer than 3 of its
+        units.
     answer : Answer
-        All cosines, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
+        All cosines in the order of the rows, as ``similarity`` returns them, for ``contrast``.
     verdict : str or None
-        ``"nearest"``, of the first row, where intervals of all differences are above zero and its
-        ``prob_nearest`` is ``prob`` or more; else ``"not decided"``; ``"no data"`` where one of the
-        words has too little text in the period (``few``). None of a point estimate, and of one row.
+        ``"nearest"`` (the first row is) if the intervals of all differences are above zero and its
+        ``prob_nearest`` is ``prob`` or more, else ``"not decided"``; ``"no data"`` if one of the
+        words has too little text in the period (``few``). None for a point estimate or one row.
     sentence : str or None
-        What the first row says, to be copied; None of one row.
+        The first row in words, to be copied; None if there is one row.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Nearer(Table):
 
     @property
     def sentence(self) -> str | None:
-        """What the first row says, to be copied."""
+        """The first row in words, to be copied."""
         return sentence_on_nearer(self, self.verdict)
 
     def _title(self):
@@ -130,36 +130,37 @@ class Nearer(Table):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Projections(Table):
-    """Words by where they lie on an axis.
+    """Words by their position on an axis.
 
     Attributes
     ----------
     axis : str
-        What the axis is called.
+        Name of the axis.
     words : ndarray of str of shape (n,)
-        By posterior mean projection, largest first.
+        Ordered by posterior mean projection, largest first.
     mean, sd : ndarray of shape (n,)
-        Of the projection, the cosine with the axis.
+        Mean and standard deviation of the projection, the cosine with the axis.
     interval : ndarray of shape (n, 2)
-        Of the projection.
+        Interval of the projection.
     prob_positive : ndarray of shape (n,)
         Probability that it is above zero.
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
-        Effective units of sampling behind a projection; None where intervals are the model's.
+        Effective number of units of sampling behind a projection; None if intervals are the
+        model's.
     interval_mcse : ndarray of shape (n, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
-        ``high_mcse``; None where intervals are by units, and for a point estimate.
+        ``high_mcse``; None for intervals by units and for a point estimate.
     period : object
-        Label of the period; None where there is none.
+        Label of the period, or None.
     few : ndarray of bool of shape (n,) or None
-        Where the word, or the axis, has fewer than 10 uses in the period, or is in fewer than 3
-        units of it; None without periods.
+        Whether the word, or the axis, has fewer than 10 uses in the period, or is in fewer than 3
+        of its units; None without periods.
     answer : Answer
-        All projections, in the order of the rows, as ``similarity`` returns one: for ``contrast``.
+        All projections in the order of the rows, as ``similarity`` returns them, for ``contrast``.
 
     Examples
     --------
@@ -188,7 +189,7 @@ class Projections(Table):
 
     @property
     def few_pairs(self) -> np.ndarray | None:
-        """Where there is next to no text in the period; figures show these as the prior's."""
+        """Where there is too little text in the period; figures show these as the prior's."""
         return self.few
 
     def _title(self):

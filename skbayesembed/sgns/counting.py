@@ -98,10 +98,10 @@ def document_pairs(counts, *, pair_weights="pairs"):
     counts : sparse matrix or array-like of shape (n_documents, n_words)
         Non-negative; fractions are allowed.
     pair_weights : {"pairs", "token"}, default="pairs"
-        "pairs": every pair counts 1, so that a token counts as often as there are others in its
-        document. "token": the pairs of a document of N tokens count ``1 / (N - 1)``, so that each
-        token counts once as a target; a document of one token has none. (Of fewer than two tokens,
-        as fractions may add up to, pairs count 1.)
+        "pairs": every pair counts 1, and thus a token as often as its document has other tokens.
+        "token": the pairs of a document of N tokens count ``1 / (N - 1)``, so that each token
+        counts once as a target; a document of one token has none. (If fractions add up to fewer
+        than two tokens, pairs count 1.)
 
     Returns
     -------
@@ -140,8 +140,8 @@ def expected_negatives(positive, *, negative, ns_exponent):
     -------
     negatives : RankOne
         ``n-[w, v] = negative * (row sum of w) * P'(v)``, where ``P'(v)`` is proportional to the
-        share of v among the contexts to the power ``ns_exponent``. (Eq. 2 takes the row share,
-        which is the same where counts are symmetric.) Expectation of `sampled_negatives`.
+        share of v among the contexts to the power ``ns_exponent``. (Eq. 2 uses the row share,
+        which is the same for symmetric counts.) Expectation of `sampled_negatives`.
 
     Raises
     ------
@@ -170,8 +170,8 @@ def sampled_negatives(positive, *, negative, ns_exponent, rng):
     Returns
     -------
     negatives : csr_array of shape (n_words, n_words), dtype float64
-        Integers. Each target draws ``negative`` times its row sum contexts, a fractional part of
-        that number being one more draw with its probability.
+        Integers. Each target draws ``negative`` times its row sum of contexts; a fractional part of
+        that number is the probability of one more draw.
 
     Raises
     ------

@@ -131,30 +131,30 @@ class DataTreeMixin:
         max_bytes: int = LOG_LIKELIHOOD_BYTES,
         draws: int | None = None,
     ) -> Any:
-        """Convert the posterior to an ArviZ data tree, for its plots, ``loo`` and ``psense``.
+        """Convert the posterior to an ArviZ data tree, for ArviZ's plots, ``loo`` and ``psense``.
 
         Parameters
         ----------
         X : documents, counts or PairCounts, optional
-            What ``fit`` was given: adds the group ``log_likelihood``.
+            What ``fit`` was given; adds the group ``log_likelihood``.
         units : array-like of shape (n_documents,), optional
-            What ``fit`` was given. Their number is checked; entries are the same without them,
-            since units have no part in the likelihood.
+            What ``fit`` was given. Only their number is checked: entries are the same without
+            them, since units have no part in the likelihood.
         sample_weight : array-like of shape (n_documents,), optional
             What ``fit`` was given.
         observations : {"pairs", "words"}, default="pairs"
             What an entry of ``log_likelihood`` is: all observations of a pair of words with one
             sign, or all of a target word.
         max_bytes : int, default=2**30
-            Most bytes of ``log_likelihood``, which takes 8 a draw and entry.
+            Maximum size of ``log_likelihood``, which takes 8 bytes per draw and entry.
         draws : int, optional
-            So many evenly spaced draws, of all chains together, in place of all: time and memory
-            of the log likelihoods are theirs.
+            Use this many evenly spaced draws, of all chains together, instead of all; log
+            likelihoods then take less time and memory.
 
         Returns
         -------
         xarray.DataTree
-            Groups ``posterior``, ``sample_stats``, and, of the draws of chains, ``log_prior``
+            Groups ``posterior``, ``sample_stats`` and, for draws of chains, ``log_prior``
             (``vectors``, up to a constant; not with ``prior="ard"``) and ``log_likelihood``, whose
             ``pair`` has the coordinates ``target``, ``context``, ``sign`` and ``count``.
 
@@ -170,10 +170,10 @@ class DataTreeMixin:
         Notes
         -----
         A count c of a pair is c times its log likelihood, so that entries sum to the log likelihood
-        of the data, which ``psense`` scales. ArviZ's ``loo`` leaves out an entry whole; the method
-        `loo` leaves out one of its observations. They agree where every count is one. Elsewhere
+        of the data, which ``psense`` scales. ArviZ's ``loo`` leaves out a whole entry; the method
+        `loo` leaves out one of its observations. They agree if every count is one. Otherwise
         ArviZ's ``compare`` may rank models in reverse, and a note on the standard error stream says
-        so: take `metrics.score_units`.
+        so: use `metrics.score_units`.
         """
         check_is_fitted(self, "posterior_")
         model = with_draws(self, draws)

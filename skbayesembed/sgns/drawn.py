@@ -22,26 +22,26 @@ class VectorDrawsMixin:
     def sample_vectors(
         self, words: Sequence[str | int] | None = None, n_draws: int = 100
     ) -> np.ndarray:
-        """Joint draws of the target vectors of words.
+        """Draw target vectors of words jointly.
 
         Parameters
         ----------
         words : list of str or int, optional
-            All by default. Of a list, words that are not in the vocabulary are left out with a
+            All by default. Words of a list that are not in the vocabulary are left out, with a
             warning.
         n_draws : int, default=100
 
         Returns
         -------
         ndarray of shape (n_draws, n_words, n_components)
-            About ``rho_``, and in the axes of it. With ``uncertainty="documents"`` vectors vary
-            with the sampling of the training documents, otherwise they are draws of the posterior
-            (see ``sample_transform``). Draws are the same whenever they are asked for.
+            Draws about ``rho_``, in its axes. With ``uncertainty="documents"`` vectors vary with
+            the sampling of the training documents; otherwise they are draws of the posterior (see
+            ``sample_transform``). They are the same whenever they are asked for.
 
         Raises
         ------
         ValueError
-            If there is a point estimate alone (``solver="map"`` with ``uncertainty="model"``).
+            If there is only a point estimate (``solver="map"`` with ``uncertainty="model"``).
         KeyError
             If none of the words is in the vocabulary.
         MemoryError

@@ -37,26 +37,26 @@ _SEED = 20230101
 
 @dataclass(frozen=True, repr=False, eq=False)
 class MeaningEffects(Table):
-    """Effects of covariates on the vector of a word, a row for each term and what is asked of it.
+    """Effects of covariates on the vector of a word, a row for each term and each axis.
 
     Attributes
     ----------
     terms : ndarray of str of shape (n_terms,)
         Covariates, without the constant.
     axes : list of str
-        ``"norm"``, then the axes asked for.
+        ``"norm"``, then the given axes.
     coefficients : ndarray of shape (n_terms, n_components)
         Change of the word's vector with one more of the covariate.
     covariance : ndarray of shape (n_terms, n_components, n_components)
-        Of the coefficients, by units.
+        Covariances of the coefficients, by units.
     mean, sd : ndarray of shape (n_terms, n_axes)
         Lengths of the coefficients, less what noise adds to them, and their projections on the
-        axes, which have length one; standard errors.
+        axes, which have length one; and standard errors.
     interval : ndarray of shape (n_terms, n_axes, 2)
     p_value : ndarray of shape (n_terms, n_axes)
-        Of no effect: of a length by permutation, of a projection by Student's t.
+        For no effect: of a length by permutation, of a projection by Student's t.
     n_occurrences, n_documents, n_units : int
-        Of the word.
+        Numbers of occurrences of the word, and of documents and units with it.
     prob : float
         Probability of the intervals.
 
@@ -363,30 +363,30 @@ class MeaningMixin:
         n_permutations: int = 999,
         prob: float = 0.9,
     ) -> MeaningEffects:
-        """Effects of covariates of documents on the meaning of a word.
+        """Estimate effects of covariates of documents on the meaning of a word.
 
         Every occurrence of the word is embedded by the mean vector of the words around it, times a
-        matrix that makes such means as like words' own vectors as least squares can. These
-        embeddings are regressed on the covariates, in the manner of conText.
+        least-squares matrix that makes such means as similar as possible to the words' own vectors.
+        These embeddings are regressed on the covariates, as in conText.
 
         Parameters
         ----------
         X : documents, as strings or token lists
-            Those of training or others.
+            Documents of training or others.
         design : array-like, Series, DataFrame or dict
             Covariates, numbers or truth values, of shape (n_documents,) or (n_documents, n_terms).
             Columns of a DataFrame and keys of a dict of columns name the terms. A constant is added
-            where there is none.
+            if there is none.
         units : array-like of shape (n_documents,), optional
-            What was sampled: speakers, authors, works; each document by default.
+            Units of sampling: speakers, authors, works; each document by default.
         word : str, int or list of them
-            The occurrences of several words are taken together.
+            Occurrences of several words are combined.
         axes : dict of str to pair, optional
             Axes from one word, or list of words, to another; effects are projected on each.
         window : int, default=6
-            Words on either side, with equal weights.
+            Number of words on either side, with equal weights.
         reference : documents, optional
-            What the matrix is learned from; X by default. Learned from little text, it shrinks.
+            Documents from which the matrix is learned; X by default. From little text, it shrinks.
         n_permutations : int, default=999
         prob : float, default=0.9
             Probability of the intervals.
@@ -394,8 +394,8 @@ class MeaningMixin:
         Returns
         -------
         MeaningEffects
-            A table; for each covariate the length of its coefficient, with a permutation test, and
-            its projections on the axes. ``coefficients`` (n_terms, n_components).
+            A table. For each covariate, the length of its coefficient, with a permutation test, and
+            its projections on the axes; ``coefficients`` (n_terms, n_components).
 
         Raises
         ------
@@ -404,18 +404,17 @@ class MeaningMixin:
         TypeError
             If X holds counts.
         ValueError
-            If the design or the units are not allowed, an axis has no two ends, or the word occurs
-            in fewer than three documents.
+            If the design or the units are not allowed, an axis does not have two ends, or the word
+            occurs in fewer than three documents.
 
         Notes
         -----
-        Standard errors are cluster-robust (CR2). Vectors and matrix are taken as known, as what is
-        measured with: intervals are about the documents of X. A squared length is positive even of
-        noise; what noise adds on average is taken off. Permutations are over units where a
-        covariate is the same in all occurrences of a unit, and over the documents of each unit
-        otherwise; the part of it that other covariates tell is held. Units count as independent of
-        each other: where those that follow each other in time are alike, intervals are too narrow,
-        as the Notes of `regress` have it.
+        Standard errors are cluster-robust (CR2). Vectors and matrix are treated as known:
+        intervals are about the documents of X. Even noise has a positive squared length, and what
+        noise adds on average is subtracted. A covariate that is the same in all occurrences of a
+        unit is permuted over units, and others over the documents of each unit; the part that other
+        covariates explain is held fixed. Units are treated as independent: if units that follow
+        each other in time are alike, intervals are too narrow (see the Notes of `regress`).
 
         References
         ----------

@@ -71,121 +71,120 @@ class BayesianSGNS(
 
     Every word ``w`` has a target vector ``rho_w`` and a context vector ``alpha_w``. A pair (w, v)
     comes from the text (positive) rather than from noise (negative) with probability
-    ``sigma(rho_w . alpha_v)``, and the vectors have independent Gaussian priors with precision
-    ``prior_precision``. By default intervals are for the sampling of documents.
+    ``sigma(rho_w . alpha_v)``. The vectors have independent Gaussian priors with precision
+    ``prior_precision``. By default, intervals describe the sampling of documents.
 
     Parameters
     ----------
     n_components : int, default=50
-        Number of components (the dimension) of every word vector. For some dozens of documents
-        10 to 20 predict as well and give steadier answers.
+        Number of components (the dimension) of every word vector. For a few dozen documents, 10 to
+        20 predict as well and give more stable answers.
     solver : {"auto", "gibbs", "hmc", "vi", "laplace", "map"}, default="auto"
         ``"gibbs"`` and ``"hmc"`` sample the posterior, ``"vi"`` and ``"laplace"`` approximate it
-        by Gaussians, ``"map"`` finds its mode. ``"auto"`` goes by sizes and parameters alone:
-        ``"vi"`` online and with biases; ``"gibbs"`` where all sweeps of its chains, each of
-        n_pairs K^2 operations, are 1e12 operations or fewer; beyond, ``"map"`` where intervals are
-        those by units, which need the mode alone, and ``"vi"`` otherwise. ``solver_`` says what it
-        took, `resolve` what it would take. Set it within a search, whose candidates should not
-        differ in it: `search.check_search` warns where they do.
+        by Gaussians, and ``"map"`` finds its mode. ``"auto"`` depends on sizes and parameters
+        only. It is ``"vi"`` online and with biases, and otherwise ``"gibbs"`` if all sweeps of its
+        chains, each of n_pairs K^2 operations, are 1e12 operations or fewer. Beyond that it is
+        ``"map"`` for intervals by units, which need only the mode, and ``"vi"`` for others.
+        ``solver_`` is the solver used, and `resolve` finds it in advance. Set the solver in a
+        search, whose candidates should share it: `search.check_search` warns where they do not.
     kernel : {"auto", "metropolis", "polya-gamma"}, default="auto"
         How ``"gibbs"`` updates a word given the vectors of the opposite side; both ways are exact.
         ``"polya-gamma"`` draws auxiliary variables. ``"metropolis"`` proposes from a Gaussian
-        approximation, which Hamiltonian steps correct; every 64th sweep is a Polya-Gamma sweep,
-        and words that do not move in warm-up are left to Polya-Gamma altogether. It was faster in
-        every case measured (``benchmarks/gibbs.py``), so ``"auto"`` takes it.
+        approximation, corrected by Hamiltonian steps. Every 64th sweep is a Polya-Gamma sweep, and
+        words that do not move in warm-up are updated by Polya-Gamma only. It was faster in
+        every case measured (``benchmarks/gibbs.py``), so ``"auto"`` uses it.
     window : int, default=5
-        Words on each side of a target that are its context. Not used for count matrices, whose
-        context is the whole document.
+        Number of words on each side of a target that are its context. Not used for count matrices,
+        where the context is the whole document.
     window_weights : {"linear", "dynamic", "uniform"}, default="linear"
-        ``"linear"``: a context at distance d counts ``(window - d + 1) / window``, the
-        expectation of ``"dynamic"``, word2vec's random radius; ``"uniform"``: every one counts 1.
+        Weight of a context at distance d. ``"linear"``: ``(window - d + 1) / window``, the
+        expectation of ``"dynamic"``, which is word2vec's random radius. ``"uniform"``: 1.
     negative : float, default=1
-        Negative observations per positive one.
+        Number of negative observations per positive one.
     ns_exponent : float, default=0.75
-        Exponent of the context frequencies that negatives are drawn by.
+        Exponent of the context frequencies from which negatives are drawn.
     negative_sampling : {"expected", "sampled"}, default="expected"
-        Expected counts, for which every pair of words has an observation (Bamler & Mandt 2017,
-        supplement eqs. 1-3; time grows with the square of the vocabulary, and so does memory for
-        ``"gibbs"``, ``"laplace"`` and intervals by units), or sampled ones as in word2vec.
+        ``"expected"``: expected counts, with an observation for every pair of words (Bamler & Mandt
+        2017, supplement eqs. 1-3). Time grows with the square of the vocabulary, and so does memory
+        for ``"gibbs"``, ``"laplace"`` and intervals by units. ``"sampled"``: as in word2vec.
     subsample : float or None, default=None
         Threshold of word2vec's rule for dropping frequent words at random.
     min_count : int, default=5
-        Words seen less often are dropped.
+        Words that occur less often are dropped.
     max_features : int or None, default=None
         Keep only the most frequent words.
     prior : {"normal", "ard"} or GraphPrior, GroupedPrior, InformativePrior, default="normal"
-        ``"normal"``: spherical Gaussian. ``"ard"``: a precision for each component, learned, so
-        that components which are not needed switch off; not with ``"map"`` and ``"laplace"``.
+        ``"normal"``: spherical Gaussian. ``"ard"``: a learned precision for each component, so that
+        components that are not needed switch off; not with ``"map"`` and ``"laplace"``.
     prior_precision : float, "auto" or "learned", default="auto"
-        Precision lambda of the prior. ``"auto"``: the power of 2 whose mode predicts a fifth of the
-        units best that is held out (of the pairs, at random, where no documents are known), which
-        costs up to three searches for a mode; 1 where learning is online. ``"learned"``: together
-        with the vectors (not with ``"map"`` and ``"laplace"``, whose joint mode is at zero). Not
-        used by ``prior="ard"``.
+        Precision lambda of the prior. ``"auto"``: the power of 2 whose mode best predicts a fifth
+        of the units, which is held out (of the pairs, at random, if no documents are known); this
+        costs up to three searches for a mode. If learning is online, it is 1. ``"learned"``: with
+        the vectors (not with ``"map"`` and ``"laplace"``, whose joint mode is at zero). Not used by
+        ``prior="ard"``.
     hyperprior : (float, float) or None, default=None
-        Shape and rate of the Gamma hyperprior of precisions that are learned. None is
-        (1e-3, 1e-3) for ``prior="ard"``, where a tighter one keeps components from switching
-        off, and (1, 1) for ``prior_precision="learned"``.
+        Shape and rate of the Gamma hyperprior of learned precisions. None means (1e-3, 1e-3) for
+        ``prior="ard"``, where a tighter one keeps components from switching off, and (1, 1) for
+        ``prior_precision="learned"``.
     anchors : None, {"pivot", "last"} or array of words, default=None
-        None samples the posterior as it is and rotates every draw to a common frame; nothing is
-        held fixed. Otherwise context vectors held at their MAP values so that the posterior has no
-        free rotation: chosen by column-pivoted QR of the MAP contexts, the last ``n_components``,
-        or those named. Intervals of the pairs of these contexts then cover a little less. Where the
-        rank of the MAP contexts is too low for anchors there are none, with a warning.
+        None holds nothing fixed: the posterior is sampled as it is, and every draw is rotated to a
+        common frame. Otherwise, the context vectors held at their MAP values so that the posterior
+        has no free rotation: chosen by column-pivoted QR of the MAP contexts, the last
+        ``n_components``, or those named. Intervals of pairs of these contexts then cover a little
+        less. If the rank of the MAP contexts is too low, there are no anchors, with a warning.
         ``"vi"``, a learned precision and an informative prior never use anchors.
     covariance : {"full", "diag"}, default="full"
-        Form of the approximation of ``"vi"``: a covariance matrix for every word, or variances. For
-        more than some thousand words variances cost a small share of the time.
+        Form of the ``"vi"`` approximation: a covariance matrix for every word, or variances. For
+        more than a few thousand words, variances take a small fraction of the time.
     biases : bool, default=False
-        Whether ``"vi"`` adds biases of target and context words, with the prior of the vectors,
-        to the logit. Other solvers have none.
+        Whether ``"vi"`` adds biases of target and context words to the logit, with the prior of the
+        vectors. Other solvers have none.
     learning_method : {"batch", "online"}, default="batch"
-        How ``"vi"`` reads the data: all of them in every iteration, or in minibatches of documents,
-        for which ``negative_sampling="sampled"`` is far cheaper.
+        How ``"vi"`` reads the data: all in every iteration, or in minibatches of documents, for
+        which ``negative_sampling="sampled"`` is far cheaper.
     uncertainty : {"documents", "model"}, default="documents"
-        What intervals know of. ``"documents"``: the units of sampling that ``fit`` was given
-        (``units``), documents by default, and the prior; another sample of as many units would give
-        answers that differ as the intervals say, whatever window and weights make of a text's
-        pairs. ``"model"``: the posterior itself, for which every pair of words in every window is
-        an observation of its own. Where no documents are seen (a single ``PairCounts``, online
-        learning, sampled negatives) and with biases or ``prior="ard"`` intervals are the model's:
-        ``posterior_.attrs["uncertainty"]`` says which they are after ``fit``. Read at every answer,
-        so that it may be changed later. With more than 2,000,000 entries of ``rho_``, or where what
-        all answers share would not fit in memory, answers are worked out one by one, each in a
-        few dozen passes through all pairs of words; there ``dispersion_`` is NaN, ``response_`` is
-        taken as 1 (intervals are rather wide), ranks among all words have no probability, and
-        features of documents no standard deviation. ``posterior_``, ``score`` and ``loo`` are the
-        model's.
+        What intervals describe. It is read at every answer, so it may be changed after ``fit``.
+        ``"documents"``: the sampling of the ``units`` given to ``fit`` (documents by default), and
+        the prior. Another sample of as many units would give answers that differ as the intervals
+        say, whatever window and weights make of a text's pairs. ``"model"``: the posterior itself,
+        for which every pair of words in every window is a separate observation. Intervals are the
+        model's without documents (a single ``PairCounts``, online learning, sampled negatives) and
+        with biases or ``prior="ard"``; after ``fit``, ``posterior_.attrs["uncertainty"]`` says
+        which they are. ``posterior_``, ``score`` and ``loo`` are always the model's. If ``rho_``
+        has more than 2,000,000 entries, or what all answers share would not fit in memory, answers
+        are computed one by one, each in a few dozen passes through all pairs of words. Then
+        ``dispersion_`` is NaN, ``response_`` is taken as 1 (intervals are rather wide), ranks
+        among all words have no probability, and features of documents no standard deviation.
     pair_weights : {"token", "pairs"}, default="token"
-        Of count matrices: ``"token"`` counts every token once as a target, the pairs of a document
-        of N tokens ``1 / (N - 1)`` each; ``"pairs"`` counts every pair 1, a token as often as there
-        are others in its document.
+        For count matrices. ``"token"`` counts every token once as a target: each pair of a document
+        of N tokens has weight ``1 / (N - 1)``. ``"pairs"`` counts every pair 1, and thus a token
+        as often as its document has other tokens.
     balance : bool, default=True
-        Whether vectors are read balanced: scaled so that ``rho' rho = alpha' alpha``, in every
-        draw. The likelihood knows ``rho alpha'`` alone and leaves that scale to the prior, whose
-        noise cosines would have otherwise. Not with an `InformativePrior`.
+        Whether vectors are balanced when read: scaled so that ``rho' rho = alpha' alpha`` in every
+        draw. The likelihood depends on ``rho alpha'`` only and leaves that scale to the prior,
+        whose noise would otherwise be in cosines. Not with an `InformativePrior`.
     batch_size : int, default=128
-        Documents in a minibatch, also of ``partial_fit``.
+        Number of documents in a minibatch, also for ``partial_fit``.
     n_passes : int, default=5
         How often ``learning_method="online"`` reads the data.
     target_accept : float, default=0.8
-        Mean acceptance that the step size of ``"hmc"`` is adapted to.
+        Mean acceptance to which the step size of ``"hmc"`` is adapted.
     features : {"mean", "mean_std"}, default="mean"
         What ``transform`` returns: posterior means, or also their standard deviations.
     draws, warmup, chains, thin : int, default=1000, 500, 4, 1
-        ``chains`` chains of ``warmup`` sweeps and ``draws`` draws made ``thin`` sweeps apart.
+        ``chains`` chains of ``warmup`` sweeps, then ``draws`` draws that are ``thin`` sweeps apart.
     keep_draws : {"auto", "all"} or list of words, default="auto"
-        ``"auto"`` records all draws up to 1 GiB, or 200 up to 4 GiB; beyond, evenly spaced ones and
-        running means and covariances over all. For the words of a list every draw is recorded
-        besides, in ``posterior_.stats``.
+        ``"auto"`` records all draws up to 1 GiB, or 200 up to 4 GiB; beyond that, evenly spaced
+        draws, and running means and covariances over all. For a list of words, every draw of these
+        words is also recorded, in ``posterior_.stats``.
     max_iter : int, default=2000
-        Most iterations of the search for the mode, most sweeps of ``"vi"``.
+        Maximum number of iterations of the search for the mode, or of sweeps of ``"vi"``.
     tol : float, default=1e-8
         Relative tolerance. The search for a mode ends when ten iterations raise the log density by
-        less than 0.03 times this share of it, or when the largest entry of the gradient has fallen
-        to this share of that at the start; ascent of the bound (``"vi"``) when a sweep
-        raises it by less than 100 times this share of it. (10 times for ``prior="ard"``, whose
-        components switch off slowly.)
+        less than 0.03 times this fraction of it, or when the largest entry of the gradient has
+        fallen to this fraction of its initial value. ``"vi"`` ends when a sweep raises the bound by
+        less than 100 times this fraction of it (10 times for ``prior="ard"``, whose components
+        switch off slowly).
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for documents given as strings.
     lowercase : bool, default=True
@@ -195,25 +194,25 @@ class BayesianSGNS(
     token_pattern : str, default ``r"(?u)\b\w\w+\b"``
         Regular expression of a token, as in scikit-learn.
     feature_names : list of str or None, default=None
-        Words of the columns where X is a count matrix.
+        Words of the columns if X is a count matrix.
     checkpoint : str, path-like or None, default=None
-        A folder to which the state of the fit is written about every 30 seconds: chains with their
-        draws, the ascent of ``"vi"``. If the fit is ended, by whatever means, the same call goes on
-        from there, and its draws are those of a fit that was never ended. Files are named after a
-        digest of data, parameters and seed, so that fits share a folder; they are removed when
-        their fit is done. It needs a ``random_state``.
+        Folder to which the state of the fit (chains with their draws, the ascent of ``"vi"``) is
+        written about every 30 seconds. If the fit is interrupted in any way, the same call resumes
+        it, and the draws are those of an uninterrupted fit. File names are digests of data,
+        parameters and seed, so fits can share a folder; files are removed when their fit is done.
+        Needs a ``random_state``.
     warm_start : bool, default=False
-        Files of ``checkpoint`` stay when the fit is done, and a call with more ``draws``, all else
-        being the same, appends to those that were made: the draws are those of a fit that was asked
-        for all of them at once.
+        Whether files of ``checkpoint`` stay when the fit is done. A call with more ``draws``, and
+        all else the same, then appends to the existing draws: the result is that of a fit that was
+        asked for all of them at once.
     random_state : int, RandomState instance or None, default=None
         The same seed gives the same draws for every ``n_jobs`` and joblib backend.
     n_jobs : int or None, default=None
         Number of threads. Chains run in parallel, or blocks of words where a chain is large.
     verbose : int, default=0
-        1 shows what the fit is going to cost (see `estimate_cost`), the progress of the chains and
-        the time left for all of them. Whatever it is, a note on the standard error stream says
-        that numba is compiling, where it takes longer than two seconds.
+        1 shows the estimated cost of the fit (see `estimate_cost`), the progress of the chains and
+        the time left for all of them. At any value, a note on the standard error stream says that
+        numba is compiling if that takes more than two seconds.
 
     Attributes
     ----------
@@ -223,54 +222,53 @@ class BayesianSGNS(
         Posterior means (the mode for ``solver="map"``) of target and context vectors, balanced
         unless ``balance=False``.
     solver_ : str
-        What found the posterior; ``posterior_.attrs["solver_reason"]`` says why ``"auto"`` took it.
+        Solver used; ``posterior_.attrs["solver_reason"]`` says why ``"auto"`` chose it.
     prior_precision_ : float
-        The precision, given or chosen; not there where it is learned, whose draws are in
-        ``posterior_``.
+        Precision, given or chosen. Absent if it is learned: its draws are then in ``posterior_``.
     n_units_ : ndarray of shape (n_words,)
-        Effective units of sampling that each word was a target in: the number of units where all
-        have as many of its pairs, one where one has them all.
+        Effective number of units of sampling in which each word was a target: the number of units
+        if all have equally many of its pairs, one if a single unit has them all.
     dispersion_ : ndarray of shape (n_words,)
-        Variance of a word's target vector given all contexts by the units of sampling, over that
-        by the model; above 1 where the model's intervals are too narrow for text. NaN for words of
-        fewer than two effective units.
+        Variance of a word's target vector, given all contexts, by the units of sampling, divided
+        by that of the model. Above 1, the model's intervals are too narrow for text. NaN for words
+        with fewer than two effective units.
     response_ : float
-        Standard errors by units over those of first order, in the median, since refits of halves
-        of the units move so much less: near 1 where the text supports all components, and smaller
-        where there are too many. Worked out when it, or an interval, is asked for.
+        Median ratio of the standard errors by units to those of first order, as refits of halves of
+        the units move by that much less: near 1 if the text supports all components, smaller if
+        there are too many. Computed when it, or an interval, is asked for.
     words_ : ndarray of str of shape (n_words,)
-        Most frequent first, except for count matrices, which keep their order.
+        Words, most frequent first; for count matrices, in the order of the columns.
     vocabulary_ : dict of str to int
         Row of each word in ``rho_``.
     units_name_ : str or None
-        What the column of units is called (as of ``df["speaker"]``), which sentences and tables
-        say; None where it has no name.
+        Name of the column of units (as of ``df["speaker"]``), used in sentences and tables; None
+        if it has no name.
     observed_ : ndarray of shape (n_words,) or None
-        Positive pairs that each word was the target of; None where learned online.
+        Number of positive pairs of which each word was the target; None if learned online.
     anchors_ : ndarray of int of shape (n_components,) or None
-        Rows of the contexts that were held fixed; None where there were none.
+        Rows of the contexts that were held fixed, if any.
     n_iter_ : int
-        Iterations of the search for the mode. For ``"vi"`` the number of sweeps, of passes over
-        the data where learned online, or of batches of ``partial_fit``.
+        Number of iterations of the search for the mode. For ``"vi"``, the number of sweeps; of
+        passes over the data if learned online; or of batches of ``partial_fit``.
     approximation_ : object
-        The Gaussian that ``"vi"`` and ``"laplace"`` draw from, with ``mean``,
+        Gaussian from which ``"vi"`` and ``"laplace"`` draw, with ``mean``,
         ``covariance(name, words)`` and ``sample(n, rng)``.
     elbo_ : ndarray of shape (n_iter,)
-        Bound on the log evidence after every sweep of ``"vi"``; empty where learned online.
+        Bound on the log evidence after every sweep of ``"vi"``; empty if learned online.
     n_features_in_, feature_names_in_
-        As in scikit-learn, where fitted on a count matrix.
+        As in scikit-learn, if fitted to a count matrix.
 
     Raises
     ------
     ValueError
-        For a parameter or input that is not allowed, before any work.
+        For a parameter or input that is not allowed, before any work is done.
     MemoryError
-        If the pair table or the draws would not fit.
+        If the pair table or the draws would not fit in memory.
 
     See Also
     --------
     PairCounts : Pair counts made elsewhere, accepted by ``fit`` and ``score``.
-    count_pairs : Pair counts of texts that do not fit in memory, or of several machines.
+    count_pairs : Pair counts of texts that do not fit in memory, or from several machines.
 
     References
     ----------
@@ -398,23 +396,23 @@ class BayesianSGNS(
         units: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn the posterior.
+        """Fit the model to text or counts.
 
         Parameters
         ----------
         X : list of str, lists of str, (n_documents, n_words) counts, PairCounts or PairShard
-            Documents as strings, as token lists, as a count matrix (sparse or dense), or pair
-            counts already made: a list of them, one for each unit, or a single one, or what
-            `count_pairs` has counted of all parts of a text, whose ``window`` and vocabulary hold
-            then. Windows never cross a document.
+            Documents as strings, token lists or a count matrix (sparse or dense); or existing pair
+            counts: a list with one for each unit, a single one, or what `count_pairs` has counted
+            of all parts of a text, whose ``window`` and vocabulary then apply. Windows never cross
+            the ends of documents.
         y : None
             Ignored.
         units : array-like of shape (n_documents,), optional
-            What was sampled: a label for each document (speaker, author, work, country), by which
-            intervals are made. By default every document is a unit of its own.
+            Units of sampling, by which intervals are computed: a label for each document (speaker,
+            author, work, country). By default every document is a unit.
         sample_weight : array-like of shape (n_documents,), optional
-            How often each document counts. ``min_count`` and ``max_features`` look at the documents
-            without weights; ``window_weights="dynamic"`` is taken at its expectation, ``"linear"``.
+            How often each document counts. ``min_count`` and ``max_features`` ignore the weights;
+            ``window_weights="dynamic"`` is replaced by its expectation, ``"linear"``.
 
         Returns
         -------
@@ -423,13 +421,13 @@ class BayesianSGNS(
         Raises
         ------
         ValueError
-            For parameters or data that are not allowed; where ``units`` or ``sample_weight`` are
-            not one for each document, or there are fewer than two units.
+            For parameters or data that are not allowed, for ``units`` or ``sample_weight`` that
+            are not one for each document, or for fewer than two units.
 
         Warns
         -----
         UserWarning
-            With ``uncertainty="model"``, where some words have a ``dispersion_`` above 2.
+            With ``uncertainty="model"``, if some words have a ``dispersion_`` above 2.
 
         Examples
         --------
@@ -470,21 +468,21 @@ class BayesianSGNS(
         sample_weight: ArrayLike | None = None,
         precision: bool = False,
     ) -> Bunch:
-        """What ``"auto"`` stands for in a fit with these data, without fitting.
+        """Find what ``"auto"`` stands for in a fit to these data, without fitting.
 
         Parameters
         ----------
         X, y, units, sample_weight
-            As in ``fit``, whose errors it raises.
+            As in ``fit``, with the same errors.
         precision : bool, default=False
-            Whether ``prior_precision="auto"`` is searched for, up to three searches for a mode;
-            the rank of the mode that is found then decides on the solver, too.
+            Whether to search for ``prior_precision="auto"``, with up to three searches for a mode;
+            the rank of the mode found then also decides on the solver.
 
         Returns
         -------
         Bunch
-            ``solver``, ``solver_reason`` (``"given"`` where it was) and ``prior_precision``, which
-            stays ``"auto"`` where it was not searched for.
+            ``solver``, ``solver_reason`` (``"given"`` if it was) and ``prior_precision``, which
+            stays ``"auto"`` if it was not searched for.
 
         See Also
         --------
@@ -523,23 +521,23 @@ class BayesianSGNS(
         units: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Cost:
-        """What ``fit`` would cost with these data and settings on this machine, without fitting.
+        """Estimate what ``fit`` would cost with these data on this machine, without fitting.
 
-        All data are read and counted, and every part of a fit is run for a moment and scaled. This
-        takes seconds on small data; with millions of tokens it takes as long as counting them and
-        some steps of each part, minutes where a step takes many seconds, and up to a fifth of what
-        is estimated. What the first question with intervals by units takes of memory is worked out
-        before it is tried: where it would not fit it is not tried, and ``no_room`` says so.
+        All data are read and counted, and every part of a fit is run for a moment and scaled up.
+        This takes seconds on small data. With millions of tokens it takes as long as counting them
+        and a few steps of each part: minutes if a step takes many seconds, and up to a fifth of
+        the estimate. The memory that the first question with intervals by units needs is computed
+        before the question is tried: if it would not fit, it is not tried, and ``no_room`` says so.
 
         Parameters
         ----------
         X, y, units, sample_weight
-            As in ``fit``, whose errors it raises.
+            As in ``fit``, with the same errors.
 
         Returns
         -------
         Cost
-            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of all together.
+            A table of the parts, with ``seconds``, ``cpu_seconds`` and ``bytes`` of the whole.
 
         Examples
         --------
@@ -594,7 +592,7 @@ class BayesianSGNS(
         return self.fit(X, y, units=units, sample_weight=sample_weight).transform(X)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Count-weighted posterior-mean target vectors of documents.
+        """Turn documents into features: count-weighted posterior-mean target vectors.
 
         Parameters
         ----------
@@ -604,7 +602,7 @@ class BayesianSGNS(
         -------
         ndarray of shape (n_documents, n_components)
             Twice as many columns for ``features="mean_std"``: the means, then their standard
-            deviations (see ``uncertainty``). A document without a known word gets zeros.
+            deviations (see ``uncertainty``). Zeros for a document without a known word.
 
         Examples
         --------
@@ -624,12 +622,12 @@ class BayesianSGNS(
         return sampled_features(self, inputs.count_documents(self, X), n_draws)
 
     def score(self, X: Any, y: None = None, *, sample_weight: None = None) -> float:
-        """Mean held-out log predictive probability per observed pair.
+        """Return the mean held-out log predictive probability per observed pair.
 
-        The held-out pairs come from a protocol of their own (window 5 with linear weights, or
-        the whole document for counts, a token counting once; expected negatives, one per positive,
-        exponent 0.75; all words of the documents), so scores compare across every hyperparameter
-        but those of the analyzer, which decides what a word of the text is. A pair with a word
+        Held-out pairs are counted by a fixed protocol (window 5 with linear weights, or the whole
+        document for counts, a token counting once; expected negatives, one per positive, exponent
+        0.75; all words of the documents). Scores are thus comparable across all hyperparameters
+        except those of the analyzer, which decides what a word of the text is. A pair with a word
         outside the vocabulary scores log 1/2. PairCounts are scored as they are, a PairShard with
         the negative pairs of the protocol.
 
@@ -639,12 +637,12 @@ class BayesianSGNS(
         y : None
             Ignored.
         sample_weight : None
-            Not supported: any other value is refused with a ValueError.
+            Not supported: any other value raises a ValueError.
 
         Returns
         -------
         float
-            Natural logarithm, at most 0; guessing scores -0.693.
+            Natural logarithm, at most 0; random guessing scores -0.693.
 
         Examples
         --------
@@ -667,43 +665,43 @@ class BayesianSGNS(
         max_pairs: int = 2000,
         pointwise: bool = False,
     ) -> Result:
-        """Expected log predictive density of left-out observations, by PSIS-LOO.
+        """Estimate the expected log predictive density of left-out observations, by PSIS-LOO.
 
         Parameters
         ----------
         X : documents, counts or PairCounts
-            What ``fit`` was given: the observations themselves are not kept.
+            What ``fit`` was given: the observations themselves are not stored.
         units : array-like of shape (n_documents,), optional
-            What ``fit`` was given. Their number is checked; an observation is left out, and the
-            rest of its unit is not: to hold out units take `metrics.score_units`.
+            What ``fit`` was given. Only their number is checked: an observation is left out, but
+            not the rest of its unit. To hold out units, use `metrics.score_units`.
         sample_weight : array-like of shape (n_documents,), optional
             What ``fit`` was given.
         max_pairs : int, default=2000
-            Most pairs for which importance sampling is run; a random sample beyond, the same for
-            models of one ``random_state``.
+            Maximum number of pairs for importance sampling. If there are more, a random sample is
+            used, the same for models with the same ``random_state``.
         pointwise : bool, default=False
-            Return the densities of single observations too, which `metrics.compare_models` takes.
+            Whether to also return the densities of single observations, as
+            `metrics.compare_models` needs them.
 
         Returns
         -------
         Result
             ``elpd`` (a sum over observations), its ``se``, ``p_loo``, ``sampling_se``,
             ``n_observations``, ``n_evaluated``, ``pareto_k``, ``good_k``, ``bad_share``,
-            ``n_units`` (units of sampling, as far as they are known; pairs are taken as independent
-            of each other all the same, and the table says so); where
-            asked for ``pointwise``, ``weight`` (observations that an entry stands for), ``pairs``
-            (target, context, sign), ``proxy`` and ``n_drawn``.
+            ``n_units`` (units of sampling, as far as known; pairs are nevertheless treated as
+            independent, and the table says so). With ``pointwise``, also ``weight`` (observations
+            that an entry stands for), ``pairs`` (target, context, sign), ``proxy`` and ``n_drawn``.
 
         Raises
         ------
         ValueError
-            If X has another vocabulary than the training data, or the solver is not ``"gibbs"``
-            or ``"hmc"``.
+            If X has another vocabulary than the training data, or the solver is neither ``"gibbs"``
+            nor ``"hmc"``.
 
         Warns
         -----
         UserWarning
-            Where some densities are unreliable by their Pareto k.
+            If some densities are unreliable according to their Pareto k.
 
         References
         ----------

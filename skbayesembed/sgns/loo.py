@@ -34,21 +34,21 @@ _EFFICIENCY_SAMPLE = 50
 
 
 def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
-    """Expected log predictive density of left-out observations, by PSIS-LOO.
+    """Estimate the expected log predictive density of left-out observations, by PSIS-LOO.
 
     Parameters
     ----------
     posterior : Posterior
         With draws of ``rho`` and ``alpha``.
     counts : PairCounts
-        The training data, its words in the order of the posterior's.
+        Training data, with words in the order of the posterior's.
     max_pairs : int, default=2000
-        Most pairs (with their sign) for which importance sampling is run, at about 1 ms each.
-        Where there are more, as many observations are drawn at random, with replacement.
+        Maximum number of pairs (with their sign) for importance sampling, at about 1 ms each. If
+        there are more, as many observations are drawn at random, with replacement.
     rng : numpy.random.Generator, optional
-        Draws them.
+        Draws the observations.
     pointwise : bool, default=False
-        Whether the estimates of single observations are returned.
+        Whether to also return the estimates of single observations.
 
     Returns
     -------
@@ -65,30 +65,30 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
             Standard error of ``elpd`` that the sample of observations adds; 0 without one.
         n_observations : float
         n_evaluated : int
-            Pairs (with their sign) that importance sampling was run for.
+            Number of pairs (with their sign) for which importance sampling was run.
         pareto_k : ndarray of shape (n_evaluated,)
             Shapes of the tails of the weights.
         good_k : float
-            The shape up to which the estimate is reliable with so many draws, at most 0.7.
+            Largest shape for which the estimate is reliable with so many draws, at most 0.7.
         bad_share : float
             Share of the observations above it.
         n_units : int
-            Units of sampling that pairs belong to, documents where ``fit`` was told of no others;
-            only where they are known. Pairs are taken as independent of each other all the same.
+            Number of units of sampling, documents if ``fit`` was given no others; only if known.
+            Pairs are nevertheless treated as independent.
         converged : bool
-            Whether the chains have mixed; the table says so where they have not.
+            Whether the chains have mixed; the table says so if they have not.
         pointwise, proxy, weight : ndarray of shape (n_evaluated,)
-            If asked for: log predictive density of one observation of each pair and sign, the
-            cheap one, and how many of all observations it stands for.
+            With ``pointwise``: log predictive density of one observation of each pair and sign, its
+            cheap approximation, and how many of all observations it stands for.
         pairs : ndarray of int of shape (n_evaluated, 3)
-            If asked for: target, context, and sign (1 or -1).
+            With ``pointwise``: target, context, and sign (1 or -1).
         n_drawn : int
-            If asked for: observations drawn at random, 0 where all were taken.
+            With ``pointwise``: number of observations drawn at random, 0 if all were used.
 
     Raises
     ------
     ValueError
-        If there are too few draws, or the counts are of other words or all zero.
+        If there are too few draws, the words of the counts differ, or the counts are all zero.
 
     Warns
     -----
@@ -97,9 +97,9 @@ def loo(posterior, counts, *, max_pairs=2000, rng=None, pointwise=False):
 
     Notes
     -----
-    With a sample of m observations the difference estimator of Magnusson et al. (2020) is used: a
-    cheap log predictive density of every observation, summed exactly, plus n times the mean over
-    the sample of what PSIS adds to it.
+    For a sample of m observations, the difference estimator of Magnusson et al. (2020) is used: the
+    exact sum of a cheap log predictive density of every observation, plus n times the sample mean
+    of the difference between PSIS and it.
 
     References
     ----------

@@ -153,45 +153,45 @@ def with_errors(table, series):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Neighbours(Table):
-    """Nearest words of a word with what is known of each.
+    """Nearest words of a word, with intervals and probabilities.
 
     Attributes
     ----------
     word : str
-        The word, or what the list or the axis is called.
+        The word, or the name of the list or the axis.
     words : ndarray of str of shape (n,)
         Ordered by posterior mean cosine, largest first.
     mean, sd : ndarray of shape (n,)
-        Of the cosine.
+        Mean and standard deviation of the cosine.
     interval : ndarray of shape (n, 2)
-        Of the cosine.
+        Interval of the cosine.
     prob_top : ndarray of shape (n,)
-        Probability of being among the ``n`` nearest; NaN where intervals by units are worked out
-        answer by answer, as those of the largest models are.
+        Probability of being among the ``n`` nearest; NaN if intervals by units are computed answer
+        by answer, as they are for the largest models.
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
-        Effective units of sampling that each neighbour, or the word if it has fewer, was seen in;
-        None where intervals are the model's.
+        Effective number of units of sampling in which each neighbour was seen, or the word if it
+        has fewer; None if intervals are the model's.
     interval_mcse : ndarray of shape (n, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
-        ``high_mcse``; None where intervals are by units, and for a point estimate.
+        ``high_mcse``; None for intervals by units and for a point estimate.
     period : object
-        Label of the period; None where there is none.
+        Label of the period, or None.
     pairs : ndarray of shape (n,) or None
-        Positive pairs that each neighbour was the target of in the period; None without periods.
+        Positive pairs of which each neighbour was the target in the period; None without periods.
     word_pairs : float or None
-        Those of the word; of a list or an axis, of the words together.
+        Those of the word; for a list or an axis, those of its words together.
     few : ndarray of bool of shape (n,) or None
-        Which neighbours have fewer than 10 uses in the period, or are in fewer than 3 units of it;
-        None without periods.
+        Whether each neighbour has fewer than 10 uses in the period, or is in fewer than 3 of its
+        units; None without periods.
     word_few : bool
-        Whether the word has.
+        Whether this is so for the word.
     sentence : str
         How many of these words can be expected among the ``n`` nearest (the sum of ``prob_top``) in
-        another sample, or under the posterior, as `source` says; and the surest of them.
+        another sample, or under the posterior, as `source` says; and the most certain of them.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class Neighbours(Table):
 
     @property
     def few_pairs(self) -> np.ndarray | None:
-        """Where the word or a neighbour has next to no text in the period, (n,); None without."""
+        """Where the word or a neighbour has too little text in the period, (n,), or None."""
         return None if self.few is None else self.few | self.word_few
 
     def _seen_in_period(self, asides, **seen):
@@ -246,7 +246,7 @@ class Neighbours(Table):
 
     @property
     def sentence(self) -> str:
-        """What the table says, a sentence to be copied; empty where there are no words."""
+        """The table in one sentence, to be copied; empty if there are no words."""
         n = len(self.words)
         if n == 0:
             return ""
@@ -300,35 +300,35 @@ class Neighbours(Table):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Analogies(Table):
-    """Words that complete an analogy, with what is known of each.
+    """Words that complete an analogy, with intervals and probabilities.
 
     Attributes
     ----------
     question : tuple of str
-        a, b and c of "a is to b as c is to ...".
+        The words a, b and c of "a is to b as c is to ...".
     words : ndarray of str of shape (n,)
         Ordered by posterior mean cosine with ``b - a + c``, largest first.
     mean, sd : ndarray of shape (n,)
-        Of the cosine.
+        Mean and standard deviation of the cosine.
     interval : ndarray of shape (n, 2)
-        Of the cosine.
+        Interval of the cosine.
     prob_answer : ndarray of shape (n,)
-        Probability of being the nearest of all words, which is the answer; NaN where intervals by
-        units are worked out answer by answer, as those of the largest models are.
+        Probability of being the nearest of all words, which is the answer; NaN if intervals by
+        units are computed answer by answer, as they are for the largest models.
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
-        As of `Neighbours`.
+        As in `Neighbours`.
     interval_mcse : ndarray of shape (n, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
-        ``high_mcse``; None where intervals are by units, and for a point estimate.
+        ``high_mcse``; None for intervals by units and for a point estimate.
     period : object
-        Label of the period; None where there is none.
+        Label of the period, or None.
     few : ndarray of bool of shape (n,) or None
-        Where a word of the question, or the answer, has fewer than 10 uses in the period, or is in
-        fewer than 3 units of it; None without periods.
+        Whether a word of the question, or the answer, has fewer than 10 uses in the period, or is
+        in fewer than 3 of its units; None without periods.
 
     Examples
     --------
@@ -355,7 +355,7 @@ class Analogies(Table):
 
     @property
     def few_pairs(self) -> np.ndarray | None:
-        """Where there is next to no text in the period; figures show these as the prior's."""
+        """Where there is too little text in the period; figures show these as the prior's."""
         return self.few
 
     def _title(self):

@@ -81,13 +81,14 @@ class RankOne:
 
 
 class PairCounts:
-    """How often each pair of words was seen (positive) and drawn as noise (negative).
+    """Counts of how often each pair of words was seen (positive) and drawn as noise (negative).
 
     Parameters
     ----------
     positive : sparse matrix or array-like of shape (n_words, n_words)
         Counts of target words (rows) with context words (columns); fractions are allowed.
     negative : sparse matrix, array-like or RankOne of shape (n_words, n_words)
+        Counts of noise, likewise.
     words : array-like of str of shape (n_words,) or None, default=None
         The words themselves.
 
@@ -107,8 +108,8 @@ class PairCounts:
     TypeError
         If counts are not numbers, or words are not ``str``.
     ValueError
-        If counts are not square, not of the same shape, not finite or negative, or if words
-        repeat or are of another number.
+        If counts are not square, differ in shape, are not finite or are negative, or if words
+        repeat or have the wrong number.
 
     Examples
     --------
@@ -176,7 +177,7 @@ class PairCounts:
         test_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,
     ) -> tuple[PairCounts, PairCounts]:
-        """Divide the observations at random into a training and a test set.
+        """Split the observations at random into a training and a test set.
 
         Every observation goes to the test set with probability ``test_size``; the fractional part
         of a count goes as a whole. A `RankOne` (expected counts) is divided in proportion.
@@ -184,13 +185,13 @@ class PairCounts:
         Parameters
         ----------
         test_size : float, default=0.25
-            Between 0 and 1.
+            Share of the test set, between 0 and 1.
         random_state : int, RandomState instance or None, default=None
 
         Returns
         -------
         train, test : PairCounts
-            Their counts add up to these.
+            Counts that add up to these.
 
         Raises
         ------

@@ -42,27 +42,27 @@ def _short(value):
 
 
 class GraphPrior(_Specification):
-    """Words linked in a graph have similar vectors.
+    """Prior by which words linked in a graph have similar vectors.
 
-    The precision of each component of the vectors is ``prior_precision * (I + strength * L)``, L
-    the Laplacian of the weighted graph (Yrjänäinen & Magnusson 2022): a link of weight a between
+    The precision of each component of the vectors is ``prior_precision * (I + strength * L)``, with
+    L the Laplacian of the weighted graph (Yrjänäinen & Magnusson 2022): a link of weight a between
     u and v costs ``prior_precision * strength * a / 2 * |x_u - x_v|^2``.
 
     Parameters
     ----------
     graph : list of (word, word) or (word, word, weight), or sparse (n_words, n_words)
-        Links between words, in any order; weights are positive, 1 by default. Links with a word
+        Links between words, in any order, with positive weights, 1 by default; those with a word
         outside the vocabulary are left out. Or a symmetric matrix of weights in the order of the
-        vocabulary. The diagonal is ignored.
+        vocabulary, whose diagonal is ignored.
     strength : float, default=1.0
         Factor of all weights, in units of ``prior_precision``.
     side : {"both", "target", "context"}, default="both"
-        Vectors of which words are linked: target vectors, context vectors or both.
+        Vectors that are linked: target vectors, context vectors or both.
 
     Raises
     ------
     ValueError
-        In ``fit``, for links that are no pairs of words, or of which none is in the vocabulary.
+        In ``fit``, for links that are not pairs of words, or if none is in the vocabulary.
 
     Examples
     --------
@@ -122,20 +122,20 @@ class GraphPrior(_Specification):
 
 
 class GroupedPrior(_Specification):
-    """Words of a group share a latent vector around which theirs lie.
+    """Prior by which the vectors of each group's words lie around a latent vector.
 
-    Every word of a group is linked, with weight ``strength``, to a vector of the group that has
-    the prior of a word's (the star graph of Yrjänäinen & Magnusson 2022; Rudolph et al. 2017);
-    that vector is integrated out.
+    Every word of a group is linked, with weight ``strength``, to a vector of the group, which has
+    the same prior as a word (the star graph of Yrjänäinen & Magnusson 2022; Rudolph et al. 2017).
+    That vector is integrated out.
 
     Parameters
     ----------
     groups : dict of label to list of words
         A word may be in one group only; words outside the vocabulary are left out.
     strength : float, default=1.0
-        Links' weight in units of ``prior_precision``.
+        Weight of the links, in units of ``prior_precision``.
     side : {"both", "target", "context"}, default="both"
-        Vectors of which words share the latent vectors.
+        Vectors that share the latent vectors: target vectors, context vectors or both.
 
     Raises
     ------
@@ -207,10 +207,10 @@ class GroupedPrior(_Specification):
 
 
 class InformativePrior(_Specification):
-    """Named words are held near given values on chosen components (Bodell et al. 2019).
+    """Prior that holds named words near given values on chosen components (Bodell et al. 2019).
 
-    A component gets a meaning: seed words with values of opposite sign at its ends. Where a value
-    is given, the prior is normal around it with ``precision``; elsewhere it is as without.
+    It gives a component a meaning: seed words have values of opposite sign at its ends. Where a
+    value is given, the prior is normal around it with ``precision``; elsewhere it is unchanged.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class InformativePrior(_Specification):
     precision : float, default=100.0
         Precision of the prior around the values; 100 is a standard deviation of 0.1.
     side : {"both", "target", "context"}, default="both"
-        Vectors of which words are held: target vectors, context vectors or both.
+        Vectors that are held: target vectors, context vectors or both.
 
     Raises
     ------

@@ -94,20 +94,20 @@ def pair_places(estimator, pairs):
 
 
 class AskingMixin:
-    """Questions about words that all estimators answer that have vectors of words."""
+    """Questions about words, for all estimators that have vectors of words."""
 
     def axis(self, high: Any, low: Any) -> Axis:
-        """The direction from one word, or list of words, to another.
+        """Return the direction from one word, or list of words, to another.
 
-        It goes wherever a word goes: ``similarity(word, axis)`` is the projection of a word on it,
-        the cosine with the mean of the unit vectors of ``high`` less that of ``low``
-        (Kozlowski, Taddy & Evans 2019); ``project`` makes a table of many.
+        An axis can be used wherever a word can: ``similarity(word, axis)`` is the projection of a
+        word on it, the cosine with the mean of the unit vectors of ``high`` less that of ``low``
+        (Kozlowski, Taddy & Evans 2019). `project` makes a table of many words.
 
         Parameters
         ----------
         high, low : str, int or list of either
-            Words at the end where projections are positive, and at the other. Of lists the words
-            that are in the vocabulary are taken.
+            Words at the end where projections are positive, and at the other end. In a list, only
+            words in the vocabulary are used.
 
         Returns
         -------
@@ -116,12 +116,12 @@ class AskingMixin:
         Raises
         ------
         KeyError
-            For an unknown word, and a list without a known one.
+            For an unknown word, or a list without a known one.
 
         Warns
         -----
         UserWarning
-            Where words of a list are left out.
+            If words of a list are left out.
 
         Examples
         --------
@@ -144,42 +144,42 @@ class AskingMixin:
         high: float | None = None,
         prob: float = 0.9,
     ) -> Answer:
-        """The difference of two answers, from joint draws.
+        """Return the difference of two answers, from joint draws.
 
         Parameters
         ----------
         a, b : Answer
-            What methods of this fit have answered: similarities, probabilities, projections,
-            effect sizes, other contrasts. As many answers in both, or a single one in either.
+            Answers of methods of this fit: similarities, probabilities, projections, effect sizes
+            or other contrasts. Equally many in both, or a single one in either.
         low, high : float, optional
-            Ends of what the difference may be inside of: those of equivalence, say.
+            Ends of a range of differences, such as one of equivalence.
         prob : float, default=0.9
             Probability of the interval.
 
         Returns
         -------
         Answer
-            As of `similarity`, of ``a - b``, and ``prob_positive``, the probability that ``a`` is
-            larger; where ``low`` or ``high`` is given, also ``prob_inside``, the probability of a
-            difference between them.
+            ``a - b``, as in `similarity`, and ``prob_positive``, the probability that ``a`` is
+            larger. With ``low`` or ``high``, also ``prob_inside``, the probability of a difference
+            between them.
 
-            ``verdict``, where there is an interval, sums up: ``"larger"``, of ``a``, where the
-            whole interval is above zero, ``"smaller"`` where it is below, else ``"not decided"``;
-            ``"no data"`` where an answer over time has fewer than 10 ``pairs``. ``sentence`` says
-            what a single difference comes to in words, to be copied.
+            ``verdict`` sums up, if there is an interval: ``"larger"`` (``a`` is) if the whole
+            interval is above zero, ``"smaller"`` if it is below, else ``"not decided"``; or
+            ``"no data"`` if an answer over time has fewer than 10 ``pairs``. ``sentence`` states a
+            single difference in words, to be copied.
 
         Raises
         ------
         ValueError
-            For what is no answer of this fit, shapes that do not fit, and ends out of order.
+            For objects that are no answers of this fit, shapes that do not fit, or ends out of
+            order.
 
         Notes
         -----
-        Draws of all answers of a fit belong together, whenever they are asked for: the same draw of
-        the posterior, or the same sample of units, is behind the same row of ``draws``. What two
-        answers share cancels in their difference, so that its interval may be narrower, or wider,
-        than theirs would suggest. The interval is that of the difference itself, and not made of
-        the intervals of the two.
+        Draws of all answers of a fit belong together, whenever they are asked for: the same row of
+        ``draws`` has the same draw of the posterior, or the same sample of units. What two answers
+        share cancels in their difference. The interval is that of the difference itself, not
+        computed from the two intervals, and may be narrower or wider than they suggest.
 
         Examples
         --------
@@ -206,17 +206,17 @@ class ReadingMixin(AskingMixin):
 
     Notes
     -----
-    Where a word is taken there may stand a list of words, for the mean of their unit vectors in
-    every draw, or what `axis` returns. Words of a list that are not in the vocabulary are left out,
-    with a warning that names them and words that may have been meant. (`cooccurrence_proba` takes
-    words only.)
+    A list of words, or what `axis` returns, can be given in place of a word (not in
+    `cooccurrence_proba`); a list stands for the mean of its words' unit vectors in every draw.
+    Words of a list that are not in the vocabulary are left out, with a warning that names them and
+    suggests words that may have been meant.
 
     With ``uncertainty="documents"`` an answer also has ``sd_sampling`` and ``sd_prior``, the parts
-    of ``sd`` by the units that were sampled and by the prior, and ``n_units``, the fewest effective
-    units of the words it is about; of a list, the harmonic mean by what each word has of its
-    variance. The interval has as much probability on either side. Answers from draws of the
-    posterior have ``interval_mcse`` instead, the Monte Carlo standard errors of the ends of
-    ``interval`` (where there are no more than 200 at once): more draws make them smaller.
+    of ``sd`` due to the sampling of units and to the prior, and ``n_units``, the smallest effective
+    number of units among its words (for a list, the harmonic mean weighted by each word's part of
+    its variance). The interval has equal tails. Answers from draws of the posterior instead have
+    ``interval_mcse``, the Monte Carlo standard errors of the ends of ``interval`` (for up to 200
+    answers at once), which more draws make smaller.
 
     Draws of all answers belong together: see `contrast`.
     """
@@ -233,25 +233,25 @@ class ReadingMixin(AskingMixin):
         Parameters
         ----------
         a, b : str, int, list of either, or Axis
-            Words, or their indices; of a list the mean of the words' unit vectors is taken, in
-            every draw.
+            Words, or their indices. A list stands for the mean of its words' unit vectors in every
+            draw.
         prob : float, default=0.9
-            Probability of the interval: with as much probability on either side where it is by
-            units (``uncertainty="documents"``), else the one of highest density.
+            Probability of the interval, which has equal tails if it is by units
+            (``uncertainty="documents"``) and is otherwise the one of highest density.
 
         Returns
         -------
         Answer
             ``mean``, ``sd``, ``interval`` (low, high) and ``draws`` (n_draws,). With
-            ``uncertainty="documents"`` also ``sd_sampling`` and ``sd_prior``, the parts of ``sd``
-            by the units that were sampled and by the prior, and ``n_units``, the effective units
-            of the word that has fewer; the interval has as much probability on either side.
-            ``sentence`` has the answer in words, to be copied.
+            ``uncertainty="documents"``, also ``sd_sampling`` and ``sd_prior``, the parts of ``sd``
+            due to the sampling of units and to the prior, and ``n_units``, the effective number of
+            units of the word that has fewer. The interval has the same
+            probability on both sides. ``sentence`` has the answer in words, to be copied.
 
         Raises
         ------
         KeyError
-            For an unknown word, and a list without a known one.
+            For an unknown word, or a list without a known one.
 
         Examples
         --------
@@ -273,22 +273,22 @@ class ReadingMixin(AskingMixin):
 
         Parameters
         ----------
-        first, second : pair of words, as of `similarity`
+        first, second : pair of words, as in `similarity`
         prob : float, default=0.9
             Probability of the interval.
 
         Returns
         -------
         Answer
-            As of `similarity`, of the difference, and ``prob_positive``, the probability that the
-            first pair is nearer; ``verdict`` and ``sentence`` as of `contrast`.
+            The difference, as in `similarity`, and ``prob_positive``, the probability that the
+            words of the first pair are nearer; ``verdict`` and ``sentence`` as in `contrast`.
 
         Raises
         ------
         KeyError
             For an unknown word.
         ValueError
-            For what is no pair.
+            If one of them is not a pair.
 
         Examples
         --------
@@ -302,22 +302,22 @@ class ReadingMixin(AskingMixin):
         return similarity_difference(self, first, second, prob)
 
     def most_similar(self, word: Any, n: int = 10, *, prob: float = 0.9) -> Neighbours:
-        """The words nearest to a word, with intervals.
+        """Find the words nearest to a word, with intervals.
 
         Parameters
         ----------
         word : str, int, list of either, or Axis
-            A word, or its index. Words of a list, or of an axis, are no neighbours of it.
+            A word, or its index. Words of a list, or of an axis, are not among its neighbours.
         n : int, default=10
             Number of neighbours.
         prob : float, default=0.9
-            Probability of the intervals, as of `similarity`.
+            Probability of the intervals, as in `similarity`.
 
         Returns
         -------
         Neighbours
-            Ordered by posterior mean cosine, with the probability of each of being among the
-            ``n`` nearest; prints as a table.
+            A table ordered by posterior mean cosine, with the probability that each word is among
+            the ``n`` nearest.
 
         Examples
         --------
@@ -332,30 +332,29 @@ class ReadingMixin(AskingMixin):
         return most_similar(self, word, n, prob)
 
     def nearer(self, word: Any, others: Sequence, *, prob: float = 0.9) -> Nearer:
-        """Which of several words a word is nearest to.
+        """Find out which of several words a word is nearest to.
 
         Parameters
         ----------
         word : str, int, list of either, or Axis
         others : list of the same
-            A list in it is one of those that are compared.
+            A list in it is one of the items that are compared.
         prob : float, default=0.9
             Probability of the intervals.
 
         Returns
         -------
         Nearer
-            Cosines, nearest first; how much lower each is than the first; and the probability of
-            each of being the nearest of these, from joint draws of the differences. Prints as a
-            table; ``sentence`` has what it says of the first row, to be copied, and ``verdict``
-            whether that is decided.
+            A table of cosines, nearest first; how much lower each is than the first; and the
+            probability that each is the nearest, from joint draws of the differences. ``sentence``
+            states the first row in words, to be copied, and ``verdict`` whether it is decided.
 
         Raises
         ------
         KeyError
             For an unknown word.
         ValueError
-            Where ``others`` is no list, or has a word twice.
+            If ``others`` is not a list, or has a word twice.
 
         Examples
         --------
@@ -372,12 +371,12 @@ class ReadingMixin(AskingMixin):
         return nearer(self, word, others, prob)
 
     def project(self, words: Sequence, axis: Axis, *, prob: float = 0.9) -> Projections:
-        """Where words lie on an axis.
+        """Project words on an axis.
 
         Parameters
         ----------
-        words : list of words, as of `similarity`
-            A list in it is one row.
+        words : list of words, as in `similarity`
+            A list in it makes one row.
         axis : Axis
             What `axis` returns.
         prob : float, default=0.9
@@ -386,15 +385,15 @@ class ReadingMixin(AskingMixin):
         Returns
         -------
         Projections
-            Cosines with the axis, largest first, and the probability that each is positive; prints
-            as a table.
+            A table of cosines with the axis, largest first, and the probability that each is
+            positive.
 
         Raises
         ------
         KeyError
             For an unknown word.
         ValueError
-            Where ``words`` is no list, or ``axis`` no axis.
+            If ``words`` is not a list, or ``axis`` not an axis.
 
         Examples
         --------
@@ -409,10 +408,10 @@ class ReadingMixin(AskingMixin):
         return project(self, axis, words, prob)
 
     def analogy(self, a: Any, b: Any, c: Any, n: int = 10, *, prob: float = 0.9) -> Analogies:
-        """What is to ``c`` as ``b`` is to ``a``.
+        """Find what is to ``c`` as ``b`` is to ``a``.
 
-        The answer is the word whose vector has the largest cosine with ``b - a + c``, all three
-        of unit length; these themselves are left out (3CosAdd, as in `metrics.analogies`).
+        The answer is the word whose vector has the largest cosine with ``b - a + c``, all three of
+        unit length. These three are left out (3CosAdd, as in `metrics.analogies`).
 
         Parameters
         ----------
@@ -425,8 +424,7 @@ class ReadingMixin(AskingMixin):
         Returns
         -------
         Analogies
-            Ordered by posterior mean cosine, with the probability of each of being the answer;
-            prints as a table.
+            A table ordered by posterior mean cosine, with the probability that each is the answer.
 
         Examples
         --------
@@ -443,7 +441,7 @@ class ReadingMixin(AskingMixin):
     def weat(
         self, X: Sequence, Y: Sequence, A: Sequence, B: Sequence, *, prob: float = 0.9
     ) -> Answer:
-        """Word embedding association test: whether X go with A, and Y with B.
+        """Word embedding association test: whether X goes with A, and Y with B.
 
         With ``s(w) = mean_{a in A} cos(w, a) - mean_{b in B} cos(w, b)`` the effect size is
         ``(mean_{x in X} s(x) - mean_{y in Y} s(y)) / std_{w in X, Y} s(w)``, from -2 to 2 for lists
@@ -452,7 +450,7 @@ class ReadingMixin(AskingMixin):
         Parameters
         ----------
         X, Y : list of words
-            Targets. They need not be as many; the published test has as many.
+            Targets. The two may differ in length; in the published test they do not.
         A, B : list of words
             Attributes.
         prob : float, default=0.9
@@ -461,33 +459,35 @@ class ReadingMixin(AskingMixin):
         Returns
         -------
         Answer
-            ``mean``, ``sd``, ``interval`` and ``draws`` of the effect size *for these words*, as of
-            `similarity` (the effect size ends at -2 and 2: where its ``interval`` is not even
-            about ``mean``, report that and the median of the draws, not ``sd``), and
-            ``prob_positive``, the posterior probability that it is above zero;
-            ``p_value``, one-sided, *over words*: the share of splits of the target words into two
-            lists of these lengths that have at least as large a difference by posterior mean
-            associations, of all of them (``n_splits``) up to 100,000 and of as many random ones
-            beyond, so that it is never below ``1 / n_splits``; ``words``, those of X before those
-            of Y, and ``n_first``, how many are of X; ``association``, the `Answer` of their ``s``.
+            The effect size *for these words*: ``mean``, ``sd``, ``interval`` and ``draws``, as in
+            `similarity`, and ``prob_positive``, the posterior probability that it is above zero.
+            It is limited to -2 to 2: where ``interval`` is not symmetric about ``mean``, report
+            the interval and the median of the draws, not ``sd``.
+
+            ``p_value`` is one-sided, *over words*: among splits of the target words into two lists
+            of these lengths, the share with a difference at least as large by posterior mean
+            associations. Up to 100,000 splits (``n_splits``), all are used; beyond, as many random
+            ones, so that it is never below ``1 / n_splits``. Also ``words``, those of X before
+            those of Y; ``n_first``, how many are of X; and ``association``, the `Answer` of ``s``.
 
         Raises
         ------
         KeyError
             For a list without a known word.
         ValueError
-            For what is no list, fewer than two known words in X or Y, and a word in both.
+            For an argument that is not a list, fewer than two known words in X or Y, or a word in
+            both.
 
         Warns
         -----
         UserWarning
-            Where words are left out because they are not in the vocabulary.
+            If words are left out because they are not in the vocabulary.
 
         Notes
         -----
-        The two uncertainties are not of a kind. The interval says how well the text tells the
-        effect for these words; the p-value, how easily words that were dealt out at random would
-        have given it. The standard deviation is that of the words, with n in the denominator.
+        The two uncertainties are different in kind. The interval describes how well the text
+        determines the effect for these words; the p-value, how easily words dealt out at random
+        would have given it. The standard deviation is that of the words, with n in the denominator.
 
         References
         ----------
@@ -510,34 +510,34 @@ class ReadingMixin(AskingMixin):
         self, tests: Mapping[str, tuple[Sequence, Sequence, Sequence, Sequence]],
         *, prob: float = 0.9,
     ) -> AssociationTests:  # fmt: skip
-        """Several word embedding association tests, with the share of false discoveries among them.
+        """Run several word embedding association tests, with their share of false discoveries.
 
         Parameters
         ----------
         tests : mapping of str to (X, Y, A, B)
-            By their names, each the lists of `weat`.
+            The lists of `weat` for each test, by its name.
         prob : float, default=0.9
             Probability of the intervals.
 
         Returns
         -------
         AssociationTests
-            A table, the surest effect first: ``mean``, ``sd``, ``interval``, ``prob_positive``, the
-            posterior probability that the effect is above zero, ``false_share`` and ``p_value``;
-            ``answers`` has what `weat` returns for each.
+            A table, most certain effects first: ``mean``, ``sd``, ``interval``, ``prob_positive``
+            (the posterior probability that the effect is above zero), ``false_share`` and
+            ``p_value``; ``answers`` has what `weat` returns for each.
 
         Raises
         ------
         KeyError, ValueError
-            As `weat`, naming the test; for tests that are no mapping to four lists.
+            As in `weat`, naming the test; for tests that are not a mapping to four lists.
 
         Notes
         -----
-        ``false_share`` is the mean, over a row and those above, of the posterior probability that
-        the effect is not positive: of the tests that are called positive down to there, the share
-        that is expected not to be. It needs no correction for their number and holds however the
-        answers depend on each other, as far as the posterior holds. It is about the effect for
-        these words; the p-values are about words as a sample, and are as they are.
+        ``false_share`` is the mean, over a row and those above it, of the posterior probability
+        that the effect is not positive: the expected share of false discoveries if all tests down
+        to that row are called positive. It needs no correction for the number of tests and is valid
+        however the answers depend on each other, as far as the posterior is. It is about the effect
+        for these words; the p-values are about words as a sample, and are not corrected.
 
         References
         ----------
@@ -565,26 +565,26 @@ class ReadingMixin(AskingMixin):
         ----------
         X : documents or counts, as in ``transform``
         other : documents or counts, optional
-            By default X itself.
-        words : list of words, as of `similarity`, optional
-            In place of other documents.
+            Compare with X itself by default.
+        words : list of words, as in `similarity`, optional
+            Compare with words instead of other documents.
         prob : float, default=0.9
             Probability of the intervals.
 
         Returns
         -------
         Answer
-            As of `similarity`, of shape (n_documents, n_other): cosines of the count-weighted mean
+            As in `similarity`, of shape (n_documents, n_other): cosines of the count-weighted mean
             target vectors that ``transform`` makes of documents, zero for a document without a
-            known word. That another sample of text would have other documents is not in the
-            intervals: they are about the vectors of words.
+            known word. Intervals are about the vectors of words: they do not include that another
+            sample of text would have other documents.
 
         Raises
         ------
         ValueError
-            Where both ``other`` and ``words`` are given.
+            If both ``other`` and ``words`` are given.
         MemoryError
-            If the draws would not fit.
+            If the draws would not fit in memory.
 
         Examples
         --------
@@ -612,14 +612,14 @@ class ReadingMixin(AskingMixin):
         pairs : list of (target, context)
             Words or indices.
         prob : float, default=0.9
-            Probability of the intervals, as of `similarity`.
+            Probability of the intervals, as in `similarity`.
 
         Returns
         -------
         Answer
             ``mean`` and ``sd`` (n_pairs,), ``interval`` (n_pairs, 2), ``draws`` (n_draws, n_pairs).
-            With ``uncertainty="documents"`` also ``sd_sampling``, ``sd_prior`` and ``n_units``, as
-            of `similarity`.
+            With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and ``n_units``, as
+            in `similarity`.
 
         Examples
         --------

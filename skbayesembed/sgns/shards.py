@@ -29,11 +29,11 @@ _NAMED = 3
 
 
 class PairShard:
-    r"""Positive pairs of a part of a text, which add up with those of other parts.
+    r"""Positive pairs of a part of a text, which can be added to those of other parts.
 
-    Counts are whole multiples of a fraction, so that sums are exact in any order. Negative pairs
-    are made of the sum of all parts, since their distribution does not add up: ``fit`` makes them,
-    or `pair_counts`.
+    Counts are whole multiples of a fraction, so that sums are exact in any order. The distribution
+    of negative pairs does not add up, so they are computed from the sum of all parts, by ``fit`` or
+    by `pair_counts`.
 
     Attributes
     ----------
@@ -41,16 +41,16 @@ class PairShard:
     window : int
     window_weights : str
     units : ndarray of shape (n_units,) or None
-        Labels of the units whose pairs are kept apart, ascending; None where none are.
+        Labels of the units whose pairs are kept apart, ascending; None if none are.
     n_documents : int
     tokens : csr_array of shape (n_units, n_words)
-        Tokens of each word in each unit; one row where units are not kept apart.
+        Number of tokens of each word in each unit; one row if units are not kept apart.
     positive : csr_array of shape (n_words, n_words)
         Pairs of all units together.
 
     See Also
     --------
-    count_pairs : Makes shards.
+    count_pairs : Counts the pairs of a shard.
 
     Examples
     --------
@@ -118,14 +118,14 @@ class PairShard:
         return Block(unit, word, positive)
 
     def pair_counts(self, *, negative: float = 1, ns_exponent: float = 0.75) -> PairCounts:
-        """The counts with expected negative pairs, for estimators that take `PairCounts`.
+        """Return counts with expected negative pairs, for estimators that take `PairCounts`.
 
         Parameters
         ----------
         negative : float, default=1
-            Negative observations per positive one.
+            Number of negative observations per positive one.
         ns_exponent : float, default=0.75
-            Exponent of the context frequencies that negatives are drawn by.
+            Exponent of the context frequencies from which negatives are drawn.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class PairShard:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the shard to one ``.npz`` file that `load` reads back exactly, without pickle.
+        """Write the shard to one ``.npz`` file, which `load` reads back exactly, without pickle.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class PairShard:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a shard that `save` has written.
+        """Read a shard written by `save`.
 
         Parameters
         ----------
@@ -224,9 +224,9 @@ class PairShard:
         Raises
         ------
         FileNotFoundError
-            If there is no such file.
+            If the file does not exist.
         ValueError
-            If the file holds no shard.
+            If the file is not a shard.
 
         Examples
         --------
@@ -271,41 +271,42 @@ def count_pairs(
     window_weights: str = "linear",
     units: Iterable[Any] | None = None,
 ) -> PairShard:
-    """Count the pairs of words of texts, or of a part of them.
+    """Count the pairs of words in texts, or in a part of them.
 
-    Shards of parts add up to what ``BayesianSGNS.fit`` counts of the whole text: ``sum(shards)`` is
-    what to fit.
+    Shards of parts add up to what ``BayesianSGNS.fit`` counts in the whole text: fit to
+    ``sum(shards)``.
 
     Parameters
     ----------
     texts : iterable of str or of lists of str
-        Documents as strings or as token lists; an iterator, such as an open file with a document a
-        line, is read once and never held. Windows never cross a document.
+        Documents as strings or token lists. An iterator, such as an open file with one document
+        per line, is read once and never stored. Windows never cross the ends of documents.
     vocabulary : Vocabulary
-        Of the whole text. Other words leave before windows are laid, as in ``fit``.
+        Vocabulary of the whole text. Other words are removed before windows are formed, as in
+        ``fit``.
     window : int, default=5
-        Words on each side of a target that are its context.
+        Number of words on each side of a target that are its context.
     window_weights : {"linear", "uniform"}, default="linear"
-        As of `BayesianSGNS`.
+        As in `BayesianSGNS`.
     units : iterable of labels or None, default=None
-        A label for each document (speaker, author, work; or a name of its own), int or str. Pairs
+        A label for each document (speaker, author, work, or a name of its own), int or str. Pairs
         of each unit are then kept apart, for ``uncertainty="documents"``; a unit may have documents
         in several shards.
 
     Returns
     -------
     PairShard
-        ``a + b`` and ``sum`` add shards up.
+        Shards can be added by ``a + b`` and ``sum``.
 
     Raises
     ------
     TypeError, ValueError
-        If texts are no documents, ``vocabulary`` is none or empty, an option is not allowed, or
-        units are not one for each document.
+        If texts are not documents, ``vocabulary`` is of another type or empty, an option is not
+        allowed, or units are not one for each document.
 
     Notes
     -----
-    Memory is that of the counts and of two million tokens, however long the text is.
+    Memory is that of the counts and of two million tokens, whatever the length of the text.
 
     Examples
     --------

@@ -123,18 +123,18 @@ class StreamingMixin(FittedMixin):
 
     @available_if(learns_online)
     def partial_fit(self, X: Any, y: None = None, *, vocabulary: list[str] | None = None) -> Self:
-        """Learn from one more batch of a stream, by stochastic variational inference.
+        """Learn from another batch of a stream, by stochastic variational inference.
 
         Parameters
         ----------
         X : documents, counts, PairCounts or PairShard, as in ``fit``
-            Every call counts its documents as new ones. Pairs are within documents, so the cuts
-            of the stream do not matter.
+            Documents of every call count as new. Pairs are within documents, so it does not matter
+            where the stream is cut.
         y : None
             Ignored.
         vocabulary : list of str, optional
-            The words to learn, looked at in the first call; by default those of the first batch
-            that ``min_count`` and ``max_features`` leave. All columns of a count matrix are words.
+            Words to learn, read in the first call; by default those of the first batch that
+            ``min_count`` and ``max_features`` keep. All columns of a count matrix are words.
 
         Returns
         -------
@@ -149,8 +149,8 @@ class StreamingMixin(FittedMixin):
 
         Notes
         -----
-        Memory depends on the vocabulary and the batch, not on the stream. Draws and means are made
-        when they are first looked at after a call.
+        Memory depends on the vocabulary and the batch, not on the stream. After a call, draws and
+        means are computed when they are first read.
 
         Examples
         --------

@@ -124,17 +124,17 @@ class UnitsMixin:
 
     @property
     def n_units_(self) -> np.ndarray:
-        """Effective units of sampling that each word was a target in, (n_words,)."""
+        """Effective number of units of sampling in which each word was a target, (n_words,)."""
         return self._seen_sampling("n_units_").n_units
 
     @property
     def dispersion_(self) -> np.ndarray:
-        """Variance of a word's target by the units over that by the model, (n_words,)."""
+        """Variance of a word's target by the units, divided by that of the model, (n_words,)."""
         return self._seen_sampling("dispersion_").dispersion
 
     @property
     def response_(self) -> float:
-        """Standard errors by units over those of first order, as refits of halves say."""
+        """Median ratio of standard errors by units to those of first order, by refits of halves."""
         sampling = self._seen_sampling("response_")
         if self._deviations() is None:
             reason = sampling.problem or "set uncertainty='documents'"

@@ -37,42 +37,42 @@ _EQUAL = 1e-9
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AssociationTests(Table):
-    """Word embedding association tests by how surely their effects are positive.
+    """Word embedding association tests, ordered by how certainly their effects are positive.
 
     Attributes
     ----------
     names : ndarray of str of shape (n_tests,)
-        By the probability of a positive effect, largest first; those that share it by the lower end
+        Ordered by the probability of a positive effect, largest first; if equal, by the lower end
         of the interval.
     mean, sd : ndarray of shape (n_tests,)
-        Of the effect size.
+        Mean and standard deviation of the effect size.
     interval : ndarray of shape (n_tests, 2)
-        Of the effect size.
+        Interval of the effect size.
     prob_positive : ndarray of shape (n_tests,)
         Posterior probability that the effect is above zero, for these words.
     false_share : ndarray of shape (n_tests,)
-        Expected share, among the tests down to this row, of those whose effect is not positive: of
-        false discoveries, where the table is cut below it.
+        Among the tests down to this row, the expected share whose effect is not positive: false
+        discoveries if the table is cut below it.
     p_value : ndarray of shape (n_tests,)
-        Of the permutation test over words, one-sided; not corrected for the number of tests.
+        From the permutation test over words, one-sided; not corrected for the number of tests.
     n_words : ndarray of int of shape (n_tests,)
-        Target words that are known.
+        Number of known target words.
     prob : float
         Probability of the intervals.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws; 1 for a point estimate.
     n_units : ndarray of shape (n_tests,) or None
-        Effective units of sampling behind an effect; None where intervals are the model's.
+        Effective number of units of sampling behind an effect; None if intervals are the model's.
     interval_mcse : ndarray of shape (n_tests, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
-        ``high_mcse``; None where intervals are by units, and for a point estimate.
+        ``high_mcse``; None for intervals by units and for a point estimate.
     period : object
-        Label of the period; None where there is none.
+        Label of the period, or None.
     few : ndarray of bool of shape (n_tests,) or None
-        Where the words of a list together have fewer than 10 uses in the period, or none of them is
-        in 3 units of it; None without periods.
+        Whether the words of a list together have fewer than 10 uses in the period, or none of them
+        is in 3 of its units; None without periods.
     answers : dict of str to Answer
-        What `weat` gives for each test, by its name.
+        What `weat` returns for each test, by its name.
 
     Examples
     --------
@@ -104,12 +104,12 @@ class AssociationTests(Table):
 
     @property
     def few_pairs(self) -> np.ndarray | None:
-        """Where there is next to no text in the period, as of `Neighbours`."""
+        """Where there is too little text in the period, as in `Neighbours`."""
         return self.few
 
     @property
     def words(self):
-        """The names, as notes on units take them."""
+        """The names of the tests, as notes on units use them."""
         return self.names
 
     def _title(self):

@@ -58,23 +58,23 @@ class WordMap(Table):
     ----------
     words : ndarray of str of shape (n,)
     position : ndarray of shape (n, 2)
-        Posterior means of their coordinates: their cosines with the directions, less those of
+        Posterior means of the coordinates: cosines of the words with the directions, less those of
         the mean of the vectors.
     covariance : ndarray of shape (n, 2, 2)
-        Of their coordinates.
+        Covariances of the coordinates.
     half_axes : ndarray of shape (n, 2)
-        Half the length and half the width of the ellipse about the position that holds ``prob`` of
-        the draws.
+        Half the length and half the width of the ellipse about the position that contains ``prob``
+        of the draws.
     angle : ndarray of shape (n,)
-        Of the length with the first axis, in degrees.
+        Angle between the length of the ellipse and the first axis, in degrees.
     share : ndarray of shape (2,)
-        Of the differences among the unit vectors of these words that each direction shows.
+        Share of the differences among the unit vectors of these words that each direction shows.
     prob : float
         Probability of the ellipses, each for its word.
     n_draws : int
-        Draws behind the figures; 1 for a point estimate.
+        Number of draws; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
-        Effective units of sampling of each word; None where intervals are the model's.
+        Effective number of units of sampling of each word; None if intervals are the model's.
 
     Examples
     --------

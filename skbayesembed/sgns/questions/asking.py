@@ -50,11 +50,11 @@ class Vectors:
 
 
 class Answer(Result):
-    """A `Result` that knows what was asked, so that it can be held against another answer.
+    """A `Result` that records what was asked, so that it can be compared with other answers.
 
     It prints as a table, shows as HTML in notebooks, and becomes a pandas DataFrame. Its entries
-    are attributes: ``mean``, ``sd``, ``interval``, ``draws`` and what the method says besides. A
-    copy has the entries alone.
+    are attributes: ``mean``, ``sd``, ``interval``, ``draws`` and any others of the method. A copy
+    has only the entries.
 
     Attributes
     ----------

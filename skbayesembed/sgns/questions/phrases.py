@@ -190,8 +190,8 @@ def known_axis(estimator, high, low):
 class Axis:
     """The direction from one word, or list of words, to another.
 
-    It goes wherever a word goes: a similarity with it is the projection of a word on the axis, the
-    cosine with the mean of the unit vectors of ``high`` less that of ``low``.
+    An axis can be used wherever a word can. A similarity with it is the projection of a word on it:
+    the cosine with the mean of the unit vectors of ``high`` less that of ``low``.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class Axis:
 
     @property
     def label(self) -> str:
-        """What the axis is called in tables."""
+        """Name of the axis in tables."""
         high, low = (label_of(end) if is_list(end) else str(end) for end in (self.high, self.low))
         return f"{low} -> {high}"
 
