@@ -93,7 +93,7 @@ def regress(
         are attenuated by the reliability, and are corrected for it. ``"berkson"``: features are
         posterior means, and the truth varies about them, as for shares of topics; slopes are not
         corrected. ``"auto"``: classical for an answer with intervals by units, and berkson for all
-        else, with a warning if it matters and an array does not tell. Use ``"classical"`` with
+        else, with a warning if it matters and an array leaves it open. Use ``"classical"`` with
         ``sample_transform`` of `BayesianSGNS` and `DynamicSGNS` if ``uncertainty="documents"``, and
         ``"berkson"`` with that of other estimators.
     prob : float, default=0.9

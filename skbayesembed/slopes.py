@@ -376,7 +376,7 @@ class Regression(Table):
         Returns
         -------
         pandas.DataFrame
-            ``attrs`` has what is about the whole: ``outcome``, ``n_documents``, ``n_units``,
+            ``attrs`` has facts about the whole table: ``outcome``, ``n_documents``, ``n_units``,
             ``units_name``, ``constant``, ``constant_se``, ``r_squared`` and ``prob``.
 
         Raises

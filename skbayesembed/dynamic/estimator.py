@@ -507,11 +507,8 @@ class DynamicSGNS(
     ) -> Cost:
         """Estimate what ``fit`` would cost with these data on this machine, without fitting.
 
-        All data are read and counted, and every part of a fit is run for a moment and scaled up.
-        This takes seconds on small data. With millions of tokens it takes as long as counting them
-        and a few steps of each part: minutes if a step takes many seconds, and up to a fifth of
-        the estimate. The memory that the first question with intervals by units needs is computed
-        before the question is tried: if it would not fit, it is not tried, and ``no_room`` says so.
+        All data are read and counted, and every part of a fit is run for a moment and scaled up:
+        see `BayesianSGNS.estimate_cost` for the time and memory that this takes.
 
         Parameters
         ----------

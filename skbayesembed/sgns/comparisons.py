@@ -46,8 +46,7 @@ class Nearer(Table):
     n_units : ndarray of shape (n,) or None
         Effective number of units of sampling behind a cosine; None if intervals are the model's.
     interval_mcse : ndarray of shape (n, 2) or None
-        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
-        ``high_mcse``; None for intervals by units and for a point estimate.
+        As in `Neighbours`.
     few : bool
         Whether one of the words has fewer than 10 uses in the period, or is in fewer than 3 of its
         units.
@@ -152,8 +151,7 @@ class Projections(Table):
         Effective number of units of sampling behind a projection; None if intervals are the
         model's.
     interval_mcse : ndarray of shape (n, 2) or None
-        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
-        ``high_mcse``; None for intervals by units and for a point estimate.
+        As in `Neighbours`.
     period : object
         Label of the period, or None.
     few : ndarray of bool of shape (n,) or None

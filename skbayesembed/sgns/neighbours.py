@@ -322,8 +322,7 @@ class Analogies(Table):
     n_units : ndarray of shape (n,) or None
         As in `Neighbours`.
     interval_mcse : ndarray of shape (n, 2) or None
-        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
-        ``high_mcse``; None for intervals by units and for a point estimate.
+        As in `Neighbours`.
     period : object
         Label of the period, or None.
     few : ndarray of bool of shape (n,) or None

@@ -64,8 +64,7 @@ class AssociationTests(Table):
     n_units : ndarray of shape (n_tests,) or None
         Effective number of units of sampling behind an effect; None if intervals are the model's.
     interval_mcse : ndarray of shape (n_tests, 2) or None
-        Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
-        ``high_mcse``; None for intervals by units and for a point estimate.
+        As in `Neighbours`.
     period : object
         Label of the period, or None.
     few : ndarray of bool of shape (n_tests,) or None
