@@ -78,7 +78,7 @@ class Answer(Result):
     >>> answer.title, answer.source, answer.draws.shape
     ("similarity of 'cat' and 'mat'", 'units', (1000,))
     >>> list(answer.to_frame().columns)
-    ['mean', 'sd', 'low', 'high', 'sd_sampling', 'sd_prior', 'n_units']
+    ['mean', 'sd', 'low', 'high', 'sd_sampling', 'sd_prior', 'n_units', 'sentence']
     """
 
     def __init__(self, entries, question, posterior, about=None):
