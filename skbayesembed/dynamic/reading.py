@@ -63,11 +63,6 @@ def _chosen_periods(estimator, chosen=None):
     return places, {"periods": labels, "times": periods.centres[places]}
 
 
-def _two_periods(estimator, start, end):
-    """Places of two periods; the first and the last by default."""
-    return find_two(estimator.periods_, start, end)
-
-
 def cosines_at(estimator, a, b, kind=Cosines):
     """The `Question` of the cosines of pairs of phrases in periods.
 
@@ -342,7 +337,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        before, after = _two_periods(self, start, end)
+        before, after = find_two(self.periods_, start, end)
         a, b = phrase_of(self, a, "a"), phrase_of(self, b, "b")
         later, former = (cosines_at(self, [(a, t)], [(b, t)]) for t in (after, before))
         start, end = (self.periods_.labels[t] for t in (before, after))
@@ -435,7 +430,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         check_is_fitted(self, "posterior_")
         check_prob(prob)
         _check_distance(distance, threshold)
-        at = _two_periods(self, start, end)
+        at = find_two(self.periods_, start, end)
         index = word_index(self, word, "word")
         start, end = (self.periods_.labels[t] for t in at)
         title = f"{distance} distance of {str(self.words_[index])!r}, {start} to {end}"
@@ -532,7 +527,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         _check_distance(distance, threshold)
         if min_pairs is not None:
             check_real("min_pairs", min_pairs, 0, strict=False)
-        at = _two_periods(self, start, end)
+        at = find_two(self.periods_, start, end)
         return most_changed(self, n, at, distance, threshold, min_pairs, prob)
 
     def most_similar(

@@ -177,6 +177,7 @@ def prevalence_info(estimator, prob, works):
     n_units = units_of_cells(estimator)
     of_all = works == "all" and n_units is not None
     genres, periods = estimator.genres_, estimator.periods_
+    seen, alike = means_seen(estimator) if of_all else (None, None)
     table = Prevalences(
         estimator.prevalence_ if works == "all" else draws.mean(axis=0).transpose(2, 0, 1),
         interval_of(draws, prob),
@@ -188,9 +189,9 @@ def prevalence_info(estimator, prob, works):
         len(estimator.posterior_.flat("prevalence")),
         None if estimator.units_ is None else works,
         n_units,
-        mean_seen(estimator) if of_all else None,
+        seen,
         _errors_of(estimator, draws, prob),
-        mean_seen(estimator, alike=True) if of_all else None,
+        alike,
     )
     of_works = None if works == "seen" else estimator.units_ is not None
     return table._resting_on(
@@ -222,11 +223,15 @@ def on_prevalences_seen(estimator, table):
     ]
 
 
-def mean_seen(estimator, alike=False):
-    """Posterior means in the units seen, (K, G, T); NaN in cells that have none."""
-    out = in_works_seen(estimator, alike=alike).mean(axis=0)
-    out[estimator._cells == 0] = np.nan
-    return out.transpose(2, 0, 1)
+def means_seen(estimator):
+    """Posterior means in the units seen, by snippets and by unit, each (K, G, T).
+
+    NaN in cells that have none.
+    """
+    out = [draws.mean(axis=0) for draws in in_works_seen(estimator)]
+    for mean in out:
+        mean[estimator._cells == 0] = np.nan
+    return [mean.transpose(2, 0, 1) for mean in out]
 
 
 def interval_of(draws, prob):
@@ -253,28 +258,28 @@ def draws_of(estimator, works):
             f"works={works!r} needs a fit that was told of units, and this one was not: pass "
             "units= to fit, or use works='all'."
         )
-    return in_works_seen(estimator) if works == "seen" else _in_new_works(posterior)
+    return in_works_seen(estimator)[0] if works == "seen" else _in_new_works(posterior)
 
 
-def in_works_seen(estimator, periods=slice(None), alike=False):
-    """Means over the units of each cell, by their snippets; over all units where it has none.
+def in_works_seen(estimator, periods=slice(None)):
+    """Means over the units of each cell, by their snippets and with equal weights.
 
-    ``alike`` gives all units of a cell the same weight instead.
+    Of a cell that has no units, over all.
     """
     posterior = estimator.posterior_
     of_all = posterior.flat("prevalence")
     asked = np.isin(estimator._works[:, 1], np.arange(of_all.shape[2])[periods])
     genre, period, work, counts = estimator._works[asked].T
     phi, effects = posterior.flat("phi"), posterior.flat("works")
-    out = np.array(of_all, dtype=float)
-    out[:, genre, period] = 0.0
-    counts = np.ones_like(counts) if alike else counts
-    totals = np.zeros(estimator._cells.shape)
-    np.add.at(totals, (genre, period), counts)
-    weights = counts / totals[genre, period]
-    for g, t, w, weight in zip(genre, period, work, weights, strict=True):
-        out[:, g, t] += weight * softmax(phi[:, g, t] + effects[:, w], axis=1)
-    return out[:, :, periods]
+    by_snippet, by_unit = (np.array(of_all, dtype=float) for _ in range(2))
+    by_snippet[:, genre, period] = by_unit[:, genre, period] = 0.0
+    n_units = np.zeros(estimator._cells.shape)
+    np.add.at(n_units, (genre, period), 1.0)
+    for g, t, w, count in zip(genre, period, work, counts, strict=True):
+        own = softmax(phi[:, g, t] + effects[:, w], axis=1)
+        by_snippet[:, g, t] += count / estimator._cells[g, t] * own
+        by_unit[:, g, t] += own / n_units[g, t]
+    return by_snippet[:, :, periods], by_unit[:, :, periods]
 
 
 def _in_new_works(posterior):

@@ -495,7 +495,7 @@ class SenseReadingMixin:
         place = None if genre is None else genre_index(self, genre)
         entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
         if self.units_ is not None and works == "all":
-            seen, alike = (in_works_seen(self, at, alike=a)[..., sense] for a in (False, True))
+            seen, alike = (draws[..., sense] for draws in in_works_seen(self, at))
             entries |= change_seen(self, seen, alike, at, place, prob)
         before, after = (self.periods_.labels[t] for t in at)
         of = of_units(self, works)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..gibbs.kernels import Entries
-from ..vi.kernels import log_theta
 from .gibbs_kernels import draw_independently
-from .variational import DirichletVI, word_weights
+from .variational import DirichletVI, log_shares, word_weights
 
 # Whole clusters are far from where chains settle: topics share their first words, and the log
 # density falls for hundreds of sweeps. So many of these do what 400 of theirs do (20 Newsgroups).
@@ -40,9 +39,7 @@ class FactorStart:
         q = model.init_q(run=run)
         for _ in range(_SWEEPS):
             model.update(q, run)
-        shares, room = np.empty_like(q.gamma), np.empty(q.alpha.size)
-        for d in range(len(shares)):
-            log_theta(q.gamma[d], room, shares[d])
+        shares = log_shares(q)
         shares = np.exp(shares - shares.max(axis=1, keepdims=True))
         return cls(Entries.of(problem.documents), shares, word_weights(model, q))
 

@@ -99,9 +99,7 @@ class DirichletVI:
         """Independent draws: dict of arrays as `DirichletTopics` records them, each (n, ...)."""
         draws = sample_base(self.measures, q, n, rng)
         weights = word_weights(self, q)
-        e, room = np.empty_like(q.gamma), np.empty(q.alpha.size)
-        for d in range(len(e)):
-            log_theta(q.gamma[d], room, e[d])
+        e = log_shares(q)
         shape = n, self.measures.n_components, self.measures.n_words
         draws["counts"], draws["alpha"] = np.empty(shape), np.tile(q.alpha, (n, 1))
         for i in range(n):
@@ -140,6 +138,14 @@ def _word_factors(prior, counts):
     bound = np.sum(gammaln(shape) - gammaln(prior)) - np.sum(counts * expected)
     bound -= np.sum(gammaln(shape.sum(axis=0)) - gammaln(prior.sum(axis=0)))
     return *relative_weights(expected), float(bound)
+
+
+def log_shares(q):
+    """E[log theta] (n_documents, K) of factors ``q``."""
+    out, room = np.empty_like(q.gamma), np.empty(q.alpha.size)
+    for d in range(len(out)):
+        log_theta(q.gamma[d], room, out[d])
+    return out
 
 
 def word_weights(model, q):
