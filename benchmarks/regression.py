@@ -1,6 +1,6 @@
 """Coverage of `regress`: 90 % intervals of slopes on features that are known by draws.
 
-    python benchmarks/regression.py [errors | time | power | presidents]
+    python benchmarks/regression.py [errors | time | presidents]
 
 Outcomes of 160 documents of 40 units depend on two features and a covariate. Errors of features
 are of each document, or shared by all, as those of vectors of words are; the truth is about the
@@ -8,11 +8,8 @@ mean features (berkson), or the mean features about the truth (classical). 400 d
 table of the guide's page on regressions, in half a minute.
 
 `time`: the outcome has nothing to do with the feature, and units that follow each other in time
-are alike, in both; 1,000 data sets of 40 units with four documents each, what may be done, and how
-often `regress` finds them alike or opposed where it is told of time, in four minutes.
-
-`power`: how often so many units that are alike from one to the next are found to be, by their own
-residuals; 1,000 series each, in a minute.
+are alike, in both; 400 data sets each of 40 units with four documents, of 20 and of 12 units with
+one, without and with `times=`, in some twenty minutes.
 
 `presidents`: the same with real features, how near addresses are to *economy* and *war*, of 42
 presidents in the order of time; 200 outcomes, and what addresses' own lengths give. A minute, and a
@@ -22,17 +19,15 @@ download.
 from __future__ import annotations
 
 import sys
-import warnings
 
 import numpy as np
 
 from skbayesembed import BayesianSGNS, regress
 from skbayesembed.datasets import fetch_state_of_the_union
-from skbayesembed.numeric.regression import lag_correlation
 
 SLOPES = np.array([1.0, -0.5])
 N, PER, K, N_DRAWS, N_SETS = 160, 4, 16, 100, 400
-N_IN_TIME, N_OUTCOMES = 1000, 200
+N_IN_TIME, N_OUTCOMES = 400, 200
 UNITS = np.repeat(np.arange(N // PER), PER)
 CASES = (("own", "berkson"), ("shared", "berkson"), ("shared", "classical"))
 
@@ -62,8 +57,11 @@ def simulate(rng, kind, truth, reliability):
 def walk(rng, memory, n_units=N // PER):
     """One number a unit, in time order, with variance one or, of memory 1, a random walk.
 
-    Of memory None independent numbers about a line that rises by four over all units.
+    Of memory None independent numbers about a line that rises by four over all units, of "window"
+    means of five independent numbers in turn.
     """
+    if memory == "window":
+        return np.convolve(rng.normal(size=n_units + 4), np.full(5, 5**-0.5), "valid")
     if memory is None:
         return rng.normal(size=n_units) + np.linspace(-2.0, 2.0, n_units)
     steps = rng.normal(size=n_units)
@@ -72,47 +70,27 @@ def walk(rng, memory, n_units=N // PER):
     return steps
 
 
-def analyses(draws, y):
-    """Tables of what may be done where units follow each other, by name."""
-    year = {"year": np.arange(N) // PER}
-    own = {"times": UNITS, "error": "berkson"}
-    return {
-        "as they are": regress(draws, y, UNITS, **own),
-        "year as covariate": regress(draws, y, UNITS, covariates=year, **own),
-        "eras of five units": regress(draws, y, UNITS // 5, **own),
-        "differences of neighbours": regress(draws, y, UNITS, differences=True, **own),
-    }
-
-
 def in_time():
-    """Print how often intervals hold zero and what `regress` finds, by how alike neighbours are."""
-    warnings.filterwarnings("ignore", message=".*next to each other in time are")
-    for memory in (0.0, 0.5, 0.8, 1.0, None):
-        rng, held, free, alike, opposed = np.random.default_rng(2), {}, {}, {}, {}
-        for _ in range(N_IN_TIME):
-            x, y = ((walk(rng, memory)[UNITS] + 0.5 * rng.normal(size=N)) for _ in range(2))
-            draws = x[:, None] + 0.2 * rng.normal(size=(20, N, 1))
-            for name, table in analyses(draws, y).items():
-                low, high = table.interval[0]
-                held.setdefault(name, []).append(low < 0 < high)
-                free.setdefault(name, []).append(table.freedom[0])
-                alike.setdefault(name, []).append(table.lag_p_value <= 0.05)
-                opposed.setdefault(name, []).append(table.lag_p_value_below <= 0.05)
-        for name, of in held.items():
-            print(f"memory {memory!s:5} {name:26} hold {np.mean(of):.3f}  "
-                  f"df {np.median(free[name]):.1f}  alike {np.mean(alike[name]):.3f}  "
-                  f"opposed {np.mean(opposed[name]):.3f}", flush=True)  # fmt: skip
-
-
-def power():
-    """Print how often units are found to be alike, by how many there are and how alike."""
-    for n in (8, 13, 20, 30, 40):
-        found = []
-        for memory in (0.0, 0.5, 0.8):
-            rng = np.random.default_rng(4)
-            alike = [lag_correlation(walk(rng, memory, n))[1] <= 0.05 for _ in range(N_IN_TIME)]
-            found.append(f"{memory}: {np.mean(alike):.3f}")
-        print(f"{n} units  {'  '.join(found)}", flush=True)
+    """Print how often intervals hold zero, and their length, by how alike neighbours are."""
+    for n_units, per in ((40, 4), (20, 1), (12, 1)):
+        units = np.repeat(np.arange(n_units), per)
+        for memory in (0.0, 0.5, 0.8, 1.0, None, "window"):
+            rng, held, length, found = np.random.default_rng(2), [], [], []
+            for _ in range(N_IN_TIME):
+                own = 0.5 * rng.normal(size=(2, units.size)) if per > 1 else np.zeros((2, 1))
+                x, y = (walk(rng, memory, n_units)[units] + error for error in own)
+                draws = x[:, None] + 0.2 * rng.normal(size=(20, units.size, 1))
+                plain = regress(draws, y, units, error="berkson")
+                table = regress(draws, y, units, times=units, error="berkson")
+                ends = np.array([plain.interval[0], table.interval[0]])
+                held.append((ends[:, 0] < 0) & (ends[:, 1] > 0))
+                length.append(np.ptp(ends, axis=1))
+                found.append([table.autocorrelation, table.trend])
+            held, length = np.mean(held, axis=0), np.median(length, axis=0)
+            print(f"{n_units} units, memory {memory!s:6} hold {held[0]:.3f}, with times "
+                  f"{held[1]:.3f}; length {length[0]:.2f}, {length[1]:.2f}; autocorrelation "
+                  f"{np.mean(found, axis=0)[0]:.2f}, line {np.mean(found, axis=0)[1]:.2f}",
+                  flush=True)  # fmt: skip
 
 
 def on_presidents():
@@ -124,13 +102,12 @@ def on_presidents():
     ).fit(addresses.data, units=units)  # fmt: skip
     words = ["economy", "war"]
     draws = model.document_similarity(addresses.data, words=words).draws[::5]
-    warnings.filterwarnings("ignore", message=".*next to each other in time are")
     features = model.document_similarity(addresses.data, words=[*words, "law"])
     n_words = [len(text.split()) for text in addresses.data]
-    for differences in (False, True):
+    for times in (None, addresses.year):
         print(regress(
-            features, np.log(n_words), addresses.president, times=addresses.year,
-            differences=differences, standardize=True, outcome_name="log words",
+            features, np.log(n_words), addresses.president, times=times, standardize=True,
+            outcome_name="log words",
         ))  # fmt: skip
     order = list(dict.fromkeys(units.tolist()))
     place = np.argsort(order)[units]
@@ -141,11 +118,11 @@ def on_presidents():
             y = y if kind == "independent" else np.cumsum(y)
             tables = (
                 regress(draws, y[place], units, error="classical"),
-                regress(draws, y[place], units, times=place, differences=True, error="classical"),
+                regress(draws, y[place], units, times=place, error="classical"),
             )
             held.append([(t.interval[:, 0] < 0) & (t.interval[:, 1] > 0) for t in tables])
-        for name, of in zip(("as they are", "differences"), np.mean(held, axis=0), strict=True):
-            print(f"{kind:12} {name:12} hold {', '.join(f'{share:.3f}' for share in of)}")
+        for name, of in zip(("without times", "with times"), np.mean(held, axis=0), strict=True):
+            print(f"{kind:12} {name:13} hold {', '.join(f'{share:.3f}' for share in of)}")
 
 
 def main():
@@ -175,5 +152,5 @@ def main():
 
 
 if __name__ == "__main__":
-    others = {"time": in_time, "power": power, "presidents": on_presidents}
+    others = {"time": in_time, "presidents": on_presidents}
     others.get("".join(sys.argv[1:]), main)()

@@ -20,7 +20,6 @@ from .common.checks import check_jobs
 from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.text import materialise
-from .posterior.sources import TOO_NARROW
 from .posterior.tables import Column, Table, dashed
 
 # Entries of a sequence that are printed, and how answers are called that the prior would give.
@@ -79,8 +78,6 @@ class OverSettings(Table):
         Probability of the intervals, if the answers have one.
     proba_of : str or None
         Which entry of the answers ``proba`` is, such as ``"prob_increase"``, if any.
-    too_narrow : ndarray of bool of shape (n_rows,)
-        Which intervals are known to be too narrow, as `regress` finds for autocorrelated units.
     """
 
     params: list[dict[str, Any]]
@@ -94,7 +91,6 @@ class OverSettings(Table):
     title: str | None
     prob: float | None
     proba_of: str | None
-    too_narrow: np.ndarray | None = None
 
     @property
     def settings(self) -> list[str]:
@@ -163,31 +159,8 @@ class OverSettings(Table):
                 )
         if any(len(note) > _NOTE for note in self.notes):
             lines.append("(notes are cut: the attribute notes has them whole)")
-        narrow = self.note_on_narrow()
-        lines += [] if narrow is None else [f"({narrow})"]
         lines += [f"({failed} failed: see the notes)"] if failed else []
         return lines + super()._notes()
-
-    def note_on_narrow(self) -> str | None:
-        """Return how many intervals are known to be too narrow, and why, as below figures, or None.
-
-        Examples
-        --------
-        >>> from skbayesembed import BayesianSGNS, over_settings
-        >>> texts = ["the cat sat on the mat", "the dog sat on the rug"] * 10
-        >>> model = BayesianSGNS(2, solver="map", min_count=1, random_state=0)
-        >>> ask = lambda fitted: fitted.similarity("cat", "dog")
-        >>> over_settings(model, texts, ask, {"window": [2]}).note_on_narrow() is None
-        True
-        """
-        if self.too_narrow is None or not self.too_narrow.any():
-            return None
-        n, of = np.count_nonzero(self.too_narrow), np.count_nonzero(np.isfinite(self.mean))
-        which = "all intervals" if n == of else f"{n} of {of} intervals"
-        entries = dict.fromkeys(np.array(self.entries)[self.too_narrow].tolist())
-        if n < of and 0 < len(list(filter(None, entries))) <= _FEW_ENTRIES:
-            which += f" ({', '.join(entries)})"
-        return f"{which} are too narrow, since residuals are autocorrelated in time"
 
     def _over(self, rows):
         """What an answer is over the rows of several settings, a list of texts."""
@@ -202,7 +175,7 @@ class OverSettings(Table):
         sign = np.sign(mean)
         if self.proba_of in _SIGNED or np.unique(sign).size > 1:
             lines.append(self._kept(rows, sign, "the sign"))
-        verdicts = np.array([self.verdicts[row].removesuffix(TOO_NARROW) for row in rows])
+        verdicts = np.array([self.verdicts[row] for row in rows])
         if np.all(verdicts != ""):
             lines.append(self._kept(rows, verdicts, "the verdict {!r}"))
         return lines
@@ -332,13 +305,13 @@ def over_settings(
         for row in answers
     ]
     params, mine, notes, entries, mean, *more = map(list, zip(*rows, strict=True))
-    interval, proba, verdicts, narrow = more
+    interval, proba, verdicts = more
     titles, probs, sources, names = (_common(one[i] for one in found) for i in (2, 3, 4, 5))
     proba = np.array(proba, dtype=float) if names is not None else np.full(len(rows), np.nan)
     interval = np.array(interval, dtype=float).reshape(-1, 2)
     table = OverSettings(
         params, entries, np.array(mean, dtype=float), interval, np.array(mine), proba, verdicts,
-        notes, titles, probs, names, np.array(narrow, dtype=bool),
+        notes, titles, probs, names,
     )  # fmt: skip
     asides = [_OF_MODEL] if getattr(estimator, "uncertainty", None) == "model" else []
     return table if sources is None else table._resting_on(sources, asides)
@@ -396,7 +369,7 @@ def _common(values):
 def _ask(estimator, X, question, fit_params, turn):
     """Rows of an answer, a note, its title, probability and source, and what ``proba`` is.
 
-    A row is (entry, mean, interval, proba, verdict, too narrow). A ``turn`` is the number of the
+    A row is (entry, mean, interval, proba, verdict). A ``turn`` is the number of the
     fit, how many there are, when the first of them began and how many there are at a time: what the
     first fit notes is not told again. None where the estimator is fitted.
     """
@@ -412,7 +385,7 @@ def _ask(estimator, X, question, fit_params, turn):
     # whatever a setting fails by is what is to be told of it
     except Exception as error:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
-        row = "", np.nan, (np.nan, np.nan), np.nan, "", False
+        row = "", np.nan, (np.nan, np.nan), np.nan, ""
         return [row], f"{type(error).__name__}: {text}", *[None] * 4
     took = time.monotonic() - begun
     if i == 0 and n > 1 and took > _BRIEF:
@@ -425,7 +398,7 @@ def _ask(estimator, X, question, fit_params, turn):
 
 
 def _rows_of(answer):
-    """Entries of an answer: names, means, intervals, probabilities, verdicts, which are amiss."""
+    """Entries of an answer: names, means, intervals, probabilities, verdicts."""
     mean = np.asarray(getattr(answer, "mean", answer), dtype=float)
     if mean.ndim > 1:
         raise TypeError(
@@ -439,8 +412,7 @@ def _rows_of(answer):
     proba = _each(getattr(answer, _name_of_probability(answer) or "", np.nan), mean)
     verdict = getattr(answer, "verdict", None)
     verdicts = map(str, _each("" if verdict is None else verdict, mean))
-    narrow = _each(getattr(answer, "too_narrow_terms", False), mean)
-    return list(zip(names, mean.reshape(-1).tolist(), ends, proba, verdicts, narrow, strict=True))
+    return list(zip(names, mean.reshape(-1).tolist(), ends, proba, verdicts, strict=True))
 
 
 def _name_of_probability(answer):

@@ -17,7 +17,6 @@ from .posterior.sentences import (
     step_of,
     with_signs,
 )
-from .posterior.sources import TOO_NARROW
 from .posterior.tables import Column, Table, p_values
 
 if TYPE_CHECKING:
@@ -26,14 +25,6 @@ if TYPE_CHECKING:
 # Degrees of freedom below which t-tests of clusters reject too often (Pustejovsky & Tipton 2018),
 # and documents a slope below which least squares is not to be trusted (Austin & Steyerberg 2015).
 _FEWEST_FREE, _FEWEST_DOCUMENTS = 4.0, 2
-# One-sided level of the test of units next to each other.
-LEVEL = 0.05
-# Units below which the test detects hardly half of those autocorrelated: of 20 with .5
-# from one to the next 67 %, of 13 46 % (`benchmarks/regression.py power`).
-_TELLING = 20
-_HARDLY = f"fewer than {_TELLING} {{}} are too few to test for autocorrelation"
-# Terms that notes of figures name.
-_FEW_TERMS = 4
 # Share of a term that others explain, above which it is said.
 _MUCH = 0.8
 # What tables say of the error of features.
@@ -41,29 +32,6 @@ _TAKEN = {
     "classical": "classical, estimates about the truth; slopes are corrected for it",
     "berkson": "Berkson's, the truth about posterior means; slopes need no correction",
 }
-# What to do where units are autocorrelated.
-_WHAT_TO_DO = (
-    "Regress differences of neighbours (differences=True), or give {}coarser units=, of which "
-    f"{_TELLING} or more remain; the chapter on regressions says which to choose."
-)
-_WHAT_OF_OPPOSED = (
-    "This is expected of differences of units that are independent, or less autocorrelated than a "
-    "random walk. Regress the units themselves, too, without differences=True: if they are found "
-    "to be autocorrelated, report both regressions, and that the intervals of both are too narrow; "
-    "if not, report that of the units."
-)
-_WHAT_OF_DIFFERENCES = f"Give coarser units=, such as eras, {_TELLING} or more."
-_WHAT_OF_TIME = (
-    "The outcome is the time itself: slopes describe when features had which values, and are no "
-    "evidence of more. Coarser units=, such as eras, are less autocorrelated. How nearness changes "
-    "over time is a question for DynamicSGNS; the chapter on regressions says more."
-)
-_OF_OPPOSED = "(negative autocorrelation: expected of differences of units that are independent)"
-_WHEN = "(the outcome is the time itself: slopes describe when features had which values, not why)"
-# What residuals that are those of no independent units are.
-_ALIKE, _OPPOSED = "autocorrelated", "negatively autocorrelated"
-# Before the names of what differences are of.
-CHANGE = "change of "
 _FEW = (
     f"(fewer than {_FEWEST_FREE:g} df or {_FEWEST_DOCUMENTS} documents a slope: neither intervals "
     "nor p-values are to be trusted)"
@@ -100,12 +68,7 @@ class Regression(Table):
     error : str
         Assumed error of the features, ``"classical"`` or ``"berkson"``.
     verdict : ndarray of str of shape (n_terms,)
-        ``"positive"`` or ``"negative"`` if the interval excludes zero, ``"positive (too narrow)"``
-        or ``"negative (too narrow)"`` if it is also known to be too narrow, else ``"not decided"``.
-    too_narrow_terms : ndarray of bool of shape (n_terms,)
-        Intervals that are known to be too narrow, since both the residuals and the term are
-        autocorrelated over units in the order of time, positively or negatively; ``too_narrow`` in
-        data frames.
+        ``"positive"`` or ``"negative"`` if the interval excludes zero, else ``"not decided"``.
     sentences : list of str
         Each term in words, to be copied.
     n_documents, n_units : int
@@ -132,25 +95,23 @@ class Regression(Table):
         Standard deviations of the terms over documents; 1 for covariates with two values.
     truth_value : bool
         Whether the outcome is a truth value, and slopes are changes of a probability.
-    differences : bool
-        Whether rows are differences of units next to each other in time.
-    outcome_is_time : bool
-        Whether the outcome is the given time, so that slopes say when features had which values.
     zero_one : ndarray of bool of shape (n_terms,)
         Covariates whose values are 0 and 1, so that slopes are differences of the two.
-    lag_correlation : float or None
+    autocorrelation : float or None
         Correlation of the mean residual of a unit (of a document without units) with that of the
-        next in time; None without ``times``, NaN if there are no residuals.
-    lag_p_value, lag_p_value_below : float or None
-        Probabilities that it is as large, and as small, in a random order of the units.
-    term_autocorrelated, term_anticorrelated : ndarray of bool of shape (n_terms,) or None
-        Whether, by the same tests, a term given the others is positively or negatively
-        autocorrelated. If the residuals are too, its interval is too narrow.
+        next, a median step in time later: the mean of its posterior. None without ``times``, NaN if
+        there are no residuals.
+    autocorrelation_interval : ndarray of shape (2,) or None
+        Its posterior quantiles, with probability ``prob`` between them.
+    trend : float or None
+        Posterior probability that residuals rise or fall along a straight line in time, which then
+        is one more covariate; NaN if a covariate is that line.
 
     Notes
     -----
-    Units are treated as independent. If units in the order of time are autocorrelated, both in the
-    outcome and in a feature, intervals are too narrow: see `regress`.
+    Without ``times``, units are treated as independent. If units in the order of time are
+    autocorrelated, both in the outcome and in a feature, intervals are then too narrow: see
+    `regress`.
     """
 
     terms: np.ndarray
@@ -174,19 +135,15 @@ class Regression(Table):
     standardized: bool = False
     term_sd: np.ndarray | None = None
     truth_value: bool = False
-    differences: bool = False
-    outcome_is_time: bool = False
     zero_one: np.ndarray | None = None
     units_name: str | None = None
     fit_units: tuple[int, str | None] | None = None
     constant: float | None = None
     constant_sd: float | None = None
     r_squared: float | None = None
-    lag_correlation: float | None = None
-    lag_p_value: float | None = None
-    lag_p_value_below: float | None = None
-    term_autocorrelated: np.ndarray | None = None
-    term_anticorrelated: np.ndarray | None = None
+    autocorrelation: float | None = None
+    autocorrelation_interval: np.ndarray | None = None
+    trend: float | None = None
 
     @property
     def title(self) -> str:
@@ -196,17 +153,7 @@ class Regression(Table):
     @property
     def verdict(self) -> np.ndarray:
         """Sign of each slope, or that it is not decided, (n_terms,)."""
-        side = side_of_zero(self.interval, "positive", "negative")
-        rough = self.too_narrow_terms & (side != "not decided")
-        return np.where(rough, np.char.add(side, TOO_NARROW), side)
-
-    @property
-    def too_narrow_terms(self) -> np.ndarray:
-        """Whether each interval is known to be too narrow, (n_terms,)."""
-        near = self._near()
-        if near is None or near[1] is None:
-            return np.zeros(self.terms.size, dtype=bool)
-        return np.asarray(near[1], dtype=bool)
+        return side_of_zero(self.interval, "positive", "negative")
 
     @property
     def sentences(self) -> list[str]:
@@ -218,8 +165,7 @@ class Regression(Table):
         another, rows = f"{self._sampled()} of the same kind", self._about()
         if self.units_name is not None:
             another = f"{self.n_units} units{self._called()}"
-            of = "differences of neighbours in time order" if self.differences else "documents"
-            rows = f"{self._n_rows()} {of}"
+            rows = f"{self.n_documents} documents"
         sides = ("higher", "lower") if self.truth_value else ("larger", "smaller")
         side = str(side_of_zero(self.interval[j], *sides))
         about = "; ".join(filter(None, (
@@ -241,14 +187,12 @@ class Regression(Table):
             side=side if side in sides else None,
             sides=sides,
         )
-        return ended(text + self._on_time(j), None)
+        return ended(text, None)
 
     def _of_what(self):
         """What slopes are of, in a sentence."""
         if self.truth_value:
             return f"the probability of {self.outcome!r}"
-        if self.differences:
-            return f"the mean change of {self.outcome.removeprefix(CHANGE)!r}"
         return f"the mean of {self.outcome!r}"
 
     def _step(self, j):
@@ -260,89 +204,20 @@ class Regression(Table):
         if self.zero_one is not None and self.zero_one[j]:
             where = f"where {name!r} is 1 instead of 0"
             return Step(f"W{where[1:]}", where, "")
-        if not self.differences:
-            return step_of(repr(name), more, aside)
-        change = f"change of {name.removeprefix(CHANGE)!r}"
-        return Step(
-            f"With a {change} that is larger by {more}{aside}",
-            f"with a larger {change}{aside}",
-            f"with {more} more ",
-        )
+        return step_of(repr(name), more, aside)
 
     def _on_independence(self):
-        """What brackets of a sentence end with, where nothing is known to be amiss; or empty."""
-        if self.lag_correlation is None:
+        """What brackets of a sentence end with."""
+        if self.autocorrelation is None:
             return f"{self._sampled()} treated as independent"
-        if self._near() is None and not np.isnan(self.lag_correlation) and self._too_few_to_tell():
-            return f"{self._rows()} treated as independent: {self._hardly()}"
-        return ""
-
-    def _on_time(self, j):
-        """What a sentence ends with, about units next to each other."""
-        if self.lag_correlation is None or self._near() is None:
-            return ""
-        near, terms = self._near()
-        so = "so this interval is too narrow"
-        if terms is not None and not terms[j]:
-            so = f"and this interval is too narrow if {str(self.terms[j])!r} is {near} too"
-        return (
-            f"; residuals of {self._rows()} are {near} in time ({self.lag_correlation:.2f}), {so}"
-        )
-
-    def _too_few_to_tell(self):
-        """Whether so few units, or differences of them, are in the order of time."""
-        return self.n_units - self.differences < _TELLING
-
-    def _hardly(self):
-        return _HARDLY.format(self._rows())
-
-    def too_narrow(self) -> str | None:
-        """Return which intervals are too narrow and why, as below figures, or None.
-
-        Examples
-        --------
-        >>> import warnings
-        >>> import numpy as np
-        >>> from skbayesembed import regress
-        >>> walks = np.cumsum(np.random.default_rng(0).normal(size=(2, 40)), axis=1)
-        >>> draws = walks[0] + 0.1 * np.random.default_rng(1).normal(size=(50, 40))
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore")
-        ...     table = regress(draws, walks[1], times=np.arange(40), names=["war"])
-        >>> table.too_narrow()
-        'too narrow, since documents are autocorrelated in time: war'
-        """
-        near = self._near()
-        if near is None or near[1] is None or not near[1].any():
-            return None
-        terms = ", ".join(self.terms[near[1]])
-        if near[1].sum() > _FEW_TERMS:
-            terms = f"{near[1].sum()} of {self.terms.size} terms"
-        return f"too narrow, since {self._rows()} are {near[0]} in time: {terms}"
-
-    def _near(self):
-        """How rows are autocorrelated, in words, and which terms are, too; None if they are not."""
-        if self.lag_p_value is not None and self.lag_p_value <= LEVEL:
-            return _ALIKE, self.term_autocorrelated
-        if self.lag_p_value_below is not None and self.lag_p_value_below <= LEVEL:
-            return _OPPOSED, self.term_anticorrelated
-        return None
-
-    def _n_rows(self):
-        return self.n_units - 1 if self.differences else self.n_documents
+        return "" if np.isnan(self.autocorrelation) else "autocorrelation in time allowed for"
 
     def _about(self):
         """What the rows are that were regressed."""
-        if self.differences:
-            units = f"{self.n_units} {self._sampled()}{self._called()}"
-            return f"{self._n_rows()} differences of {units} in time order"
         return f"{self.n_documents} documents of {self.n_units} units{self._called()}"
 
     def _called(self):
         return "" if self.units_name is None else f" ({self.units_name})"
-
-    def _rows(self):
-        return "differences" if self.differences else self._sampled()
 
     def _sampled(self):
         return "documents" if self.n_units == self.n_documents else "units"
@@ -366,9 +241,7 @@ class Regression(Table):
         ]
 
     def _series(self):
-        return super()._series() | {
-            "explained": self.explained, "too_narrow": self.too_narrow_terms
-        }  # fmt: skip
+        return super()._series() | {"explained": self.explained}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame.
@@ -413,8 +286,6 @@ class Regression(Table):
             *self._note_on_whole(),
             self._note_on_time(),
             *self._note_on_units(),
-            *([_OF_OPPOSED] if (self._near() or ("",))[0] == _OPPOSED else []),
-            *([_WHEN] if self.outcome_is_time else []),
             f"(error in the features: {known})",
             "(df: few where few units tell of a slope; more than units where the draws of features "
             "add most of se)",
@@ -457,28 +328,29 @@ class Regression(Table):
         return [f"(explained by the other terms: {shares}; slopes rest on what is left)"]
 
     def _note_on_time(self):
-        if self.lag_correlation is None:
+        if self.autocorrelation is None:
             return (
                 f"({self._sampled()} are treated as independent: if they are autocorrelated in "
-                "time, intervals are too narrow; times= tests for it)"
+                "time, intervals are too narrow; times= allows for it)"
             )
-        if np.isnan(self.lag_correlation):
+        if np.isnan(self.autocorrelation):
             return (
-                "(the terms explain the outcome exactly: there are no residuals by which to test "
-                f"whether {self._rows()} are autocorrelated in time)"
+                "(the terms explain the outcome exactly: there are no residuals that could be "
+                "autocorrelated)"
             )
-        near, said = self._near(), "treated as independent"
-        if self._too_few_to_tell():
-            said += f", but {self._hardly()}"
-        p = self.lag_p_value
-        if near is not None:
-            said = f"intervals of terms that are {near[0]} too are too narrow"
-            if near[0] == _OPPOSED:
-                p = self.lag_p_value_below
+        low, high = self.autocorrelation_interval
+        line = "the line in time is a covariate"
+        if not np.isnan(self.trend):
+            line = f"{_probability(self.trend)} that they follow a straight line"
         return (
-            f"(autocorrelation of residuals of {self._rows()} in time: "
-            f"{self.lag_correlation:.2f}, {p_value(p)}; {said})"
+            f"(residuals of neighbouring {self._sampled()} in time correlate at "
+            f"{self.autocorrelation:.2f} [{low:.2f}, {high:.2f}], {line}: slopes and intervals "
+            "allow for it)"
         )
+
+
+def _probability(p):
+    return "P < 0.01" if p < 0.01 else "P > 0.99" if p > 0.99 else f"P = {p:.2f}"
 
 
 def _digits_of(sd):
@@ -488,39 +360,11 @@ def _digits_of(sd):
 
 def _enough(table):
     least = _FEWEST_DOCUMENTS * table.terms.size
-    return np.min(table.freedom) >= _FEWEST_FREE and table._n_rows() >= least
+    return np.min(table.freedom) >= _FEWEST_FREE and table.n_documents >= least
 
 
-def warn_of(table: Regression, time_given: bool) -> None:
-    """Warn of autocorrelated units, and of too few documents or units, of a table.
-
-    ``time_given`` says whether the time is a covariate.
-    """
-    _warn_of_few(table)
-    _warn_of_time(table, time_given)
-
-
-def _warn_of_time(table, time_given):
-    """Warn of autocorrelated residuals; of negative autocorrelation where these are differences."""
-    near = table._near()
-    if near is None or (near[0] == _OPPOSED and not table.differences):
-        return
-    p = table.lag_p_value
-    advice = _WHAT_TO_DO.format("" if time_given else "the time among covariates= or ")
-    if near[0] == _OPPOSED:
-        p, advice = table.lag_p_value_below, _WHAT_OF_OPPOSED
-    elif table.outcome_is_time or table.differences:
-        advice = _WHAT_OF_TIME if table.outcome_is_time else _WHAT_OF_DIFFERENCES
-    warn_user(
-        f"Residuals of {table._rows()} are {near[0]} in time ({table.lag_correlation:.2f}, "
-        f"{p_value(p)} for independent ones): intervals of features that are {near[0]} too are too "
-        f"narrow. {advice}",
-        UserWarning,
-    )
-
-
-def _warn_of_few(table):
-    """Warn where documents or units are too few for so many slopes."""
+def warn_of(table: Regression) -> None:
+    """Warn where documents or units are too few for the slopes of a table."""
     if _enough(table):
         return
     j = int(np.argmin(table.freedom))

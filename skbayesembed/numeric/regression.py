@@ -7,44 +7,6 @@ from scipy import sparse
 
 # A unit that decides on a coefficient alone leaves no residual to judge it by.
 _ALONE = 1e-8
-# Random orders that a correlation of neighbours is held against.
-_ORDERS = 999
-
-
-def lag_correlation(values: np.ndarray) -> tuple[float, float, float]:
-    """Correlation of numbers with the next ones, and how often random orders have more or less.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        In order; not all the same.
-
-    Returns
-    -------
-    correlation : float
-        ``sum_i e_i e_(i+1) / sum_i e_i^2`` of deviations from the mean.
-    p_above, p_below : float
-        Shares of 999 random orders, with a fixed seed, and the one given, that have as much or
-        more, and as little or less.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skbayesembed.numeric.regression import lag_correlation
-    >>> correlation, p_above, p_below = lag_correlation(np.arange(20.0))
-    >>> round(correlation, 2), round(p_above, 3), round(p_below, 3)
-    (0.85, 0.001, 1.0)
-    """
-    e = values - values.mean()
-    e /= np.sqrt(np.sum(e**2))
-    found, rng = float(e[1:] @ e[:-1]), np.random.default_rng(0)
-    # an order and its reverse have the same; rounding must not tell them apart
-    others = np.empty(_ORDERS)
-    for i in range(_ORDERS):
-        other = rng.permutation(e)
-        others[i] = other[1:] @ other[:-1]
-    above, below = np.sum(others >= found - 1e-12), np.sum(others <= found + 1e-12)
-    return found, float(1 + above) / (_ORDERS + 1), float(1 + below) / (_ORDERS + 1)
 
 
 class ClusteredLeastSquares:
@@ -89,12 +51,13 @@ class ClusteredLeastSquares:
         rows[alone] *= np.where(left > _ALONE, np.maximum(left, _ALONE) ** -0.5, 0.0)[:, None]
         order = np.argsort(index, kind="stable")
         ends = np.cumsum(sizes)
-        for g in np.flatnonzero(sizes > 1):
-            here = order[ends[g] - sizes[g] : ends[g]]
+        for size in np.unique(sizes[sizes > 1]):
+            # units of one size together
+            here = order[ends[sizes == size][:, None] - np.arange(size, 0, -1)]
             u, s, _ = np.linalg.svd(half[here], full_matrices=False)
             left = 1.0 - s**2
             factor = np.where(left > _ALONE, np.maximum(left, _ALONE) ** -0.5, 0.0)
-            rows[here] += u @ ((factor - 1.0)[:, None] * (u.T @ rows[here]))
+            rows[here] += u @ ((factor - 1.0)[..., None] * (u.swapaxes(1, 2) @ rows[here]))
         return rows
 
     def _freedom(self, j):

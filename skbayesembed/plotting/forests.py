@@ -11,7 +11,7 @@ import numpy as np
 
 from ..corpus.design import INTERCEPT
 from ..posterior.results import Result
-from ..posterior.sources import TOO_LITTLE, TOO_NARROW, interval_label
+from ..posterior.sources import TOO_LITTLE, interval_label
 from ..posterior.tables import bounded, p_values
 from ..sgns.neighbours import order_note
 from .canvas import Display, can
@@ -159,7 +159,6 @@ def _regression(table):
         None,
         [("p", p_values(table.p_value))],
         0.0,
-        table.too_narrow(),
     )
 
 
@@ -178,7 +177,6 @@ def _over_settings(table):
         entry, again = table.entries[i], n and groups[n] == groups[n - 1]
         labels.append(settings[i] if not entry else entry if again else f"{settings[i]}: {entry}")
     zero = 0.0 if table.proba_of in _SIGNED or _is_of_slopes(table) else None
-    note = "; ".join(filter(None, (note, table.note_on_narrow()))) or None
     return Rows(
         labels, table.mean[known], table.interval[known], "estimate", table.title, (), zero, note,
         groups=groups if any(table.entries) else None,
@@ -188,8 +186,7 @@ def _over_settings(table):
 def _is_of_slopes(table):
     # verdicts of other answers stand beside a probability
     return table.proba_of is None and bool(
-        {"positive", "negative", "not decided"}
-        & {verdict.removesuffix(TOO_NARROW) for verdict in table.verdicts}
+        {"positive", "negative", "not decided"} & set(table.verdicts)
     )
 
 

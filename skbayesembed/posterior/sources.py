@@ -12,8 +12,6 @@ FEW_UNITS = 3
 # what the prior makes of other periods.
 FEWEST_USES = 10
 TOO_LITTLE = f"fewer than {FEWEST_USES} uses or {FEW_UNITS} units"
-# Behind verdicts on intervals that are known to be too narrow.
-TOO_NARROW = " (too narrow)"
 # Below tables, of what other periods lend; the head of the column.
 UNITS_OF_ALL = "units, all periods"
 NOTE_ON_UNITS = f"({UNITS_OF_ALL}: effective units of the answer, with those of other periods)"

@@ -1,0 +1,142 @@
+"""Residuals of a regression that may be autocorrelated in time: which correlations are probable."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .filter_kernels import whiten
+
+# Shares of the variance of the slow part, and of units with several rows.
+_SLOW, _UNIT = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98), (0.0, 0.1, 0.3, 0.5, 0.7)
+_MOST = 0.985
+# Correlation lengths: from half a step to a random walk.
+_N_LENGTHS, _SHORTEST, _LONGEST = 10, 0.5, 25.0
+# Share of the probability below which correlations are left out.
+_LEAST = 0.01
+# Share of the length of the line that others must leave, for it to be one more column.
+_OWN = 0.1
+
+
+class Autocorrelation:
+    """Posterior of the correlations of residuals of a regression over time.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, p)
+        Columns that the outcome is regressed on, with a constant. Rows of a unit follow each other,
+        and units are in the order of time.
+    y : ndarray of shape (n,)
+    index : ndarray of int of shape (n,)
+        Unit of each row.
+    times : ndarray of shape (n,)
+        Time of the unit of each row; two different ones at least.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_kept,)
+        Posterior probabilities of the correlations kept.
+    lines : ndarray of bool of shape (n_kept,)
+        Whether a straight line in time is among the columns.
+    line : ndarray of shape (n,)
+        The line, of mean zero and variance one.
+    trend : float
+        Posterior probability of the line; NaN where it is among the columns, all but a tenth of its
+        length, or there are no rows for it.
+
+    Notes
+    -----
+    The residual of a row is the sum of a stationary Gaussian process in time with covariance
+    ``exp(-|t - s| / length)``, an effect of its unit and an error of its own. Lengths lie between
+    half a median step and 25 times the span of the times (a random walk), shares of the variance
+    between 0 and .98; all of their combinations, with and without a straight line in time, have
+    the same prior probability. The coefficients and the scale are integrated out with flat priors
+    (the restricted likelihood, Harville 1974), that of the line with the weight of a unit
+    information prior (Kass & Wasserman 1995). What has less than a hundredth of the probability of
+    the most probable is left out.
+
+    References
+    ----------
+    Harville (1974). Bayesian inference for variance components using only error contrasts.
+    Biometrika 61(2).
+    Kass & Wasserman (1995). A reference Bayesian test for nested hypotheses and its relationship to
+    the Schwarz criterion. JASA 90.
+    """
+
+    def __init__(self, matrix, y, index, times):
+        self._opens = np.r_[True, index[1:] != index[:-1]]
+        self._gaps = np.diff(times, prepend=times[0])
+        self._sizes = np.bincount(index)
+        self.line = (times - times.mean()) / times.std()
+        has_line = not _adds(matrix, self.line)
+        models = [
+            (*model, line) for model in self._models() for line in ((0,) if has_line else (0, 1))
+        ]
+        columns = np.column_stack([matrix, self.line, y])
+        log_p = np.array([self._log_density(columns, *model) for model in models])
+        p = np.exp(log_p - log_p.max())
+        kept = np.flatnonzero(p >= _LEAST)
+        self._kept = [models[i] for i in kept]
+        self.weights = p[kept] / p[kept].sum()
+        self.lines = np.array([bool(models[i][-1]) for i in kept])
+        self.trend = np.nan if has_line else float(self.weights @ self.lines)
+
+    def _models(self):
+        """Lengths and shares, all combinations; length zero is that of independent units."""
+        several = self._sizes.max() > 1
+        units = _UNIT if several else (0.0,)
+        yield from ((0.0, 0.0, unit) for unit in ((*units, 0.9) if several else units))
+        steps = self._gaps[self._gaps > 0]
+        for length in np.geomspace(
+            _SHORTEST * np.median(steps), _LONGEST * steps.sum(), _N_LENGTHS
+        ):
+            for slow in _SLOW:
+                yield from ((length, slow, unit) for unit in units if slow + unit <= _MOST)
+
+    def _log_density(self, columns, length, slow, unit, line):
+        """Log posterior density but for a constant, of columns with the line and the outcome."""
+        white, log_det = whiten(columns, self._opens, self._steps(length), slow, unit)
+        x, y = white[:, : columns.shape[1] - 2 + line], white[:, -1]
+        q, r = np.linalg.qr(x)
+        left = y - q @ (q.T @ y)
+        log_curvature = 2.0 * np.sum(np.log(np.abs(np.diag(r))))
+        freedom = len(y) - columns.shape[1] + 2
+        return -0.5 * (log_det + log_curvature + freedom * np.log(left @ left))
+
+    def _steps(self, length):
+        """Correlations of the slow part with that of the row before."""
+        return np.exp(-self._gaps / length) if length > 0 else np.zeros(self._gaps.size)
+
+    def whiten(self, i, columns):
+        """Columns (n, c) as rows that are independent by the ``i``-th of the correlations kept."""
+        length, slow, unit, _ = self._kept[i]
+        return whiten(np.ascontiguousarray(columns), self._opens, self._steps(length), slow, unit)[
+            0
+        ]
+
+    def neighbours(self, prob):
+        """Correlation of mean residuals of a unit and the next, a median step later.
+
+        Returns
+        -------
+        mean : float
+        interval : ndarray of shape (2,)
+            Quantiles of the posterior with this probability between them.
+        """
+        step = np.median(self._gaps[self._gaps > 0])
+        inverse = np.mean(1.0 / self._sizes)
+        found = np.array([
+            slow * np.exp(-step / length) / (slow + unit + inverse * (1.0 - slow - unit))
+            if length > 0 else 0.0
+            for length, slow, unit, _ in self._kept
+        ])  # fmt: skip
+        order = np.argsort(found)
+        at = np.cumsum(self.weights[order])
+        ends = [np.searchsorted(at, q) for q in (0.5 - 0.5 * prob, 0.5 + 0.5 * prob)]
+        return float(self.weights @ found), found[order][np.minimum(ends, found.size - 1)]
+
+
+def _adds(matrix, column):
+    """Whether a column is no linear combination of others, and rows are left for it."""
+    left = column - matrix @ np.linalg.lstsq(matrix, column)[0]
+    enough = len(column) > matrix.shape[1] + 1
+    return enough and bool(np.linalg.norm(left) > _OWN * np.linalg.norm(column))
