@@ -2,18 +2,14 @@
 Word features in a regression
 =============================
 
-How near is an address to *economy*, to *war*, to *law*, and what does that say about its year? The
-explanatory variables are cosines between an address's vector and word vectors. Two things make the
-slopes uncertain, and ``regress`` allows for both:
+Are addresses that are near to *economy*, *war* or *law* longer? The explanatory variables are
+cosines between an address's vector and word vectors. Three things make the slopes uncertain, and
+``regress`` allows for all of them:
 
 - the sample of addresses, in which those of one president resemble each other;
+- time: neighbouring presidents resemble each other, too, and lengths rise and fall over decades;
 - the word vectors: an error in a vector affects every address, so it does not average out, and it
   draws slopes towards zero.
-
-The regression describes when addresses were near to these words, not why. Years rise from president
-to president, as does whatever else has changed, and ``regress`` assumes that presidents are
-independent of each other. Given ``times``, it warns that they are not: residuals of neighbouring
-presidents correlate. :ref:`regressions-time` explains what to do if the outcome is not time itself.
 """
 
 # %%
@@ -47,33 +43,36 @@ print("features", features.mean.shape, "draws", features.draws.shape)
 # %%
 # Slopes
 # ------
-# Slopes are in years per standard deviation of a feature (``per``), so that they can be compared.
-# They are corrected for the error in the features, since the draws show how far estimates are from
-# the truth. ``features`` is the part of the standard error that comes from the vectors. With
-# ``times``, a warning and a sentence say that neighbouring presidents are alike.
+# Slopes are on the scale of the logarithm of the number of words, per standard deviation of a
+# feature (``per``), so that they can be compared. They are corrected for the error in the features,
+# since the draws show how far estimates are from the truth. ``features`` is the part of the
+# standard error that comes from the vectors. With ``times``, slopes and intervals allow for
+# presidents that resemble their neighbours; a line below the table says how much they do
+# (:ref:`regressions-time`).
 
-table = regress(
-    features, year, units=president, times=year, names=words, outcome_name="year",
-    standardize=True, error=ERROR,
-)  # fmt: skip
+length = np.log([len(text.split()) for text in addresses.data])
+settings = {"units": president, "names": words, "outcome_name": "log words", "standardize": True}
+table = regress(features, length, times=year, error=ERROR, **settings)
 print(table)
-print(table.sentences[0])
+print(table.sentences[2])
 
 # %%
-# Intervals with and without the error of the vectors
-# ---------------------------------------------------
-# If the features are treated as known, which ``regress`` warns about, slopes are drawn towards zero
-# and intervals are too narrow.
+# What intervals would leave out
+# ------------------------------
+# If presidents count as independent of their neighbours, slopes pick up what drifts. If features
+# are treated as known, too, which ``regress`` warns about, slopes are drawn towards zero as well.
 
-known = np.repeat(features.mean[None], 20, axis=0)
-naive = regress(known, year, units=president, names=words, standardize=True)
+apart = regress(features, length, error=ERROR, **settings)
+naive = regress(np.repeat(features.mean[None], 20, axis=0), length, error="berkson", **settings)
 rows = np.arange(len(words))
-figure, axes = plt.subplots(figsize=(3.4, 1.8), layout="constrained")
-for shift, found, label in ((0.0, table, "units and vectors"), (0.2, naive, "as if known")):
+figure, axes = plt.subplots(figsize=(3.4, 2.2), layout="constrained")
+for shift, found, label in (
+    (-0.2, table, "with times"), (0.0, apart, "without times"), (0.2, naive, "vectors as if known"),
+):  # fmt: skip
     reach = np.abs(found.interval.T - found.mean)
     axes.errorbar(found.mean, rows + shift, xerr=reach, fmt="o", ms=4, label=label)
 axes.axvline(0.0, color="0.5", lw=0.8, ls="--")
 axes.set_yticks(rows, words)
 axes.set_ylim(len(words) - 0.5, -0.5)
-axes.set_xlabel("years for a standard deviation,\n90 % intervals")
+axes.set_xlabel("log words for a standard deviation,\n90 % intervals")
 axes.legend(frameon=False, fontsize=7)
