@@ -41,6 +41,8 @@ DRAW_BUDGET = 2**30
 CHAINS = ("gibbs", "hmc")
 # Solvers that draw from one approximation; the draws are independent and make one chain.
 APPROXIMATE = ("vi", "laplace")
+# Steps from draw to draw with which chains begin where thin is "auto".
+AUTO_THIN = 2
 # What ends messages about numbers that are not finite.
 _EXTREME = (
     "Some number is too large or too small to compute with: look for one among the priors, the "
@@ -353,7 +355,7 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
     return Settings(
         draws=int(e.draws),
         warmup=int(e.warmup),
-        thin=int(e.thin),
+        thin=AUTO_THIN if isinstance(e.thin, str) else int(e.thin),
         stride=int(stride),
         moments=moments is not None,
         rows=size.rows if sparse else None,

@@ -156,12 +156,13 @@ def check_feature_names(names: Any) -> None:
         raise ValueError(f"feature_names must be None or a list of words, got {names!r}.")
 
 
-def check_chain_length(estimator: Any) -> None:
-    """Check ``draws``, ``warmup``, ``chains`` and ``thin`` of an estimator."""
+def check_chain_length(estimator: Any, auto: bool = False) -> None:
+    """Check ``draws``, ``warmup``, ``chains`` and ``thin`` (also "auto") of an estimator."""
     check_integer("draws", estimator.draws, 1)
     check_integer("warmup", estimator.warmup, 0)
     check_integer("chains", estimator.chains, 1)
-    check_integer("thin", estimator.thin, 1)
+    if not (auto and isinstance(estimator.thin, str) and estimator.thin == "auto"):
+        check_integer("thin", estimator.thin, 1, "'auto' or " if auto else "")
 
 
 def check_keep_draws(keep_draws: Any) -> None:

@@ -137,6 +137,8 @@ class ChainRecord:
         Draws made.
     running : bool
         Whether the chain is being run at the moment.
+    state : dict or None
+        Snapshot of the sampler: where the chain is to begin, and, at its end, where it ended.
     """
 
     def __init__(self, store: Store | None = None, index: int = 0) -> None:
@@ -147,6 +149,7 @@ class ChainRecord:
         self.moments: dict[str, RunningMoments] = {}
         self.n_draws = 0
         self.running = False
+        self.state: dict[str, Any] | None = None
 
     def __getstate__(self):
         # the arrays themselves are sent between processes, not where those of all chains are
@@ -406,6 +409,7 @@ def run_chains(
     n_jobs: int | None,
     split_blocks: bool,
     verbose: int,
+    states: Sequence[dict[str, Any]] | None = None,
 ) -> Result:
     """Run ``n_chains`` chains and gather what they recorded.
 
@@ -427,6 +431,8 @@ def run_chains(
         side by side.
     verbose : int
         Above zero, progress is printed.
+    states : sequence of dict, optional
+        ``states`` of a result, from where chains go on; at their own starts by default.
 
     Returns
     -------
@@ -456,6 +462,8 @@ def run_chains(
     control = Control(progress, inner, current_checkpoint())
     store = Store(n_chains)
     records = [ChainRecord(store, i) for i in range(n_chains)]
+    for record, state in zip(records, states or [], strict=False):
+        record.state = state
     interrupted = False
     tasks = (
         delayed(_work)(chain, model, settings, record, seed, control, i)
@@ -607,4 +615,5 @@ def gather(records: Sequence[ChainRecord], settings: Settings, interrupted: bool
         for name, others in records[i].moments.items():
             moments[name].merge(others)
         records[i].moments = {}
-    return Result(draws, stats, moments, {"interrupted": interrupted})
+    states = [records[i].state for i in chosen]
+    return Result(draws, stats, moments, {"interrupted": interrupted}, states=states)

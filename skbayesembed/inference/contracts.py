@@ -353,6 +353,8 @@ class Result:
     monitored : dict of str to ndarray of int of shape (n_entries, n_indices)
         What the entries of a statistic are of: target and context, words both, and before them
         the period where there are three.
+    states : list of dict
+        Of each chain, where it can go on (`chains.run_chains`).
     """
 
     draws: dict[str, np.ndarray]
@@ -362,6 +364,7 @@ class Result:
     approximation: Approximation | None = None
     learned: dict[str, Any] = field(default_factory=dict)
     monitored: dict[str, np.ndarray] = field(default_factory=dict)
+    states: list[Any] = field(default_factory=list)
 
 
 def require(model: object, contract: type, solver: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,7 @@ def sample_gibbs(
     n_jobs: int | None = None,
     split_blocks: bool = False,
     verbose: int = 0,
+    states: Sequence[dict[str, Any]] | None = None,
 ) -> Result:
     """Draw from the posterior of a model that offers `Conditionals`.
 
@@ -86,7 +88,7 @@ def sample_gibbs(
     ----------
     model : Conditionals
     settings : Settings
-    n_chains, seeds, n_jobs, split_blocks, verbose
+    n_chains, seeds, n_jobs, split_blocks, verbose, states
         As in `chains.run_chains`.
 
     Returns
@@ -110,4 +112,5 @@ def sample_gibbs(
         n_jobs=n_jobs,
         split_blocks=split_blocks,
         verbose=verbose,
+        states=states,
     )

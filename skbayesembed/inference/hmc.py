@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -165,6 +165,7 @@ def sample_hmc(
     n_jobs: int | None = None,
     split_blocks: bool = False,
     verbose: int = 0,
+    states: Sequence[dict[str, Any]] | None = None,
 ) -> Result:
     """Draw from the posterior of a model that offers `HamiltonianModel`.
 
@@ -174,7 +175,7 @@ def sample_hmc(
     settings : Settings
     options : HamiltonianOptions, optional
         NUTS with a diagonal metric by default.
-    n_chains, seeds, n_jobs, split_blocks, verbose
+    n_chains, seeds, n_jobs, split_blocks, verbose, states
         As in `chains.run_chains`.
 
     Returns
@@ -210,6 +211,7 @@ def sample_hmc(
         n_jobs=n_jobs,
         split_blocks=split_blocks,
         verbose=verbose,
+        states=states,
     )
     stats = result.stats
     depth = stats["tree_depth"]

@@ -55,7 +55,9 @@ def run_chain(
             record.write(stage, settings, {"sampler": sampler.snapshot(), "done": done})
         return control.stopped
 
-    if found is None:
+    if found is None and record.state is not None:
+        sampler.restore(record.state)
+    elif found is None:
         sampler.begin()
         # at once, so that a state that cannot be written is told of before the work
         ends_after(True)
@@ -76,4 +78,5 @@ def run_chain(
             control.progress.update(index, done)
         record.store(settings, *sampler.draw())
         if ends_after(record.n_draws == settings.draws):
-            return
+            break
+    record.state = sampler.snapshot()

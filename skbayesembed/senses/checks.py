@@ -50,7 +50,7 @@ def check_parameters(estimator):
         check_integer("n_starts", e.n_starts, 1, "'auto' or ")
     check_word_filters(e)
     check_feature_names(e.feature_names)
-    check_chain_length(e)
+    check_chain_length(e, auto=True)
     check_embedding_draws(e)
     check_keep_draws(e.keep_draws)
     if e.target_accept is not None:

@@ -136,9 +136,14 @@ class DiSCSenseModel(
         Keep only the most frequent words.
     feature_names : list of str or None, default=None
         Words of the columns if X is a count matrix. None uses the column names of a DataFrame.
-    draws, warmup, chains, thin : int, default=1000, 200, 4, 2
+    draws, warmup, chains : int, default=1000, 200, 4
         Each of ``chains`` chains makes ``warmup`` transitions that are discarded, and then records
-        ``draws`` draws, ``thin`` transitions apart.
+        ``draws`` draws.
+    thin : int or "auto", default="auto"
+        Transitions from draw to draw. ``"auto"`` begins with 2, and makes chains twice as long,
+        with draws twice as far apart, up to 8, while a prevalence has fewer effective draws than a
+        tenth of all (and the largest R-hat is at most 1.1, above which longer chains seldom help).
+        ``posterior_.attrs["thin"]`` is what was taken.
     keep_draws : {"auto", "all"}, default="auto"
         ``"auto"`` records all draws up to 1 GiB; beyond that, evenly spaced draws, and running
         means over all.
@@ -324,7 +329,7 @@ class DiSCSenseModel(
         draws: int = 1000,
         warmup: int = 200,
         chains: int = 4,
-        thin: int = 2,
+        thin: int | str = "auto",
         keep_draws: str = "auto",
         target_accept: float | None = None,
         max_iter: int = 1000,

@@ -7,7 +7,7 @@ from ..inference.hmc import sample_hmc
 from ..inference.trajectories import HamiltonianOptions
 from .checks import kernel_of
 from .mode_model import ModeModel
-from .recording import with_modes
+from .recording import run, with_modes
 from .replication.blockwise import SenseBlocks
 
 # Mean length of trajectories and its relative jitter. Some directions in which words change their
@@ -24,17 +24,20 @@ _BOLD, _CAREFUL = 0.65, 0.8
 def solve(estimator, problem, settings, seed):
     """Chains in the heaviest mode, a `Result`."""
     model = ModeModel(problem.data, problem.n_senses, problem.prior, problem.modes[0])
-    run = {
+    sampling = {
         "n_chains": estimator.chains,
         "seeds": seed,
         "n_jobs": estimator.n_jobs,
         "verbose": estimator.verbose,
     }
     kernel = kernel_of(estimator)
-    if kernel == "blockwise":
-        result = sample_gibbs(SenseBlocks(model), settings, **run)
-    else:
-        result = sample_hmc(model, settings, options_of(estimator), **run)
+
+    def sample(settings, states):
+        if kernel == "blockwise":
+            return sample_gibbs(SenseBlocks(model), settings, states=states, **sampling)
+        return sample_hmc(model, settings, options_of(estimator), states=states, **sampling)
+
+    result = run(estimator, sample, settings)
     result.facts["kernel"] = kernel
     return with_modes(result, problem.modes)
 

@@ -11,9 +11,10 @@ from ..common.trial import two_digits
 from ..common.warnings import warn_user
 from ..inference.approximations import ReadApproximation
 from ..inference.chains import ChainRecord, gather
+from ..inference.lengthening import lengthened
 from ..inference.matching import mean_of_aligned, similarities
 from ..inference.pooling import bytes_of_runs, note_runs, within
-from ..posterior.summary import rhat
+from ..posterior.summary import ess, rhat
 from ..spine import APPROXIMATE, CHAINS, Footprint
 from .exchanges import SAME
 from .model import SenseModel
@@ -42,6 +43,9 @@ _SEARCHED, _KEPT, _BATCH, _FRAMES = 38, 13, 180, 10
 _REMEMBERED = 40
 # R-hat of prevalences up to which chains that are longer often mix.
 _SLIGHT = 1.1
+# Draws that are worth this share of independent ones are enough; distances of draws up to which
+# chains are made longer otherwise.
+_ENOUGH, _MOST_THIN = 0.1, 8
 # Draws of each chain by which chains are compared.
 _COMPARED = 20
 
@@ -61,6 +65,9 @@ def footprint(estimator, training):
     work = _work(estimator, data, 8 * searched, 8 * size)
     n_draws = int(estimator.draws) * (estimator.chains if estimator.solver in CHAINS else 1)
     approximate = estimator.solver in APPROXIMATE
+    if estimator.solver in CHAINS and estimator.thin == "auto":
+        # half of the draws again, where chains are made longer
+        work += n_draws * 4 * size
     work += bytes_of_runs(training.vector_draws, n_draws * 8 * size, approximate)
     return Footprint(8 * size, _TRACE, 16 * size, work=work)
 
@@ -111,6 +118,23 @@ def with_modes(result, modes):
     }  # fmt: skip
     result.learned["modes_"] = Modes(modes)
     return result
+
+
+def run(estimator, sample, settings):
+    """Chains as ``thin`` has them: ``sample(settings, states)``, and longer where need be."""
+    if estimator.thin != "auto":
+        return sample(settings, None)
+    return lengthened(sample, settings, _tell_enough, _MOST_THIN)
+
+
+def _tell_enough(result):
+    """Whether prevalences have effective draws enough, or need more than longer chains."""
+    draws = result.draws["prevalence"]
+    if draws.shape[-1] == 1:
+        return True
+    size, mixing = np.fmin.reduce(ess(draws), axis=None), np.fmax.reduce(rhat(draws), axis=None)
+    n = draws.shape[0] * draws.shape[1]
+    return not size < _ENOUGH * n or mixing > _SLIGHT
 
 
 def drawn(model, flat, facts, settings, rng):
@@ -182,7 +206,7 @@ def _of_unmixed(posterior, mixing):
     # chains of equal means may differ in how they are spread, or drift together
     parts = f"It is that of sense {at[-1]}{_cell(posterior, at)}, whose means by chain are "
     parts += f"{_apart(means)} (standard deviation of its draws {two_digits(by_chain.std())})"
-    longer = "raise warmup and draws (chains of twice the length)"
+    longer = f"make chains longer (thin, which is {posterior.attrs['thin']}, and warmup)"
     others = "raise n_starts, label some snippets (y), or choose another n_senses"
     if largest <= _SLIGHT:
         advice = f"First {longer}: up to about {_SLIGHT} that is often enough. If it is not, "

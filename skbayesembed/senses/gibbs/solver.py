@@ -7,7 +7,7 @@ import numpy as np
 from ...inference.gibbs import sample_gibbs
 from ..checks import kernel_of
 from ..model import SenseModel, permuted
-from ..recording import with_modes
+from ..recording import run, with_modes
 from .conditionals import SenseGibbs
 
 
@@ -15,15 +15,22 @@ def solve(estimator, problem, settings, seed):
     """Chains that start in the heaviest mode, a `Result`."""
     data, prior, mode = problem.data, problem.prior, problem.modes[0]
     kernel = kernel_of(estimator)
-    result = sample_gibbs(
-        SenseGibbs(data, problem.n_senses, prior, kernel=kernel, start=mode.arrays),
-        settings,
-        n_chains=estimator.chains,
-        seeds=seed,
-        n_jobs=estimator.n_jobs,
-        verbose=estimator.verbose,
-    )
-    _align(result.draws, SenseModel(data, problem.n_senses, prior), mode)
+    model = SenseModel(data, problem.n_senses, prior)
+
+    def sample(settings, states):
+        result = sample_gibbs(
+            SenseGibbs(data, problem.n_senses, prior, kernel=kernel, start=mode.arrays),
+            settings,
+            n_chains=estimator.chains,
+            seeds=seed,
+            n_jobs=estimator.n_jobs,
+            verbose=estimator.verbose,
+            states=states,
+        )
+        _align(result.draws, model, mode)
+        return result
+
+    result = run(estimator, sample, settings)
     result.facts["kernel"] = kernel
     return with_modes(result, problem.modes)
 

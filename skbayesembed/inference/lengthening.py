@@ -1,0 +1,115 @@
+"""Chains that go on until their draws tell enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..common.trial import Measured, current
+from ..common.warnings import warn_user
+from . import checkpoint
+from .chains import Settings
+from .contracts import Result
+
+# What statistics of the moves that lead to a draw are of two draws' moves together.
+_TOGETHER = {
+    "acceptance": np.mean,
+    "n_leapfrog": np.sum,
+    "divergent": np.sum,
+    "tree_depth": np.max,
+}
+
+
+def lengthened(
+    sample: Callable[[Settings, list[Any] | None], Result],
+    settings: Settings,
+    enough: Callable[[Result], bool],
+    most: int,
+) -> Result:
+    """Draws of chains that are made twice as long, with draws twice as far apart, until they do.
+
+    Parameters
+    ----------
+    sample : callable
+        ``sample(settings, states)``, as `run_chains`.
+    settings : Settings
+        Its ``thin`` is where to begin.
+    enough : callable
+        Whether the draws of a result tell enough.
+    most : int
+        Largest distance of draws.
+
+    Returns
+    -------
+    Result
+        As many draws as asked for. ``facts["thin"]`` is their distance.
+
+    Warns
+    -----
+    RuntimeWarning
+        If interrupted while chains were made longer: what they had before is kept.
+
+    Notes
+    -----
+    Chains go on from where they ended, so that the draws are those that a fit with the larger
+    distance makes from the start (of an even number). Those recorded in part are not made more.
+    """
+    try:
+        result = sample(settings, None)
+    except Measured:
+        trial = current()
+        if trial is not None:
+            trial.added += trial.parts[-1].seconds * (most / settings.thin - 1.0)
+        raise
+    thin, n = settings.thin, settings.draws
+    while settings.stride == 1 and 2 * thin <= most and not result.facts["interrupted"]:
+        if enough(result):
+            break
+        thin *= 2
+        later = replace(settings, warmup=0, draws=n - n // 2, thin=thin)
+        try:
+            with checkpoint.active(checkpoint.part(f"thin-{thin}-of-{n}")):
+                found = sample(later, result.states)
+            interrupted = found.facts["interrupted"]
+        except KeyboardInterrupt:
+            interrupted = True
+        if interrupted:
+            thin //= 2
+            result.facts["interrupted"] = True
+            warn_user(
+                f"Interrupted while the chains were made longer: the {n} draws that each had "
+                f"before, {thin} steps apart, are kept.",
+                RuntimeWarning,
+            )
+            break
+        result = _joined(result, found, n // 2)
+    result.facts["thin"] = thin
+    return result
+
+
+def _joined(result, later, half):
+    """Every second draw so far, and the later ones, in the arrays of the first."""
+    for name, values in result.draws.items():
+        _halve(values, half)
+        values[:, half:] = later.draws[name]
+    for name, values in result.stats.items():
+        if name in _TOGETHER:
+            pairs = values[:, : 2 * half].reshape(len(values), half, 2, *values.shape[2:])
+            values[:, :half] = _TOGETHER[name](pairs, axis=2)
+        else:
+            _halve(values, half)
+        values[:, half:] = later.stats[name]
+    facts = dict(later.facts)
+    if "divergences" in facts:
+        facts["divergences"] += result.facts["divergences"]
+        facts["saturated"] = 0.5 * (facts["saturated"] + result.facts["saturated"])
+    return replace(result, facts=facts, states=later.states)
+
+
+def _halve(values, half):
+    # one after the other, so that no copy is made of many draws
+    for i in range(half):
+        values[:, i] = values[:, 2 * i + 1]

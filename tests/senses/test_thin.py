@@ -1,0 +1,103 @@
+"""Chains that are made longer until their draws tell enough."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skbayesembed import DiSCSenseModel
+from skbayesembed.datasets import make_senses
+from skbayesembed.inference.contracts import Result
+from skbayesembed.senses import recording
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+SHORT = {"draws": 24, "warmup": 20, "chains": 2, "n_starts": 2, "random_state": 3}
+DATA = make_senses(60, 12, 2, n_periods=2, random_state=0)
+
+
+def fit(**options):
+    model = DiSCSenseModel(2, **(SHORT | options))
+    return model.fit(DATA.counts, times=DATA.times)
+
+
+@pytest.fixture
+def never(monkeypatch):
+    """No draws are enough."""
+    monkeypatch.setattr(recording, "_tell_enough", lambda result: False)
+
+
+@pytest.mark.parametrize("solver", ["hmc", "gibbs"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_longer_chains_are_those_of_a_fit_with_that_thin(never, solver, n_jobs):
+    longer, given = (fit(solver=solver, thin=t, n_jobs=n_jobs) for t in ("auto", 8))
+    assert longer.posterior_.attrs["thin"] == given.posterior_.attrs["thin"] == 8
+    for found, expected in (
+        (longer.posterior_, given.posterior_), (longer.posterior_.stats, given.posterior_.stats)
+    ):  # fmt: skip
+        assert set(found) == set(expected)
+        # with "gibbs" that of the last sweep before a draw, here of more of them
+        for name in set(expected) - {"acceptance"} if solver == "gibbs" else expected:
+            np.testing.assert_allclose(found[name], expected[name], rtol=1e-12, err_msg=name)
+    for name in ("divergences", "saturated"):
+        assert longer.posterior_.attrs.get(name) == given.posterior_.attrs.get(name)
+
+
+def test_chains_are_as_long_as_needed(monkeypatch):
+    """Few effective draws make chains longer, enough or a bad R-hat do not."""
+    seen: list[bool] = []
+
+    def told(size, mixing):
+        monkeypatch.setattr(recording, "ess", lambda draws: np.array([size, np.nan]))
+        monkeypatch.setattr(recording, "rhat", lambda draws, n_runs=1: np.array(mixing))
+        result = Result({"prevalence": np.zeros((2, 24, 1, 2, 2))})
+        return recording._tell_enough(result)
+
+    for size, mixing in ((4.7, 1.02), (4.9, 1.02), (4.7, 1.2), (4.7, np.nan)):
+        seen.append(told(size, mixing))
+    assert seen == [False, True, True, False]  # a tenth of 48 draws is 4.8
+
+
+def test_an_odd_number_of_draws(never):
+    model = fit(draws=25)
+    assert model.posterior_["prevalence"].shape[:2] == (2, 25)
+    assert np.isfinite(model.posterior_["prevalence"]).all()
+
+
+def test_interrupted_while_chains_are_made_longer(never, monkeypatch):
+    """What was drawn before is kept."""
+    plain = fit(thin=2)
+
+    calls, sample = [], recording.lengthened
+
+    def lengthened(sampling, settings, tell, most):
+        def interrupted(settings, states):
+            calls.append(settings.thin)
+            if len(calls) > 1:
+                raise KeyboardInterrupt
+            return sampling(settings, states)
+
+        return sample(interrupted, settings, tell, most)
+
+    monkeypatch.setattr(recording, "lengthened", lengthened)
+    with pytest.warns(RuntimeWarning, match="the 24 draws that each had before, 2 steps apart"):
+        kept = fit()
+    assert calls == [2, 4] and kept.posterior_.attrs["interrupted"]
+    assert kept.posterior_.attrs["thin"] == 2
+    np.testing.assert_array_equal(kept.posterior_["prevalence"], plain.posterior_["prevalence"])
+
+
+def test_a_checkpoint_has_the_longer_chains(never, tmp_path):
+    """A fit that ends while chains are made longer goes on where it was."""
+    expected = fit(thin=8)
+    model = DiSCSenseModel(2, checkpoint=str(tmp_path), **SHORT)
+    model.fit(DATA.counts, times=DATA.times)
+    np.testing.assert_allclose(
+        model.posterior_["prevalence"], expected.posterior_["prevalence"], rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("thin", ["all", 0, 1.5, None])
+def test_other_values_are_refused(thin):
+    with pytest.raises(ValueError, match="thin must be 'auto' or an integer >= 1, got"):
+        fit(thin=thin)
