@@ -49,7 +49,7 @@ _NOT_IN_FIT = (
     "part of the fit)"
 )
 
-_MAY_GO_ON = "(n_starts='auto' goes on where starts do not agree: from {} where all do, to {})"
+_MAY_GO_ON = "(what is 'auto' goes on where starts or draws do not agree: from {} to {})"
 
 
 @dataclass(frozen=True, repr=False, eq=False)

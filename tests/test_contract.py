@@ -264,7 +264,9 @@ def test_facts_keep_to_the_vocabulary(case, fitted):
     assert attrs["converged"] in (True, False, None)
     assert fitted.n_iter_ == max(1, attrs["n_iter"])
     if case.estimator.solver in CHAINS:
-        assert attrs["warmup"] == 24 and attrs["thin"] == case.estimator.thin
+        thin = case.estimator.thin
+        assert attrs["warmup"] == 24
+        assert attrs["thin"] in ((2, 4, 8) if thin == "auto" else (thin,))
         assert not attrs["max_rhat"] < 0.9  # NaN where nothing moves
         # the verdict is that of the R-hats, all of them
         if attrs["converged"]:

@@ -298,6 +298,9 @@ def test_searches_for_modes_that_go_on_have_a_range():
     least, most = cost.between
     assert 0 < least < cost.seconds < most < 20 * least
     assert {"starts", "exchanges", "modes"} <= {part.name for part in cost.parts}
-    assert "n_starts='auto' goes on where starts do not agree: from " in repr(cost)
-    fixed = model.set_params(n_starts=2).estimate_cost(X, times=TIMES)
+    assert "(what is 'auto' goes on where starts or draws do not agree: from " in repr(cost)
+    chains = model.set_params(n_starts=2).estimate_cost(X, times=TIMES).between
+    # of chains alone at most four times as long
+    assert chains is not None and 1 < chains[1] / chains[0] < 4
+    fixed = model.set_params(thin=2).estimate_cost(X, times=TIMES)
     assert fixed.between is None and "goes on" not in repr(fixed)

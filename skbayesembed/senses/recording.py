@@ -65,9 +65,6 @@ def footprint(estimator, training):
     work = _work(estimator, data, 8 * searched, 8 * size)
     n_draws = int(estimator.draws) * (estimator.chains if estimator.solver in CHAINS else 1)
     approximate = estimator.solver in APPROXIMATE
-    if estimator.solver in CHAINS and estimator.thin == "auto":
-        # half of the draws again, where chains are made longer
-        work += n_draws * 4 * size
     work += bytes_of_runs(training.vector_draws, n_draws * 8 * size, approximate)
     return Footprint(8 * size, _TRACE, 16 * size, work=work)
 

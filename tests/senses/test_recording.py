@@ -56,9 +56,10 @@ def test_what_is_said_of_chains_that_have_not_mixed():
     given = {"dims": {"prevalence": ("genre", "period", "sense")}}
     coords = {"genre": ["all"], "period": ["[0, 5)", "[5, 9)", "[9, 12]"], "sense": [0, 1]}
     posterior = Posterior({"prevalence": draws}, coords=coords, **given)
+    posterior.attrs["thin"] = 8
     mixing = np.ones((1, 3, 2))
     for largest, first, second in (
-        (1.08, "First raise warmup", "raise n_starts"),
+        (1.08, "First make chains longer (thin, which is 8, and", "raise n_starts"),
         (1.3, "first raise n_starts", "longer chains alone seldom help"),
     ):
         mixing[0, 1, 1] = largest
