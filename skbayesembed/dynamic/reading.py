@@ -320,7 +320,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             to be copied, or that there is too little text, without a number. The interval decides,
             not ``prob_increase``. By units the two agree up to Monte Carlo error (with
             ``prob=0.9``, a verdict needs a probability above 0.95 or below 0.05). The model's
-            intervals are of highest density and need not have equal tails.
+            intervals are of highest density and need not have equal tails. Tables and sentences say
+            "probably closer" if the probability of it is below 0.975 (:ref:`how_sure`, step 6).
 
             "Not decided" does not mean that nothing has changed: for the probability of a small
             change, `contrast` two answers of `similarity` with ``low=`` and ``high=``.

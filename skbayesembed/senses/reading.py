@@ -459,16 +459,18 @@ class SenseReadingMixin:
             ``fit`` was given units, also ``units``, their number in the two periods, and, for all
             units, ``seen_alike`` and ``seen``, the mean change in the units seen, each counted once
             or weighted by its snippets (NaN if a period (in a genre) has none); ``seen_interval``
-            (2,) of ``seen``, and ``seen_verdict``, which rests on that interval. If it differs from
-            the verdict on all units, ``sentence`` has both.
+            (2,) of ``seen``, ``seen_prob_increase``, and ``seen_verdict``, which rests on that
+            interval. If it differs from the verdict on all units, ``sentence`` has both.
 
             ``verdict``, if there is an interval, is ``"not mixed"`` if the chains have not mixed;
             ``"no data"`` if one of the periods has fewer than 10 snippets, or fewer than 3 units
             when the result is about other units than these, so that it is largely what the prior
             infers from other periods; else ``"rose"`` if the whole interval is above zero,
             ``"fell"`` if it is below, and ``"not decided"`` otherwise. ``sentence`` puts it in
-            words, to be copied. If zero is within two Monte Carlo errors of the end that decides,
-            the verdict depends on the draws, and ``sentence`` and a line below the table say so.
+            words, to be copied. Tables and sentences say "probably rose" or "probably fell" if the
+            probability of it is below 0.975 (:ref:`how_sure`, step 6). If zero is within two Monte
+            Carlo errors of the end that decides, the verdict depends on the draws, and ``sentence``
+            and a line below the table say so.
 
         Raises
         ------

@@ -121,6 +121,7 @@ def change_seen(estimator, draws, alike, at, genre, prob):
     found = {"seen_alike": float(change_of(alike).mean()), "seen": float(change.mean())}
     if len(change) > 1 and not np.isnan(found["seen"]):
         found["seen_interval"] = hdi_interval(change, prob=prob)
+        found["seen_prob_increase"] = float(np.mean(change > 0))
     return found
 
 
@@ -145,7 +146,8 @@ def on_change_seen(found):
     shown = f"{shown} ({100 * found.prob:g} % interval {low} to {high})"
     if verdict == "not decided":
         return f" In the snippets seen it is not decided: the change is {shown}."
-    return f" In the snippets seen it {verdict}: the change is {shown}."
+    of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
+    return f" In the snippets seen it {surely(of)}: the change is {shown}."
 
 
 def note_on_change_seen(estimator, found):
@@ -180,8 +182,7 @@ def sentence_on_change(found, sense, genre, periods, called=""):
     change = estimate(found, found.source, found.prob, "+")
     verdict = found.get("verdict")
     if verdict in ("rose", "fell"):
-        said = surely(found, verdict)
-        text = f"T{what[1:]} {said} from {start} to {end}: the change is {change}"
+        text = f"T{what[1:]} {surely(found)} from {start} to {end}: the change is {change}"
     elif verdict == "not decided":
         text = f"Whether {what} rose or fell from {start} to {end} is not decided: the change is "
         text += change

@@ -294,6 +294,7 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
             verdict=verdict, seen_verdict=seen_verdict, seen=-0.2, seen_alike=0.0, snippets=(30, 30)
         )
         change.update(seen_interval=np.array([-0.35, -0.09]), interval=np.array([-0.3, 0.1]))
+        change.seen_prob_increase = 0.01
         text = on_change_seen(change)
         whole = f" In the snippets seen {said}: the change is -0.20 (90 % interval -0.35 to -0.09)."
         assert text == (whole if said else "")
