@@ -65,6 +65,8 @@ class SenseReadingMixin:
     posterior_: Any
     periods_: Any
     units_: Any
+    # in reports
+    _rows_called = "snippets"
 
     def prevalence_interval(self, *, prob: float = 0.9, works: str = "all") -> np.ndarray:
         """Return highest density intervals of prevalences.

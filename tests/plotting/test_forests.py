@@ -369,3 +369,23 @@ def test_slopes_whose_intervals_are_too_narrow():
     assert said in " ".join(label.split())
     plain = regress(draws, walk[1, 0], names=["war", "law"])
     assert "narrow" not in plotting.ForestDisplay.from_result(plain).ax_.get_xlabel()
+
+
+@pytest.mark.parametrize(
+    ("standardize", "old", "said"),
+    [
+        (False, True, "per unit of the term"),
+        (True, False, "per standard deviation of the term 90 %"),
+        (True, True, "per standard deviation of the term, or unit if it has two values"),
+    ],
+)
+def test_the_axis_of_slopes_says_what_they_are_for(standardize, old, said):
+    """Terms with two values keep their unit."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=(40, 1))
+    table = regress(
+        rng.normal(size=(20, 40, 1)), rng.normal(size=40), covariates=age > 0 if old else age,
+        standardize=standardize, error="berkson",
+    )  # fmt: skip
+    label = " ".join(plotting.ForestDisplay.from_result(table).ax_.get_xlabel().split())
+    assert said in label
