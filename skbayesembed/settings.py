@@ -220,7 +220,9 @@ class OverSettings(Table):
         # distances are held against a threshold each, on a scale of its own
         if self.proba_of != "prob_exceeds":
             low, high = interval[:, 0].max(), interval[:, 1].min()
-            of = f"; all {n} intervals contain the values from {low:.3f} to {high:.3f}"
+            ends = dict.fromkeys((f"{low:.3f}", f"{high:.3f}"))
+            shared = "the value " if len(ends) == 1 else "the values from "
+            of = f"; all {n} intervals contain {shared}{' to '.join(ends)}"
             of = of if low <= high else f"; no value is in all {n} intervals"
             of = of if np.isfinite(interval).all() else ""
             lines.append(f"estimates from {mean.min():.3f} to {mean.max():.3f}{of}")

@@ -158,6 +158,7 @@ def test_signs_that_no_setting_decides_do_not_change():
     table = rows_with([0.01, -0.02, -0.01], [[-0.2, 0.2], [-0.3, 0.2], [-0.2, 0.1]])
     assert f"({signs})" in repr(table)
     assert "all 3 intervals contain the values from -0.200 to 0.100" in repr(table)
+    assert "contain the value 0.100)" in repr(rows_with([0.1] * 2, [[0.1, 0.1], [0.0, 0.2]]))
     apart = rows_with([0.01, -0.4], [[-0.2, 0.2], [-0.5, -0.3]])
     assert "(own: not decided): negative in 1)" in repr(apart)
     assert "no value is in all 2 intervals" in repr(apart)
