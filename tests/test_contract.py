@@ -121,7 +121,7 @@ def cases():
         )
     units = SENSES.times * 4 + np.arange(60) % 3
     of_works = covariates | {"units": units}
-    draws = ("prevalence", "works", "work_sd")
+    draws = ("prevalence", "unit_effects", "unit_sd")
     yield "senses-works", Case(clone(senses), SENSES.counts, draws, of_works, SENSES.counts)
     estimator = clone(senses).set_params(model="gasc")
     yield "senses-gasc", Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts)

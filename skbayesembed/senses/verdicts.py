@@ -66,26 +66,26 @@ def seen_in(estimator, at, genre):
     return found
 
 
-def few_data(n_snippets, n_units, works):
+def few_data(n_snippets, n_units, units):
     """Where there are next to no data of prevalences, of cells with so many snippets and units.
 
-    Units, None where none are known, matter where ``works``, as of `prevalence_info`, are others
+    Units, None where none are known, matter where ``units``, as of `prevalence_info`, are others
     than those seen.
     """
     few = np.asarray(n_snippets) < FEWEST_SNIPPETS
-    if n_units is None or works == "seen":
+    if n_units is None or units == "seen":
         return few
     return few | (np.asarray(n_units) < FEW_UNITS)
 
 
-def verdict_on_change(found, works, interval=None):
-    """What `prevalence_change` found, one of five short texts; ``works`` as there.
+def verdict_on_change(found, units, interval=None):
+    """What `prevalence_change` found, one of five short texts; ``units`` as there.
 
     ``interval`` is that of ``found`` unless another is given.
     """
     if found.source.split(", ")[0] == "unmixed":
         return "not mixed"
-    if np.any(few_data(found.snippets, found.get("units"), works)):
+    if np.any(few_data(found.snippets, found.get("units"), units)):
         return "no data"
     interval = found.interval if interval is None else interval
     return str(side_of_zero(interval, "rose", "fell"))
