@@ -42,7 +42,7 @@ def made(seed, kappa):
     size = abs(np.random.default_rng(seed).normal())
     sizes = {"n_periods": _PERIODS, "n_genres": _GENRES, "n_works": _WORKS}
     return make_senses(
-        _SNIPPETS, 60, _SENSES, work_sd=size, kappa_chi=2.5, kappa_phi=kappa, random_state=seed,
+        _SNIPPETS, 60, _SENSES, unit_sd=size, kappa_chi=2.5, kappa_phi=kappa, random_state=seed,
         **sizes,
     ), size  # fmt: skip
 
@@ -64,14 +64,14 @@ def simulated(options, item):
     truth, size = made(seed, item["kappa"])
     covariates = {"times": truth.times, "genres": truth.genres}
     works = {"units": truth.units}
-    out = {"work_sd": size}
+    out = {"unit_sd": size}
     single = np.zeros((_GENRES, _PERIODS), dtype=bool)
     seen = np.empty((_GENRES, _PERIODS, _SENSES))
     for g in range(_GENRES):
         for t in range(_PERIODS):
             units = truth.units[(truth.genres == g) & (truth.times == t)]
             single[g, t] = np.unique(units).size == 1
-            seen[g, t] = softmax(truth.phi[g, t] + truth.works[units], axis=1).mean(axis=0)
+            seen[g, t] = softmax(truth.phi[g, t] + truth.unit_effects[units], axis=1).mean(axis=0)
     new = np.random.default_rng([seed, 1]).normal(scale=size, size=truth.phi.shape)
     new = softmax(truth.phi + new, axis=2)
     of_fits = {
@@ -87,12 +87,12 @@ def simulated(options, item):
         out[f"{name} right"] = float((proba[:, order].argmax(axis=1) == truth.senses).mean())
         of = {"all": truth.prevalence}
         if name == "works":
-            bands = model.posterior_.hdi(names="work_sd", prob=0.95)
-            out["sd of works"] = bands["work_sd"].tolist()
+            bands = model.posterior_.hdi(names="unit_sd", prob=0.95)
+            out["sd of works"] = bands["unit_sd"].tolist()
         if name != "plain":
             of |= {"seen": seen, "new": new}
         for which, expected in of.items():
-            bands = model.prevalence_interval(prob=0.95, works=which)[order]
+            bands = model.prevalence_interval(prob=0.95, units=which)[order]
             low, high = np.moveaxis(bands, 0, 2).transpose(3, 0, 1, 2)
             inside = (expected >= low) & (expected <= high)
             out[f"{name} {which}"] = float(inside.mean())
@@ -122,7 +122,7 @@ def held_out(options, item):
             found += _bands(model, there, senses[test], order)
         out[name] = summary(found, options.least)
         if name == "works":
-            out["work_sd"] = float(model.posterior_.mean("work_sd"))
+            out["unit_sd"] = float(model.posterior_.mean("unit_sd"))
     return out
 
 
@@ -184,7 +184,7 @@ def _of_kappa(rows):
     head = ["95 % intervals of", "all cells", "cells of one work"]
     lines = [[name, mean(name), mean(f"{name} single")] for name in names]
     size = np.array([r["sd of works"] for r in rows])
-    truth = np.array([r["work_sd"] for r in rows])
+    truth = np.array([r["unit_sd"] for r in rows])
     held = np.mean((truth >= size[:, 0]) & (truth <= size[:, 1]))
     lines.append(["the deviation of works", f"{100 * held:.1f}", ""])
     seconds = np.mean([r["works cpu"] for r in rows])

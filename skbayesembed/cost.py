@@ -44,6 +44,7 @@ _WORTH_THREADS = 30.0
 # Seconds after which a trial says that it takes a while, and between lines that say where it is.
 _PATIENCE, _BETWEEN = 5.0, 20.0
 _FIRST_QUESTION = "first question"
+_COMPILED = "compiling by numba, once in an installation"
 _NOT_IN_FIT = (
     f"({_FIRST_QUESTION}: intervals by units are made once, when they are first asked for; not "
     "part of the fit)"
@@ -219,6 +220,7 @@ class _Told:
         self._note, self._at = note, "reading and counting"
         self._ended, self._begun = threading.Event(), time.monotonic()
         self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._compiling = Compiling()
 
     def at(self, step):
         """The trial is at this step from now on."""
@@ -229,14 +231,17 @@ class _Told:
             return
         note_user(self._note)
         while not self._ended.wait(_BETWEEN):
-            gone = time.monotonic() - self._begun
-            note_user(f"estimate of the cost, {gone:.0f} s so far: {self._at}")
+            gone, compiled = time.monotonic() - self._begun, self._compiling.cpu_seconds
+            of_it = f", of these {compiled:.0f} s of {_COMPILED}" if compiled >= 1.0 else ""
+            note_user(f"estimate of the cost, {gone:.0f} s so far{of_it}: {self._at}")
 
     def __enter__(self):
+        self._compiling.__enter__()
         self._thread.start()
         return self
 
     def __exit__(self, *raised):
+        self._compiling.__exit__(*raised)
         self._ended.set()
         self._thread.join()
 

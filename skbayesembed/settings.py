@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -20,14 +21,15 @@ from .common.checks import check_jobs
 from .common.trial import duration
 from .common.warnings import muted, note_user
 from .corpus.text import materialise
+from .posterior.deciding import surely
 from .posterior.tables import Column, Table, dashed
 
 # Entries of a sequence that are printed, and how answers are called that the prior would give.
 _MOST_ENTRIES, _NO_DATA = 3, "no data"
 # Entries that the line on intervals names.
 _FEW_ENTRIES = 4
-# Letters of a note that are printed.
-_NOTE = 60
+# Letters of a note that are printed, and what notes that are told once may differ by.
+_NOTE, _NUMBER = 160, re.compile(r"[\d.,]*\d")
 # Seconds from which on each setting that begins is told of.
 _PATIENCE = 20.0
 # Seconds from which on the first fit says how long the others take.
@@ -110,7 +112,6 @@ class OverSettings(Table):
         entries = (
             [Column("entry", self.entries, ("entry",), left=True)] if any(self.entries) else []
         )
-        notes = [note if len(note) <= _NOTE else note[:_NOTE] + " ..." for note in self.notes]
         head = "interval" if self.prob is None else f"{100 * self.prob:g} % interval"
         more = []
         if self.proba_of is not None:
@@ -118,10 +119,12 @@ class OverSettings(Table):
             proba = np.where(without, np.nan, self.proba)
             more = [Column(head_of, proba, (self.proba_of,), self._chances)]
         if any(self.verdicts):
-            shown = [verdict or "-" for verdict in self.verdicts]
+            shown = [verdict or "-" for verdict in self._surely()]
             more.append(Column("verdict", shown, ("verdict",), left=True))
-        if any(notes):
-            more.append(Column("note", notes, (), left=True))
+        marks = self._marks()
+        if marks:
+            shown = [f"({marks[_NUMBER.sub('', note)]})" if note else "" for note in self.notes]
+            more.append(Column("note", shown, (), left=True))
         return [
             Column("setting", self.settings, ("setting",), left=True),
             *entries,
@@ -129,6 +132,26 @@ class OverSettings(Table):
             Column(head, np.where(without[:, None], np.nan, self.interval), ends, left=True),
             *more,
         ]
+
+    def _surely(self):
+        """Verdicts in print, as those of answers are."""
+        found = {"interval": self.interval, "verdict": self.verdicts}
+        return surely(found | {self.proba_of: self.proba}).tolist()
+
+    def _marks(self):
+        """Numbers of notes, of those that differ by more than their figures."""
+        texts = dict.fromkeys(_NUMBER.sub("", note) for note in self.notes if note)
+        return {text: number for number, text in enumerate(texts, 1)}
+
+    def _marked(self):
+        """Each note once, with its number, a list of texts."""
+        lines = []
+        for text, number in self._marks().items():
+            alike = [note for note in self.notes if _NUMBER.sub("", note) == text]
+            shown = alike[0] if len(alike[0]) <= _NOTE else alike[0][:_NOTE] + " ..."
+            more = " [other figures in other rows]" if len(set(alike)) > 1 else ""
+            lines.append(f"({number}) {shown}{more}")
+        return lines
 
     def _series(self):
         names = list(dict.fromkeys(name for one in self.params for name in one))
@@ -157,6 +180,7 @@ class OverSettings(Table):
                 lines.append(
                     f"({name}no data in {of}: a dash, and left out of estimates and verdicts)"
                 )
+        lines += self._marked()
         if any(len(note) > _NOTE for note in self.notes):
             lines.append("(notes are cut: the attribute notes has them whole)")
         lines += [f"({failed} failed: see the notes)"] if failed else []
@@ -168,17 +192,37 @@ class OverSettings(Table):
         mean, interval = self.mean[rows], self.interval[rows]
         # distances are held against a threshold each, on a scale of its own
         if self.proba_of != "prob_exceeds":
-            shared = interval[:, 0].max() <= interval[:, 1].min()
-            of = f"; all {n} intervals share {'a' if shared else 'no'} value"
+            low, high = interval[:, 0].max(), interval[:, 1].min()
+            ends = dict.fromkeys((f"{low:.3f}", f"{high:.3f}"))
+            shared = "the value " if len(ends) == 1 else "the values from "
+            of = f"; all {n} intervals contain {shared}{' to '.join(ends)}"
+            of = of if low <= high else f"; no value is in all {n} intervals"
             of = of if np.isfinite(interval).all() else ""
             lines.append(f"estimates from {mean.min():.3f} to {mean.max():.3f}{of}")
         sign = np.sign(mean)
-        if self.proba_of in _SIGNED or np.unique(sign).size > 1:
+        if np.unique(sign).size > 1:
+            lines.append(self._signs(rows, sign))
+        elif self.proba_of in _SIGNED:
             lines.append(self._kept(rows, sign, "the sign"))
         verdicts = np.array([self.verdicts[row] for row in rows])
         if np.all(verdicts != ""):
             lines.append(self._kept(rows, verdicts, "the verdict {!r}"))
         return lines
+
+    def _signs(self, rows, sign):
+        """In how many of some rows which sign is decided, and whether it is in the own setting."""
+        interval, own = self.interval[rows], self.own[rows]
+        if not np.isfinite(interval).all():
+            return self._kept(rows, sign, "the sign")
+        side = np.where(interval[:, 0] > 0, 1, np.where(interval[:, 1] < 0, -1, 0))
+        n, plus, minus = rows.size, np.count_nonzero(side > 0), np.count_nonzero(side < 0)
+        if not side.any():
+            return f"the sign is not decided in any of the {n} settings: all intervals contain zero"
+        found = ("not decided", "positive", "negative")
+        mine = f" (own: {found[side[own][0]]})" if own.any() else ""
+        counts = zip(found[1:], (plus, minus), strict=True)
+        both = ", ".join(f"{called} in {k}" for called, k in counts if k)
+        return f"the sign is decided in {plus + minus} of {n} settings{mine}: {both}"
 
     def _kept(self, rows, values, called):
         """In how many of some rows a value is another than with the estimator's own setting.

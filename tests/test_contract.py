@@ -121,7 +121,7 @@ def cases():
         )
     units = SENSES.times * 4 + np.arange(60) % 3
     of_works = covariates | {"units": units}
-    draws = ("prevalence", "works", "work_sd")
+    draws = ("prevalence", "unit_effects", "unit_sd")
     yield "senses-works", Case(clone(senses), SENSES.counts, draws, of_works, SENSES.counts)
     estimator = clone(senses).set_params(model="gasc")
     yield "senses-gasc", Case(estimator, SENSES.counts, ("prevalence",), covariates, SENSES.counts)
@@ -294,7 +294,8 @@ def test_reports_have_the_same_rows(case, fitted):
     warned = attrs["warnings"]
     assert report.find("warnings of the fit") == (warned or "none")
     assert ("not mixed" in warned) <= (attrs["converged"] is False)
-    for item, name in (("documents", "n_documents"), ("tokens of these words", "n_tokens")):
+    rows = "snippets" if isinstance(case.estimator, DiSCSenseModel) else "documents"
+    for item, name in ((rows, "n_documents"), ("tokens of these words", "n_tokens")):
         assert report.find(item) == (f"{attrs[name]:g}" if name in attrs else "not known")
     assert report["value"].tolist() == report.values and all(report.values)
 

@@ -204,6 +204,17 @@ def test_a_trial_that_takes_long_says_so(monkeypatch, capsys):
     assert " s so far: " in told
 
 
+def test_a_trial_says_how_much_of_it_was_compiling(monkeypatch, capsys):
+    monkeypatch.setattr(skbayesembed.cost, "_PATIENCE", 0.0)
+    monkeypatch.setattr(skbayesembed.cost, "_BETWEEN", 1e-3)
+    for seconds in (0.0, 31.2):
+        with skbayesembed.cost._Told("a note") as told:
+            told._compiling.cpu_seconds = seconds
+            time.sleep(0.05)
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert (" s so far, of these 31 s of compiling by numba" in last) == (seconds > 0)
+
+
 def test_a_given_generator_is_not_advanced():
     state = np.random.RandomState(3)
     BayesianSGNS(2, solver="map", min_count=1, random_state=state).estimate_cost(X)

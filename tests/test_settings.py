@@ -102,11 +102,16 @@ def test_answers_of_several_entries_and_numbers():
         (
             [2, 3, 7, 9],
             True,
-            ["the sign changes in 3 of the 4 other settings",
+            ["the sign is decided in 3 of 5 settings (own: positive): positive in 2, negative in 1",
              "the verdict 'larger' changes in 3 of the 4 other settings"],
         ),
-        ([2, 3, 5, 7], True, ["changes in 2 of the 3 other", "'larger' changes in 3 of the 3"]),
-        ([2, 3, 7], False, ["the sign changes in 1 of 3 settings", "verdict 'smaller' changes in"]),
+        (
+            [2, 3, 5, 7],
+            True,
+            ["decided in 3 of 4 settings (own: positive): positive in 2",
+             "'larger' changes in 3 of the 3"],
+        ),
+        ([2, 3, 7], False, ["decided in 2 of 3 settings: positive in 1", "'smaller' changes in"]),
         ([4], True, ["the sign is the same in all 2", "verdict 'larger' is the same in all 2"]),
     ],
 )  # fmt: skip
@@ -135,6 +140,52 @@ def test_signs_and_verdicts_are_held_against_the_own_setting(grid, own, lines, m
     assert f"(no data in 1 of {rest + 1} settings: a dash, and left out" in without
     kept = table.mean[[one["window"] != grid[0] for one in table.params]]
     assert (f"from {kept.min():.3f} to {kept.max():.3f}" in without) == (rest > 1)
+
+
+def rows_with(mean, interval, **changes):
+    """A table of given estimates, the first the estimator's own."""
+    n, blank = len(mean), [""] * len(mean)
+    about = dict(
+        params=[{"window": i} for i in range(n)], entries=blank, mean=np.array(mean),
+        interval=np.array(interval), own=np.arange(n) == 0, proba=np.full(n, np.nan),
+        verdicts=blank, notes=blank, title=None, prob=0.9, proba_of="prob_increase",
+    )  # fmt: skip
+    return OverSettings(**about | changes)
+
+
+def test_signs_that_no_setting_decides_do_not_change():
+    signs = "the sign is not decided in any of the 3 settings: all intervals contain zero"
+    table = rows_with([0.01, -0.02, -0.01], [[-0.2, 0.2], [-0.3, 0.2], [-0.2, 0.1]])
+    assert f"({signs})" in repr(table)
+    assert "all 3 intervals contain the values from -0.200 to 0.100" in repr(table)
+    assert "contain the value 0.100)" in repr(rows_with([0.1] * 2, [[0.1, 0.1], [0.0, 0.2]]))
+    apart = rows_with([0.01, -0.4], [[-0.2, 0.2], [-0.5, -0.3]])
+    assert "(own: not decided): negative in 1)" in repr(apart)
+    assert "no value is in all 2 intervals" in repr(apart)
+    # points have no interval that could hold zero
+    points = rows_with([0.1, -0.1], np.full((2, 2), np.nan))
+    assert "the sign changes in 1 of the 1 other settings" in repr(points)
+
+
+def test_verdicts_that_are_only_probable_say_so():
+    ends, proba = [[0.01, 0.3], [0.1, 0.3]], np.array([0.96, 0.99])
+    table = rows_with([0.1, 0.2], ends, verdicts=["closer"] * 2, proba=proba)
+    first, second = repr(table).splitlines()[1:3]
+    assert first.endswith("probably closer") and second.endswith(" 0.99  closer")
+    assert "the verdict 'closer' is the same in all 2" in repr(table)
+
+
+def test_each_note_is_told_once_below_the_table():
+    notes = ["", "R-hat is 1.21: take more", "R-hat is 1.4: take more", "ValueError: no"]
+    table = rows_with([0.1] * 4, [[0.0, 0.3]] * 4, notes=notes)
+    header, *rows = repr(table).splitlines()[:5]
+    at = header.index("note")
+    assert [row[at:] for row in rows] == ["", "(1)", "(1)", "(2)"]
+    assert "\n(1) R-hat is 1.21: take more [other figures in other rows]\n(2) ValueError" in repr(
+        table
+    )
+    pytest.importorskip("pandas")
+    assert table.to_frame()["note"].tolist() == notes
 
 
 def test_sequences_are_told_apart():

@@ -12,7 +12,7 @@ model = DynamicSGNS(
     10, bins=range(1790, 2031, 40), max_features=500, stop_words="english",
     random_state=0,
 )
-model.fit(addresses.data, times=addresses.year)
+model.fit(addresses.data, times=addresses.year, units=addresses.president)
 
 print(model.similarity_change("peace", "freedom", 1800, 2000))
 DriftDisplay.from_estimator(model, "peace", "freedom", "war")
@@ -32,7 +32,7 @@ from skbayesembed import over_settings
 grid = [{"diffusion": [1e-4, 1e-2]}, {"n_components": [20]}]
 print(over_settings(
     model, addresses.data, lambda fitted: fitted.similarity_change("peace", "freedom", 1800, 2000),
-    grid, own="fitted", times=addresses.year,
+    grid, own="fitted", times=addresses.year, units=addresses.president,
 ))
 # %% threshold
 from sklearn.utils import Bunch
@@ -40,7 +40,7 @@ from sklearn.utils import Bunch
 
 def moved(fitted):
     """Whether some words have drifted."""
-    words = ["peace", "high", "energy"]
+    words = ["peace", "union", "energy"]
     found = [fitted.drift(word, 1800, 2000) for word in words]
     names = ("mean", "interval", "prob_exceeds", "verdict")
     return Bunch(terms=words, prob=0.9, **{name: [one[name] for one in found] for name in names})
@@ -48,7 +48,7 @@ def moved(fitted):
 
 print(over_settings(
     model, addresses.data, moved, {"diffusion": [1e-4, 1e-2]}, own="fitted",
-    times=addresses.year,
+    times=addresses.year, units=addresses.president,
 ))
 # %% scores
 import numpy as np
@@ -62,12 +62,12 @@ for diffusion in (1e-4, 1e-3, 1e-2):
     print(diffusion, round(other.score(texts[held_out], times=years[held_out]), 5))
 # %% solvers
 def both(fitted):
-    """The same question, by documents and by the model alone."""
+    """The same question, by units and by the model alone."""
     found = {
-        sampled: fitted.set_params(uncertainty=sampled).similarity_change(
+        called: fitted.set_params(uncertainty=sampled).similarity_change(
             "peace", "freedom", 1800, 2000
         )
-        for sampled in ("documents", "model")
+        for called, sampled in (("units", "documents"), ("model", "model"))
     }
     return Bunch(
         terms=list(found),
@@ -82,6 +82,8 @@ smaller = DynamicSGNS(
     draws=200, warmup=200, chains=2, random_state=0,
 )
 grid = {"solver": ["vi", "map", "laplace", "gibbs"]}
-table = over_settings(smaller, addresses.data, both, grid, times=addresses.year)
+table = over_settings(
+    smaller, addresses.data, both, grid, times=addresses.year, units=addresses.president
+)
 print(table)
 # %% end

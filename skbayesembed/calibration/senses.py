@@ -100,7 +100,7 @@ class Senses:
         )  # fmt: skip
         names += ("log kappa_phi",) if self._model_prior.learns else ()
         names += ("log tau",) if self.kind == "interaction" else ()
-        names += ("log work_sd", "spread of the first work") if self.n_works else ()
+        names += ("log unit_sd", "spread of the first work") if self.n_works else ()
         return (*names, "log likelihood")
 
     @property
@@ -124,9 +124,9 @@ class Senses:
         """Logits of prevalence ``phi`` and of words ``psi``, and what these are made of."""
         out = self._prior_of_logits(n, rng)
         if self.n_works:
-            size = np.abs(self._prior.work_scale * rng.normal(size=n))
+            size = np.abs(self._prior.unit_scale * rng.normal(size=n))
             works = size[:, None, None] * rng.normal(size=(n, self.n_works, _SENSES))
-            out |= {"work_sd": size, "works": works}
+            out |= {"unit_sd": size, "unit_effects": works}
         return out
 
     def _prior_of_logits(self, n, rng):
@@ -173,7 +173,7 @@ class Senses:
         genres, periods = np.divmod(np.arange(self.n_snippets) % (self._genres * _PERIODS), 2)
         units, logits = self._units(genres * _PERIODS + periods), arrays["phi"][genres, periods]
         if units is not None:
-            logits = logits + arrays["works"][units]
+            logits = logits + arrays["unit_effects"][units]
         prevalence, words = softmax(logits, axis=1), softmax(arrays["psi"], axis=2)
         senses = draw_categories(prevalence, np.arange(self.n_snippets), rng)
         lengths = rng.binomial(_WINDOW, _SHARE, self.n_snippets)
@@ -206,9 +206,9 @@ class Senses:
             seen.append(arrays["log_tau"].reshape(len(prevalence)))
         logits = arrays["phi"][:, data.genres, data.periods]
         if self.n_works:
-            logits = logits + arrays["works"][:, data.units]
-            first = softmax(arrays["phi"][:, 0, 0] + arrays["works"][:, 0], axis=1)
-            seen += [np.log(arrays["work_sd"].reshape(len(prevalence))), (first**2).sum(axis=1)]
+            logits = logits + arrays["unit_effects"][:, data.units]
+            first = softmax(arrays["phi"][:, 0, 0] + arrays["unit_effects"][:, 0], axis=1)
+            seen += [np.log(arrays["unit_sd"].reshape(len(prevalence))), (first**2).sum(axis=1)]
         of_snippets = np.einsum("dv,nkdv->ndk", data.counts, log_words[:, :, data.periods])
         of_snippets += log_softmax(logits, axis=2)
         return np.column_stack([*seen, logsumexp(of_snippets, axis=2).sum(axis=1)])
@@ -271,8 +271,8 @@ class Senses:
 
         def placed(arrays, data):
             model = SenseModel(snippets(data), _SENSES, prior)
-            given = {k: a for k, a in arrays.items() if k not in ("kappa_phi", "work_sd")}
-            for name in ("kappa_phi", "work_sd"):
+            given = {k: a for k, a in arrays.items() if k not in ("kappa_phi", "unit_sd")}
+            for name in ("kappa_phi", "unit_sd"):
                 if name in arrays:
                     given[f"log_{name}"] = float(np.log(arrays[name]))
             turn = np.eye(0)
@@ -326,10 +326,10 @@ class Senses:
         return np.linalg.lstsq(*pair, rcond=None)[0]
 
     def _moved(self, model, arrays, turn):
-        learned = ("log_kappa_phi", "log_work_sd")
+        learned = ("log_kappa_phi", "log_unit_sd")
         out = {name: values for name, values in arrays.items() if name not in learned}
         out["psi"] = model.word_logits(arrays)
-        for name in ("kappa_phi", "work_sd"):
+        for name in ("kappa_phi", "unit_sd"):
             if f"log_{name}" in arrays:
                 out[name] = np.exp(np.array(arrays[f"log_{name}"]))
         if self.kind == "edisc":

@@ -40,8 +40,8 @@ def make_senses(
     vectors: ArrayLike | None = None,
     n_dims: int = 10,
     kappa_sigma: float = 0.25,
-    work_sd: float = 0.0,
-    n_works: int | None = None,
+    unit_sd: float = 0.0,
+    n_units: int | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
     """Simulate snippets of a target word whose senses change over time and genre.
@@ -104,13 +104,13 @@ def make_senses(
         Dimension of the vectors, if they are not given.
     kappa_sigma : float, default=0.25
         Variance of sigma ("edisc").
-    work_sd : float, default=0.0
-        Standard deviation of the effects of works on the prevalence logits of their snippets.
-    n_works : int or None, default=None
-        Number of works, at least the number of cells (pairs of a period and a genre). By default
-        twice as many as cells if ``work_sd`` is above 0, and otherwise none. Each work belongs to
+    unit_sd : float, default=0.0
+        Standard deviation of the effects of units on the prevalence logits of their snippets.
+    n_units : int or None, default=None
+        Number of units, at least the number of cells (pairs of a period and a genre). By default
+        twice as many as cells if ``unit_sd`` is above 0, and otherwise none. Each unit belongs to
         one cell. Every cell has at least one; the others are assigned to cells at random, as are
-        the snippets of a cell to its works.
+        the snippets of a cell to its units.
     random_state : int, RandomState instance or None, default=None
         An int gives the same data every time; the truth is then also the same for all numbers and
         lengths of snippets.
@@ -125,8 +125,8 @@ def make_senses(
         times, genres, senses : ndarray of shape (n_snippets,), dtype int64
             Period, genre and true sense of each snippet, counted from 0, sorted by period.
         prevalence : ndarray of shape (n_genres, n_periods, n_senses)
-            True probabilities of the senses, softmax of phi over senses; with works, the mean of
-            softmax(phi + u) over the population of works.
+            True probabilities of the senses, softmax of phi over senses; with units, the mean of
+            softmax(phi + u) over the population of units.
         word_proba : ndarray of shape (n_senses, n_periods, n_words)
             True probabilities of the words, softmax of psi over words.
         phi, psi : ndarray
@@ -141,14 +141,14 @@ def make_senses(
         kappa_phi : float
             The variance that was given or drawn.
         units : ndarray of shape (n_snippets,), dtype int64
-            Work of each snippet, if there are works.
-        works : ndarray of shape (n_works, n_senses)
-            Effects u of the works on the logits.
+            Unit of each snippet, if there are units.
+        unit_effects : ndarray of shape (n_units, n_senses)
+            Effects u of the units on the logits.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, genres are requested for "scan", there are fewer works than
+        If a parameter is out of range, genres are requested for "scan", there are fewer units than
         cells, or vectors are not one for each word, or all equal.
 
     Notes
@@ -179,12 +179,12 @@ def make_senses(
         alpha_phi=alpha_phi, alpha_theta=alpha_theta, kappa_theta=kappa_theta,
         kappa_chi=kappa_chi, kappa_psi=kappa_psi, first_phi=first_phi, first_psi=first_psi,
         interaction=interaction, kappa_interaction=kappa_interaction, n_dims=n_dims,
-        kappa_sigma=kappa_sigma, work_sd=work_sd,
+        kappa_sigma=kappa_sigma, unit_sd=unit_sd,
     )  # fmt: skip
-    n_works = _number_of_works(n_works, work_sd, n_periods * n_genres)
+    n_units = _number_of_units(n_units, unit_sd, n_periods * n_genres)
     _check_sizes(n_words, n_senses, n_periods, n_genres, n_snippets * float(mean_length))
     streams = generators(seed_sequence(random_state), 7)
-    kappa_rng, phi_rng, psi_rng, xi_rng, senses_rng, words_rng, works_rng = streams
+    kappa_rng, phi_rng, psi_rng, xi_rng, senses_rng, words_rng, units_rng = streams
     kappa_phi = _draw_kappa(kappa_phi, kappa_rng)
 
     shape = (n_genres, n_periods, n_senses)
@@ -217,10 +217,10 @@ def make_senses(
     cells = np.arange(n_snippets) * (n_periods * n_genres) // n_snippets
     times, genres = np.divmod(cells, n_genres)
     by_row, rows = prevalence.reshape(-1, n_senses), genres * n_periods + times
-    if n_works:
-        units, effects = _draw_works(cells, n_works, (n_senses, work_sd), works_rng)
-        truth.update(units=units, works=effects)
-        prevalence = mean_softmax(phi, work_sd)
+    if n_units:
+        units, effects = _draw_units(cells, n_units, (n_senses, unit_sd), units_rng)
+        truth.update(units=units, unit_effects=effects)
+        prevalence = mean_softmax(phi, unit_sd)
         by_row, rows = softmax(phi[genres, times] + effects[units], axis=1), np.arange(n_snippets)
     senses = draw_categories(by_row, rows, senses_rng)
     lengths = words_rng.binomial(window, mean_length / window, size=n_snippets)
@@ -259,7 +259,7 @@ def _check(**given):
         if given[name] >= 1:
             raise ValueError(f"{name} must be a number > -1 and < 1, got {given[name]!r}.")
     kappas = (
-        "kappa_theta", "kappa_chi", "kappa_psi", "kappa_interaction", "kappa_sigma", "work_sd",
+        "kappa_theta", "kappa_chi", "kappa_psi", "kappa_interaction", "kappa_sigma", "unit_sd",
     )  # fmt: skip
     for name in (*kappas, "first_phi", "first_psi"):
         check_real(name, given[name], 0, strict=False)
@@ -274,29 +274,29 @@ def _check_sizes(n_words, n_senses, n_periods, n_genres, n_tokens):
     check_size(48 * n_tokens, "Tokens", ("n_snippets", "mean_length"))
 
 
-def _number_of_works(n_works, work_sd, n_cells):
-    """How many works there are; 0 where snippets have none."""
-    if n_works is None:
-        return 2 * n_cells if work_sd > 0 else 0
-    check_integer("n_works", n_works, 1, "None or ")
-    if n_works < n_cells:
+def _number_of_units(n_units, unit_sd, n_cells):
+    """How many units there are; 0 where snippets have none."""
+    if n_units is None:
+        return 2 * n_cells if unit_sd > 0 else 0
+    check_integer("n_units", n_units, 1, "None or ")
+    if n_units < n_cells:
         raise ValueError(
-            f"n_works must be at least the number of cells, n_periods * n_genres = {n_cells}, of "
-            f"which each has a work, got {n_works}."
+            f"n_units must be at least the number of cells, n_periods * n_genres = {n_cells}, of "
+            f"which each has a unit, got {n_units}."
         )
-    return n_works
+    return n_units
 
 
-def _draw_works(cells, n_works, prior, rng):
-    """Work of each snippet, and effects (n_works, n_senses) with a deviation."""
-    n_senses, work_sd = prior
+def _draw_units(cells, n_units, prior, rng):
+    """Unit of each snippet, and effects (n_units, n_senses) with a deviation."""
+    n_senses, unit_sd = prior
     n_cells = cells[-1] + 1
-    cell = np.concatenate([np.arange(n_cells), rng.integers(n_cells, size=n_works - n_cells)])
+    cell = np.concatenate([np.arange(n_cells), rng.integers(n_cells, size=n_units - n_cells)])
     units = np.empty(cells.size, dtype=np.int64)
     for c in range(n_cells):
         mine, here = np.flatnonzero(cell == c), cells == c
         units[here] = rng.choice(mine, size=here.sum(), p=rng.dirichlet(np.ones(mine.size)))
-    return units, rng.normal(scale=work_sd, size=(n_works, n_senses))
+    return units, rng.normal(scale=unit_sd, size=(n_units, n_senses))
 
 
 def _vectors(vectors, shape, rng):

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.utils import Bunch
 
 from ..common.checks import check_bool, check_forms, check_integer
 from ..corpus.periods import check_times
@@ -24,6 +23,7 @@ from ..corpus.text import (
     restrict,
 )
 from ..corpus.units import check_none_missing
+from .snippet_table import Snippets
 
 # Where a sentence ends: a mark, closing quotes or brackets and a blank; or an empty line.
 _END = re.compile(r"[.!?\u2026][\"'\u2019\u201d)\]]*\s+|\n\s*\n")
@@ -43,7 +43,7 @@ def extract_snippets(
     analyzer: str | Analyzer = "word",
     lowercase: bool = True,
     token_pattern: str = r"(?u)\b\w\w+\b",
-) -> Bunch:
+) -> Snippets:
     r"""Extract the snippets around a target word from a corpus.
 
     Every occurrence of the target makes one snippet: the ``window / 2`` tokens before it and the
@@ -86,8 +86,9 @@ def extract_snippets(
 
     Returns
     -------
-    bunch : :class:`~sklearn.utils.Bunch`
-        Dictionary-like, with the attributes
+    bunch : Snippets
+        Dictionary-like (a :class:`~sklearn.utils.Bunch`). It prints as a short table, and
+        ``to_frame()`` makes a DataFrame of it. It has the attributes
 
         counts : csr_array of shape (n_snippets, n_words)
             How often each word occurs in each snippet; rows may be empty.
@@ -189,7 +190,7 @@ def extract_snippets(
     positions = centres - corpus.offsets[document]
     pattern = token_pattern if texts and not callable(analyzer) else None
     passages, sentences = _quotations(corpus, documents, document, positions, half, pattern, lower)
-    return Bunch(
+    return Snippets(
         counts=document_counts(kept.ids, kept.offsets, len(kept.words)),
         words=kept.words,
         snippets=_joined(kept),

@@ -165,8 +165,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
 
     def similarity(
         self,
-        a: str | int,
-        b: str | int,
+        a: Any,
+        b: Any,
         *,
         periods: ArrayLike | None = None,
         prob: float = 0.9,
@@ -175,8 +175,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
 
         Parameters
         ----------
-        a, b : str or int
-            Words, or their indices.
+        a, b : str, int, list of either, or Axis
+            As in `BayesianSGNS.similarity`.
         periods : list of times or labels of periods, optional
             Any time in a period names it. All periods by default.
         prob : float, default=0.9
@@ -283,14 +283,14 @@ class DynamicReadingMixin(DynamicAskingMixin):
         return self._with_little(found, lacks)
 
     def similarity_change(
-        self, a: str | int, b: str | int, start: Any = None, end: Any = None, *, prob: float = 0.9
+        self, a: Any, b: Any, start: Any = None, end: Any = None, *, prob: float = 0.9
     ) -> Answer:
         """Posterior of the change of two words' cosine from one period to another.
 
         Parameters
         ----------
-        a, b : str or int
-            Words, or their indices.
+        a, b : str, int, list of either, or Axis
+            As in `BayesianSGNS.similarity`.
         start, end : times or labels of periods, optional
             Any time in a period names it. The first and the last period by default.
         prob : float, default=0.9
@@ -320,7 +320,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             to be copied, or that there is too little text, without a number. The interval decides,
             not ``prob_increase``. By units the two agree up to Monte Carlo error (with
             ``prob=0.9``, a verdict needs a probability above 0.95 or below 0.05). The model's
-            intervals are of highest density and need not have equal tails.
+            intervals are of highest density and need not have equal tails. Tables and sentences say
+            "probably closer" if the probability of it is below 0.975 (:ref:`how_sure`, step 6).
 
             "Not decided" does not mean that nothing has changed: for the probability of a small
             change, `contrast` two answers of `similarity` with ``low=`` and ``high=``.
@@ -530,14 +531,12 @@ class DynamicReadingMixin(DynamicAskingMixin):
         at = find_two(self.periods_, start, end)
         return most_changed(self, n, at, distance, threshold, min_pairs, prob)
 
-    def most_similar(
-        self, word: str | int, n: int = 10, *, period: Any, prob: float = 0.9
-    ) -> Neighbours:
+    def most_similar(self, word: Any, n: int = 10, *, period: Any, prob: float = 0.9) -> Neighbours:
         """Find the words nearest to a word in a period, with intervals.
 
         Parameters
         ----------
-        word : str or int
+        word : str, int, list of either, or Axis
         n : int, default=10
             Number of neighbours.
         period : time or label of a period

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..posterior.deciding import note_on_draws, said_of_draws
-from ..posterior.sentences import ended, estimate, side_of_zero
+from ..posterior.deciding import note_on_draws, only_probable, said_of_draws
+from ..posterior.sentences import chance, ended, estimate, side_of_zero
 from .predict import diffusion_draws
 
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
@@ -14,19 +14,22 @@ LEAST_KNOWN = 0.1
 _TOO_FEW = "There are too few data"
 # What verdicts of `drift` are in a sentence; where there are no data it is another one.
 _OF_DRIFT = {
-    "drifted": "It has drifted by more than the threshold: the whole interval is above it",
-    "no drift": "No drift beyond the threshold: the whole interval is below it",
+    "drifted": "It has {probably}drifted by more than the threshold ({proba}): the whole interval "
+    "is above it",
+    "no drift": "It has {probably}not drifted beyond the threshold ({proba}): the whole interval "
+    "is below it",
     "not decided": "Whether it has drifted by more than the threshold is not decided",
     "not known": f"{_TOO_FEW} in these periods to say whether the word has changed",
 }
+_BELOW = ("no drift", "apart")
 _NEED_NONE = (
     "The verdict depends on the threshold; self_similarity, and similarity_change with another "
     "word, need none."
 )
 # Those of `similarity_change`.
 _OF_CHANGE = {
-    "closer": "They drew closer: the whole interval is above zero",
-    "apart": "They drew apart: the whole interval is below zero",
+    "closer": "They {probably}drew closer ({proba}): the whole interval is above zero",
+    "apart": "They {probably}drew apart ({proba}): the whole interval is below zero",
     "not decided": "Whether they drew closer or apart is not decided: the interval holds zero",
 }
 
@@ -203,12 +206,23 @@ def _counted(n, what):
     return f"{n:,.0f} {what}{'' if n == 1 else 's'}"
 
 
+def _told(found, said):
+    """The verdict in words; empty where there is none."""
+    verdict = found.get("verdict", "")
+    if verdict not in said:
+        return ""
+    above = found.get("prob_exceeds", found.get("prob_increase", np.nan))
+    probably = "probably " if only_probable(found, found.get("threshold", 0.0)) else ""
+    proba = chance(1.0 - above if verdict in _BELOW else above)
+    return said[verdict].format(probably=probably, proba=proba)
+
+
 def _ended(text, found, said, periods):
     """A sentence and what its verdict says, with the pairs where they are few.
 
     And what the answer rests on besides the text.
     """
-    verdict = said.get(found.get("verdict", ""), "")
+    verdict = _told(found, said)
     if verdict.startswith(_TOO_FEW):
         verdict += f": {_pairs(found, periods)}"
     else:

@@ -197,12 +197,14 @@ class ChainsDisplay(Display):
         >>> matplotlib.use("Agg")
         >>> from skbayesembed.datasets import make_topics
         >>> from skbayesembed import GaussianLDA
-        >>> from skbayesembed.plotting import RankDisplay
+        >>> from skbayesembed.plotting import RankDisplay, TraceDisplay
         >>> data = make_topics(40, 30, 2, n_dims=2, separation=4.0, random_state=0)
         >>> model = GaussianLDA(2, embedding=data.vectors, draws=80, random_state=0)
-        >>> display = RankDisplay.from_estimator(model.fit(data.counts), ["mean"], n=2)
-        >>> len(display.axes_)
-        2
+        >>> model = model.fit(data.counts)
+        >>> traces = TraceDisplay.from_estimator(model, ["mean"], n=2)
+        >>> ranks = RankDisplay.from_estimator(model, ["mean"], n=2)
+        >>> len(traces.axes_), len(ranks.axes_)
+        (2, 2)
         """
         check_is_fitted(estimator, "posterior_")
         if pairs is None:
@@ -244,10 +246,11 @@ class ChainsDisplay(Display):
         >>> import numpy as np
         >>> from skbayesembed import Posterior
         >>> posterior = Posterior({"x": np.random.default_rng(0).normal(size=(2, 100))})
-        >>> from skbayesembed.plotting import TraceDisplay
-        >>> display = TraceDisplay.from_posterior(posterior, ["x"])
-        >>> len(display.lines_[0])
-        2
+        >>> from skbayesembed.plotting import RankDisplay, TraceDisplay
+        >>> traces = TraceDisplay.from_posterior(posterior, ["x"])
+        >>> ranks = RankDisplay.from_posterior(posterior, ["x"])
+        >>> len(traces.lines_[0]), len(ranks.steps_[0])
+        (2, 2)
         """
         can(posterior, "rhat", cls.__name__)
         check_integer("n", n, 1)

@@ -149,13 +149,21 @@ def _topic_sizes(table):
     return Rows(labels, table.share, interval, "share of tokens", None, **about)
 
 
+def _per(table):
+    """What the slopes of a regression are for; terms with two values keep their unit."""
+    kept = np.asarray(table.scale) == 1.0
+    if not table.standardized or kept.all():
+        return "per unit of the term"
+    more = ", or unit if it has two values" if kept.any() else ""
+    return f"per standard deviation of the term{more}"
+
+
 def _regression(table):
-    per = "standard deviation" if table.standardized else "unit"
     return Rows(
         list(table.terms),
         table.mean,
         table.interval,
-        f"slope of {table.outcome}, per {per} of the term",
+        f"slope of {table.outcome}, {_per(table)}",
         None,
         [("p", p_values(table.p_value))],
         0.0,

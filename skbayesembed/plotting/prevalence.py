@@ -82,7 +82,7 @@ class PrevalenceDisplay(Display):
         senses: Sequence[int] | None = None,
         names: Sequence[str] | None = None,
         prob: float = 0.9,
-        works: str = "all",
+        units: str = "all",
         ax: Any = None,
     ) -> Self:
         """Show the prevalences of senses.
@@ -99,7 +99,7 @@ class PrevalenceDisplay(Display):
             Names of the senses; by default, words that distinguish them from each other.
         prob : float, default=0.9
             Probability of the bands, in each period.
-        works : {"all", "seen", "new"}, default="all"
+        units : {"all", "seen", "new"}, default="all"
             As in ``prevalence_info``.
         ax : matplotlib.axes.Axes or list of Axes, optional
             One for each genre; new axes by default.
@@ -127,7 +127,7 @@ class PrevalenceDisplay(Display):
         ['shore', 'bank']
         """
         can(estimator, "prevalence_info", cls.__name__)
-        table = estimator.prevalence_info(prob=prob, works=works)
+        table = estimator.prevalence_info(prob=prob, units=units)
         if names is None:
             words = estimator.sense_words(_WORDS, rank="relevant").words
             names = [f"{k}: {_called(row)}" for k, row in enumerate(words)]

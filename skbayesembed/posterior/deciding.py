@@ -1,4 +1,4 @@
-"""Whether a verdict on an interval hangs on the draws that its ends were found by."""
+"""How sure a verdict on an interval is: by its probability, and by the draws of its ends."""
 
 from __future__ import annotations
 
@@ -15,8 +15,14 @@ _INDEPENDENT = ("vi", "laplace")
 MOST_ERRORS = 200
 # So many errors from what decides, an end may be on its other side with other draws.
 _ERRORS = 2.0
-# Verdicts that no end decides.
+# Verdicts that no end decides, and those that are on no side.
 _OF_NO_END = ("no data", "not mixed")
+_OF_NO_SIDE = ("", "not decided", "not known", *_OF_NO_END)
+# From this probability of its side on, that of a 95 % interval, a verdict is told as it is; with
+# less a "probably" stands before it.
+SURE = 0.975
+# Entries with the probability of what is above zero, or above a threshold.
+_SIDES = ("prob_increase", "prob_positive", "prob_exceeds")
 _HANGS = "the verdict may change with other draws: {} is within two Monte Carlo errors of an end"
 
 
@@ -100,6 +106,48 @@ def said_of_draws(found: Mapping[str, Any], value: float = 0.0, what: str = "zer
     return f". T{_HANGS[1:].format(what)}" if hangs_on_draws(found, value) else ""
 
 
-def surely(found: Mapping[str, Any], verdict: str, value: float = 0.0) -> str:
-    """A verdict in a sentence, where it hangs on the draws with a "probably" before it."""
-    return f"probably {verdict}" if hangs_on_draws(found, value) else verdict
+def only_probable(found: Mapping[str, Any], value: float = 0.0) -> Any:
+    """Whether a verdict is not told without a "probably".
+
+    It is where the probability of its side is below `SURE`, or where the verdict hangs on the
+    draws.
+
+    Parameters
+    ----------
+    found : mapping of str to object
+        As of `hangs_on_draws`, with ``prob_increase``, ``prob_positive`` or ``prob_exceeds``
+        (...), where it has one.
+    value : float
+        What the interval is held against.
+
+    Returns
+    -------
+    bool or ndarray of bool of shape (...)
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.deciding import only_probable
+    >>> found = {"interval": [[0.1, 0.4], [-0.4, -0.1], [-0.1, 0.2]]}
+    >>> found |= {"prob_increase": [0.96, 0.01, 0.8], "verdict": ["rose", "fell", "not decided"]}
+    >>> only_probable(found).tolist()
+    [True, False, False]
+    """
+    above = np.asarray(next((found[name] for name in _SIDES if name in found), np.nan))
+    # comparisons with NaN are False
+    unsure = (np.maximum(above, 1.0 - above) < SURE) | hangs_on_draws(found, value)
+    return (unsure & ~np.isin(found["verdict"], _OF_NO_SIDE))[()]
+
+
+def surely(found: Mapping[str, Any], value: float = 0.0) -> Any:
+    """Verdicts in print and in sentences, with a "probably" before those that are only probable.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.deciding import surely
+    >>> found = {"interval": [0.01, 0.4], "prob_increase": 0.96, "verdict": "rose"}
+    >>> surely(found), surely(found | {"prob_increase": 0.98})
+    ('probably rose', 'rose')
+    """
+    verdicts = np.asarray(found["verdict"], dtype=object)
+    said = np.where(only_probable(found, value), "probably " + verdicts, verdicts)
+    return said if said.ndim else str(said)

@@ -135,13 +135,14 @@ def _brief(value):
 
 def _sizes(estimator, attrs):
     """Numbers of documents and what they are made of."""
-    names = {"documents": "n_documents", "tokens of these words": "n_tokens", "units": "n_units"}
+    rows = getattr(estimator, "_rows_called", "documents")
+    names = {rows: "n_documents", "tokens of these words": "n_tokens", "units": "n_units"}
     found = {item: attrs.get(name) for item, name in names.items()}
     sizes = {item: _NOT_KNOWN if n is None else f"{n:g}" if n % 1 else str(int(n))
              for item, n in found.items()}  # fmt: skip
     if found["units"] is not None:
         sizes["units"] += units_called(estimator)
-    elif found["documents"] is not None:
+    elif found[rows] is not None:
         sizes["units"] = "none given"
     periods = getattr(estimator, "periods_", None)
     labels = None if periods is None else ", ".join(map(str, periods.labels))

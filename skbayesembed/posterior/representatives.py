@@ -127,14 +127,14 @@ class Representatives(Table):
         if self.copies is not None and np.any(self.copies > 1):
             notes.append("(copies: snippets with this text, time and genre; one row for all)")
         if self.of == "sense" and self.texts is not None and not self.target:
-            notes += [_AMID] if max(map(len, _lines(self.texts))) > self.width else []
+            notes += [_AMID] if max(map(len, in_lines(self.texts))) > self.width else []
         return notes
 
     def _printed(self, texts):
         """Texts on one line each: the beginning of documents, snippets around their word."""
         if self.of == "topic":
-            return [s if len(s) <= _PRINTED else f"{s[: _PRINTED - 3]}..." for s in _lines(texts)]
-        return [_around(line, self.target, self.width) for line in _lines(texts)]
+            return [s if len(s) <= _PRINTED else f"{s[: _PRINTED - 3]}..." for s in in_lines(texts)]
+        return [cut_around(line, self.target, self.width) for line in in_lines(texts)]
 
 
 def _texts(values):
@@ -151,11 +151,12 @@ def _spread(parts):
     )
 
 
-def _lines(texts):
+def in_lines(texts: Sequence) -> list[str]:
+    """Texts on one line each."""
     return [" ".join(str(text).split()) for text in texts]
 
 
-def _around(line, target, width):
+def cut_around(line: str, target: Sequence[str], width: int) -> str:
     """As much of a line as has room around one of some words, or else around its middle."""
     if len(line) <= width:
         return line

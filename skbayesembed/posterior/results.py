@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from .deciding import hangs_on_draws
+from .deciding import hangs_on_draws, surely
 from .sources import (
     NOTE_ON_UNITS,
     TOO_LITTLE,
@@ -56,8 +56,8 @@ _IN_FRAME = "data frames have the prior's extrapolation from other periods"
 _OF_PAIRS = "(pairs: of the period or of the reference, whichever has fewer)"
 # Parts of others, in the data frame only.
 _NOT_PRINTED = ("sd_sampling", "sd_prior", "times", "n_first", "sentence", "converged",
-                "modes_that_matter", "few_pairs", "uses", "units_seen", "seen_interval",
-                "seen_verdict")  # fmt: skip
+                "modes_that_matter", "few_pairs", "uses", "seen_interval", "seen_verdict",
+                "seen_prob_increase")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +125,9 @@ class Result(Bunch):
         What the intervals rest on: ``"units"`` (another sample of documents, speakers, works),
         ``"model"`` or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them),
         ``"vi"`` and ``"laplace"`` (approximations), ``"point"`` (one draw, no interval). It is
-        followed by ``", vectors"`` if it includes draws of word vectors, and by ``", works"`` if it
-        includes units that were not seen, or ``", independent"`` if ``fit`` was given no units and
-        snippets count as independent.
+        followed by ``", vectors"`` if it includes draws of word vectors, and by ``", other units"``
+        if it includes units that were not seen, or ``", independent"`` if ``fit`` was given no
+        units and snippets count as independent.
 
     Examples
     --------
@@ -298,7 +298,7 @@ class ResultTable(Table):
         for name, values, varies in self._values():
             if varies and name not in self._left_out():
                 values = self._without_data(name, values)
-                values = self._surely(values) if name == "verdict" else values
+                values = self._surely() if name == "verdict" else values
                 show = self._chances if name.startswith("prob") else _show(name, values)
                 show = _both if _is_move(self._result[name]) else show
                 columns.append(Column(self._head(name), values, (name,), show))
@@ -327,10 +327,9 @@ class ResultTable(Table):
         few = self._few[:, None] if values.ndim > 1 else self._few
         return np.where(few, np.nan, values)
 
-    def _surely(self, verdicts):
-        """Verdicts in print: "probably" before one of a side that hangs on the draws."""
-        hangs = self._hangs.ravel() & (np.asarray(verdicts) != "not decided")
-        return np.array([f"probably {v}" if h else v for v, h in zip(verdicts, hangs, strict=True)])
+    def _surely(self):
+        """Verdicts in print."""
+        return np.ravel(surely(self._result, self._result.get("threshold", 0.0)))
 
     @cached_property
     def _hangs(self):

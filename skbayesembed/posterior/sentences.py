@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .sources import FEW_UNITS, INDEPENDENT, WORKS
+from .sources import FEW_UNITS, INDEPENDENT, OTHERS
 from .tables import bounded, p_values
 
 # Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
@@ -17,7 +17,7 @@ _DIGITS, _MOST_DIGITS = (2, 4), 5
 _RESTS_ON = {
     "units": ", for another sample of units of the same kind",
     "model": ", for these texts alone",
-    WORKS: ", for other units of the same kind",
+    OTHERS: ", for other units of the same kind",
     INDEPENDENT: ", with snippets treated as independent",
 }
 _CAVEATS = {

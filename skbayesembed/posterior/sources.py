@@ -36,12 +36,12 @@ _SUFFIXES = {
 }
 # What intervals know of besides: word vectors that were drawn, units that were not seen. What they
 # do not know of: units where ``fit`` was told of none.
-VECTORS, WORKS, INDEPENDENT = "vectors", "works", "independent"
+VECTORS, OTHERS, INDEPENDENT = "vectors", "other units", "independent"
 # In a figure.
-_CALLED = {WORKS: "units"}
+_CALLED = {OTHERS: "units"}
 _NOTES_BESIDES = {
     VECTORS: "(intervals include the uncertainty of the word vectors)",
-    WORKS: "(intervals allow for units other than those seen)",
+    OTHERS: "(intervals allow for units other than those seen)",
     INDEPENDENT: "(snippets are treated as independent: if works, authors or speakers were "
     "sampled, pass units= to fit, with solver='hmc')",
 }
@@ -65,8 +65,8 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = No
         ``"point"``: one draw, no interval. ``"model"`` and ``"posterior"`` are draws of chains: of
         an estimator whose intervals may know of units and do not, and of one without units;
         ``"unmixed"`` draws of chains that a fit warned of. Behind it, after commas, ``"vectors"``
-        where word vectors were drawn, and ``"works"`` or ``"independent"``, as ``of_works`` is
-        True or False: ``"posterior, vectors, works"``.
+        where word vectors were drawn, and ``"other units"`` or ``"independent"``, as ``of_works``
+        is True or False: ``"posterior, vectors, other units"``.
     """
     if by_units:
         return "units"
@@ -75,7 +75,7 @@ def source_of(estimator: Any, by_units: bool = False, of_works: bool | None = No
         return "model"
     if of_works is None or source == "point":
         return source
-    return f"{source}, {WORKS if of_works else INDEPENDENT}"
+    return f"{source}, {OTHERS if of_works else INDEPENDENT}"
 
 
 def source_of_posterior(posterior: Any) -> str:

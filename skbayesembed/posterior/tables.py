@@ -169,9 +169,9 @@ class Table:
         ``"units and features"`` (for `regress`, also the uncertainty of the features), ``"model"``
         or ``"posterior"`` (draws of chains; ``"unmixed"`` if a fit warned about them), ``"vi"`` and
         ``"laplace"`` (approximations), ``"point"`` (one draw, no interval); None if unknown. It is
-        followed by ``", vectors"`` if it includes draws of word vectors, and by ``", works"`` if it
-        includes units that were not seen, or ``", independent"`` if ``fit`` was given no units and
-        snippets count as independent.
+        followed by ``", vectors"`` if it includes draws of word vectors, and by ``", other units"``
+        if it includes units that were not seen, or ``", independent"`` if ``fit`` was given no
+        units and snippets count as independent.
 
     Examples
     --------

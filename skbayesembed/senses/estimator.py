@@ -186,8 +186,8 @@ class DiSCSenseModel(
         (..., n_senses, n_periods, n_words). For ``model="edisc"``: ``chi`` (..., n_senses, n_dims),
         ``theta`` (..., n_periods, n_dims) and ``sigma`` (..., n_words). Senses are aligned across
         draws and chains. If ``fit`` was given units, also ``phi`` (..., n_genres, n_periods,
-        n_senses), the prevalence logits, ``works`` (..., n_units, n_senses), what each unit adds to
-        them, and ``work_sd`` (...), the standard deviation of ``works``.
+        n_senses), the prevalence logits, ``unit_effects`` (..., n_units, n_senses), what each unit
+        adds to them, and ``unit_sd`` (...), the standard deviation of ``unit_effects``.
     prevalence_ : ndarray of shape (n_senses, n_genres, n_periods)
         Posterior means of prevalences. If ``fit`` was given units, they are means over the
         population of units.
@@ -255,7 +255,7 @@ class DiSCSenseModel(
 
     If ``fit`` is given the ``units`` w of the snippets (works, authors, speakers), prevalences are
     ``softmax_k(phi[g, t] + u[w])``. The ``u`` are independent and normal, and their standard
-    deviation s is learned, with a half-normal prior of scale ``work_scale`` (see `SensePrior`). A
+    deviation s is learned, with a half-normal prior of scale ``unit_scale`` (see `SensePrior`). A
     unit may have snippets in several periods and genres. ``prevalence`` is the mean over all units,
     seen or not, E softmax(phi + u). `prevalence_interval` and `prevalence_info` also report on the
     units seen, or on a new one.

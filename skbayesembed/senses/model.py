@@ -15,9 +15,9 @@ modes and recorded draws alike:
 
 In ``model="edisc"`` ``chi`` is (K, M) and ``theta`` (T, M): what the M dimensions of the word
 vectors are weighted with. There is ``log_kappa_phi`` where that variance is learned. Where works
-are known, logits of prevalence are ``phi`` plus ``works`` (W, K), whose deviation has the logarithm
-``log_work_sd``; recorded are ``phi``, ``works``, ``work_sd`` and ``prevalence``, the mean over
-works. Flat coordinates, and the kernels that take them, have periods first (see
+are known, logits of prevalence are ``phi`` plus ``unit_effects`` (W, K), whose deviation has the
+logarithm ``log_unit_sd``; recorded are ``phi``, ``unit_effects``, ``unit_sd`` and ``prevalence``,
+the mean over works. Flat coordinates, and the kernels that take them, have periods first (see
 `coordinates.frame`).
 """
 
@@ -41,7 +41,7 @@ from .coordinates.works import NO_WORKS, WorkEffects, centred
 
 # Axes of the senses.
 _AXES = {
-    "phi": 2, "prevalence": 2, "chi": 0, "psi": 0, "deviation": 0, "works": 1, "contexts": 1,
+    "phi": 2, "prevalence": 2, "chi": 0, "psi": 0, "deviation": 0, "unit_effects": 1, "contexts": 1,
 }  # fmt: skip
 # What is recorded of words, by model.
 RECORDED = {
@@ -93,7 +93,7 @@ class SenseModel:
         self._works = None
         if data.works is not None:
             sizes = data.n_works, n_senses, data.n_genres
-            self._works = WorkEffects(data.contexts, sizes, prior.work_scale)
+            self._works = WorkEffects(data.contexts, sizes, prior.unit_scale)
         self.n_parameters = sum(c.size for c in self._all)
         self.scale = np.ones(self.n_parameters)
         self.inform()
@@ -264,8 +264,8 @@ class SenseModel:
         arrays = self.unpack(theta)
         out = {"prevalence": self.prevalence(arrays)}
         if self._works is not None:
-            out |= {name: centred(arrays[name]) for name in ("phi", "works")}
-            out["work_sd"] = np.exp(np.array(arrays["log_work_sd"]))
+            out |= {name: centred(arrays[name]) for name in ("phi", "unit_effects")}
+            out["unit_sd"] = np.exp(np.array(arrays["log_unit_sd"]))
         recorded = RECORDED[self.prior.kind]
         if recorded == ("psi",):
             return out | {"psi": self.word_logits(arrays)}
@@ -299,7 +299,7 @@ class SenseModel:
         Where there are works, the mean over all that there might be.
         """
         if self._works is not None:
-            return mean_softmax(arrays["phi"], math.exp(arrays["log_work_sd"]))
+            return mean_softmax(arrays["phi"], math.exp(arrays["log_unit_sd"]))
         out = np.empty((self.data.n_genres, self.data.n_periods, self.n_senses))
         kernels.log_prevalence(np.ascontiguousarray(periods_first("phi", arrays["phi"])), out)
         return np.exp(out)

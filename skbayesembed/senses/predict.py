@@ -129,7 +129,9 @@ class SnippetReader:
         self.words = word_draws(estimator)
         self.prevalence = estimator.posterior_.flat("prevalence")
         if places.works is not None:
-            self.phi, self.works = (estimator.posterior_.flat(name) for name in ("phi", "works"))
+            self.phi, self.works = (
+                estimator.posterior_.flat(name) for name in ("phi", "unit_effects")
+            )
         # training snippets in each genre and period
         self.places, self.cells = places, estimator._cells
         counts = places.counts

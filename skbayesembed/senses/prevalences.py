@@ -57,12 +57,12 @@ class Prevalences(Table):
         Probability of the intervals.
     n_draws : int
         Number of draws behind the figures; 1 for a point estimate.
-    works : {"all", "seen", "new"} or None
+    units : {"all", "seen", "new"} or None
         Which units the prevalences refer to; None if ``fit`` was given no units.
     n_units : ndarray of int of shape (n_genres, n_periods) or None
         Number of units in the training snippets; None if ``fit`` was given none.
     seen : ndarray of shape (n_senses, n_genres, n_periods) or None
-        For ``works="all"``: posterior means over the units seen, weighted by their snippets; NaN
+        For ``units="all"``: posterior means over the units seen, weighted by their snippets; NaN
         where there are none.
     seen_alike : ndarray of shape (n_senses, n_genres, n_periods) or None
         The same with equal weights for all units, like the mean over all units.
@@ -95,7 +95,7 @@ class Prevalences(Table):
     times: np.ndarray
     prob: float
     n_draws: int
-    works: str | None = None
+    units: str | None = None
     n_units: np.ndarray | None = None
     seen: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
@@ -116,10 +116,10 @@ class Prevalences(Table):
     @property
     def few(self) -> np.ndarray:
         """Where there are almost no data."""
-        return few_data(self.n_snippets, self.n_units, self.works)
+        return few_data(self.n_snippets, self.n_units, self.units)
 
     def _title(self):
-        of = "" if self.works is None else f", {_OF_WORKS[self.works]}"
+        of = "" if self.units is None else f", {_OF_WORKS[self.units]}"
         return f"prevalence of senses{of}, {100 * self.prob:g} % intervals"
 
     def _columns(self):
@@ -146,7 +146,7 @@ class Prevalences(Table):
         if self.seen is not None:
             notes.insert(0, _BOTH_MEANS)
         few = np.count_nonzero(self.few)
-        of_units = "" if self.n_units is None or self.works == "seen" else f" or {FEW_UNITS} units"
+        of_units = "" if self.n_units is None or self.units == "seen" else f" or {FEW_UNITS} units"
         what = f"fewer than {FEWEST_SNIPPETS} snippets{of_units}"
         what += " of a genre" if len(self.genres) > 1 else ""
         return notes + ([note_on_periods(few, what)] if few else [])
@@ -170,16 +170,16 @@ class Prevalences(Table):
         return series
 
 
-def prevalence_info(estimator, prob, works):
+def prevalence_info(estimator, prob, units):
     """`Prevalences` of a fitted `DiSCSenseModel`."""
     check_prob(prob)
-    draws = draws_of(estimator, works)
+    draws = draws_of(estimator, units)
     n_units = units_of_cells(estimator)
-    of_all = works == "all" and n_units is not None
+    of_all = units == "all" and n_units is not None
     genres, periods = estimator.genres_, estimator.periods_
     seen, alike = means_seen(estimator) if of_all else (None, None)
     table = Prevalences(
-        estimator.prevalence_ if works == "all" else draws.mean(axis=0).transpose(2, 0, 1),
+        estimator.prevalence_ if units == "all" else draws.mean(axis=0).transpose(2, 0, 1),
         interval_of(draws, prob),
         estimator._cells,
         [_ALL] if genres is None else [str(genre) for genre in genres],
@@ -187,13 +187,13 @@ def prevalence_info(estimator, prob, works):
         periods.centres,
         prob,
         len(estimator.posterior_.flat("prevalence")),
-        None if estimator.units_ is None else works,
+        None if estimator.units_ is None else units,
         n_units,
         seen,
         _errors_of(estimator, draws, prob),
         alike,
     )
-    of_works = None if works == "seen" else estimator.units_ is not None
+    of_works = None if units == "seen" else estimator.units_ is not None
     return table._resting_on(
         source_of(estimator, of_works=of_works),
         [
@@ -239,26 +239,26 @@ def interval_of(draws, prob):
     return np.moveaxis(hdi_interval(draws, prob=prob), 2, 0)
 
 
-def of_units(estimator, works):
+def of_units(estimator, units):
     """What units a prevalence is of, where it is not the mean over all: behind a name."""
-    return "" if works == "all" or estimator.units_ is None else f" {_OF_WORKS[works]}"
+    return "" if units == "all" or estimator.units_ is None else f" {_OF_WORKS[units]}"
 
 
-def draws_of(estimator, works):
-    """Draws of prevalences by ``works``, ndarray of shape (n_draws, n_genres, n_periods, n_senses).
+def draws_of(estimator, units):
+    """Draws of prevalences by ``units``, ndarray of shape (n_draws, n_genres, n_periods, n_senses).
 
     There are more draws in new units than of the posterior.
     """
-    check_choice("works", works, tuple(_OF_WORKS))
+    check_choice("units", units, tuple(_OF_WORKS))
     posterior = estimator.posterior_
-    if works == "all":
+    if units == "all":
         return posterior.flat("prevalence")
     if estimator.units_ is None:
         raise ValueError(
-            f"works={works!r} needs a fit that was told of units, and this one was not: pass "
-            "units= to fit, or use works='all'."
+            f"units={units!r} needs a fit that was told of units, and this one was not: pass "
+            "units= to fit, or use units='all'."
         )
-    return in_works_seen(estimator)[0] if works == "seen" else _in_new_works(posterior)
+    return in_works_seen(estimator)[0] if units == "seen" else _in_new_works(posterior)
 
 
 def in_works_seen(estimator, periods=slice(None)):
@@ -270,7 +270,7 @@ def in_works_seen(estimator, periods=slice(None)):
     of_all = posterior.flat("prevalence")
     asked = np.isin(estimator._works[:, 1], np.arange(of_all.shape[2])[periods])
     genre, period, work, counts = estimator._works[asked].T
-    phi, effects = posterior.flat("phi"), posterior.flat("works")
+    phi, effects = posterior.flat("phi"), posterior.flat("unit_effects")
     by_snippet, by_unit = (np.array(of_all, dtype=float) for _ in range(2))
     by_snippet[:, genre, period] = by_unit[:, genre, period] = 0.0
     n_units = np.zeros(estimator._cells.shape)
@@ -284,7 +284,7 @@ def in_works_seen(estimator, periods=slice(None)):
 
 def _in_new_works(posterior):
     """Some new units for each draw."""
-    phi, size = posterior.flat("phi"), posterior.flat("work_sd")
+    phi, size = posterior.flat("phi"), posterior.flat("unit_sd")
     n, n_senses = len(phi), phi.shape[-1]
     times = max(_NEW_WORKS, -(-_FEWEST // n))
     points = level_points(n_senses, 2 * -(-n * times // 2))[: n * times]

@@ -24,7 +24,7 @@ KINDS = ("disc", "gasc", "scan", "interaction", "edisc")
 # Parameters that must be above zero, and those that are autoregression coefficients.
 _POSITIVE = (
     "kappa_theta", "kappa_chi", "kappa_psi", "kappa_phi_shape", "kappa_phi_rate",
-    "interaction_scale", "kappa_sigma", "work_scale",
+    "interaction_scale", "kappa_sigma", "unit_scale",
 )  # fmt: skip
 _COEFFICIENTS = ("alpha_phi", "alpha_theta")
 # The published value of kappa_phi, and shape and rate of its prior where "auto" has it learned.
@@ -83,7 +83,7 @@ class SensePrior:
         ``chi``, in units of the median squared distance between two words. The logits of two words
         at this distance differ as much as in ``"disc"``. The defaults are those of Zafar & Nicholls
         (2023).
-    work_scale : float, default=1.0
+    unit_scale : float, default=1.0
         If ``fit`` is given ``units`` (such as works): scale of the half-normal prior of s, the
         standard deviation of the prevalence logits of a unit around those of its period and genre.
         With s = 1 and two senses, a sense with prevalence one half in the median unit has 0.2 to
@@ -112,7 +112,7 @@ class SensePrior:
     first_psi: float = 2.5
     interaction_scale: float = 0.1
     kappa_sigma: float = 0.25
-    work_scale: float = 1.0
+    unit_scale: float = 1.0
 
     def check(self) -> None:
         """Raise a ValueError for the first parameter that is outside its range.

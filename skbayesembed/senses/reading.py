@@ -45,14 +45,14 @@ _ALREADY = "({}: already above in the first period of the data; since when is no
 _TELLING = 0.01
 
 
-def prevalence_draws(estimator, sense, genre, works="all"):
+def prevalence_draws(estimator, sense, genre, units="all"):
     """Draws of a sense's prevalence over periods, ndarray of shape (n_draws, n_periods).
 
-    ``works`` as in `prevalence_info`. Without a genre, prevalences are averaged over genres,
+    ``units`` as in `prevalence_info`. Without a genre, prevalences are averaged over genres,
     weighted by their shares of the training snippets of all periods. These weights are the same in
     every period, so that a change does not come from the mixture.
     """
-    draws = draws_of(estimator, works)[..., sense]
+    draws = draws_of(estimator, units)[..., sense]
     if genre is not None:
         return draws[:, genre_index(estimator, genre)]
     weights = estimator._cells.sum(axis=1)
@@ -65,15 +65,17 @@ class SenseReadingMixin:
     posterior_: Any
     periods_: Any
     units_: Any
+    # in reports
+    _rows_called = "snippets"
 
-    def prevalence_interval(self, *, prob: float = 0.9, works: str = "all") -> np.ndarray:
+    def prevalence_interval(self, *, prob: float = 0.9, units: str = "all") -> np.ndarray:
         """Return highest density intervals of prevalences.
 
         Parameters
         ----------
         prob : float, default=0.9
             Probability in each interval.
-        works : {"all", "seen", "new"}, default="all"
+        units : {"all", "seen", "new"}, default="all"
             As in `prevalence_info`.
 
         Returns
@@ -93,17 +95,18 @@ class SenseReadingMixin:
         """
         check_is_fitted(self, "posterior_")
         check_prob(prob)
-        return interval_of(draws_of(self, works), prob)
+        return interval_of(draws_of(self, units), prob)
 
-    def prevalence_info(self, *, prob: float = 0.9, works: str = "all") -> Prevalences:
+    def prevalence_info(self, *, prob: float = 0.9, units: str = "all") -> Prevalences:
         """Return a table of the prevalences of senses in all genres and periods, with intervals.
 
         Parameters
         ----------
         prob : float, default=0.9
             Probability of the highest density intervals.
-        works : {"all", "seen", "new"}, default="all"
-            Whose prevalences to report, if ``fit`` was given units (works, authors, speakers).
+        units : {"all", "seen", "new"}, default="all"
+            Whose prevalences to report, if ``fit`` was given units (works, authors, speakers): a
+            word, not labels of units as in ``fit``.
             ``"all"``: the mean over the population of units, of which those seen are a part.
             ``"seen"``: the mean over the units in the cell that ``fit`` saw, weighted by their
             snippets (over all units in a cell without any). ``"new"``: one unit that ``fit`` has
@@ -114,9 +117,9 @@ class SenseReadingMixin:
         Prevalences
             Prints as a table. ``mean`` (n_senses, n_genres, n_periods), ``interval`` (n_senses,
             n_genres, n_periods, 2), ``n_snippets`` (n_genres, n_periods) and, if ``fit`` was given
-            units, ``n_units`` (n_genres, n_periods). For ``works="all"`` also the means over the
+            units, ``n_units`` (n_genres, n_periods). For ``units="all"`` also the means over the
             units in the data, (n_senses, n_genres, n_periods): ``seen`` weights units by their
-            snippets (as ``works="seen"`` does), ``seen_alike`` equally. A line below the table says
+            snippets (as ``units="seen"`` does), ``seen_alike`` equally. A line below the table says
             where ``seen_alike`` is outside the interval.
 
         Examples
@@ -132,7 +135,7 @@ class SenseReadingMixin:
         ['sense', 'genre', 'period', 'time', 'mean', 'low', 'high', 'n_snippets']
         """
         check_is_fitted(self, "posterior_")
-        return prevalence_info(self, prob, works)
+        return prevalence_info(self, prob, units)
 
     def predict_shares(
         self,
@@ -432,7 +435,7 @@ class SenseReadingMixin:
         *,
         genre: Any = None,
         prob: float = 0.9,
-        works: str = "all",
+        units: str = "all",
     ) -> Result:
         """Return how much the prevalence of a sense differs between two periods.
 
@@ -446,7 +449,7 @@ class SenseReadingMixin:
             shares of all training snippets; the weights are the same in both periods.
         prob : float, default=0.9
             Probability of the highest density interval.
-        works : {"all", "seen", "new"}, default="all"
+        units : {"all", "seen", "new"}, default="all"
             As in `prevalence_info`.
 
         Returns
@@ -459,21 +462,23 @@ class SenseReadingMixin:
             ``fit`` was given units, also ``units``, their number in the two periods, and, for all
             units, ``seen_alike`` and ``seen``, the mean change in the units seen, each counted once
             or weighted by its snippets (NaN if a period (in a genre) has none); ``seen_interval``
-            (2,) of ``seen``, and ``seen_verdict``, which rests on that interval. If it differs from
-            the verdict on all units, ``sentence`` has both.
+            (2,) of ``seen``, ``seen_prob_increase``, and ``seen_verdict``, which rests on that
+            interval. If it differs from the verdict on all units, ``sentence`` has both.
 
             ``verdict``, if there is an interval, is ``"not mixed"`` if the chains have not mixed;
             ``"no data"`` if one of the periods has fewer than 10 snippets, or fewer than 3 units
             when the result is about other units than these, so that it is largely what the prior
             infers from other periods; else ``"rose"`` if the whole interval is above zero,
             ``"fell"`` if it is below, and ``"not decided"`` otherwise. ``sentence`` puts it in
-            words, to be copied. If zero is within two Monte Carlo errors of the end that decides,
-            the verdict depends on the draws, and ``sentence`` and a line below the table say so.
+            words, to be copied. Tables and sentences say "probably rose" or "probably fell" if the
+            probability of it is below 0.975 (:ref:`how_sure`, step 6). If zero is within two Monte
+            Carlo errors of the end that decides, the verdict depends on the draws, and ``sentence``
+            and a line below the table say so.
 
         Raises
         ------
         ValueError
-            If there is no such sense, period or genre, both times are in one period, or ``works``
+            If there is no such sense, period or genre, both times are in one period, or ``units``
             needs units that ``fit`` was not given.
 
         Examples
@@ -490,20 +495,20 @@ class SenseReadingMixin:
         check_prob(prob)
         sense = sense_index(self, sense)
         at = find_two(self.periods_, start, end)
-        draws = prevalence_draws(self, sense, genre, works)
+        draws = prevalence_draws(self, sense, genre, units)
         change = draws[:, at[1]] - draws[:, at[0]]
         place = None if genre is None else genre_index(self, genre)
         entries = {"prob_increase": float(np.mean(change > 0)), **seen_in(self, at, place)}
-        if self.units_ is not None and works == "all":
+        if self.units_ is not None and units == "all":
             seen, alike = (draws[..., sense] for draws in in_works_seen(self, at))
             entries |= change_seen(self, seen, alike, at, place, prob)
         before, after = (self.periods_.labels[t] for t in at)
-        of = of_units(self, works)
+        of = of_units(self, units)
         title = f"change of the prevalence of sense {sense}{of} from {before} to {after}"
-        found = self._result(summarise(change, prob, **entries), title, {}, prob, works)
+        found = self._result(summarise(change, prob, **entries), title, {}, prob, units)
         if found.source != "point":
             found.interval_mcse = errors_of(self.posterior_, change, prob)
-            found.verdict = verdict_on_change(found, works)
+            found.verdict = verdict_on_change(found, units)
             found._noting(*note_on_draws(found))
             if "seen_interval" in found:
                 found.seen_verdict = verdict_on_change(found, "seen", found.seen_interval)
@@ -513,7 +518,7 @@ class SenseReadingMixin:
         return found._noting(*note_on_change_seen(self, found))
 
     def emergence(
-        self, sense: int, threshold: float, *, genre: Any = None, works: str = "all"
+        self, sense: int, threshold: float, *, genre: Any = None, units: str = "all"
     ) -> Result:
         """Return the posterior of the first period in which a prevalence exceeds a threshold.
 
@@ -524,7 +529,7 @@ class SenseReadingMixin:
             At least 0, less than 1.
         genre : label, optional
             One of ``genres_``; by default an average over genres, as in `prevalence_change`.
-        works : {"all", "seen", "new"}, default="all"
+        units : {"all", "seen", "new"}, default="all"
             As in `prevalence_info`.
 
         Returns
@@ -555,22 +560,22 @@ class SenseReadingMixin:
         check_is_fitted(self, "posterior_")
         sense = sense_index(self, sense)
         check_real("threshold", threshold, 0, strict=False, high=1)
-        above = prevalence_draws(self, sense, genre, works) > threshold
+        above = prevalence_draws(self, sense, genre, units) > threshold
         first = np.where(above.any(axis=1), above.argmax(axis=1), -1)
         proba = np.bincount(first + 1, minlength=above.shape[1] + 1) / len(first)
         periods = list(self.periods_.labels)
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
-        of = of_units(self, works)
+        of = of_units(self, units)
         title = f"first period in which the prevalence of sense {sense}{of} is above {threshold:g}"
         entries["draws"] = first
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
-        return self._result(entries, title, {"period": periods}, None, works, early)
+        return self._result(entries, title, {"period": periods}, None, units, early)
 
     def _n_units(self):
         return None if self.units_ is None else len(self.units_)
 
-    def _result(self, entries, title, axes, prob=None, works="seen", asides=()):
-        of_works = None if works == "seen" else self.units_ is not None
+    def _result(self, entries, title, axes, prob=None, units="seen", asides=()):
+        of_works = None if units == "seen" else self.units_ is not None
         source, n_units = source_of(self, of_works=of_works), self._n_units()
         asides = [*asides_of(self.posterior_), *note_on_units(self, n_units), *asides]
         return Result(entries, About(title, axes, prob, source, asides=asides))

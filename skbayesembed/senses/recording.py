@@ -29,8 +29,8 @@ _DIMS = {
     "psi": ("sense", "period", "word"),
     "sigma": ("word",),
     "phi": ("genre", "period", "sense"),
-    "works": ("unit", "sense"),
-    "work_sd": (),
+    "unit_effects": ("unit", "sense"),
+    "unit_sd": (),
 }
 # Where words have vectors.
 _EMBEDDED = {"chi": ("sense", "dimension"), "theta": ("period", "dimension")}

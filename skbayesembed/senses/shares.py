@@ -144,7 +144,7 @@ def _draw(estimator, cells, counts, n_groups, rng):
     n_works = of_work.max() + 1
     told = estimator.units_ is not None
     if told:
-        phi, effects, size = (posterior.flat(name) for name in ("phi", "works", "work_sd"))
+        phi, effects, size = (posterior.flat(name) for name in ("phi", "unit_effects", "unit_sd"))
     for s in range(n_draws):
         proba = np.asarray(prevalence[s, genre, period], dtype=float)
         if told:

@@ -66,26 +66,26 @@ def seen_in(estimator, at, genre):
     return found
 
 
-def few_data(n_snippets, n_units, works):
+def few_data(n_snippets, n_units, units):
     """Where there are next to no data of prevalences, of cells with so many snippets and units.
 
-    Units, None where none are known, matter where ``works``, as of `prevalence_info`, are others
+    Units, None where none are known, matter where ``units``, as of `prevalence_info`, are others
     than those seen.
     """
     few = np.asarray(n_snippets) < FEWEST_SNIPPETS
-    if n_units is None or works == "seen":
+    if n_units is None or units == "seen":
         return few
     return few | (np.asarray(n_units) < FEW_UNITS)
 
 
-def verdict_on_change(found, works, interval=None):
-    """What `prevalence_change` found, one of five short texts; ``works`` as there.
+def verdict_on_change(found, units, interval=None):
+    """What `prevalence_change` found, one of five short texts; ``units`` as there.
 
     ``interval`` is that of ``found`` unless another is given.
     """
     if found.source.split(", ")[0] == "unmixed":
         return "not mixed"
-    if np.any(few_data(found.snippets, found.get("units"), works)):
+    if np.any(few_data(found.snippets, found.get("units"), units)):
         return "no data"
     interval = found.interval if interval is None else interval
     return str(side_of_zero(interval, "rose", "fell"))
@@ -121,6 +121,7 @@ def change_seen(estimator, draws, alike, at, genre, prob):
     found = {"seen_alike": float(change_of(alike).mean()), "seen": float(change.mean())}
     if len(change) > 1 and not np.isnan(found["seen"]):
         found["seen_interval"] = hdi_interval(change, prob=prob)
+        found["seen_prob_increase"] = float(np.mean(change > 0))
     return found
 
 
@@ -145,7 +146,8 @@ def on_change_seen(found):
     shown = f"{shown} ({100 * found.prob:g} % interval {low} to {high})"
     if verdict == "not decided":
         return f" In the snippets seen it is not decided: the change is {shown}."
-    return f" In the snippets seen it {verdict}: the change is {shown}."
+    of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
+    return f" In the snippets seen it {surely(of)}: the change is {shown}."
 
 
 def note_on_change_seen(estimator, found):
@@ -180,8 +182,7 @@ def sentence_on_change(found, sense, genre, periods, called=""):
     change = estimate(found, found.source, found.prob, "+")
     verdict = found.get("verdict")
     if verdict in ("rose", "fell"):
-        said = surely(found, verdict)
-        text = f"T{what[1:]} {said} from {start} to {end}: the change is {change}"
+        text = f"T{what[1:]} {surely(found)} from {start} to {end}: the change is {change}"
     elif verdict == "not decided":
         text = f"Whether {what} rose or fell from {start} to {end} is not decided: the change is "
         text += change

@@ -17,7 +17,7 @@ from .neighbours import few_notes, of_period, units_columns, units_notes, with_e
 from .questions.asking import Answer, ask
 from .questions.kinds import Cosines, Differences
 from .questions.phrases import Axis, operands_of, phrase_of
-from .questions.verdicts import sentence_on_nearer, verdict_on_nearer
+from .questions.verdicts import only_probably_nearest, sentence_on_nearer, verdict_on_nearer
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -99,7 +99,8 @@ class Nearer(Table):
         return f"nearest to {self.word!r}, of these"
 
     def _notes(self):
-        verdict = [] if self.verdict is None else [f"verdict: {self.verdict}"]
+        probably = "probably " if only_probably_nearest(self, self.verdict) else ""
+        verdict = [] if self.verdict is None else [f"verdict: {probably}{self.verdict}"]
         return verdict + super()._notes() + units_notes(self)
 
     def _columns(self):

@@ -165,8 +165,10 @@ class AskingMixin:
 
             ``verdict`` sums up, if there is an interval: ``"larger"`` (``a`` is) if the whole
             interval is above zero, ``"smaller"`` if it is below, else ``"not decided"``; or
-            ``"no data"`` if an answer over time has fewer than 10 ``pairs``. ``sentence`` states a
-            single difference in words, to be copied.
+            ``"no data"`` if an answer over time has too little text: fewer than 10 uses of a word
+            in a period, or fewer than 3 units with it (``few_pairs``, see
+            `DynamicSGNS.similarity_change`). ``sentence`` states a single difference in words, to
+            be copied.
 
         Raises
         ------

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_bool, check_choice, check_integer, check_prob
 from ..corpus.known import known_counts
 from ..corpus.text import input_kind, materialise
+from ..io.word_vectors import WordVectors
 from ..metrics.topics import coherence
 from ..numeric.relevance import RANKS, first_words, ranking
 from ..posterior.representatives import Representatives, largest, texts_of
@@ -23,6 +24,7 @@ from .checks import WORD_PROBAS, check_topic
 from .documents import DocumentTopics, document_topics, source_of_shares
 from .draws import draws_of
 from .effects import TopicEffects, topic_effects
+from .export import words_and_topics
 from .inputs import vocabulary_reading
 from .labels import label_words, marked, mixed_of, notes_on_unmixed
 from .predict import PREDICTIVE_DRAWS, FoldIn, counted_proba, topic_features
@@ -175,7 +177,18 @@ class TopicTable(Table):
         notes = [f"({100 * self.prob:g} % intervals of the share)", *super()._notes()]
         if self.background is not None:
             notes.append(f"(topic {self.background} is the background of the others)")
-        return notes + notes_on_unmixed(self.unmixed)
+        return notes + self._notes_on_width() + notes_on_unmixed(self.unmixed)
+
+    def _notes_on_width(self):
+        """A line, in a list, on shares whose intervals have no width in print; none of a point."""
+        same = np.flatnonzero(np.diff(np.round(self.interval, 3), axis=1)[:, 0] == 0)
+        if self.source == "point" or not same.size:
+            return []
+        called = f"topic{'' if same.size == 1 else 's'} {', '.join(map(str, same))}"
+        return [
+            f"({called}: next to no token enters or leaves between draws, so that the interval has "
+            "no width in three digits; it is that of one mode)"
+        ]
 
 
 def top_words(estimator, n, by, prob, rank="probable"):
@@ -659,6 +672,40 @@ class TopicReadingMixin:
         check_integer("n", n, 2)
         words = top_words(self, n, self.word_proba if by is None else by, 0.9).words
         return _coherence(self, words, self._documents(X_ref, "X_ref"), measure)
+
+    def to_word_vectors(self, names: Sequence[str] | None = None) -> WordVectors:
+        """Return vectors of the words and of the topics in one space, for gensim and others.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the topics, none of them a word of the vocabulary; by default ``"topic 0"``,
+            ``"topic 1"``, ... A background topic has no vector and no name.
+
+        Returns
+        -------
+        skbayesembed.io.WordVectors
+            Words in the coordinates of ``normalize``, as the topics are in them, then posterior
+            means of the topics' vectors: of Gaussians their means, ``topic_means_``. Covariances
+            are left out. `io.to_keyed_vectors` and `io.save_vectors` take it.
+
+        Raises
+        ------
+        ValueError
+            If ``names`` are not one for each topic, or one is a word of the vocabulary.
+
+        Examples
+        --------
+        >>> from skbayesembed import GaussianLDA
+        >>> from skbayesembed.datasets import make_topics
+        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
+        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
+        >>> vectors = model.fit(data.counts).to_word_vectors(["war", "trade"])
+        >>> len(vectors), vectors["war"].shape
+        (55, (3,))
+        """
+        check_is_fitted(self, "posterior_")
+        return words_and_topics(self, names)
 
     def to_pyldavis(self, X: Any = None, *, prepare: bool = False, **options: Any) -> Any:
         """Return the input of pyLDAvis.

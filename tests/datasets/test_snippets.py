@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from collections import Counter
 from pathlib import Path
 
@@ -237,3 +238,21 @@ def test_addresses():
     assert all(
         tokens[d][i] == "union" for d, i in zip(bunch.document, bunch.positions, strict=True)
     )
+
+
+def test_snippets_print_in_a_few_lines():
+    """As text and as HTML; a data frame has them all, and a copy prints alike."""
+    documents = [f"so {'very ' * 30}near bank of{' the river' * 30}"] * 20
+    found = extract_snippets(
+        documents, "bank", window=60, times=[1800 + i for i in range(20)], min_count=1
+    )
+    lines = repr(found).splitlines()
+    assert lines[0] == f"20 snippets of 20 documents, {len(found.words)} words"
+    assert len(lines) == 9 and max(map(len, lines)) < 160
+    assert lines[2].split()[:2] == ["1800", "0"] and lines[2].endswith("...") and "bank" in lines[2]
+    assert repr(pickle.loads(pickle.dumps(found))) == repr(found)
+    assert "<table>" in found._repr_html_() and found._repr_html_().count("<tr>") == 8
+    pytest.importorskip("pandas")
+    frame = found.to_frame()
+    assert list(frame) == ["time", "document", "passage", "position", "snippet", "sentence"]
+    assert frame["passage"].tolist() == found.passages and "genre" not in frame

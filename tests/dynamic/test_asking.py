@@ -10,7 +10,12 @@ import pytest
 from sklearn.utils import Bunch
 
 from skbayesembed import DynamicSGNS
-from skbayesembed.dynamic.verdicts import verdict_on_change, verdict_on_drift
+from skbayesembed.dynamic.verdicts import (
+    sentence_on_change,
+    sentence_on_drift,
+    verdict_on_change,
+    verdict_on_drift,
+)
 from skbayesembed.posterior.results import ResultTable
 
 V, K, T = 12, 2, 3
@@ -397,6 +402,37 @@ def test_verdicts(interval, more, verdict):
 def test_verdicts_on_changes(interval, few, verdict):
     found = Bunch(interval=interval, few_pairs=(few, False))
     assert verdict_on_change(found) == verdict
+
+
+@pytest.mark.parametrize(
+    ("proba", "told"),
+    [(0.99, "drew closer (P = 0.99)"), (0.96, "probably drew closer (P = 0.96)")],
+)
+def test_a_verdict_that_is_only_probable_says_so(mode, proba, told):
+    """In sentences and in print, below the probability of a 95 % interval."""
+    found = mode.similarity_change("w01", "w02")
+    found.update(
+        interval=np.array([0.1, 0.4]), verdict="closer", prob_increase=proba, few_pairs=(False,) * 2
+    )
+    found.pop("interval_mcse", None)
+    sentence = sentence_on_change(found, "similarity of 'a' and 'b'", (1900, 1901))
+    assert f"They {told}: the whole interval is above zero. How large it is" in sentence
+    assert ("probably closer" in repr(found)) == (proba < 0.975)
+    assert found.verdict == "closer" and "units_seen" in repr(found)
+
+
+def test_the_other_side_has_its_own_probability(mode):
+    found = mode.drift("w01")
+    found.update(
+        interval=np.array([0.1, 0.4]), threshold=0.5, verdict="no drift", prob_exceeds=0.01,
+        few_pairs=(False, False),
+    )  # fmt: skip
+    sentence = sentence_on_drift(found, "euclidean", "w01", (1900, 1901), True)
+    assert "It has not drifted beyond the threshold (P = 0.99): the whole" in sentence
+    found.prob_exceeds = 0.04
+    assert "It has probably not drifted" in sentence_on_drift(
+        found, "euclidean", "w01", (1900, 1901), True
+    )
 
 
 def test_neighbours_name_their_period(mode):

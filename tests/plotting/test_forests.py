@@ -359,3 +359,23 @@ def test_slopes_over_settings():
     assert several.verdicts == table.verdict.tolist() * 2
     assert "'positive' is the same" in repr(several)
     plotting.ForestDisplay.from_result(several)
+
+
+@pytest.mark.parametrize(
+    ("standardize", "old", "said"),
+    [
+        (False, True, "per unit of the term"),
+        (True, False, "per standard deviation of the term 90 %"),
+        (True, True, "per standard deviation of the term, or unit if it has two values"),
+    ],
+)
+def test_the_axis_of_slopes_says_what_they_are_for(standardize, old, said):
+    """Terms with two values keep their unit."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=(40, 1))
+    table = regress(
+        rng.normal(size=(20, 40, 1)), rng.normal(size=40), covariates=age > 0 if old else age,
+        standardize=standardize, error="berkson",
+    )  # fmt: skip
+    label = " ".join(plotting.ForestDisplay.from_result(table).ax_.get_xlabel().split())
+    assert said in label

@@ -84,7 +84,7 @@ def test_units_seen_are_crosses(senses):
     assert PrevalenceDisplay.from_result(table).crosses_ == [[], []]
     seen = np.where(table.n_snippets > 0, table.mean + 0.05, np.nan)
     found = replace(
-        table, seen=seen, seen_alike=seen, works="all", n_units=np.ones(table.n_snippets.shape, int)
+        table, seen=seen, seen_alike=seen, units="all", n_units=np.ones(table.n_snippets.shape, int)
     )
     display = PrevalenceDisplay.from_result(found, senses=[1])
     for g in range(2):

@@ -215,7 +215,9 @@ def test_prevalence_change(fitted, truth, snippets, genre):
     found.update(interval=np.array([0.01, 0.3]), interval_mcse=np.array([0.1, 0.1]), verdict="rose")
     assert "probably rose from 1 to 2" in sentence_on_change(found, "sense 1", None, (1, 2))
     assert "probably rose" in repr(found) and found.to_frame()["hangs_on_draws"].tolist() == [True]
-    found.interval_mcse = np.array([0.001, 0.001])
+    found.update(interval_mcse=np.array([0.001, 0.001]), prob_increase=0.96)
+    assert "probably rose from 1 to 2" in sentence_on_change(found, "sense 1", None, (1, 2))
+    found.prob_increase = 0.98
     assert "probably" not in repr(found) and not found.to_frame()["hangs_on_draws"].any()
     assert "sense 1 rose from 1 to 2" in sentence_on_change(found, "sense 1", None, (1, 2))
     assert f"{place[0]} snippets in 1805-1814 and {place[2]} snippets" in found.sentence

@@ -29,7 +29,7 @@ from tests.senses.test_model import (
 
 N_WORKS = 5
 DATA = make_senses(
-    90, 15, 2, n_periods=2, n_genres=2, work_sd=1.0, n_works=8, kappa_chi=3.0, random_state=0
+    90, 15, 2, n_periods=2, n_genres=2, unit_sd=1.0, n_units=8, kappa_chi=3.0, random_state=0
 )
 PLACES = {"times": DATA.times, "genres": DATA.genres}
 GIVEN = PLACES | {"units": np.array([f"work {w}" for w in DATA.units])}
@@ -41,7 +41,7 @@ def model_of(kind, framed, seed=0):
     data = snippets(seed, labelled=True)
     works = np.concatenate([np.arange(N_WORKS), rng.integers(N_WORKS, size=data.n_snippets)])
     data = replace(data, works=works[: data.n_snippets])
-    model = SenseModel(data, N_SENSES, prior_of(kind, work_scale=0.7), power=0.6)
+    model = SenseModel(data, N_SENSES, prior_of(kind, unit_scale=0.7), power=0.6)
     arrays = model.draw_prior(rng)
     if framed:
         model.inform(arrays, model.information_at(arrays))
@@ -54,7 +54,7 @@ def slow_log_likelihood(model, arrays):
     total = 0.0
     for d in range(data.n_snippets):
         t, entries = data.periods[d], slice(data.indptr[d], data.indptr[d + 1])
-        logits = arrays["phi"][data.genres[d], t] + arrays["works"][data.works[d]]
+        logits = arrays["phi"][data.genres[d], t] + arrays["unit_effects"][data.works[d]]
         joint = log_softmax(logits) + words[:, t, data.words[entries]] @ data.counts[entries]
         label = data.labels[d]
         total += joint[label] if label >= 0 else logsumexp(joint)
@@ -94,11 +94,11 @@ def test_density_against_dense_jacobians(kind, framed):
         theta = model.pack(arrays)
 
         def effects(y, theta=theta):
-            return model.unpack(np.concatenate([theta[: -size - 1], y, theta[-1:]]))["works"]
+            return model.unpack(np.concatenate([theta[: -size - 1], y, theta[-1:]]))["unit_effects"]
 
-        middle, s = effects(np.zeros(size)), np.exp(arrays["log_work_sd"])
+        middle, s = effects(np.zeros(size)), np.exp(arrays["log_unit_sd"])
         moved = np.array([(effects(row) - middle).ravel() for row in np.eye(size)])
-        u = arrays["works"] - arrays["works"].mean(axis=1, keepdims=True)
+        u = arrays["unit_effects"] - arrays["unit_effects"].mean(axis=1, keepdims=True)
         expected = slow_log_prior(model, arrays) + slow_log_levels(model, arrays)
         expected -= 0.5 * np.sum(u**2) / s**2
         expected -= N_WORKS * (N_SENSES - 1) * np.log(s)
@@ -111,7 +111,7 @@ def test_density_against_dense_jacobians(kind, framed):
         else:
             np.add.at(told, model.data.contexts.works, 0.6 * information)
         own = s**-2 + told.mean(axis=1)
-        level = np.mean(arrays["works"] - middle, axis=1)
+        level = np.mean(arrays["unit_effects"] - middle, axis=1)
         expected += np.sum(0.5 * np.log(own) - 0.5 * N_SENSES * own * level**2)
         expected += np.linalg.slogdet(moved)[1] + 0.6 * slow_log_likelihood(model, arrays)
         gaps.append(model.logp_and_grad(theta, np.empty(theta.size)) - expected)
@@ -154,10 +154,10 @@ def fitted():
 
 def test_what_is_recorded(fitted):
     posterior = fitted.posterior_
-    assert posterior["works"].shape == (2, 150, np.unique(DATA.units).size, 2)
-    assert posterior["work_sd"].shape == (2, 150)
+    assert posterior["unit_effects"].shape == (2, 150, np.unique(DATA.units).size, 2)
+    assert posterior["unit_sd"].shape == (2, 150)
     assert fitted.units_.tolist() == sorted(set(GIVEN["units"].tolist()))
-    phi, sd = posterior.flat("phi"), posterior.flat("work_sd")
+    phi, sd = posterior.flat("phi"), posterior.flat("unit_sd")
     expected = mean_softmax(phi[7], sd[7])
     np.testing.assert_allclose(posterior.flat("prevalence")[7], expected, atol=1e-12)
     np.testing.assert_allclose(fitted.prevalence_, posterior.mean("prevalence").transpose(2, 0, 1))
@@ -166,7 +166,7 @@ def test_what_is_recorded(fitted):
 def test_snippets_are_read_by_their_works(fitted):
     """Of a work seen by its own prevalences, of others by the mean over works."""
     model, posterior = fitted, fitted.posterior_
-    phi, works, mean = (posterior.flat(name) for name in ("phi", "works", "prevalence"))
+    phi, works, mean = (posterior.flat(name) for name in ("phi", "unit_effects", "prevalence"))
     units = GIVEN["units"].copy()
     units[::3] = "another"
     place = {unit: i for i, unit in enumerate(model.units_.tolist())}
@@ -197,7 +197,7 @@ def test_left_out_snippets_sum_to_the_likelihood(fitted):
     tree = fitted.to_datatree(DATA.counts, **GIVEN)
     sums = tree["log_likelihood"]["snippets"].sum("snippet").values
     np.testing.assert_allclose(sums, fitted.posterior_.stats["log_likelihood"], rtol=1e-8)
-    assert tree["posterior"]["works"].dims == ("chain", "draw", "unit", "sense")
+    assert tree["posterior"]["unit_effects"].dims == ("chain", "draw", "unit", "sense")
     with pytest.raises(ValueError, match="X, times, genres and units must be the data"):
         fitted.loo(DATA.counts, **PLACES, units=GIVEN["units"][::-1])
     with pytest.raises(ValueError, match="fit was given units, .* of them: pass units= here too"):
@@ -211,14 +211,16 @@ def test_left_out_snippets_sum_to_the_likelihood(fitted):
 
 def test_readings_say_whose_prevalences_they_are(fitted):
     posterior = fitted.posterior_
-    phi, works, sd = (posterior.flat(name) for name in ("phi", "works", "work_sd"))
-    seen = fitted.prevalence_info(works="seen")
+    phi, works, sd = (posterior.flat(name) for name in ("phi", "unit_effects", "unit_sd"))
+    seen = fitted.prevalence_info(units="seen")
     here = (DATA.genres == 1) & (DATA.times == 0)
     index = np.searchsorted(fitted.units_, GIVEN["units"][here])
     expected = softmax(phi[:, None, 1, 0] + works[:, index], axis=2).mean(axis=(0, 1))
     np.testing.assert_allclose(seen.mean[:, 1, 0], expected, rtol=1e-10)
-    new, mean = fitted.prevalence_info(works="new"), fitted.prevalence_info()
-    assert mean.source == f"{seen.source}, works" and "units other than those seen" in repr(mean)
+    new, mean = fitted.prevalence_info(units="new"), fitted.prevalence_info()
+    assert mean.source == f"{seen.source}, other units" and "units other than those seen" in repr(
+        mean
+    )
     assert "independent" not in repr(mean)
     z = np.random.default_rng(0).normal(size=(200, *phi[:, 0, 0].shape))
     draws = softmax(phi[:, 1, 1] + sd[:, None] * z, axis=2)[..., 0]
@@ -241,7 +243,7 @@ def test_readings_say_whose_prevalences_they_are(fitted):
     both = [np.unique(GIVEN["units"][DATA.times == t]).size for t in range(2)]
     assert fitted.prevalence_change(0, 0, 1).units == tuple(both)
     assert "mean over all units" in repr(mean)
-    np.testing.assert_array_equal(fitted.prevalence_interval(works="new"), new.interval)
+    np.testing.assert_array_equal(fitted.prevalence_interval(units="new"), new.interval)
     np.testing.assert_allclose(mean.seen, seen.mean, rtol=1e-12)
     assert seen.seen is None and not new.seen_outside.any() and "(by unit" not in repr(new)
     np.testing.assert_allclose(mean["seen"], seen.mean.ravel())
@@ -253,7 +255,7 @@ def test_readings_say_whose_prevalences_they_are(fitted):
             numbers = [
                 np.flatnonzero(fitted.units_ == u)[0] for u in np.unique(GIVEN["units"][cell])
             ]
-            phi, effects = (fitted.posterior_.flat(name) for name in ("phi", "works"))
+            phi, effects = (fitted.posterior_.flat(name) for name in ("phi", "unit_effects"))
             by_unit = softmax(phi[:, None, g, t] + effects[:, numbers], axis=-1)
             np.testing.assert_allclose(alike[:, g, t], by_unit.mean(axis=(0, 1)), rtol=1e-6)
     np.testing.assert_allclose(change.seen, seen.mean[0, 1, 1] - seen.mean[0, 1, 0])
@@ -281,7 +283,7 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
     assert on_prevalences_seen(fitted, inside) == []
     assert "  -  " in repr(told)
     change = fitted.prevalence_change(0, 0, 1)
-    of_seen = fitted.prevalence_change(0, 0, 1, works="seen")
+    of_seen = fitted.prevalence_change(0, 0, 1, units="seen")
     np.testing.assert_allclose(change.seen, of_seen.mean)
     np.testing.assert_allclose(change.seen_interval, of_seen.interval)
     assert change.seen_verdict == of_seen.verdict and "seen_verdict" not in repr(change)
@@ -294,6 +296,7 @@ def test_units_seen_that_lie_outside_the_interval_are_told_of(fitted):
             verdict=verdict, seen_verdict=seen_verdict, seen=-0.2, seen_alike=0.0, snippets=(30, 30)
         )
         change.update(seen_interval=np.array([-0.35, -0.09]), interval=np.array([-0.3, 0.1]))
+        change.seen_prob_increase = 0.01
         text = on_change_seen(change)
         whole = f" In the snippets seen {said}: the change is -0.20 (90 % interval -0.35 to -0.09)."
         assert text == (whole if said else "")
@@ -319,7 +322,7 @@ def test_shares_of_works_are_predicted(fitted):
     assert table.n_snippets.tolist() == [30, 1, 10]
     np.testing.assert_array_equal(fitted.predict_shares(**there).draws, table.draws)
     posterior, rng = fitted.posterior_, np.random.default_rng(0)
-    phi, works, sd = (posterior.flat(name) for name in ("phi", "works", "work_sd"))
+    phi, works, sd = (posterior.flat(name) for name in ("phi", "unit_effects", "unit_sd"))
     w = fitted.units_.tolist().index("work 0")
     n, repeats = len(phi), 20
     for group, size in ((0, 30), (1, 1), (2, 10)):
@@ -338,11 +341,11 @@ def test_shares_of_works_are_predicted(fitted):
 
 
 def test_samples_know_of_works(fitted):
-    w = int(np.argmax(np.abs(fitted.posterior_.mean("works")[:, 0])))
+    w = int(np.argmax(np.abs(fitted.posterior_.mean("unit_effects")[:, 0])))
     unit = fitted.units_[w]
     here = np.flatnonzero(GIVEN["units"] == unit)[0]
     place = {"times": int(DATA.times[here]), "genres": int(DATA.genres[here])}
-    phi, works = fitted.posterior_.flat("phi"), fitted.posterior_.flat("works")
+    phi, works = fitted.posterior_.flat("phi"), fitted.posterior_.flat("unit_effects")
     own = softmax(phi[:, place["genres"], place["times"]] + works[:, w], axis=1).mean(axis=0)
     new = fitted.prevalence_[:, place["genres"], place["times"]]
     for given, expected in (({"units": unit}, own), ({}, new)):
@@ -357,7 +360,7 @@ def test_a_saved_model_knows_its_works(fitted, tmp_path):
     assert again.units_.tolist() == fitted.units_.tolist()
     for which in ("seen", "new"):
         np.testing.assert_array_equal(
-            again.prevalence_interval(works=which), fitted.prevalence_interval(works=which)
+            again.prevalence_interval(units=which), fitted.prevalence_interval(units=which)
         )
 
 
@@ -386,12 +389,12 @@ def test_what_fit_refuses(options, given, match):
 
 def test_what_is_refused(fitted):
     plain = DiSCSenseModel(2, solver="map", n_starts=1, random_state=0).fit(DATA.counts, **PLACES)
-    with pytest.raises(ValueError, match="works='new' needs a fit that was told of units"):
-        plain.prevalence_info(works="new")
+    with pytest.raises(ValueError, match="units='new' needs a fit that was told of units"):
+        plain.prevalence_info(units="new")
     with pytest.raises(ValueError, match="units must be None, as the estimator was fitted without"):
         plain.predict(DATA.counts, **GIVEN)
-    with pytest.raises(ValueError, match="works must be"):
-        fitted.prevalence_interval(works="old")
+    with pytest.raises(ValueError, match="units must be"):
+        fitted.prevalence_interval(units="old")
     with pytest.raises(ValueError, match="units need times of the snippets, too"):
         fitted.predict(DATA.counts, units=GIVEN["units"])
     with pytest.raises(ValueError, match="units must be labels like those of fit"):
@@ -410,14 +413,14 @@ def test_what_is_refused(fitted):
 
 def test_changes_of_the_units_seen(fitted):
     """Of prevalences in the units that were given, whatever their number."""
-    info = fitted.prevalence_info(works="seen")
-    change = fitted.prevalence_change(0, 0, 1, genre=0, works="seen")
+    info = fitted.prevalence_info(units="seen")
+    change = fitted.prevalence_change(0, 0, 1, genre=0, units="seen")
     np.testing.assert_allclose(change.mean, info.mean[0, 0, 1] - info.mean[0, 0, 0])
     assert "sense 0 in the units seen" in change.sentence and "seen" not in change
     assert "other units" not in repr(change)
-    assert "in the units seen" in repr(fitted.emergence(0, 0.5, works="seen"))
-    with pytest.raises(ValueError, match="works must be one of 'all'"):
-        fitted.prevalence_change(0, 0, 1, works="some")
+    assert "in the units seen" in repr(fitted.emergence(0, 0.5, units="seen"))
+    with pytest.raises(ValueError, match="units must be one of 'all'"):
+        fitted.prevalence_change(0, 0, 1, units="some")
 
 
 def test_few_snippets_and_few_units_are_no_data(fitted):
@@ -428,7 +431,7 @@ def test_few_snippets_and_few_units_are_no_data(fitted):
     ):  # fmt: skip
         change.update(snippets=(30, n), units=(5, n_units))
         assert (verdict_on_change(change, works) == "no data") == few, (n, n_units, works)
-    assert verdict_on_change(SimpleNamespace(source="unmixed, works"), "all") == "not mixed"
+    assert verdict_on_change(SimpleNamespace(source="unmixed, other units"), "all") == "not mixed"
     table = fitted.prevalence_info()
     some = replace(table, n_snippets=np.array([[9, 30], [30, 30]]), n_units=np.full((2, 2), 3))
     np.testing.assert_array_equal(some.few, [[True, False], [False, False]])

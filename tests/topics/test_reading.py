@@ -51,6 +51,31 @@ def test_components(model):
     assert not np.allclose(density.components_, model.components_)
 
 
+@pytest.mark.parametrize("normalize", ["unit", "center", None])
+def test_words_and_topics_have_vectors_in_one_space(data, normalize):
+    """Words as `normalize` has them, the topics behind them, as they are or called by names."""
+    model = GaussianLDA(
+        K, embedding=data.vectors, normalize=normalize, solver="vi", min_count=1, random_state=0
+    ).fit(data.counts)  # fmt: skip
+    found = model.to_word_vectors()
+    words = data.vectors - model.embedding_mean_
+    words /= np.linalg.norm(words, axis=1, keepdims=True) if normalize == "unit" else 1.0
+    np.testing.assert_allclose(found.vectors, np.vstack([words, model.topic_means_]))
+    assert list(found)[:V] == model.words_.tolist() and list(found)[V:] == [
+        "topic 0", "topic 1", "topic 2"
+    ]  # fmt: skip
+    assert list(model.to_word_vectors(["a", "b", "c"]))[V:] == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="one for each of the 3 topics with a vector, got 2"):
+        model.to_word_vectors(["a", "b"])
+    with pytest.raises(ValueError, match="got 'x0' twice"):
+        model.to_word_vectors(["a", "b", "x0"])
+    # a background has no vector
+    model.set_params(word_model="dirichlet").fit(data.counts)
+    found = model.to_word_vectors()
+    assert list(found)[V:] == ["topic 1", "topic 2"]
+    np.testing.assert_allclose(found["topic 2"], model.posterior_.mean("topic_vector")[2])
+
+
 def test_topics_come_largest_first(model):
     share = model.topic_info().share
     assert np.all(np.diff(share) <= 0) and share.sum() == pytest.approx(1)
@@ -128,6 +153,17 @@ def test_printing_and_frames(model):
     model_map = GaussianLDA(**model.get_params()).set_params(solver="vi", draws=1)
     model_map.fit(model._training)
     assert "(a point estimate: its intervals have no width)" in repr(model_map.top_words(2))
+
+
+def test_shares_without_width_say_why(model):
+    """Of draws; a point has no interval at all."""
+    info = model.topic_info(3)
+    interval = np.tile([0.2, 0.3], (info.share.size, 1))
+    interval[1] = [0.0861, 0.0864]
+    told = replace(info, interval=interval)
+    line = "(topic 1: next to no token enters or leaves between draws"
+    assert (line in repr(told._resting_on("posterior"))) and line not in repr(info)
+    assert line not in repr(told._resting_on("point"))
 
 
 def test_topic_info(model):

@@ -16,7 +16,7 @@ NO_WORKS = *(_INDEX,) * 4, *(_TABLE,) * 3, (0.0, 1.0, 1.0)
 
 
 class WorkEffects:
-    """Effects ``works`` (W, K), with the prior N(0, s^2), and ``log_work_sd``, the logarithm of s.
+    """``unit_effects`` (W, K), with the prior N(0, s^2), and ``log_unit_sd``, the logarithm of s.
 
     They are taken given ``phi`` (see `work_kernels`): what a work's snippets tell is of the sum of
     both, and phi is told of by works as by so many draws of N(0, s^2), if they are large.
@@ -30,7 +30,7 @@ class WorkEffects:
         Of the half-normal prior of s.
     """
 
-    names = "works", "log_work_sd"
+    names = "unit_effects", "log_unit_sd"
 
     def __init__(self, contexts, shape, scale):
         self.contexts, self.shape, self.scale = contexts, shape[:2], float(scale)
@@ -47,10 +47,10 @@ class WorkEffects:
         self._told, self._sums = np.ascontiguousarray(told), self._by_work(told)
         self._center = np.zeros(self.shape)
         if arrays is not None:
-            c, effects = self.contexts, centred(arrays["works"])
+            c, effects = self.contexts, centred(arrays["unit_effects"])
             logits = centred(arrays["phi"])[c.genres, c.periods] + effects[c.works]
             self._center = self._by_work(told * logits)
-            self._place = float(arrays["log_work_sd"])
+            self._place = float(arrays["log_unit_sd"])
             self._center += effects * np.exp(-2 * self._place)
             self._width = self._width_at(np.exp(2 * self._place))
 
@@ -64,7 +64,7 @@ class WorkEffects:
     def about_phi(self, information, power, n_periods, arrays=None):
         """What data tell of ``phi`` (G, T, K) with effects unknown, of all that they tell."""
         told, c = information["contexts"], self.contexts
-        size = self.scale * _FIRST_SIZE if arrays is None else np.exp(arrays["log_work_sd"])
+        size = self.scale * _FIRST_SIZE if arrays is None else np.exp(arrays["log_unit_sd"])
         left = told - power * told**2 / (size**-2 + power * self._by_work(told)[c.works])
         out = np.zeros((self._n_genres, n_periods, self.shape[1]))
         np.add.at(out, (c.genres, c.periods), left)
@@ -87,15 +87,18 @@ class WorkEffects:
     def logits(self, y, phi):
         """Arrays of coordinates given ``phi`` (G, T, K), in a dict."""
         effects = kernels.effects_of(self.arrays, y, periods_first("phi", phi))[1]
-        return {"works": effects, "log_work_sd": self._place + self._width * float(y[self._n])}
+        return {
+            "unit_effects": effects,
+            "log_unit_sd": self._place + self._width * float(y[self._n]),
+        }
 
     def coordinates(self, arrays, out):
         """Coordinates of arrays, into ``out``, flat."""
         out[: self._n] = 0.0
-        out[self._n] = (arrays["log_work_sd"] - self._place) / self._width
+        out[self._n] = (arrays["log_unit_sd"] - self._place) / self._width
         phi = periods_first("phi", arrays["phi"])
         middle, _, widths = kernels.effects_of(self.arrays, out, phi)
-        out[: self._n] = ((arrays["works"] - middle) / widths).ravel()
+        out[: self._n] = ((arrays["unit_effects"] - middle) / widths).ravel()
 
     def log_volume(self):
         """As of `Paths`; the density has the Jacobian of effects."""
@@ -104,13 +107,16 @@ class WorkEffects:
     def draw(self, rng):
         """Effects of a size in the middle of its prior."""
         size = abs(rng.normal(scale=self.scale))
-        return {"works": rng.normal(scale=size, size=self.shape), "log_work_sd": np.log(size)}
+        return {
+            "unit_effects": rng.normal(scale=size, size=self.shape),
+            "log_unit_sd": np.log(size),
+        }
 
     def rows(self, arrays):
         """Logits of prevalence by context (T, K, places)."""
         c, phi = self.contexts, arrays["phi"]
         out = np.zeros((phi.shape[1], phi.shape[2], c.places.max() + 1))
-        out[c.periods, :, c.places] = phi[c.genres, c.periods] + arrays["works"][c.works]
+        out[c.periods, :, c.places] = phi[c.genres, c.periods] + arrays["unit_effects"][c.works]
         return out
 
 

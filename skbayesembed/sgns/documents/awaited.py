@@ -52,7 +52,8 @@ class Awaited:
         self._lock = threading.Lock()
         self.verbose, self._begun = verbose, time.monotonic()
         self._told, self._spent = self._begun, time.process_time()
-        self._expected, self._first = 0.0, 0.0
+        self._expected, self._revised = 0.0, False
+        self._first, self._before = 0.0, 0.0
         self._reports: list[tuple[float, int]] = []
         self._products = 0
 
@@ -91,6 +92,7 @@ class Awaited:
     def solving(self) -> None:
         """The linear systems begin."""
         self._first, self._reports = time.monotonic(), []
+        self._before = self._gone()
 
     def product(self, total: int) -> None:
         """A product that linear systems take; ``total`` of them are to be solved."""
@@ -105,6 +107,7 @@ class Awaited:
         with self._lock:
             self._reports = [*self._reports[1 - _RECENT :], (time.monotonic(), done)]
             text = self._of_systems(done, total)
+            self._revise(done / total)
             each = seconds_of_each(self._reports)
             if done < total:
                 # the first ones take longest
@@ -116,13 +119,28 @@ class Awaited:
         gone = time.monotonic() - (self._first or self._begun)
         return f"{_NAME}, 2 of {_STEPS}: {done} of {total} deviations, {gone:.0f} s"
 
+    def _gone(self):
+        """Processor time so far."""
+        return time.process_time() - self._spent
+
+    def _revise(self, share):
+        """Expect longer where more time has gone, and this share of the systems is done."""
+        gone = self._gone()
+        if gone > self._expected > 1:
+            self._expected = self._before + (gone - self._before) / share
+            self._revised = True
+
+    def _of_all(self):
+        gone, expected = duration(self._gone()), duration(self._expected)
+        if self._gone() > self._expected:
+            return f"{gone}, more than the {expected} expected"
+        return f"{gone} of about {expected}{', revised' if self._revised else ''}"
+
     def _say(self, text):
         """A line, and what all will take; where none were asked for, only of long waits."""
         now = time.monotonic()
         if self._expected > 1:
-            spent = time.process_time() - self._spent
-            of_all = f"{duration(spent)} of about {duration(self._expected)}"
-            text += f" (processor time for all: {of_all})"
+            text += f" (processor time for all: {self._of_all()})"
         if self.verbose:
             say_line(text)
         elif now - self._begun < _LONG or now - self._told < _BETWEEN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...posterior.deciding import note_on_draws, said_of_draws, surely
+from ...posterior.deciding import SURE, note_on_draws, said_of_draws, surely
 from ...posterior.sentences import chance, ended, estimate, side_of_zero
 from ...posterior.sources import FEW_UNITS, FEWEST_USES
 
@@ -82,7 +82,7 @@ def _sentence(found, first, second, ends):
         if verdict == "smaller":
             larger = chance(1 - found.prob_positive, "smaller")
         text = (
-            f"{first[0].upper()}{first[1:]} is {surely(found, verdict)} than {second}: the "
+            f"{first[0].upper()}{first[1:]} is {surely(found)} than {second}: the "
             f"difference is {value}, {larger}"
         )
     if ends is not None and verdict not in (None, "no data"):
@@ -108,6 +108,11 @@ def verdict_on_nearer(table, few):
     return "nearest" if decided else "not decided"
 
 
+def only_probably_nearest(table, verdict):
+    """Whether a verdict of `nearer` is told with a "probably", as others are."""
+    return verdict == "nearest" and table.prob_nearest[0] < SURE
+
+
 def sentence_on_nearer(table, verdict):
     """What `nearer` found, to be copied; None where nothing was held against anything."""
     n = len(table.words)
@@ -120,12 +125,14 @@ def sentence_on_nearer(table, verdict):
     nearest = "" if verdict in (None, "no data") else f", {nearest}"
     named = [repr(str(w)) for w in table.words]
     listed = f"{', '.join(named[:-1])} {'or' if n == 2 else 'and'} {named[-1]}"
+    probably = "probably " if only_probably_nearest(table, verdict) else ""
     if n == 2:
         asked = f"{word} is nearer to {first} or to {second}"
-        claim, difference = f"{word} is nearer to {first} than to {second}", "difference of cosines"
+        claim = f"{word} is {probably}nearer to {first} than to {second}"
+        difference = "difference of cosines"
     else:
         asked = f"{word} is nearer to {first} than to the others of {listed}"
-        claim = f"Of {listed}, {word} is nearest to {first}"
+        claim = f"Of {listed}, {word} is {probably}nearest to {first}"
         difference = f"difference of its cosine from that with {second}, the next,"
     if verdict == "not decided":
         text = f"Whether {asked} is not decided"

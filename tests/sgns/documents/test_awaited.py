@@ -90,6 +90,25 @@ def test_all_three_steps_say_how_far_they_are(verbose, clock, capsys):
         assert "0 of 32 deviations, 20 s, 8 products (" in next(x for x in lines if "0 of 32" in x)
 
 
+def test_an_expectation_that_is_exceeded_is_revised(clock, monkeypatch, capsys):
+    """By the share of the systems that is done; before any is, it says that it is exceeded."""
+    spent = [0.0]
+    monkeypatch.setattr(module.time, "process_time", lambda: spent[0])
+    awaited = Awaited(1)
+    awaited.announce(10**6, lambda: 77.0)
+    spent[0] = 20.0
+    awaited.solving()
+    spent[0], clock[0] = 98.0, clock[0] + 98.0
+    awaited.product(32)
+    awaited.solved(16, 32)
+    spent[0] = 110.0
+    awaited.solved(20, 32)
+    _, before, first, then = capsys.readouterr().out.splitlines()
+    assert before.endswith("for all: 98 s, more than the 77 s expected)")
+    assert first.endswith("for all: 98 s of about 2.9 min, revised)")
+    assert then.endswith("for all: 110 s of about 2.9 min, revised)")
+
+
 def test_threads_that_report_together_say_it_once(clock, monkeypatch):
     """Also where printing takes a while."""
     said, together = [], threading.Barrier(3)
