@@ -33,10 +33,11 @@ from skbayesembed.inference.mode_mass import Walker, mean_mass
 from skbayesembed.inference.threads import OneBlasThread
 from skbayesembed.senses import inputs
 from skbayesembed.senses.choice import choose
+from skbayesembed.senses.mode import Mode, annealed, explore, weigh
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import prior_of
 from skbayesembed.senses.solvers import ROOM
-from skbayesembed.senses.starts import Mode, annealed, explore, find_modes, weigh
+from skbayesembed.senses.starts import find_modes
 
 NAME, MODELS = "harmonia", (("disc", 0), ("edisc", 50), ("edisc", 100))
 POWERS, SEEDS, KNOWN = (1.0, 0.7, 0.5, 0.3, 0.2), (0, 1, 2), (50, 100, 200)

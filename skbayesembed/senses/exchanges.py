@@ -3,35 +3,25 @@
 Where a word has changed, each era has clusters of its own, and there are about as many modes as
 ways of joining those of one era to those of the next. Annealing joins what is alike in a blur, from
 where no chain comes back, so that few starts find the best way; an exchange changes one joint.
-
-Where there are three senses or more, starts may also agree in what they join and what they keep
-apart, all in one mode, while another division is far heavier: joining two senses and dividing
-another leads there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 
-from ..inference.matching import mean_of_aligned, similarity
+from ..inference.matching import mean_of_aligned
 from ..inference.mode_mass import Walker
 from .model import SenseModel
 
 # States whose probabilities of senses have at least this cosine are of one mode.
 SAME = 0.85
-# Exchanges that are tried from a mode, at most; and how often each regrouping is: of *kosmos* two
-# times each missed a far heavier mode in one search of four.
-TRIES, REPEATED = 24, 4
+# Exchanges that are tried from a mode, at most.
+TRIES = 24
 # Moves while the senses of all snippets are held, which bring the logits to them, and without.
 _HELD, _FREE = 15, 30
-# Free moves after senses were divided anew, which have further to go. What comes back as near as
-# this to where it began is let go of; so many others are led further by exchanges.
-_FURTHER, _BACK, LED = 60, 0.93, 4
 # An exchange is given up where, half way through the free moves, it is behind by so many standard
 # deviations of a log density, and is taken where it is ahead by this.
 _BEHIND, _AHEAD = 3.0, 5.0
@@ -63,16 +53,6 @@ def exchanges(data, n_senses, rng):
     return [found[i] for i in rng.permutation(len(found))]
 
 
-def regroupings(n_senses, rng):
-    """Pairs of senses that are joined and the sense that is divided in two, in any order.
-
-    That may be the one that was joined. Of two senses it would be all: a start like any other.
-    """
-    pairs = combinations(range(n_senses), 2) if n_senses > 2 else ()
-    found = [(pair, c) for pair, c in product(pairs, range(n_senses)) if c != pair[1]]
-    return [found[i] for i in rng.permutation(len(found))]
-
-
 class Exchanging:
     """Exchanges of senses from states of a model.
 
@@ -87,13 +67,15 @@ class Exchanging:
     Attributes
     ----------
     model : SenseModel
+    deviation : float
+        Standard deviation of a log density of as many parameters.
     """
 
     def __init__(self, data, n_senses, prior, rng, options):
         self.model, self._given = SenseModel(data, n_senses, prior), (data, n_senses, prior)
         self._rng, self._options = rng, options
-        self._deviation = np.sqrt(0.5 * self.model.n_parameters)
-        self._slack = _BEHIND * self._deviation
+        self.deviation = np.sqrt(0.5 * self.model.n_parameters)
+        self._slack = _BEHIND * self.deviation
 
     def settled(self, arrays, n_moves, least=-np.inf):
         """As `settled`, from a state of the model."""
@@ -115,38 +97,18 @@ class Exchanging:
     def around(self, found, n_kept):
         """The ``n_kept`` densest states that one exchange leads to from ``found``."""
         todo = [*self._exchanges(), *self._exchanges()]
-        return _densest([self._tried(found, exchange) for exchange in todo[:TRIES]])[:n_kept]
+        return densest([self._tried(found, exchange) for exchange in todo[:TRIES]])[:n_kept]
 
-    def regrouped(self, found, n_kept, divide: Callable):
-        """The ``n_kept`` densest states that joining two senses and dividing one leads to.
+    def from_held(self, held, found, n_moves):
+        """The state after moves with all senses held, and without; None where it falls behind."""
+        data, n_senses, prior = self._given
+        of_held = SenseModel(replace(data, labels=held), n_senses, prior)
+        begun, *_ = settled(self._walker(of_held, found[0]), _HELD)
+        return self.near(begun, found, n_moves)
 
-        Joints in time are wrong there at first: exchanges follow. States are apart from ``found``
-        and from each other, and not less dense by more than a standard deviation of log density.
-
-        Parameters
-        ----------
-        found : tuple
-            As of `settled`.
-        n_kept : int
-        divide : callable
-            ``divide(data, rng)``: whether snippets are of the second of two senses, (n_snippets,).
-        """
-        apart = partial(similarity, binding=self.model.binding)
-        begun: dict = {}
-        todo = [which for _ in range(REPEATED) for which in regroupings(self._given[1], self._rng)]
-        for which in todo[:TRIES]:
-            new = self._regrouped(found, which, divide)
-            if new is None or apart(found[1], new[1]) > _BACK:
-                continue
-            if which not in begun or new[2] > begun[which][2]:
-                begun[which] = new
-        kept: list = []
-        for new in _densest([self.improved(one, TRIES) for one in _densest(begun.values())[:LED]]):
-            if new[2] < found[2] - self._deviation or len(kept) == n_kept:
-                break
-            if all(apart(new[1], one[1]) < SAME for one in (found, *kept)):
-                kept.append(new)
-        return kept
+    def near(self, arrays, found, n_moves):
+        """As `settled`; None where it falls far behind the state ``found``."""
+        return self.settled(arrays, n_moves, least=found[2] - self._slack)
 
     def _exchanges(self):
         return exchanges(*self._given[:2], self._rng)
@@ -154,25 +116,7 @@ class Exchanging:
     def _tried(self, found, exchange):
         """What an exchange leads to; None where it changes nothing or falls far behind."""
         held = _exchanged(self._given[0], found[1], *exchange)
-        return None if held is None else self._from_held(held, found, _FREE)
-
-    def _regrouped(self, found, regrouping, divide):
-        """What a regrouping leads to; None where there is nothing to divide or it falls behind."""
-        data, ((a, b), c) = self._given[0], regrouping
-        senses, unknown = _senses(data, found[1])
-        joined = np.where(unknown & (senses == b), a, senses)
-        places = np.flatnonzero(unknown & (joined == c))
-        if places.size < 2:
-            return None
-        joined[places[divide(data.at(places), self._rng)]] = b
-        return self._from_held(joined, found, _FURTHER)
-
-    def _from_held(self, held, found, n_moves):
-        """The state after moves with all senses held, and without; None where it falls behind."""
-        (data, n_senses, prior), (arrays, _, density) = self._given, found
-        of_held = SenseModel(replace(data, labels=held), n_senses, prior)
-        begun, *_ = settled(self._walker(of_held, arrays), _HELD)
-        return self.settled(begun, n_moves, least=density - self._slack)
+        return None if held is None else self.from_held(held, found, _FREE)
 
     def _walker(self, model, arrays):
         return Walker(model, self._rng, model.pack(arrays), options=self._options)
@@ -180,18 +124,18 @@ class Exchanging:
 
 def _exchanged(data, weights, pair, span):
     """Senses of all snippets after an exchange; None where it changes none."""
-    (a, b), (senses, unknown) = pair, _senses(data, weights)
+    (a, b), (senses, unknown) = pair, senses_of(data, weights)
     here, held = span[data.periods] & unknown, senses.copy()
     held[here & (senses == a)], held[here & (senses == b)] = b, a
     return None if np.array_equal(held, senses) else held
 
 
-def _senses(data, weights):
+def senses_of(data, weights):
     """The most probable sense of each snippet, or the known one, and which are not known."""
     unknown = data.labels < 0
     return np.where(unknown, np.argmax(weights, axis=0), data.labels), unknown
 
 
-def _densest(states):
+def densest(states):
     """States in the order of their density, without those that are None."""
     return sorted((new for new in states if new is not None), key=lambda new: -new[2])

@@ -11,9 +11,10 @@ from ..common.warnings import warn_user
 from ..inference.contracts import Result
 from ..inference.mode import find_mode
 from ..inference.threads import OneBlasThread
+from .mode import order_of_labels
 from .model import SenseModel, permuted
 from .modes import Modes
-from .starts import first_starts, order_of_labels
+from .starts import first_starts
 
 
 def solve(estimator, problem, settings, seed):

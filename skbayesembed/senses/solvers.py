@@ -17,16 +17,10 @@ from .checks import check_parameters
 from .choice import PowerChoice, choose
 from .data import Snippets
 from .gibbs import solver as gibbs
+from .mode import explore_again
 from .priors import ModelPrior, prior_of
 from .recording import with_modes
-from .starts import (
-    BATCH,
-    UNSEEN,
-    explore_again,
-    find_modes,
-    share_met_once,
-    that_matter,
-)
+from .starts import BATCH, UNSEEN, find_modes, share_met_once, that_matter
 
 # Of as many starts and more, one that met the heaviest mode alone is reported.
 _ENOUGH_STARTS = 4

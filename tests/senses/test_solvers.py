@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from skbayesembed import SensePrior
 from skbayesembed.datasets import make_senses
 from skbayesembed.metrics import brier_score, match_senses
-from skbayesembed.senses import starts
 from skbayesembed.senses.data import Snippets
+from skbayesembed.senses.mode import Mode
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.solvers import warn_of_modes
@@ -118,7 +118,7 @@ def test_labels_bind_senses(truth):
 
 
 def test_light_modes_are_not_named():
-    heavy, light = (starts.Mode({}, np.ones((2, 3)), 1, share=s) for s in (0.995, 0.005))
+    heavy, light = (Mode({}, np.ones((2, 3)), 1, share=s) for s in (0.995, 0.005))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_modes([heavy, light])

@@ -14,14 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skbayesembed.inference.matching import similarity
 from skbayesembed.inference.mode_mass import OPTIONS, Mass, Walker
+from skbayesembed.senses import mode as single
 from skbayesembed.senses import starts
 from skbayesembed.senses.data import Snippets
-from skbayesembed.senses.exchanges import Exchanging, regroupings, settled
+from skbayesembed.senses.exchanges import SAME, settled
+from skbayesembed.senses.mode import Mode
 from skbayesembed.senses.model import SenseModel
 from skbayesembed.senses.modes import Modes, groups_joined
 from skbayesembed.senses.priors import ModelPrior
 from skbayesembed.senses.solvers import warn_of_modes
-from skbayesembed.senses.starts import Mode
 from tests.helpers.senses import K, planted, run, snippets_of, two_ways
 
 
@@ -153,7 +154,7 @@ def test_the_densest_start_stands_for_its_mode():
     near, far = proba + [[0.02], [-0.02]], proba[:, [0, 0, 0, 0, 0]][::-1]
     far = np.where(np.arange(5) < 2, proba, far)
     values = [(proba, -20.0), (far, -5.0), (near, -10.0)]
-    modes = [starts.Mode({}, weights, 1, log_density=value) for weights, value in values]
+    modes = [Mode({}, weights, 1, log_density=value) for weights, value in values]
     found = starts._grouped(modes, binding=True)
     assert [(m.log_density, m.n_starts) for m in found] == [(-10.0, 2), (-5.0, 1)]
 
@@ -161,8 +162,8 @@ def test_the_densest_start_stands_for_its_mode():
 def test_densities_of_starts_are_those_of_the_posterior(data):
     """A start's mean log density is within what that of a settled chain varies by."""
     rng, given = np.random.default_rng(0), (data, K, ModelPrior())
-    mode = starts.annealed(*given, rng)
-    settled = starts.explore(starts.annealed(*given, rng), *given, rng)
+    mode = single.annealed(*given, rng)
+    settled = single.explore(single.annealed(*given, rng), *given, rng)
     model = SenseModel(*given)
     # log densities of n parameters vary by sqrt(n / 2), means of 20 correlated ones by less
     spread = np.sqrt(model.n_parameters / 2)
@@ -214,7 +215,7 @@ def test_starts_take_a_bounded_number_of_gradients(monkeypatch):
     seed = np.random.SeedSequence(0)
     modes = starts.find_modes(data, 2, ModelPrior(), seed, n_starts=1)
     assert np.isfinite(modes[0].weights).all()
-    moves = starts._POWERS.size * starts._MOVES + starts._SETTLING + sum(starts._ROUNDS)
+    moves = single._POWERS.size * single._MOVES + single._SETTLING + sum(single.ROUNDS)
     assert len(calls) < 1.5 * 2**OPTIONS.max_depth * moves
 
 
@@ -226,10 +227,10 @@ def test_starts_are_annealed_on_a_part_of_many_snippets(data, monkeypatch):
     assert part.n_snippets == few and (part.labels >= 0).sum() == (labels >= 0).sum()
     assert (part.n_periods, part.n_words) == (data.n_periods, data.n_words)
     assert data.some(data.n_snippets, rng) is data
-    whole = starts.annealed(data, K, ModelPrior(), np.random.default_rng(1))
-    monkeypatch.setattr(starts, "_ANNEALED", few)
-    mode = starts.annealed(data, K, ModelPrior(), np.random.default_rng(1))
-    assert similarity(whole.weights, mode.weights) > starts.SAME
+    whole = single.annealed(data, K, ModelPrior(), np.random.default_rng(1))
+    monkeypatch.setattr(single, "ANNEALED", few)
+    mode = single.annealed(data, K, ModelPrior(), np.random.default_rng(1))
+    assert similarity(whole.weights, mode.weights) > SAME
     # both settled: means of 20 log densities of the same posterior
     spread = np.sqrt(SenseModel(data, K, ModelPrior()).n_parameters / 2)
     assert abs(whole.log_density - mode.log_density) < 5 * spread
@@ -251,46 +252,17 @@ def test_exchanges_find_what_annealing_joins_wrongly():
     held = SenseModel(replace(data, labels=wrong.argmax(axis=0)), K, ModelPrior())
     begun, *_ = settled(Walker(held, rng, held.init(rng)), 40)
     found = settled(Walker(model, rng, model.pack(begun)), 40)
-    assert similarity(found[1], wrong) > starts.SAME > similarity(found[1], right)
+    assert similarity(found[1], wrong) > SAME > similarity(found[1], right)
     mode = Mode(found[0], found[1], 1, log_density=found[2])
-    joined = starts.rejoined(mode, data, K, ModelPrior(), rng)
+    joined = single.rejoined(mode, data, K, ModelPrior(), rng)
     assert similarity(joined.weights, right) > 0.95 and joined.log_density > mode.log_density
     assert (joined.n_starts, joined.n_exchanges) == (0, 1)
     # from the right one no exchange leads on
-    assert starts.rejoined(joined, data, K, ModelPrior(), rng) is None
-    beside = starts.beside(
-        starts.explore(mode, data, K, ModelPrior(), rng), data, K, ModelPrior(), rng
+    assert single.rejoined(joined, data, K, ModelPrior(), rng) is None
+    around = single.around(
+        single.explore(mode, data, K, ModelPrior(), rng), data, K, ModelPrior(), rng
     )
-    assert max(similarity(m.weights, right) for m in beside) > 0.95
-
-
-def test_regroupings_find_what_starts_join_and_divide_wrongly():
-    """Two senses joined and a third divided: no exchange in time leads from there."""
-    rng = np.random.default_rng(0)
-    senses, periods, n = rng.integers(3, size=240), np.arange(240) % 3, 3
-    words = rng.integers(4, size=(240, 6)) + 4 * senses[:, None]
-    counts = np.zeros((240, 12))
-    np.add.at(counts, (np.arange(240)[:, None], words), 1.0)
-    data, prior = Snippets.of(sparse.csr_array(counts), periods), ModelPrior()
-    right = np.stack([senses == k for k in range(n)]).astype(float)
-    divided = counts[:, 8] > 1
-    wrong = np.where(senses < 2, 0, np.where(divided, 1, 2))
-    model, held = (SenseModel(one, n, prior) for one in (data, replace(data, labels=wrong)))
-    begun, *_ = settled(Walker(held, rng, held.init(rng)), 40)
-    found = settled(Walker(model, rng, model.pack(begun)), 40)
-    assert similarity(found[1], right) < starts.SAME
-
-    def divide(some, rng):
-        return starts.annealed(some, 2, prior, rng).weights.argmax(axis=0) == 1
-
-    exchanging = Exchanging(data, n, prior, rng, OPTIONS)
-    states = exchanging.regrouped(found, 3, divide)
-    assert similarity(states[0][1], right) > 0.95 and states[0][2] > found[2]
-    assert all(similarity(state[1], found[1]) < starts.SAME for state in states)
-    # from the right one none leads on
-    assert not [new for new in exchanging.regrouped(states[0], 3, divide) if new[2] > states[0][2]]
-    assert regroupings(2, rng) == []
-    assert {c for pair, c in regroupings(n, rng) if pair == (0, 1)} == {0, 2}
+    assert max(similarity(m.weights, right) for m in around) > 0.95
 
 
 def test_tables_of_modes_say_what_shares_go_by():
