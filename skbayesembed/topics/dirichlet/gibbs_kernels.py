@@ -8,6 +8,9 @@ from numba import njit
 from ...numeric.elementwise import FAST
 from ..gibbs.kernels import pick_other
 
+# A difference that is a smaller share of its terms has lost too many of its digits.
+_CANCELLED = 1e-6
+
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def weighted_sum(weight, row, level, products):
@@ -16,6 +19,16 @@ def weighted_sum(weight, row, level, products):
     for k in range(row.size):
         products[k] = weight[k] * row[k]
         total += products[k] * level[k]
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def sum_without(products, level, old):
+    """Sum of products[k] level[k] over k other than ``old``."""
+    total = 0.0
+    for k in range(products.size):
+        if k != old:
+            total += products[k] * level[k]
     return total
 
 
@@ -39,25 +52,37 @@ def draw_tokens(entries, table, sizes, alpha, concentration, rng, z):
             row = table[words[i]]
             for _ in range(counts[i]):
                 old = z[t]
-                weight[old] -= 1.0
-                row[old] -= 1.0
-                level[old] = 1.0 / (sizes[old] - 1.0 + concentration)
+                # the tables keep the token until it moves: to take it out and put it back would
+                # make the sums wait for what was just written
                 total = weighted_sum(weight, row, level, products)
+                others = total - products[old] * level[old]
+                if others < _CANCELLED * total:
+                    others = sum_without(products, level, old)
+                own = (weight[old] - 1.0) * (row[old] - 1.0)
+                own /= sizes[old] - 1.0 + concentration
                 # the current topic is tried first: mostly it is drawn again, and no search made
-                u = rng.random() * total - products[old] * level[old]
-                new = old
+                u = rng.random() * (others + own) - own
                 if u >= 0.0:
                     new = pick_other(products, level, old, u)
                     if new != old:
                         moved += 1
-                        sizes[old] -= 1.0
-                        sizes[new] += 1.0
+                        move_token(row, weight, sizes, old, new)
+                        level[old] = 1.0 / (sizes[old] + concentration)
+                        level[new] = 1.0 / (sizes[new] + concentration)
                         z[t] = new
-                weight[new] += 1.0
-                row[new] += 1.0
-                level[new] = 1.0 / (sizes[new] + concentration)
                 t += 1
     return moved
+
+
+@njit(nogil=True, cache=True, error_model="numpy", forceinline=True)
+def move_token(row, weight, sizes, old, new):
+    """One token less in ``old``, one more in ``new``."""
+    row[old] -= 1.0
+    row[new] += 1.0
+    weight[old] -= 1.0
+    weight[new] += 1.0
+    sizes[old] -= 1.0
+    sizes[new] += 1.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

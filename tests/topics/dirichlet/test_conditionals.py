@@ -11,8 +11,11 @@ from scipy.special import logsumexp
 
 from skbayesembed.topics.data import Documents
 from skbayesembed.topics.dirichlet.conditionals import DirichletTopics
+from skbayesembed.topics.dirichlet.gibbs_kernels import draw_tokens
 from skbayesembed.topics.dirichlet.measure import BaseMeasures
 from skbayesembed.topics.dirichlet.moves import Metric
+from skbayesembed.topics.gibbs.kernels import Entries
+from tests.helpers.topic_twins import random_corpus, tokens
 
 ALPHA = np.array([1.0, 0.5, 0.5])
 
@@ -43,6 +46,52 @@ def test_tokens_have_their_enumerated_posterior():
     # sweeps are correlated, by a factor of about 2 here; 243 cells
     error = np.sqrt(2 * proba * (1 - proba) / n)
     assert np.all(np.abs(seen / n - proba) < 5.5 * error + 2 / n)
+
+
+def drawn_by_formula(documents, z, b, alpha, rng):
+    """One pass over the tokens with counts made anew for each; the current topic is tried first."""
+    of, words = tokens(documents)
+    z, k = z.copy(), alpha.size
+    for t in range(z.size):
+        others = np.arange(z.size) != t
+        n_document, n_word, n = (
+            np.bincount(z[others & same], minlength=k)
+            for same in (of == of[t], words == words[t], True)
+        )
+        proba = (n_document + alpha) * (n_word + b[words[t]]) / (n + b.sum(axis=0))
+        order = [z[t], *np.delete(np.arange(k), z[t])]
+        below = np.cumsum(proba[order])
+        z[t] = order[np.searchsorted(below, rng.random() * below[-1])]
+    return z
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 5])
+def test_draws_of_tokens(n_topics):
+    """Against the formula with the same random numbers.
+
+    Some words are hardly expected at all: their own token is nearly all of the sum over topics.
+    """
+    rng = np.random.default_rng(n_topics)
+    documents = random_corpus(rng)
+    z = rng.integers(n_topics, size=documents.n_tokens).astype(np.int32)
+    b = rng.random((documents.n_words, n_topics))
+    b[::2] *= 1e-8
+    b *= 3.0 / b.sum(axis=0)
+    alpha = rng.random(n_topics)
+    words = tokens(documents)[1]
+    counts = np.zeros(b.shape)
+    np.add.at(counts, (words, z), 1)
+    expected = drawn_by_formula(documents, z, b, alpha, np.random.default_rng(7))
+    table, sizes, before = b + counts, counts.sum(axis=0), z.copy()
+    entries, stream = Entries.of(documents), np.random.default_rng(7)
+    moved = draw_tokens(entries, table, sizes, alpha, 3.0, stream, z)
+    np.testing.assert_array_equal(z, expected)
+    assert (before != z).sum() == moved
+    assert moved > 0 or n_topics == 1
+    counts[:] = 0
+    np.add.at(counts, (words, z), 1)
+    np.testing.assert_array_equal(sizes, counts.sum(axis=0))
+    np.testing.assert_allclose(table, b + counts, rtol=1e-12, atol=1e-12)
 
 
 class Joint:
