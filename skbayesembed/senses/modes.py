@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Below a table of modes that may look as if all was well.
 _UNMIXED = (
     "(the chains have not mixed: a mode with all of the posterior may hold several readings of the "
-    "senses. Up to an R-hat of about 1.1 raise warmup and draws first; above, raise n_starts, "
+    "senses. Up to an R-hat of about 1.1 make chains longer first (thin, warmup); above, raise n_starts, "
     "label some snippets, or choose another n_senses)"
 )
 
