@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 # Below a table of modes that may look as if all was well.
 _UNMIXED = (
     "(the chains have not mixed: a mode with all of the posterior may hold several readings of the "
-    "senses. Up to an R-hat of about 1.1 make chains longer first (thin, warmup); above, raise n_starts, "
-    "label some snippets, or choose another n_senses)"
+    "senses. Up to an R-hat of about 1.1 make chains longer first (thin, warmup); above, raise "
+    "n_starts, label some snippets, or choose another n_senses)"
 )
 
 # Below one whose first mode is not the one of the largest likelihood.
