@@ -196,7 +196,7 @@ def regress(
     ['negative']
     >>> table = regress(draws, walks[1], names=["war"], times=np.arange(60))
     >>> table.verdict.tolist(), round(table.autocorrelation, 1)
-    (['not decided'], 0.9)
+    (['not decided'], 0.8)
     """
     check_prob(prob)
     check_bool("standardize", standardize)

@@ -98,9 +98,9 @@ class Regression(Table):
     zero_one : ndarray of bool of shape (n_terms,)
         Covariates whose values are 0 and 1, so that slopes are differences of the two.
     autocorrelation : float or None
-        Correlation of the mean residual of a unit (of a document without units) with that of the
-        next, a median step in time later: the mean of its posterior. None without ``times``, NaN if
-        there are no residuals.
+        Correlation of the mean residuals of units (of documents without units) with those of the
+        next in time, about their mean or line: the mean of its posterior. None without ``times``,
+        NaN if there are no residuals.
     autocorrelation_interval : ndarray of shape (2,) or None
         Its posterior quantiles, with probability ``prob`` between them.
     trend : float or None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .filter_kernels import whiten
+from .filter_kernels import correlated, whiten
 
 # Shares of the variance of the slow part, and of units with several rows.
 _SLOW, _UNIT = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98), (0.0, 0.1, 0.3, 0.5, 0.7)
@@ -65,7 +65,7 @@ class Autocorrelation:
     def __init__(self, matrix, y, index, times):
         self._opens = np.r_[True, index[1:] != index[:-1]]
         self._gaps = np.diff(times, prepend=times[0])
-        self._sizes = np.bincount(index)
+        self._sizes = np.diff(np.flatnonzero(np.r_[self._opens, True]))
         self.line = (times - times.mean()) / times.std()
         has_line = not _adds(matrix, self.line)
         models = [
@@ -114,7 +114,10 @@ class Autocorrelation:
         ]
 
     def neighbours(self, prob):
-        """Correlation of mean residuals of a unit and the next, a median step later.
+        """Correlation of mean residuals of units with those of the next, about their mean and line.
+
+        It is what the correlations lead to expect of these units, ``sum e_i e_(i+1) / sum e_i^2``:
+        what is so slow that it hardly moves in the time they span does not count.
 
         Returns
         -------
@@ -122,17 +125,30 @@ class Autocorrelation:
         interval : ndarray of shape (2,)
             Quantiles of the posterior with this probability between them.
         """
-        step = np.median(self._gaps[self._gaps > 0])
-        inverse = np.mean(1.0 / self._sizes)
-        found = np.array([
-            slow * np.exp(-step / length) / (slow + unit + inverse * (1.0 - slow - unit))
-            if length > 0 else 0.0
-            for length, slow, unit, _ in self._kept
-        ])  # fmt: skip
+        found = np.array([self._neighbour(*model) for model in self._kept])
         order = np.argsort(found)
         at = np.cumsum(self.weights[order])
         ends = [np.searchsorted(at, q) for q in (0.5 - 0.5 * prob, 0.5 + 0.5 * prob)]
         return float(self.weights @ found), found[order][np.minimum(ends, found.size - 1)]
+
+    def _neighbour(self, length, slow, unit, line):
+        first = np.flatnonzero(self._opens)
+        steps = self._steps(length)[first]
+        own = unit + (1.0 - slow - unit) / self._sizes[np.cumsum(self._opens)[first] - 1]
+        away = np.column_stack([np.ones(first.size), self.line[first]][: 1 + line])
+        basis = np.linalg.qr(away)[0]
+        # what is left of the covariance of the units' means beside the constant and the line
+        beside = slow * correlated(basis, steps) + own[:, None] * basis
+        inner = basis.T @ beside
+        variance = slow + own - np.sum((2.0 * beside - basis @ inner) * basis, axis=1)
+        left, right = slice(None, -1), slice(1, None)
+        common = slow * steps[1:] - np.sum(
+            basis[left] * beside[right]
+            + beside[left] * basis[right]
+            - (basis @ inner)[left] * basis[right],
+            axis=1,
+        )
+        return np.sum(common) / np.sum(variance)
 
 
 def _adds(matrix, column):

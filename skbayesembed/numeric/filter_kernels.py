@@ -40,3 +40,23 @@ def whiten(columns, opens, steps, slow, unit):
         both -= by_slow * gain_unit
         of_unit -= by_unit * gain_unit
     return out, log_det
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def correlated(columns, steps):
+    """Correlations of the slow part times columns (n, c); ``steps`` (n,) are those with the last.
+
+    The correlation of rows i < j is the product of ``steps`` from i + 1 to j.
+    """
+    n, c = columns.shape
+    out, run = columns.copy(), np.zeros(c)
+    for i in range(1, n):
+        for j in range(c):
+            run[j] = steps[i] * (run[j] + columns[i - 1, j])
+            out[i, j] += run[j]
+    run[:] = 0.0
+    for i in range(n - 2, -1, -1):
+        for j in range(c):
+            run[j] = steps[i + 1] * (run[j] + columns[i + 1, j])
+            out[i, j] += run[j]
+    return out
