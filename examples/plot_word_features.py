@@ -7,7 +7,7 @@ cosines between an address's vector and word vectors. Three things make the slop
 ``regress`` allows for all of them:
 
 - the sample of addresses, in which those of one president resemble each other;
-- time: neighbouring presidents resemble each other, too, and lengths rise and fall over decades;
+- time: neighboring presidents resemble each other, too, and lengths rise and fall over decades;
 - the word vectors: an error in a vector affects every address, so it does not average out, and it
   draws slopes towards zero.
 """
@@ -47,7 +47,7 @@ print("features", features.mean.shape, "draws", features.draws.shape)
 # feature (``per``), so that they can be compared. They are corrected for the error in the features,
 # since the draws show how far estimates are from the truth. ``features`` is the part of the
 # standard error that comes from the vectors. With ``times``, slopes and intervals allow for
-# presidents that resemble their neighbours; a line below the table says how much they do
+# presidents that resemble their neighbors; a line below the table says how much they do
 # (:ref:`regressions-time`).
 
 length = np.log([len(text.split()) for text in addresses.data])
@@ -59,7 +59,7 @@ print(table.sentences[2])
 # %%
 # What intervals would leave out
 # ------------------------------
-# If presidents count as independent of their neighbours, slopes pick up what drifts. If features
+# If presidents count as independent of their neighbors, slopes pick up what drifts. If features
 # are treated as known, too, which ``regress`` warns about, slopes are drawn towards zero as well.
 
 apart = regress(features, length, error=ERROR, **settings)

@@ -62,7 +62,7 @@ def regress(
         Units of sampling: speakers, authors, works; each document by default.
     times : array-like of shape (n_documents,), optional
         Numbers or dates, as `corpus.periods.check_times` reads them, where units may be
-        autocorrelated in time, each at the mean of its documents. Residuals are then modelled as
+        autocorrelated in time, each at the mean of its documents. Residuals are then modeled as
         autocorrelated, and as rising or falling along a straight line, as far as they show it (see
         Notes). By default, units are treated as independent.
     covariates : array-like, Series, DataFrame or dict, optional

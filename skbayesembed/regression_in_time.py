@@ -106,7 +106,7 @@ class SlopesInTime:
             return {}
         if self._found is None:
             return {"autocorrelation": np.nan}
-        mean, interval = self._found.neighbours(prob)
+        mean, interval = self._found.neighbors(prob)
         return {
             "autocorrelation": mean,
             "autocorrelation_interval": interval,

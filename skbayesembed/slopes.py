@@ -343,7 +343,7 @@ class Regression(Table):
         if not np.isnan(self.trend):
             line = f"{_probability(self.trend)} that they follow a straight line"
         return (
-            f"(residuals of neighbouring {self._sampled()} in time correlate at "
+            f"(residuals of neighboring {self._sampled()} in time correlate at "
             f"{self.autocorrelation:.2f} [{low:.2f}, {high:.2f}], {line}: slopes and intervals "
             "allow for it)"
         )

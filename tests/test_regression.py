@@ -315,7 +315,7 @@ def test_table_in_time():
     said = (
         f"correlate at {table.autocorrelation:.2f} [{low:.2f}, {high:.2f}], P = {table.trend:.2f}"
     )
-    assert f"(residuals of neighbouring units in time {said} that they" in repr(table)
+    assert f"(residuals of neighboring units in time {said} that they" in repr(table)
     assert table.sentences[0].endswith("; autocorrelation in time allowed for).")
     # labels, order and unit of time are of no importance
     other = regress(

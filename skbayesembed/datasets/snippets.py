@@ -253,7 +253,7 @@ def _ids(words, chosen):
 
 
 def _windows(corpus, centres, document, half, stops):
-    """Ids of the tokens around each centre, in the order of the text, and their offsets."""
+    """Ids of the tokens around each center, in the order of the text, and their offsets."""
     around = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])
     places = centres[:, None] + around
     inside = places >= corpus.offsets[document][:, None]

@@ -233,7 +233,7 @@ def _vectors(means, roots, topics, rng):
 
 
 def _word_proba(means, roots, vectors, power):
-    """Densities to a power, normalised over words, (n_topics, n_words)."""
+    """Densities to a power, normalized over words, (n_topics, n_words)."""
     out = np.empty((len(means), len(vectors)))
     for k, (mean, root) in enumerate(zip(means, roots, strict=True)):
         white = np.linalg.solve(root, (vectors - mean).T)

@@ -143,7 +143,7 @@ class DynamicHamiltonian:
 
 
 def _prior_slope(prior, diffusion, x):
-    """Log normalising constant of trajectories, and the slope of their log prior by log D."""
+    """Log normalizing constant of trajectories, and the slope of their log prior by log D."""
     sums, n = np.empty((3, prior.gaps.size)), x.shape[1]
     step_sums(x, sums)
     angle = prior.rate(diffusion) * prior.gaps

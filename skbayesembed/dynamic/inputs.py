@@ -329,7 +329,7 @@ def _no_counts(n_words):
 
 
 def place_times(estimator, times, n, kind):
-    """Centre of the period of each document, known or not; None where there are no times."""
+    """Center of the period of each document, known or not; None where there are no times."""
     return None if times is None else estimator.periods_.centre_of(check_line(times, n, kind))
 
 
@@ -386,7 +386,7 @@ def _groups(centres, X):
 
 
 def documents(estimator, X, times):
-    """Counts of the vocabulary's words in each document, and the centre of its period or None."""
+    """Counts of the vocabulary's words in each document, and the center of its period or None."""
     kind, X = kind_of(X)
     refuse_pairs("transform", kind)
     counts = static.count_documents(estimator, X)

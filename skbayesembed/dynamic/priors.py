@@ -99,7 +99,7 @@ class DriftPrior:
         -------
         sums : ndarray of shape (3, n_periods - 1)
             Of ``d^2``, ``d x_t`` and ``x_t^2`` over all components, with the steps
-            ``d = x_{t+1} - x_t``: as good as the products of neighbours, without their
+            ``d = x_{t+1} - x_t``: as good as the products of neighbors, without their
             cancellation where steps are small.
         n : int
             Number of components of all ``trajectories``.

@@ -49,7 +49,7 @@ _WHICH = ("target", "context")
 
 
 def _chosen_periods(estimator, chosen=None):
-    """Places of the chosen periods, all by default; their labels and centres."""
+    """Places of the chosen periods, all by default; their labels and centers."""
     periods = estimator.periods_
     if chosen is None:
         places = list(range(periods.n_periods))
@@ -538,7 +538,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         ----------
         word : str, int, list of either, or Axis
         n : int, default=10
-            Number of neighbours.
+            Number of neighbors.
         period : time or label of a period
             Any time in a period names it.
         prob : float, default=0.9
@@ -550,8 +550,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             A table ordered by posterior mean cosine, with the probability that each word is among
             the ``n`` nearest; the ``pairs`` of which it was the target in the period (see
             ``observed_``), and ``word_pairs``, those of the word itself. If the period has too
-            little text of a neighbour, or of the word (``few_pairs``; as in `similarity_change`),
-            its vector follows from the prior and other periods, and so do its neighbours:
+            little text of a neighbor, or of the word (``few_pairs``; as in `similarity_change`),
+            its vector follows from the prior and other periods, and so do its neighbors:
             ``n_units`` is NaN, a dash in print, and a line below the table says so.
 
         Examples

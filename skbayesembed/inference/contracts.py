@@ -168,7 +168,7 @@ class Variational(Protocol):
     """
 
     def init_q(self, arrays: Mapping[str, np.ndarray]) -> Any:
-        """Factors of the approximation, centred at named arrays to start from."""
+        """Factors of the approximation, centered at named arrays to start from."""
 
     def update(self, q: Any, run: Run) -> float:
         """Update all factors in place; returns the lower bound on the log evidence.

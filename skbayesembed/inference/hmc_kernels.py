@@ -5,7 +5,7 @@ The sampler moves ``u``; the parameters are ``theta = center + S u``, ``S = B (I
 - ``B`` is diagonal (``scale``); for the first entries it may be made of lower triangular blocks
   instead (``factor``).
 - ``W`` stands for turns of all blocks together. Read the first entries of ``theta`` as the rows of
-  a matrix, whose centre is ``rows`` (m, k). A small rotation moves it by ``rows A`` with an
+  a matrix, whose center is ``rows`` (m, k). A small rotation moves it by ``rows A`` with an
   antisymmetric ``A``. The vector ``a`` lists the entries of ``A`` above the diagonal, and ``W`` is
   defined by ``B W' a = rows A``.
 - ``Z`` is the symmetric matrix ``spread`` over such vectors ``a``.
@@ -167,7 +167,7 @@ def last_kick(kick, force, p):
 def turns(sum_a, sum_b, first_a, last_a, first_b, last_b):
     """Whether the trajectory made of subtrees a and b turns back.
 
-    Takes the summed momenta of each subtree and those of its first and last state. The generalised
+    Takes the summed momenta of each subtree and those of its first and last state. The generalized
     criterion (Betancourt 2017) is checked for the whole trajectory, and for each subtree together
     with the nearest state of the other one, since a turn may end between the two.
     """

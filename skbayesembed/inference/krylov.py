@@ -47,7 +47,7 @@ def inverse_root(
 ) -> tuple[np.ndarray, list[dict[str, Any]]]:
     """``A^(-1/2)`` times each row of ``z``, each by a Lanczos process of its own.
 
-    Lanczos vectors are not orthogonalised again: products of functions of A with a vector do not
+    Lanczos vectors are not orthogonalized again: products of functions of A with a vector do not
     need it (Druskin & Knizhnerman 1991; Musco, Musco & Sidford 2018).
 
     Parameters

@@ -9,7 +9,7 @@ matrix; what model it belongs to is not known here. Two forms of H are served:
   everything follows from ``S = I - B'B``. That has half the size and a smaller condition number: at
   most ``1 / (1 - b^2)`` against ``(1 + b) / (1 - b)``, b being the largest singular value of B.
 
-The matrix of either is factorised (`CholeskyRoot`) or known by its products alone
+The matrix of either is factorized (`CholeskyRoot`) or known by its products alone
 (`krylov.KrylovRoot`).
 """
 
@@ -80,7 +80,7 @@ def newton_mode(
     residual: float = _LEAST_RESIDUAL,
     verbose: int = 0,
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Maximise a smooth function by trust-region Newton steps from a point near the maximum.
+    """Maximize a smooth function by trust-region Newton steps from a point near the maximum.
 
     Each step is found by preconditioned conjugate gradients, which stop at the border of the trust
     region or follow a direction of negative curvature to it (Steihaug 1983). So the search does
@@ -359,7 +359,7 @@ class WholeGaussian:
     def block_covariances(self) -> np.ndarray:
         """Covariance of each vector, (2, n_words, K, K).
 
-        Offered where H is factorised and not whitened.
+        Offered where H is factorized and not whitened.
         """
         _, n, k = self.free.shape
         inverse = self.root.inverse().reshape(2 * n, k, 2 * n, k)
@@ -433,7 +433,7 @@ class BipartiteGaussian:
     def block_covariances(self) -> np.ndarray:
         """Covariance of each vector, (2, n_words, K, K).
 
-        Offered where B is a matrix and S is factorised.
+        Offered where B is a matrix and S is factorized.
         """
         _, n, k = self.free.shape
         inner = np.empty((2, n, k, k))

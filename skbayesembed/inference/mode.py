@@ -50,7 +50,7 @@ def find_mode(
     keep: bool = False,
     run: Run = serial,
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Maximise the log density of a model that offers `LogDensity`.
+    """Maximize the log density of a model that offers `LogDensity`.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ class Autocorrelation:
             0
         ]
 
-    def neighbours(self, prob):
+    def neighbors(self, prob):
         """Correlation of mean residuals of units with those of the next, about their mean and line.
 
         It is what the correlations lead to expect of these units, ``sum e_i e_(i+1) / sum e_i^2``:
@@ -125,13 +125,13 @@ class Autocorrelation:
         interval : ndarray of shape (2,)
             Quantiles of the posterior with this probability between them.
         """
-        found = np.array([self._neighbour(*model) for model in self._kept])
+        found = np.array([self._neighbor(*model) for model in self._kept])
         order = np.argsort(found)
         at = np.cumsum(self.weights[order])
         ends = [np.searchsorted(at, q) for q in (0.5 - 0.5 * prob, 0.5 + 0.5 * prob)]
         return float(self.weights @ found), found[order][np.minimum(ends, found.size - 1)]
 
-    def _neighbour(self, length, slow, unit, line):
+    def _neighbor(self, length, slow, unit, line):
         first = np.flatnonzero(self._opens)
         steps = self._steps(length)[first]
         own = unit + (1.0 - slow - unit) / self._sizes[np.cumsum(self._opens)[first] - 1]

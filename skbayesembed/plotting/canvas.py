@@ -1,4 +1,4 @@
-"""Axes to draw on, and the style of figures: a paper's column wide, eight points, safe colours."""
+"""Axes to draw on, and the style of figures: a paper's column wide, eight points, safe colors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHORT = 18
 
 
 def styles():
-    """Colours and line styles of one line after another, pairs; no two of the first 21 alike."""
+    """Colors and line styles of one line after another, pairs; no two of the first 21 alike."""
     return cycle([(color, line) for line in LINES for color in COLORS])
 
 

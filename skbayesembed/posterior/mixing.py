@@ -47,14 +47,14 @@ class Draws:
         return self._ranks
 
     def rhat(self):
-        """Rank-normalised split R-hat, of the ranks or of the folded ranks: the larger."""
+        """Rank-normalized split R-hat, of the ranks or of the folded ranks: the larger."""
         flat = self.split.reshape(len(self.x), -1)
         middle = np.median(flat, axis=1)[:, None, None]
         folded = normal_scores(np.abs(self.split - middle))
         return np.fmax(_rhat(self.ranks), _rhat(folded))
 
     def ess_bulk(self):
-        """Effective sample size of the centre."""
+        """Effective sample size of the center."""
         return effective(self.ranks)
 
     def ess_tail(self, probs):

@@ -108,7 +108,7 @@ def _narrowest(ordered, prob):
 
 
 def summarise(draws: np.ndarray, prob: float, **more: Any) -> Bunch:
-    """Summarise draws along the first axis.
+    """Summarize draws along the first axis.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def _worth(entries, prob, n_chains):
 
 
 def rhat(draws: np.ndarray, n_runs: int = 1) -> np.ndarray:
-    """Rank-normalised split R-hat of draws (chain, draw, ...); see `Posterior.rhat`.
+    """Rank-normalized split R-hat of draws (chain, draw, ...); see `Posterior.rhat`.
 
     Of ``n_runs`` in turn (`inference.pooling`), that of all their chains, each run about its mean;
     not split, as runs are short, and halves of them would differ by autocorrelation alone.
@@ -195,7 +195,7 @@ def rhat(draws: np.ndarray, n_runs: int = 1) -> np.ndarray:
 
 
 def _rhat_of_runs(draws, each):
-    """Rank-normalised R-hat of chains (chain, draw, ...), ``each`` of them about one mean."""
+    """Rank-normalized R-hat of chains (chain, draw, ...), ``each`` of them about one mean."""
     n_chains, n, *shape = draws.shape
     if n < _FEWEST_DRAWS or each < 2:
         return np.full(shape, np.nan)

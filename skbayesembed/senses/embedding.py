@@ -66,9 +66,9 @@ def prepared(vectors, found, totals):
 
 
 def placing(vectors, found, totals):
-    """What centres vectors, scales them and turns them to their principal axes.
+    """What centers vectors, scales them and turns them to their principal axes.
 
-    Their centre is the mean over training tokens, where words without a vector are put. They are
+    Their center is the mean over training tokens, where words without a vector are put. They are
     scaled to a median squared distance of one between two words. Neither changes the model, in
     which only differences of logits count and priors are in units of this distance. In the axes the
     tokens' vectors are uncorrelated: the posterior is about independent over dimensions.

@@ -100,7 +100,7 @@ def counts_by_sense(indptr, words, counts, weights, of_period, scale, rows):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_cells(a, periods, genres, lengths, log_prev, log_sum):
-    """Add log prevalence and what normalises the words to the logits of `snippet_logits`."""
+    """Add log prevalence and what normalizes the words to the logits of `snippet_logits`."""
     n_senses, n = a.shape
     for first in range(0, n_senses, 3):
         i, j, k = three(first, n_senses)

@@ -52,7 +52,7 @@ class GraphCoupling:
 
     @cached_property
     def log_det(self):
-        """Log determinant of ``I + G``; a factorisation, made once."""
+        """Log determinant of ``I + G``; a factorization, made once."""
         matrix = sparse.csc_array(sparse.eye_array(self.degree.size) + self.matrix())
         return float(np.log(np.abs(splu(matrix).U.diagonal())).sum())
 

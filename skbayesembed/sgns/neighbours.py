@@ -173,7 +173,7 @@ class Neighbours(Table):
     n_draws : int
         Number of draws; 1 for a point estimate.
     n_units : ndarray of shape (n,) or None
-        Effective number of units of sampling in which each neighbour was seen, or the word if it
+        Effective number of units of sampling in which each neighbor was seen, or the word if it
         has fewer; None if intervals are the model's.
     interval_mcse : ndarray of shape (n, 2) or None
         Monte Carlo standard errors of the ends of the intervals, in a data frame ``low_mcse`` and
@@ -181,11 +181,11 @@ class Neighbours(Table):
     period : object
         Label of the period, or None.
     pairs : ndarray of shape (n,) or None
-        Positive pairs of which each neighbour was the target in the period; None without periods.
+        Positive pairs of which each neighbor was the target in the period; None without periods.
     word_pairs : float or None
         Those of the word; for a list or an axis, those of its words together.
     few : ndarray of bool of shape (n,) or None
-        Whether each neighbour has fewer than 10 uses in the period, or is in fewer than 3 of its
+        Whether each neighbor has fewer than 10 uses in the period, or is in fewer than 3 of its
         units; None without periods.
     word_few : bool
         Whether this is so for the word.
@@ -222,7 +222,7 @@ class Neighbours(Table):
 
     @property
     def few_pairs(self) -> np.ndarray | None:
-        """Where the word or a neighbour has too little text in the period, (n,), or None."""
+        """Where the word or a neighbor has too little text in the period, (n,), or None."""
         return None if self.few is None else self.few | self.word_few
 
     def _seen_in_period(self, asides, **seen):

@@ -2,12 +2,12 @@ r"""``prior_precision="auto"``: the precision whose mode predicts held-out units
 
 A fifth of the units (documents) is held out, or of the pairs where no documents are known. The mode
 of the others is followed along precisions that double or halve, each from the mode before, until
-held-out pairs are predicted worse, and the parabola through the best score and its neighbours says
+held-out pairs are predicted worse, and the parabola through the best score and its neighbors says
 where between them the best precision is. At the upper end of the path is a mode of zero, which
 guesses: what is chosen predicts at least as well.
 
 What is held out is a matter of the data, not of ``random_state``: a choice that fell on either of
-two neighbours would double or halve all intervals along directions that the data hardly know.
+two neighbors would double or halve all intervals along directions that the data hardly know.
 """
 
 from __future__ import annotations
@@ -117,9 +117,9 @@ def _climb(path):
 
 
 def _between(best, scores):
-    """Where the parabola through the scores of the best precision and its neighbours is highest.
+    """Where the parabola through the scores of the best precision and its neighbors is highest.
 
-    To two digits, on the scale of logarithms; the best one itself where a neighbour has no score.
+    To two digits, on the scale of logarithms; the best one itself where a neighbor has no score.
     """
     if not {0.5 * best, 2.0 * best} <= set(scores):
         return best

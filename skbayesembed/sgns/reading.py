@@ -1,4 +1,4 @@
-"""Reading the posterior: similarities, neighbours and co-occurrence with their intervals."""
+"""Reading the posterior: similarities, neighbors and co-occurrence with their intervals."""
 
 from __future__ import annotations
 
@@ -309,9 +309,9 @@ class ReadingMixin(AskingMixin):
         Parameters
         ----------
         word : str, int, list of either, or Axis
-            A word, or its index. Words of a list, or of an axis, are not among its neighbours.
+            A word, or its index. Words of a list, or of an axis, are not among its neighbors.
         n : int, default=10
-            Number of neighbours.
+            Number of neighbors.
         prob : float, default=0.9
             Probability of the intervals, as in `similarity`.
 

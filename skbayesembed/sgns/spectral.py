@@ -21,7 +21,7 @@ _LEAST = 1e-3
 def spectral_start(model, rng, run):
     """Vectors near the mode of an `SGNSModel`: dict of arrays (n_words, n_components).
 
-    Each step maximises a quadratic approximation of the log likelihood over all logits of rank
+    Each step maximizes a quadratic approximation of the log likelihood over all logits of rank
     ``n_components``. With the slopes of pairs taken for a product of their margins,
     ``s_wv = a_w b_v / S``, the maximum is a truncated singular value decomposition of
     ``sqrt(a / S) T sqrt(b) + a^-1/2 R b^-1/2 sqrt(S)``, T the logits and R the residuals. It sees
@@ -32,7 +32,7 @@ def spectral_start(model, rng, run):
     ----------
     model : SGNSModel
     rng : numpy.random.Generator
-        For the randomised decomposition.
+        For the randomized decomposition.
     run : callable
         Maps a function over blocks of rows.
     """

@@ -166,7 +166,7 @@ def word_map(estimator, words, n, prob, shift=0):
 
 
 def _plane(vectors):
-    """Centre, axes (2, K), and shares of the sum of squares, of the main plane of vectors."""
+    """Center, axes (2, K), and shares of the sum of squares, of the main plane of vectors."""
     centre = vectors.mean(axis=0)
     _, size, axes = np.linalg.svd(vectors - centre, full_matrices=False)
     if size.size < 2:

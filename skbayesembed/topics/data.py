@@ -19,7 +19,7 @@ class Documents:
     counts : ndarray of shape (n_entries,), int32 or float64
         How often each occurs, above 0; int32 where all of them are whole numbers.
     vectors : ndarray of shape (n_words, n_dims), float64
-        As the model sees them, normalised.
+        As the model sees them, normalized.
     """
 
     indptr: np.ndarray

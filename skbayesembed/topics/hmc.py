@@ -10,7 +10,7 @@ from .recording import of_chains
 
 
 def solve(estimator, problem, settings, seed):
-    """`Result` of chains that start about the centre of one frame."""
+    """`Result` of chains that start about the center of one frame."""
     with OneBlasThread():
         model = MarginalTopics(*problem.model, power=problem.power, start=problem.start)
     result = sample_hmc(

@@ -49,7 +49,7 @@ class Training:
     ----------
     counts : csr_array of shape (n_documents, n_words), float64
     vectors : ndarray of shape (n_words, n_dims)
-        Centred and scaled by ``normaliser``; as they were given where that is None.
+        Centered and scaled by ``normaliser``; as they were given where that is None.
     words : ndarray of str of shape (n_words,)
     columns : ndarray of int of shape (n_words,) or None
         Columns of the count matrix that are the words; None where fitted on text.
@@ -57,7 +57,7 @@ class Training:
     n_dropped_words, n_dropped_tokens : int
         Words without a vector and their occurrences.
     vector_draws : ndarray of shape (n_draws, n_words, n_dims) or None
-        Of the vectors, centred and scaled in the same way; None where their uncertainty is left
+        Of the vectors, centered and scaled in the same way; None where their uncertainty is left
         out.
     """
 

@@ -61,7 +61,7 @@ class MarginalTopics:
     n_parameters : int
         Flat vectors hold the K - 1 logits of each document relative to its largest topic in the
         frame, then E + E + E (E - 1) / 2 numbers a topic: mean, logarithms of the diagonal of the
-        Cholesky factor, entries below it; all less a centre and over a scale.
+        Cholesky factor, entries below it; all less a center and over a scale.
     scale : ndarray of shape (n_parameters,)
         Ones.
     """
@@ -195,11 +195,11 @@ class MarginalTopics:
     # chains
 
     def start(self):
-        """The centre of the frame: flat vector."""
+        """The center of the frame: flat vector."""
         return np.zeros(self.n_parameters)
 
     def init(self, rng):
-        """Start of a chain: about the centre of the frame, closer than the posterior is wide."""
+        """Start of a chain: about the center of the frame, closer than the posterior is wide."""
         return _START_SPREAD * rng.standard_normal(self.n_parameters)
 
     def observe(self, theta):

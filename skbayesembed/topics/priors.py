@@ -112,7 +112,7 @@ class NIW:
         )
 
     def log_normaliser(self):
-        """Log integral of the unnormalised density, shape (...).
+        """Log integral of the unnormalized density, shape (...).
 
         E/2 log(2 pi / kappa) + nu E/2 log 2 + log Gamma_E(nu / 2) - nu/2 log |Psi|, the density
         being |Sigma|^(-(nu + E + 2) / 2) exp(-tr(Psi Sigma^-1) / 2 - kappa/2 (mu - m)' Sigma^-1
@@ -156,7 +156,7 @@ class NIW:
     def log_predictive(self, vectors, power=1.0, run=None):
         """Log predictive of one more vector raised to ``power``, for a stack of K.
 
-        Log ratio of the NIW normalisers with and without the vector, times (2 pi)^(-E power / 2):
+        Log ratio of the NIW normalizers with and without the vector, times (2 pi)^(-E power / 2):
         a multivariate t density at power 1, no density below.
 
         Parameters
@@ -322,7 +322,7 @@ def _distances(vectors, origin, parts, out):
 
 
 def topic_moments(vectors, weights, run=None):
-    """Weighted moments of the vectors for each of K topics, centred at the topic's own mean.
+    """Weighted moments of the vectors for each of K topics, centered at the topic's own mean.
 
     Parameters
     ----------

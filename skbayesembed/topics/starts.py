@@ -60,7 +60,7 @@ def kmeans_assignment(vectors, totals, n_components, rng, *, n_init=1):
     ----------
     vectors : ndarray of shape (n_words, n_dims)
     totals : array-like of shape (n_words,)
-        Occurrences of each word; words that do not occur only join the nearest centre.
+        Occurrences of each word; words that do not occur only join the nearest center.
     n_components : int
         At most the number of words.
     rng : numpy.random.Generator

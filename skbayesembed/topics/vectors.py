@@ -1,4 +1,4 @@
-"""Vectors of words, centred and scaled."""
+"""Vectors of words, centered and scaled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Normaliser:
-    """Centring, and scaling to unit length, as learned in training.
+    """Centering, and scaling to unit length, as learned in training.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Normaliser:
         return cls(kind, centre)
 
     def __call__(self, vectors):
-        """Vectors in the coordinates of the topics; one at the centre stays there."""
+        """Vectors in the coordinates of the topics; one at the center stays there."""
         if vectors.shape[1] != self.centre.size:
             raise ValueError(
                 f"embedding must have vectors of length {self.centre.size}, as in fit, got "

@@ -68,7 +68,7 @@ def test_against_whole_matrices(sizes):
         away = np.eye(len(sizes)) - z @ np.linalg.pinv(z)
         cov = away @ means @ correlations(index, times, *model) @ means.T @ away
         expected_of.append(np.sum(np.diag(cov, 1)) / np.trace(cov))
-    mean, ends = found.neighbours(0.9)
+    mean, ends = found.neighbors(0.9)
     assert mean == pytest.approx(found.weights @ np.array(expected_of))
     assert min(expected_of) - 1e-9 <= ends[0] < mean < ends[1] <= max(expected_of) + 1e-9
 
@@ -82,8 +82,8 @@ def test_what_is_found():
     noise = rng.normal(size=n)
     alone = Autocorrelation(x, noise, index, times)
     rising = Autocorrelation(x, noise + 0.05 * times, index, times)
-    mean, (low, high) = walk.neighbours(0.9)
+    mean, (low, high) = walk.neighbors(0.9)
     assert low <= mean <= high and low > 0.5
-    assert alone.neighbours(0.9)[0] < 0.2 and alone.trend < 0.5 < 0.95 < rising.trend
+    assert alone.neighbors(0.9)[0] < 0.2 and alone.trend < 0.5 < 0.95 < rising.trend
     told = Autocorrelation(np.column_stack([x, times]), noise, index, times)
     assert np.isnan(told.trend) and not told.lines.any()

@@ -136,10 +136,8 @@ def test_labels_of_intervals():
     assert interval_label(0.9, "vi") == "90 % interval (VI, may be too narrow)"
     assert interval_label(0.95, "posterior", "band") == "95 % band (of the model)"
     assert interval_label(0.9, "posterior, vectors") == "90 % interval (of the model and vectors)"
-    assert (
-        interval_label(0.9, "vi, other units")
-        == "90 % interval (VI, may be too narrow, with units)"
-    )
+    narrow = "90 % interval (VI, may be too narrow, with units)"
+    assert interval_label(0.9, "vi, other units") == narrow
     assert interval_label(0.9, "posterior, independent") == "90 % interval (of the model)"
     assert "uncertainty of the word vectors" in notes_on("posterior, vectors")[0]
     assert interval_label(0.9, None) == "90 % interval"

@@ -78,7 +78,7 @@ class PeriodScores:
 def resting_units(rows, precision, information):
     """Effective number of units that a word's vector rests on in each period.
 
-    By the prior a period also learns from its neighbours: of n_dw pairs of word w in unit d, as
+    By the prior a period also learns from its neighbors: of n_dw pairs of word w in unit d, as
     many as the covariance of the word's vectors in both periods is to that of its own. With the sum
     a_d of a unit over periods the effective number is ``(sum_d a_d)^2 / sum_d a_d^2``: that of the
     period's own units where vectors may move freely, of all units where they may not move.

@@ -1,9 +1,9 @@
 """The exact sampler of trajectories: all targets given the contexts, then the other way round.
 
 Given the other side and one Polya-Gamma variable a pair and period, a word's whole trajectory is
-Gaussian with a block-tridiagonal precision. It is drawn at once, by a block Cholesky factorisation
+Gaussian with a block-tridiagonal precision. It is drawn at once, by a block Cholesky factorization
 forward and sampling backward in time, in O(n_periods K^3) besides the work of the pairs; a sampler
-of one period given its neighbours would creep along a smooth trajectory. A learned diffusion is
+of one period given its neighbors would creep along a smooth trajectory. A learned diffusion is
 drawn given the trajectories, and once more together with them (`stretch`).
 """
 

@@ -9,7 +9,7 @@ g^2. The density along that path is
 
 of log g, with means m, deviations d and N components of trajectories, the last factor being the
 Jacobian; an update that leaves it invariant leaves the posterior invariant (Liu & Sabatti 2000,
-*Generalised Gibbs sampler and multigrid Monte Carlo for Bayesian computation*).
+*Generalized Gibbs sampler and multigrid Monte Carlo for Bayesian computation*).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Hessian H is null: along (rho_t A, alpha_t A) with one skew-symmetric A for all 
 come from the pseudo-inverse of minus the Hessian: they leave the mode at right angles to the orbit.
 
 For orthonormal tangents T and any E with as many columns and an invertible ``E'T``, the inverse of
-``H + E E'`` is a generalised inverse of H, and ``(I - TT') (H + EE')^-1 (I - TT')`` is the
-pseudo-inverse. Where it fits, H is factorised: it is block-tridiagonal in time, and E that belongs
+``H + E E'`` is a generalized inverse of H, and ``(I - TT') (H + EE')^-1 (I - TT')`` is the
+pseudo-inverse. Where it fits, H is factorized: it is block-tridiagonal in time, and E that belongs
 to one period leaves it so. Beyond, Lanczos processes see H through its products alone, in the
 coordinates of `DynamicDensity`, in which it is near the identity and a rotation of vectors is one
 of coordinates: there E is T.
@@ -175,7 +175,7 @@ class DynamicLaplace:
 
 
 class _Factorised:
-    """Draws of a generalised inverse of H from its block Cholesky factor."""
+    """Draws of a generalized inverse of H from its block Cholesky factor."""
 
     def __init__(self, curvature, null):
         self._shape = curvature.density.shape
@@ -196,7 +196,7 @@ class _Factorised:
         return np.ascontiguousarray(np.moveaxis(z, -1, 0)).reshape(n, *self._shape)
 
     def solve(self, rows, tol):
-        """A generalised inverse of H times vectors; ``tol`` is not used."""
+        """A generalized inverse of H times vectors; ``tol`` is not used."""
         b = np.ascontiguousarray(np.moveaxis(rows.reshape(len(rows), self._shape[0], -1), 0, -1))
         b = self._chain.solve(b)
         return np.ascontiguousarray(np.moveaxis(b, -1, 0)).reshape(rows.shape)
@@ -207,7 +207,7 @@ class _Factorised:
 
 
 class _Products:
-    """Draws of a generalised inverse of H from its products in round coordinates."""
+    """Draws of a generalized inverse of H from its products in round coordinates."""
 
     def __init__(self, curvature, null):
         self._curvature, self._density = curvature, curvature.density
@@ -233,7 +233,7 @@ class _Products:
         return np.array([self._density.vectors(row) for row in rows])
 
     def solve(self, rows, tol):
-        """A generalised inverse of H times vectors."""
+        """A generalized inverse of H times vectors."""
         b = np.empty((len(rows), self._density.n_parameters))
         for row, target in zip(rows, b, strict=True):
             self._density.pull_back(row, target)

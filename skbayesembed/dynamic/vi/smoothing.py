@@ -2,7 +2,7 @@
 
 Bamler & Mandt (2017, supplement, algorithm 2) climb the bound by Adam on sampled gradients, in
 thousands of steps. Here expectations over logits are worked out (`kernels`), so that the bound and
-its gradient are exact functions of the factors. Rounds of two parts maximise it: a few L-BFGS steps
+its gradient are exact functions of the factors. Rounds of two parts maximize it: a few L-BFGS steps
 of the means, preconditioned by the covariance of their own factors; then the precisions of the
 sites are set to the curvature of the expected log likelihood at the new means, which is where the
 bound is stationary in the variances. From static vectors some thirty gradients are enough.

@@ -48,7 +48,7 @@ class Deviations:
     def inform(self, information, power, arrays=None):
         """As of `Paths`; ``information`` that about ``deviation`` and ``log_size``.
 
-        Deviations stay centred at zero: noise in the means of so many would cost more than they
+        Deviations stay centered at zero: noise in the means of so many would cost more than they
         tell.
         """
         self._paths.inform(information, power)

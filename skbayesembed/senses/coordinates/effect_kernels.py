@@ -36,7 +36,7 @@ def subtract_three(a, b, c, x, y, z, out):
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def logits_of(shift, inverse, below, cross, lower, y, x):
-    """x = L^-T (y + shift) for every word; ``shift`` is L' times the centre."""
+    """x = L^-T (y + shift) for every word; ``shift`` is L' times the center."""
     n_senses, n_periods, n_words = cross.shape
     for r in range(n_senses + n_periods):
         for v in range(n_words):

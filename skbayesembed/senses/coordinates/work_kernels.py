@@ -3,7 +3,7 @@
 A context c is a period t, a genre and a work w in them. With logits ``phi`` and effects ``u``
 (W, K) its prevalences are softmax(phi + u_w). A frame, `WorkEffects.arrays`, holds the indices of
 contexts, the guess n (C, K) of what the data tell of the logits of each, its sums N (W, K) over the
-contexts of a work, what effects are centred at, b (W, K), the place and width of log s, and the
+contexts of a work, what effects are centered at, b (W, K), the place and width of log s, and the
 scale of the prior of s, the size of effects. With phi' less its mean over senses, coordinates y are
 those in
 

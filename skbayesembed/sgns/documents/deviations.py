@@ -53,7 +53,7 @@ def numbers_of(n_entries):
 def sampling_weights(n_units, rng, most=MOST_UNITS):
     """Weights of the sums of units whose deviations are worked out, (m, n_units).
 
-    Their squares add up to the covariance of the mode over samples of units, once each is centred:
+    Their squares add up to the covariance of the mode over samples of units, once each is centered:
     one unit a row where there are few, random sums beyond.
     """
     scale = np.sqrt(n_units / (n_units - 1.0))
@@ -307,7 +307,7 @@ def spread_of(deviations, change):
 
 
 def joint_draws(deviations, change, spread, n):
-    """Standardised draws of answers, (n, *shape): Student's t each, joint as deviations are."""
+    """Standardized draws of answers, (n, *shape): Student's t each, joint as deviations are."""
     shape = change.shared.shape[1:]
     z = deviations.drawn(n, change.shared.reshape(len(change.shared), -1)).reshape(n, *shape)
     for side, word, d in change.own:

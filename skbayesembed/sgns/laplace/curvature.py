@@ -1,6 +1,6 @@
 """The Gaussian around a mode of the skip-gram posterior: the last steps to the mode, N(0, H^-1).
 
-The Hessian is factorised where it, or its Schur complement on the contexts, fits; beyond, it is
+The Hessian is factorized where it, or its Schur complement on the contexts, fits; beyond, it is
 seen through products in single precision, many directions at a time.
 """
 

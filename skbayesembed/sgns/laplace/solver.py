@@ -5,7 +5,7 @@ with anchors, all but their vectors. Where the posterior has no anchors and its 
 mode is a point of an orbit of rotations, along which the Hessian is null. Draws then come from the
 pseudo-inverse: they leave the mode at right angles to the orbit. They are made by fixing as many
 coordinates as the orbit has dimensions (those above the diagonal where the pivot contexts are
-turned to be lower triangular), which gives a generalised inverse, and projecting. A Hessian that is
+turned to be lower triangular), which gives a generalized inverse, and projecting. A Hessian that is
 seen through products alone is made regular along the orbit instead (`soft.SoftMaps`).
 """
 
@@ -25,7 +25,7 @@ def solve(estimator, problem, settings, seed):
     """Approximate the posterior by the Gaussian at its mode: a `Result`.
 
     One chain of independent draws, those that are recorded. Means are the mode. Covariances of
-    vectors are exact where the Hessian was factorised; for ``attrs["method"] == "krylov"`` they are
+    vectors are exact where the Hessian was factorized; for ``attrs["method"] == "krylov"`` they are
     estimated from the draws.
 
     Raises

@@ -200,7 +200,7 @@ class Probabilities(Question):
         return out
 
     def gradient(self, x, draws=None):
-        """Derivatives of answers: of logits, times the slope at the centre."""
+        """Derivatives of answers: of logits, times the slope at the center."""
         centre = expit(self.centre(x[None] if draws is None else draws, None))
         return PROBABILITY.slope(centre)[:, None, None] * x[self.index][:, ::-1]
 

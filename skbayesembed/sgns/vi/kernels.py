@@ -214,7 +214,7 @@ def solve_word(packed, linear, prior, free, fixed, full, rounding, work, vector,
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def couple(w, indptr, indices, data, tau, mean, linear):
-    """linear -= tau * sum over neighbours u of G_wu m_u."""
+    """linear -= tau * sum over neighbors u of G_wu m_u."""
     for e in range(indptr[w], indptr[w + 1]):
         u = indices[e]
         for j in range(tau.size):

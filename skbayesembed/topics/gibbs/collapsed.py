@@ -20,7 +20,7 @@ _TRIES = 20
 class CollapsedTopics(TopicGibbs):
     """``kernel="reference"``: each token from its full conditional, all K predictives computed.
 
-    They are multivariate t at tau = 1, else ratios of NIW normalisers. Parameters, and what is
+    They are multivariate t at tau = 1, else ratios of NIW normalizers. Parameters, and what is
     recorded and traced, are those of `TopicGibbs`.
     """
 

@@ -133,7 +133,7 @@ class TopicVI:
     power : float, default=1.0
         tau, the power of the word likelihood.
     learn_alpha : {None, "symmetric", "asymmetric"}
-        Whether the bound is maximised in ``alpha``: all entries alike, or each.
+        Whether the bound is maximized in ``alpha``: all entries alike, or each.
     n_inner : int
         Updates of a document's factors in a sweep.
     """
@@ -295,7 +295,7 @@ class TopicApproximation:
 
 
 def best_alpha(alpha, target, symmetric):
-    """Maximise log Gamma(sum alpha) - sum log Gamma(alpha) + alpha' target.
+    """Maximize log Gamma(sum alpha) - sum log Gamma(alpha) + alpha' target.
 
     Newton steps with the Hessian's diagonal plus a constant solved directly (Blei et al. 2003,
     appendix A.4.2), halved until they raise the value, so that a bound never falls.
