@@ -1,6 +1,6 @@
 """Do intervals of regressions with documents hold, and how often is a permuted covariate found?
 
-    python benchmarks/effects.py [topics] [predictors] [meaning] [--data-sets 200]
+    python benchmarks/effects.py [topics] [time] [predictors] [meaning] [--data-sets 200]
         [--setting units ...]
 
 Topics as outcomes, `GaussianLDA.effects`. Topics and the probabilities of their words are those of
@@ -11,6 +11,9 @@ is the effect on the mean of theta. A row for each setting and kind of shares, o
 and topics: mean effect on the first topic; bias of the first two, in standard errors; standard
 error by the spread over data sets, and as reported; coverage of 90 % intervals; and the share of
 p-values below .05 when the covariate is permuted over speakers.
+
+The same in time: a covariate that has nothing to do with the shares, both as alike from speaker to
+speaker as the setting says, without and with `times=`: how often 90 % intervals hold zero.
 
 Topics as predictors, `sample_transform`. An outcome is 2 theta_1 + noise of standard deviation .5
 in 150 documents, and is regressed on the share of that topic: true; posterior means
@@ -48,6 +51,8 @@ SETTINGS = {
     "documents": (200, 1, 60, True),
     "number": (40, 5, 60, False),
 }
+# Speakers in the order of time in the part "time", and how alike each is to the one before.
+IN_TIME = {"independent": 0.0, "autocorrelated": 0.8, "random walk": 1.0}
 
 
 def simulate(rng, setting):
@@ -138,6 +143,41 @@ def topics(options):
                 f"{spread.mean():.4f}, {sd.mean():.4f}  {held.mean():.3f}  "
                 f"{(p < 0.05).mean():.3f}  {cosine:.2f}"
             )
+
+
+def series(rng, memory, n):
+    """A number a speaker, in the order of time: of variance one, or of memory 1 a random walk."""
+    values = rng.normal(size=n)
+    for i in range(1, n):
+        step = values[i] * np.sqrt(1 - memory**2) if memory < 1 else values[i]
+        values[i] = memory * values[i - 1] + step
+    return values
+
+
+def time(options):
+    """Print how often intervals hold zero where the covariate has nothing to do with the shares."""
+    print("setting: holds zero, without times, with  length, without times, with  (3 topics)")
+    n_units, n_each, length = 40, 3, 60
+    units = np.repeat(np.arange(n_units), n_each)
+    for name, memory in IN_TIME.items():
+        held, sizes = [], []
+        for i in range(options.data_sets):
+            rng = np.random.default_rng([options.seed, i])
+            topics = make_topics(2, N_WORDS, 3, separation=3.0, random_state=i)
+            shares = np.exp(0.5 * np.stack([series(rng, memory, n_units) for _ in range(3)], 1))
+            theta = np.array([rng.dirichlet(10 * s / s.sum()) for s in shares[units]])
+            x = series(rng, memory, n_units)[units]
+            counts = sparse.csr_array(
+                [rng.multinomial(length, t @ topics.word_proba) for t in theta]
+            )
+            model = GaussianLDA(3, embedding=topics.vectors, normalize=None, min_count=1,
+                                solver="vi", draws=30, random_state=0).fit(counts)  # fmt: skip
+            tables = [model.effects(counts, x, units, times=t) for t in (None, units)]
+            ends = np.array([table.interval[1] for table in tables])
+            held.append(np.mean((ends[..., 0] < 0) & (ends[..., 1] > 0), axis=1))
+            sizes.append(np.median(np.diff(ends), axis=(1, 2)))
+        (apart, timed), (long, longer) = np.mean(held, axis=0), np.median(sizes, axis=0)
+        print(f"{name:14} {apart:.3f} {timed:.3f}  {long:.3f} {longer:.3f}", flush=True)
 
 
 def slope(x, y):
@@ -272,7 +312,7 @@ def meaning(options):
 
 def main():
     """Run the parts that are asked for."""
-    parts = {"topics": topics, "predictors": predictors, "meaning": meaning}
+    parts = {"topics": topics, "time": time, "predictors": predictors, "meaning": meaning}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", help="all by default")
     parser.add_argument("--data-sets", type=int, default=200)

@@ -17,7 +17,7 @@ from scipy.special import stdtr, stdtrit
 from .common.checks import as_floats, check_bool, check_choice, check_list, check_prob
 from .common.warnings import warn_user
 from .corpus.design import INTERCEPT, design_of
-from .corpus.periods import Times, check_times
+from .corpus.periods import Times, check_order
 from .corpus.units import check_units, name_of, units_of
 from .regression_in_time import LEAST_RELIABLE, SlopesInTime
 from .slopes import Regression, warn_of
@@ -209,7 +209,7 @@ def regress(
     n = draws.shape[1]
     y = _outcome_of(outcome, n, np.shape(getattr(features, "draws", features)))
     labels = check_units(units, n)
-    when = None if times is None else _check_order(check_times(times, n), y)
+    when = None if times is None else _check_not_time(check_order(times, n), y)
     known, others = np.ones((n, 1)), [INTERCEPT]
     if covariates is not None:
         design = design_of(covariates, n, name="covariates")
@@ -328,13 +328,8 @@ def _is_time(y, when):
     return any(abs(np.corrcoef(y, time)[0, 1]) >= 1.0 - _NO_REST for time in of)
 
 
-def _check_order(when, y):
-    """Times, two of which must differ, and which must not be the outcome."""
-    if np.ptp(when) == 0:
-        raise ValueError(
-            f"times must have two different values or more, got {when[0]:.10g} alone: leave them "
-            "out, and units are treated as independent."
-        )
+def _check_not_time(when, y):
+    """Times that are not the outcome."""
     if _is_time(y, when):
         raise ValueError(
             "outcome must not be the time itself where times= are given: along a straight line in "

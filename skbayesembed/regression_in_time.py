@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .numeric.autocorrelation import Autocorrelation
+from .numeric.autocorrelation import Autocorrelation, in_time_order
 from .numeric.noisy_regression import NoisyLeastSquares
 
 # Share of a combination of features that must not be error, for its slope to be corrected.
@@ -67,13 +67,12 @@ class SlopesInTime:
 
     def _whitened(self, draws, known, y, index, classical, when):
         """Parts of fits on rows that are independent by each of the probable correlations."""
-        when = (np.bincount(index, when) / np.bincount(index))[index]
-        order = np.lexsort((index, when))
+        order, when = in_time_order(index, when)
         n, (n_draws, _, k) = len(y), draws.shape
         index = index[order]
         columns = draws[:, order].transpose(1, 0, 2).reshape(n, -1)
         known, y = known[order], y[order]
-        self._found = found = Autocorrelation(self.plain.matrix[order], y, index, when[order])
+        self._found = found = Autocorrelation(self.plain.matrix[order], y, index, when)
         parts = []
         for i, line in enumerate(found.lines):
             beside = np.column_stack([known, found.line]) if line else known

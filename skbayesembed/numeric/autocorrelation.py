@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .filter_kernels import correlated, whiten
+from .regression import ClusteredLeastSquares
 
 # Shares of the variance of the slow part, and of units with several rows.
 _SLOW, _UNIT = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98), (0.0, 0.1, 0.3, 0.5, 0.7)
@@ -149,6 +150,87 @@ class Autocorrelation:
             axis=1,
         )
         return np.sum(common) / np.sum(variance)
+
+
+def in_time_order(index: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """An order in which rows of a unit follow each other and units do in time, and times in it.
+
+    Parameters
+    ----------
+    index : ndarray of int of shape (n,)
+        Unit of each row.
+    times : ndarray of shape (n,)
+
+    Returns
+    -------
+    order : ndarray of int of shape (n,)
+    of_units : ndarray of shape (n,)
+        Mean time of the unit of each row, in this order.
+    """
+    means = (np.bincount(index, times) / np.bincount(index))[index]
+    order = np.lexsort((index, means))
+    return order, means[order]
+
+
+class LeastSquaresInTime:
+    """`ClusteredLeastSquares` averaged over the probable correlations of residuals in time.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, p)
+        With a constant.
+    y : ndarray of shape (n,)
+        Outcome by which correlations are judged.
+    index : ndarray of int of shape (n,)
+        Unit of each row.
+    times : ndarray of shape (n,)
+
+    Attributes
+    ----------
+    found : Autocorrelation
+    freedom : ndarray of shape (p,)
+        Satterthwaite's degrees of freedom, averaged.
+    """
+
+    def __init__(self, matrix, y, index, times):
+        self._order, when = in_time_order(index, times)
+        self._n_terms, index = matrix.shape[1], index[self._order]
+        matrix = matrix[self._order]
+        self.found = found = Autocorrelation(matrix, y[self._order], index, when)
+        self._fits = []
+        for i, line in enumerate(found.lines):
+            columns = np.column_stack([matrix, found.line]) if line else matrix
+            self._fits.append(ClusteredLeastSquares(found.whiten(i, columns), index))
+        here = slice(0, self._n_terms)
+        self.freedom = found.weights @ [fit.freedom[here] for fit in self._fits]
+
+    def fit(self, outcomes):
+        """Coefficients of outcomes, their variances, and what each unit adds to them.
+
+        Parameters
+        ----------
+        outcomes : ndarray of shape (n, K)
+
+        Returns
+        -------
+        coefficients, variances : ndarray of shape (p, K)
+        influence : ndarray of shape (n_units, p, K)
+            Averaged, and scaled so that its squares add up to the variances.
+        """
+        weights, outcomes = self.found.weights, outcomes[self._order]
+        coefficients, influence, within = [], 0.0, 0.0
+        for i, (fit, weight) in enumerate(zip(self._fits, weights, strict=True)):
+            b, u = fit.fit(self.found.whiten(i, outcomes))
+            b, u = b[: self._n_terms], u[:, : self._n_terms]
+            coefficients.append(b)
+            influence = influence + weight * u
+            within = within + weight * np.sum(u**2, axis=0)
+        apart = np.array(coefficients)
+        mean = np.tensordot(weights, apart, 1)
+        variance = within + np.tensordot(weights, (apart - mean) ** 2, 1)
+        length = np.sum(influence**2, axis=0)
+        scale = np.divide(variance, length, out=np.ones_like(length), where=length > 0)
+        return mean, variance, influence * np.sqrt(scale)
 
 
 def _adds(matrix, column):

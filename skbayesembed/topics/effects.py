@@ -11,7 +11,9 @@ from ..common.checks import check_choice, check_integer, check_prob
 from ..common.estimator import spaced
 from ..corpus.design import INTERCEPT, design_of
 from ..corpus.known import known_counts
+from ..corpus.periods import check_order
 from ..corpus.units import check_units, units_of
+from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.regression import ClusteredLeastSquares
 from ..posterior.sentences import effect, ended, p_value, side_of_zero, step_of, with_signs
 from ..posterior.sources import VECTORS
@@ -57,6 +59,9 @@ class TopicEffects(Table):
         Topics whose shares had not mixed when the fit ended; do not rely on their ``sd_topics``.
         The table marks their rows, data frames have a column ``mixed``, and a figure shows them
         without intervals and p-values.
+    autocorrelation, trend : ndarray of shape (n_topics,) or None
+        Of residuals over time, and the posterior probability of a straight line, as of a
+        `Regression`; None without ``times``.
 
     Examples
     --------
@@ -85,6 +90,8 @@ class TopicEffects(Table):
     n_documents: int
     prob: float
     unmixed: np.ndarray | None = None
+    autocorrelation: np.ndarray | None = None
+    trend: np.ndarray | None = None
 
     def sentence(self, topic: int, term: str | None = None) -> str:
         """Return a sentence about the effect on the share of a topic, to be copied.
@@ -127,7 +134,8 @@ class TopicEffects(Table):
                     mean,
                     f"({100 * self.prob:g} % interval of the difference {low} to {high}, for "
                     f"another sample of units of the same kind, {p_value(self.p_value[j, topic])}; "
-                    f"{self.n_documents} documents of {self.n_units} units; {self._vectors()})",
+                    f"{self.n_documents} documents of {self.n_units} units; {self._vectors()}"
+                    f"{self._in_time()})",
                 ),
                 side=None if side == "not decided" else side,
             ),
@@ -143,6 +151,9 @@ class TopicEffects(Table):
         if term not in terms:
             raise ValueError(f"term must be one of {', '.join(map(repr, terms))}, got {term!r}.")
         return terms.index(term)
+
+    def _in_time(self):
+        return "; autocorrelation in time allowed for" if self.autocorrelation is not None else ""
 
     def _vectors(self):
         return "draws of vectors" if VECTORS in (self.source or "") else "vectors taken as known"
@@ -173,10 +184,21 @@ class TopicEffects(Table):
 
     def _notes(self):
         notes = [f"({self.n_documents} documents of {self.n_units} units; {self._vectors()})"]
+        if self.autocorrelation is None:
+            notes.append(
+                "(units are treated as independent: if they are autocorrelated in time, intervals "
+                "are too narrow; times= allows for it)"
+            )
+        else:
+            low, high = self.autocorrelation.min(), self.autocorrelation.max()
+            notes.append(
+                f"(residuals of neighboring units in time correlate at {low:.2f} to {high:.2f}, by "
+                "topic: effects and intervals allow for it)"
+            )
         return notes + notes_on_unmixed(self.unmixed)
 
 
-def topic_effects(estimator, X, design, units, *, shares, n_draws, prob):
+def topic_effects(estimator, X, design, units, *, times, shares, n_draws, prob):
     """`TopicEffects` of documents that have known words; as `TopicReadingMixin.effects`."""
     check_choice("shares", shares, SHARES)
     check_integer("n_draws", n_draws, 1)
@@ -184,6 +206,7 @@ def topic_effects(estimator, X, design, units, *, shares, n_draws, prob):
     counts = known_counts(estimator, X)
     n = counts.shape[0]
     design, units = design_of(design, n), check_units(units, n)
+    when = None if times is None else check_order(times, n)
     kept = np.flatnonzero(np.asarray(counts.sum(axis=1)).ravel() > 0)
     counts, design = counts[kept], design.rows(kept, "documents with known words")
     units = units_of(None if units is None else units[kept], None, kept.size)
@@ -192,33 +215,62 @@ def topic_effects(estimator, X, design, units, *, shares, n_draws, prob):
     recorded = len(posterior.flat("alpha"))
     chosen = spaced(recorded, min(n_draws, recorded))
     find = unbiased_shares if shares == "unbiased" else _posterior_shares
-    regression = ClusteredLeastSquares(design.matrix, units.index)
+    if when is not None:
+        when = when[kept]
     seed = estimator._reading_seed
     rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key))
     each = -(-_DRAWS // chosen.size)
+    shares = find(estimator, counts, chosen)
+    regress = _independent if when is None else _in_time
+    found, variances, draws, freedom, facts = regress(design, units, when, shares, each, rng)
+    facts |= {"n_units": units.n_units, "n_documents": len(design.matrix), "prob": prob}
+    return _pooled(estimator, design.terms, found, variances, draws, freedom, facts)
+
+
+def _independent(design, units, when, shares, each, rng):
+    """Effects, variances, draws and degrees of freedom where units are independent."""
+    regression = ClusteredLeastSquares(design.matrix, units.index)
     found, variances, draws = [], [], []
-    for outcomes in find(estimator, counts, chosen):
+    for outcomes in shares:
         mean, influence = regression.fit(outcomes)
         found.append(mean)
         variances.append(np.sum(influence**2, axis=0))
         noise = rng.standard_normal((each, regression.n_units))
         draws.append(mean + np.tensordot(noise, influence, axes=1))
-    return _pooled(estimator, design, regression, found, variances, draws, prob)
+    return found, variances, draws, regression.freedom[:, None], {}
 
 
-def _pooled(estimator, design, regression, found, variances, draws, prob):
+def _in_time(design, units, when, shares, each, rng):
+    """The same where they may be autocorrelated, each topic in its own way."""
+    shares = np.array(list(shares)).transpose(2, 1, 0)  # (topic, document, draw)
+    noise = rng.standard_normal((shares.shape[2], each, units.n_units))
+    parts, facts = [], {"autocorrelation": [], "trend": []}
+    for of in shares:
+        regression = LeastSquaresInTime(design.matrix, of.mean(axis=1), units.index, when)
+        mean, variance, influence = regression.fit(of)
+        drawn = mean.T[:, None] + np.einsum("seg,gps->sep", noise, influence)
+        parts.append((mean.T, variance.T, drawn, regression.freedom))
+        facts["autocorrelation"].append(regression.found.neighbors(0.9)[0])
+        facts["trend"].append(regression.found.trend)
+    found, variances, draws, freedom = (np.stack(of, axis=-1) for of in zip(*parts, strict=True))
+    facts = {name: np.array(values) for name, values in facts.items()}
+    return found, variances, draws, freedom, facts
+
+
+def _pooled(estimator, terms, found, variances, draws, of_units, facts):
     """Effects under draws of the topics, pooled: variances within and between them add up."""
+    prob = facts["prob"]
     n_draws = len(found)
     mean, within = np.mean(found, axis=0), np.mean(variances, axis=0)
     between = np.zeros_like(within)
     if n_draws > 1:
         between = (1 + 1 / n_draws) * np.var(found, axis=0, ddof=1)
     sd = np.sqrt(within + between)
-    freedom = _freedom(within, between, regression.freedom[:, None], n_draws)
+    freedom = _freedom(within, between, of_units, n_draws)
     reach = sd * stdtrit(freedom, 0.5 + 0.5 * prob)
     ratio = np.divide(np.abs(mean), sd, out=np.full(sd.shape, np.inf), where=sd > 0)
     return TopicEffects(
-        design.terms,
+        terms,
         mean,
         sd,
         np.sqrt(within),
@@ -228,10 +280,8 @@ def _pooled(estimator, design, regression, found, variances, draws, prob):
         freedom,
         np.concatenate(draws),
         labels_of(estimator),
-        regression.n_units,
-        len(design.matrix),
-        prob,
-        unmixed_topics(estimator.posterior_),
+        unmixed=unmixed_topics(estimator.posterior_),
+        **facts,
     )._resting_on(f"units, {VECTORS}" if estimator.posterior_.n_runs > 1 else "units")
 
 

@@ -504,6 +504,7 @@ class TopicReadingMixin:
         design: Any,
         units: Any = None,
         *,
+        times: Any = None,
         shares: str = "unbiased",
         n_draws: int = 50,
         prob: float = 0.9,
@@ -521,6 +522,9 @@ class TopicReadingMixin:
         units : array-like of shape (n_documents,), optional
             What was sampled: speakers, authors, works; by default each document. Standard errors
             are then valid even if documents of one unit resemble each other.
+        times : array-like of shape (n_documents,), optional
+            Numbers or dates, where units may be autocorrelated in time: residuals of each topic are
+            then modeled as `regress` models them. By default, units are treated as independent.
         shares : {"unbiased", "posterior"}, default="unbiased"
             What is regressed. ``"posterior"`` uses posterior draws of a document's shares, as stm's
             ``estimateEffect`` does. They are shrunk toward their prior mean, which does not know
@@ -543,7 +547,8 @@ class TopicReadingMixin:
         ------
         ValueError
             If the design has another number of rows, missing or infinite entries, text, or linearly
-            dependent columns, or if units are not one for each document, or fewer than two.
+            dependent columns, if units are not one for each document, or fewer than two, or if
+            ``times`` cannot be read or are all the same.
 
         Notes
         -----
@@ -554,8 +559,10 @@ class TopicReadingMixin:
         ``embedding_draws``. Topics whose shares have not mixed (R-hat above 1.2) are marked, and
         named below the table: use only their point estimates.
 
-        Units are treated as independent. If consecutive units are alike, intervals are too narrow;
-        see the Notes of `regress`.
+        Without ``times``, units are treated as independent. If consecutive units are alike,
+        intervals are then too narrow. With ``times``, effects are those of generalized least
+        squares, averaged over the probable correlations of each topic's residuals: see the Notes of
+        `regress`.
 
         References
         ----------
@@ -576,7 +583,9 @@ class TopicReadingMixin:
         (['(intercept)', 'year'], (2, 2))
         """
         check_is_fitted(self, "posterior_")
-        return topic_effects(self, X, design, units, shares=shares, n_draws=n_draws, prob=prob)
+        return topic_effects(
+            self, X, design, units, times=times, shares=shares, n_draws=n_draws, prob=prob
+        )
 
     def topic_interval(self, *, prob: float = 0.9) -> Result:
         """Return highest density intervals of the topics' Gaussians.

@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from skbayesembed.numeric.autocorrelation import Autocorrelation
+from skbayesembed.numeric.autocorrelation import Autocorrelation, LeastSquaresInTime
+from skbayesembed.regression_in_time import SlopesInTime
 
 SIZES = (1, 3, 2, 4, 1, 2, 2, 3)
 
@@ -71,6 +72,23 @@ def test_against_whole_matrices(sizes):
     mean, ends = found.neighbors(0.9)
     assert mean == pytest.approx(found.weights @ np.array(expected_of))
     assert min(expected_of) - 1e-9 <= ends[0] < mean < ends[1] <= max(expected_of) + 1e-9
+
+
+def test_regressions_on_draws_and_of_them_are_the_same():
+    """Without error of features, of one outcome and of several."""
+    rng = np.random.default_rng(3)
+    x, y, index, times = problem(rng)
+    order = rng.permutation(len(y))
+    one = LeastSquaresInTime(x[order], y[order], index[order], times[order])
+    mean, variance, influence = one.fit(np.column_stack([y, 2 * y])[order])
+    draws = np.repeat(x[None, :, :1], 20, axis=0)
+    other = SlopesInTime(draws, x[:, 1:], y, index, False, times)
+    np.testing.assert_allclose(mean[:, 0], other.slopes)
+    np.testing.assert_allclose(mean[:, 1], 2 * other.slopes)
+    np.testing.assert_allclose(variance[:, 0], np.diag(other.by_units))
+    np.testing.assert_allclose(variance[:, 1], 4 * np.diag(other.by_units))
+    np.testing.assert_allclose(np.sum(influence**2, axis=0), variance)
+    np.testing.assert_allclose(one.freedom, other.freedom)
 
 
 def test_what_is_found():

@@ -91,6 +91,34 @@ def test_planted_effects(model, data, shares):
     assert np.all(np.diff(narrow) < np.diff(table.interval))
 
 
+def test_effects_in_time(model, data):
+    """Shares that follow a walk: neighbors correlate, and effects of another walk are not known."""
+    vectors, counts, x, units = data
+    table = model.effects(counts, x, units, times=1900 + units)
+    assert table.autocorrelation.shape == table.trend.shape == (K,)
+    assert np.all(np.abs(table.autocorrelation) < 0.5) and np.all(
+        (table.trend > 0) & (table.trend < 1)
+    )
+    assert "(residuals of neighboring units in time correlate at " in repr(table)
+    assert "; autocorrelation in time allowed for)" in table.sentence(0, "x0")
+    plain = model.effects(counts, x, units)
+    # of independent units about the same
+    np.testing.assert_allclose(table.mean[1], plain.mean[1], atol=0.5 * plain.sd[1].max())
+    np.testing.assert_allclose(table.sd[1], plain.sd[1], rtol=0.4)
+    np.testing.assert_allclose(table.draws.std(axis=0), table.sd, rtol=5 / np.sqrt(2000))
+    rng, proba = np.random.default_rng(3), model.components_
+    walk, other = np.cumsum(rng.normal(size=(2, 20)), axis=1)
+    theta = np.stack([np.exp(walk), np.ones(20), np.ones(20)], axis=1)
+    theta /= theta.sum(axis=1, keepdims=True)
+    drifting = np.zeros_like(counts)
+    drifting[:, model._columns] = [rng.multinomial(200, t @ proba) for t in theta[units]]
+    options = {"design": {"other": other[units], "year": units}, "units": units}
+    found = model.effects(drifting, **options, times=units)
+    assert found.autocorrelation.max() > 0.3 and np.isnan(found.trend).all()
+    apart = model.effects(drifting, **options)
+    assert found.sd[1].max() > apart.sd[1].max()
+
+
 def test_copies_of_documents_are_one_unit(model, data):
     """A document given three times tells as much as once, if copies are one unit."""
     _, counts, x, _ = data
@@ -125,6 +153,8 @@ def test_refused(model, data):
         ((x,), {"n_draws": 0}, "n_draws must be an integer >= 1"),
         ((x,), {"prob": 1}, "prob must be"),
         ((np.eye(60)[7],), {}, "independent columns"),
+        ((x,), {"times": x[1:]}, "times must .* 60"),
+        ((x,), {"times": np.ones(60)}, "times must have two different values or more, got 1"),
     ):
         with pytest.raises(ValueError, match=message):
             model.effects(counts, *arguments, **options)
