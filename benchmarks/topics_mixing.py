@@ -1,13 +1,18 @@
 """What helps when the chains of a topic model do not mix?
 
-One chain of the default length each, from vectors of the same texts; printed is for how many topics
-the split R-hat of the share of the tokens is above 1.2, and the largest.
+    SKBAYESEMBED_DATA=... python benchmarks/topics_mixing.py gaussian dirichlet
 
-    SKBAYESEMBED_DATA=... python benchmarks/topics_mixing.py
+gaussian
+    One chain of the default length each, from vectors of the same texts; printed is for how many
+    topics the split R-hat of the share of the tokens is above 1.2, and the largest.
+dirichlet
+    Chains of the default length with ``word_model="dirichlet"``, of all documents of 20 Newsgroups
+    and of 500 of them; how far the chains' means of a share differ is printed, too.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 import warnings
@@ -15,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+from topics import load
 
 from skbayesembed import BayesianSGNS, GaussianLDA
 from skbayesembed.datasets import fetch_state_of_the_union
@@ -60,9 +66,56 @@ def compared(texts, vectors, n_components, **options):
         )
 
 
-if __name__ == "__main__":
-    warnings.simplefilter("ignore")
+def gaussian():
+    """Settings of Gaussian topics, on two corpora."""
     print("State of the Union, whole addresses")
     compared(*addresses(), 8, stop_words="english", min_count=20)
     print("20 Newsgroups, 5,000 documents")
     compared(*newsgroups(5000), 10)
+
+
+def dirichlet():
+    """Topics with Dirichlet priors: seeds, number of chains, of documents and of topics."""
+    everything, few = {"n_documents": None}, {"n_documents": 500}
+    for seed in range(3):
+        of_dirichlet(seed, **everything)
+        of_dirichlet(seed, **few)
+    of_dirichlet(0, chains=4, **everything)
+    for k in (5, 10):
+        of_dirichlet(0, n_components=k, **everything)
+    of_dirichlet(0, thin=10, warmup=1000, **everything)
+
+
+def of_dirichlet(seed, n_documents, n_components=20, **options):
+    """Print a row for one fit."""
+    counts, vectors, _, _ = load("20ng")
+    rows = np.flatnonzero(counts.sum(axis=1) >= 2)
+    rows = np.random.default_rng(20 + seed).permutation(rows)[:n_documents]
+    seen = np.flatnonzero(counts[rows].sum(axis=0))
+    begun = time.process_time()
+    model = GaussianLDA(
+        n_components, embedding=vectors[seen], word_model="dirichlet", min_count=1,
+        random_state=seed, **options,
+    ).fit(counts[rows][:, seen])  # fmt: skip
+    posterior, rhat = model.posterior_, share_rhat(model.posterior_)
+    sizes = posterior["counts"].sum(axis=-1)
+    means = (sizes / sizes.sum(axis=-1, keepdims=True)).mean(axis=1)
+    apart = np.ptp(means, axis=0) / means.mean(axis=0)
+    print(
+        f"seed {seed}, {rows.size} documents, {n_components} topics {options}: above 1.2 "
+        f"{unmixed_topics(posterior).size}, above 1.1 {(rhat > 1.1).sum()}, median "
+        f"{np.median(rhat):.2f}, up to {rhat.max():.2f}; chains apart by {np.median(apart):.1%}, "
+        f"up to {apart.max():.1%}; {sizes.shape[1]} draws; {time.process_time() - begun:.0f} s "
+        "of CPU",
+        flush=True,
+    )
+
+
+PARTS = {"gaussian": gaussian, "dirichlet": dirichlet}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("parts", nargs="+", choices=PARTS)
+    warnings.simplefilter("ignore")
+    for part in parser.parse_args().parts:
+        PARTS[part]()

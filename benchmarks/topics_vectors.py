@@ -15,7 +15,11 @@ withheld
     halves, and of the tokens of these words in them alone. Plain LDA smooths its counts by 1e-4 to
     1 tokens a word, whichever is best in the report itself.
 nips
-    PMI and NPMI of the ten first words of 40 topics of NIPS.
+    40 topics of NIPS: score, PMI and NPMI of the ten first words of topics among the papers to fit,
+    diversity, and the mean share of papers that have such a word; PMI and NPMI of the ten most
+    relevant words, too.
+rarer
+    The same without words that are in more than 30 % of the papers.
 """
 
 from __future__ import annotations
@@ -30,11 +34,13 @@ from topics_lda import fit_from_documents, fit_sklearn, fit_tomotopy, shares, to
 
 from skbayesembed import GaussianLDA
 from skbayesembed.metrics import coherence
+from skbayesembed.numeric.relevance import RANKS, first_words
 from skbayesembed.topics.draws import draws_of
 from skbayesembed.topics.inputs import Reading, halves, reading
 from skbayesembed.topics.predict import FoldIn, completion
 from skbayesembed.topics.vectors import Normaliser
 
+GAUSSIAN = "gibbs, gaussian, tau=0.2"
 OURS = {
     "gibbs, dirichlet": {"word_model": "dirichlet"},
     "gibbs, dirichlet, no background": {"word_model": "dirichlet", "background": False},
@@ -46,21 +52,36 @@ OURS = {
     },
     "vi, dirichlet, stream": {"word_model": "dirichlet", "solver": "vi"},
     "vi, gaussian, tau=0.2": {"solver": "vi", "likelihood_power": 0.2, "init": "documents"},
+    GAUSSIAN: {"likelihood_power": 0.2},
 }
 SAME_START, TOMOTOPY, SKLEARN = "LDA, same start", "LDA, tomotopy, 400 sweeps", "LDA, scikit-learn"
 # Done with the first seed alone.
 ONCE = ("gibbs, dirichlet, no background", "vi, gaussian, tau=0.2", TOMOTOPY, SKLEARN)
 NAMES = (*OURS, SAME_START, TOMOTOPY, SKLEARN)
+# Models of each part.
+COMPARED = {
+    "quality": tuple(n for n in NAMES if n != GAUSSIAN),
+    "withheld": ("gibbs, dirichlet", SAME_START),
+    "nips": ("gibbs, dirichlet", GAUSSIAN, SAME_START),
+    "rarer": ("gibbs, dirichlet", GAUSSIAN, SAME_START),
+}
 # Documents of each call of partial_fit.
 STREAM, CALL = "vi, dirichlet, stream", 1000
 SMOOTHING = 0.01
 SMOOTHINGS = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 WITHHELD = 0.1
+# Share of papers above which words are left out in "rarer".
+COMMON = 0.3
 
 
-def parts_of(seed, n_documents):
-    """Counts and labels to fit, tune and report, and the vectors of the words seen in the first."""
-    counts, vectors, labels, _ = load("20ng")
+def parts_of(seed, n_documents, data="20ng", common=1.0):
+    """Counts and labels to fit, tune and report, and the vectors of the words seen in the first.
+
+    Words in more than a share ``common`` of all documents are left out.
+    """
+    counts, vectors, labels, _ = load(data)
+    kept = (counts > 0).sum(axis=0) <= common * counts.shape[0]
+    counts, vectors = counts[:, kept], vectors[kept]
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     rows = np.random.default_rng(20 + seed).permutation(np.flatnonzero(lengths >= 2))
     rows = np.split(rows, [int(0.7 * rows.size), int(0.85 * rows.size)])
@@ -178,19 +199,38 @@ def of_new(model, counts, gone):
     return completion(fold, second, lambda s: draws.open_proba(s, whole, model.word_proba))
 
 
-def nips(options, item):
-    """Part "nips": one model of all papers."""
-    counts, vectors, _, _ = load("nips")
+def nips(options, item, common=1.0):
+    """Part "nips": one model."""
+    name, k, seed = item["name"], item["K"], item["seed"]
+    parts, vectors = parts_of(seed, None, "nips", common)
+    fit, report = parts[0][0], parts[2][0]
     cpu = time.process_time()
-    if item["name"] in OURS:
-        model = fitted(item["name"], counts, vectors, item["K"], item["seed"], options)
+    if name in OURS:
+        model = fitted(name, fit, vectors, k, seed, options)
         proba = model.components_
+        cpu = time.process_time() - cpu
+        score, theta = model.score(report), model.transform(fit)
     else:
-        proba, _ = peer(SAME_START, counts, vectors, item["K"], item["seed"])
-    cpu = time.process_time() - cpu
-    top = np.argsort(-proba, axis=1)[:, :10]
-    pmi = coherence(top, counts, measure="pmi")
-    return {"cpu": cpu, "pmi": float(pmi.mean()), "npmi": float(coherence(top, counts).mean())}
+        proba, alpha = peer(name, fit, vectors, k, seed)
+        cpu = time.process_time() - cpu
+        logs, _, tokens = log_probability(proba, alpha, report)
+        score, theta = float(np.average(logs, weights=tokens)), shares(fit, proba, alpha)
+    found = {"cpu": cpu, "score": score} | of_words(proba, fit)
+    sizes, papers = fit.sum(axis=1) @ theta, (fit > 0).sum(axis=0) / fit.shape[0]
+    for rank in RANKS:
+        top, after = first_words(proba, sizes, 10, rank), AFTER[rank]
+        found |= {
+            "npmi" + after: float(coherence(top, fit).mean()),
+            "pmi" + after: float(coherence(top, fit, measure="pmi").mean()),
+        }
+        if rank == "probable":
+            found["papers"] = float(papers[top].mean())
+    return found
+
+
+def rarer(options, item):
+    """Part "rarer": one model."""
+    return nips(options, item, COMMON)
 
 
 def of_words(proba, counts):
@@ -202,16 +242,21 @@ def of_words(proba, counts):
     }
 
 
-PARTS = {"quality": quality, "withheld": withheld, "nips": nips}
-MEASURES = {"score": 3, "accuracy": 3, "npmi": 3, "diversity": 2, "new": 3, "pmi": 3, "cpu": 0}
+PARTS = {"quality": quality, "withheld": withheld, "nips": nips, "rarer": rarer}
+AFTER = {"probable": "", "relevant": ", relevant"}
+MEASURES = {
+    "score": 3, "accuracy": 3, "npmi": 3, "diversity": 2, "new": 3, "pmi": 3, "papers": 2,
+    "npmi, relevant": 3, "pmi, relevant": 3, "cpu": 0,
+}  # fmt: skip
 
 
 def items(part, options):
     """The items of a part, in the order in which they are to be done."""
     names, sizes = options.names, options.documents
+    names = [name for name in names if name in COMPARED[part]]
     if part != "quality":
-        names, sizes = [n for n in names if n in ("gibbs, dirichlet", SAME_START)], [None]
-    topics = options.topics if part != "nips" else [40]
+        sizes = [None]
+    topics = [40] if part in ("nips", "rarer") else options.topics
     return [
         {"name": name, "K": k, "documents": n or None, "seed": seed}
         for n in sizes
@@ -223,7 +268,7 @@ def items(part, options):
 
 
 def page(results):
-    """Tables of both parts: means over seeds, and standard errors of differences to plain LDA."""
+    """Tables of all parts: means over seeds, and standard errors of differences to plain LDA."""
     text = ""
     for part in PARTS:
         found = [r for r in results if r["part"] == part and "error" not in r]
