@@ -119,8 +119,9 @@ class DiSCSenseModel(
         With 24 starts or more, two senses also exchange their snippets, from some period on or
         within one, beginning at the densest starts and at the heaviest mode, for as long as this
         leads to denser modes; with three senses or more, two are also merged and one is split,
-        beginning at the heaviest mode. For ``"map"``: number of searches, of which the best is
-        taken; ``"auto"`` is 24.
+        beginning at the heaviest mode, until three rounds of tries from it find no heavier one
+        (``fit`` warns if that does not come about). For ``"map"``: number of searches, of which the
+        best is taken; ``"auto"`` is 24.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
         scikit-learn's analyzer for snippets given as strings.
     lowercase : bool, default=True

@@ -56,6 +56,8 @@ class Mode:
         How many starts ended in it.
     n_exchanges : int
         How many series of exchanges of senses, or regroupings, led to it from another mode.
+    n_quiet : int
+        How many regroupings from it were tried at the end of the search, and led to no heavier one.
     n_groups : int
         In how many groups the starts were that ended in it, before chains explored them.
     log_likelihood : float
@@ -78,6 +80,7 @@ class Mode:
     share: float = 1.0
     n_exchanges: int = 0
     n_groups: int = 0
+    n_quiet: int = 0
     runs: list = field(default_factory=list)
 
     def __repr__(self):

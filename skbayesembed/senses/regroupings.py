@@ -18,17 +18,17 @@ import numpy as np
 from ..inference.matching import similarity
 from .exchanges import SAME, Exchanging, densest, senses_of
 
-# Regroupings that are tried in a round, at least and at most. Of *kosmos* one of those that do not
-# come back in three finds a far heavier mode, if it is given so many moves: after the first, half
-# are denser where they come from than where they go. Between the parts those are let go of that
-# came back as near as this to where they began.
-_LEAST, _MOST = 12, 24
+# Regroupings that are tried in a round, at least and at most, each so often at most.
+_LEAST, _MOST, _EACH = 12, 24, 4
+# Moves of a regrouping, in parts, between which those are let go of that came back as near as this
+# to where they began. From a light mode of *kosmos* one in three of the others leads to a far
+# heavier mode, nearly always through states that are less dense for the first part and longer.
 _PARTS, _BACK = (60, 100, 100), 0.93
 # The densest of a round are led further by exchanges, so many of each.
 LED, EXCHANGED = 2, 12
 # Rounds from a mode without a heavier one after which the search ends. If none of n tries finds
 # one, one in 3 / n may still do so, at most, with 95 % certainty (the rule of three).
-QUIET = 2
+QUIET = 3
 
 
 def regroupings(n_senses, rng):
@@ -62,8 +62,13 @@ class Tally:
         """What to try next: the least tried first, and not again what never led away."""
         kept = [which for which, (n, n_away) in self._tried.items() if n_away or not n]
         kept.sort(key=lambda which: self._tried[which][0])
-        n = tries_of_round(len(self._tried)) if kept else 0
+        n = min(tries_of_round(len(self._tried)), _EACH * len(kept))
         return [kept[i % len(kept)] for i in range(n)]
+
+    @property
+    def n_tried(self):
+        """How many tries were noted."""
+        return sum(n for n, _ in self._tried.values())
 
     def note(self, which, away):
         """Count a try that led away from the mode, or did not."""

@@ -84,10 +84,11 @@ def warn_of_modes(modes):
 
     A second mode matters where it holds more than a hundredth of the posterior, or where it may be
     the heaviest within the errors of log masses. One that no start has met is likely where many
-    have met a mode of their own, or one alone, or one series of exchanges of
-    senses, has met the heaviest.
+    have met a mode of their own, or one alone, or one series of exchanges of senses, has met the
+    heaviest; not where regroupings from it have then led to no heavier one.
     """
     first, n_starts = modes[0], sum(mode.n_starts for mode in modes)
+    alone = first.n_starts + first.n_exchanges == 1 and not (first.n_exchanges and first.n_quiet)
     matter, unsure = that_matter(modes)
     if len(matter) > 1:
         described = "; ".join(_describe(i, modes[i]) for i in matter[:_DESCRIBED])
@@ -98,7 +99,7 @@ def warn_of_modes(modes):
             "snippets (y), or choose another n_senses.",
             ConvergenceWarning,
         )
-    elif first.n_starts + first.n_exchanges == 1 and n_starts >= _ENOUGH_STARTS:
+    elif alone and n_starts >= _ENOUGH_STARTS:
         met = f"{first.n_starts} of n_starts={n_starts} starts met"
         if first.n_exchanges:
             met += ", and 1 series of exchanges of senses led to,"

@@ -170,6 +170,7 @@ def _with_those_beside(modes, given, binding, seeds, side_by_side):
             _share_out(modes)
         if max(modes, key=attrgetter("share")) is first:
             quiet += 1
+            first.n_quiet = tally.n_tried
             if quiet == QUIET or not tally.of_round():
                 return modes
         else:
@@ -214,14 +215,15 @@ def _explored_beside(n, first, begun, given, seeds, side_by_side):
         (mode, *given, rng) for mode, rng in zip(begun, generators(seeds, len(begun)), strict=True)
     ]
     made = remembered(f"beside-{n}", lambda: side_by_side(explore, tasks))
-    binding = SenseModel(*given).binding
-    # of others weighing would tell no more
-    return [
-        new
-        for new in made
-        if new.log_density > first.log_density - _FAR
-        and similarity(first.weights, new.weights, binding) < _IDENTICAL
-    ]
+    binding, kept = SenseModel(*given).binding, []
+    for new in made:
+        alike = similarity(first.weights, new.weights, binding)
+        # of others weighing would tell no more
+        if new.log_density > first.log_density - _FAR and alike < _IDENTICAL:
+            # what comes back to another part of the same mode has not found it
+            new.n_exchanges *= int(alike < SAME)
+            kept.append(new)
+    return kept
 
 
 def _warn_of_no_end():

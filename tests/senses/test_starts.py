@@ -92,6 +92,15 @@ def test_modes_that_one_start_met_alone_are_warned_of(met, warning):
         assert warning in str(caught[0].message)
 
 
+@pytest.mark.parametrize(("n_quiet", "warned"), [(0, True), (24, False)])
+def test_a_mode_met_by_one_series_is_warned_of_unless_regroupings_were_tried(n_quiet, warned):
+    first = Mode({}, np.zeros((3, 2)), 0, share=1.0, n_exchanges=1, n_quiet=n_quiet)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_modes([first, Mode({}, np.zeros((3, 2)), 24, share=0.0)])
+    assert ["1 series of exchanges" in str(w.message) for w in caught] == [True] * warned
+
+
 class Scripted:
     """Starts that end in modes by a script: each a mode of its own, with its density."""
 
