@@ -310,7 +310,7 @@ def _not_mixed(posterior):
     one = posterior.n_chains == 1
     advice = "Raise warmup and draws, or lower n_components."
     if not has_gaussians(posterior):
-        advice = "Raise thin and warmup, which helps slowly, or lower n_components."
+        advice = "Raise thin and warmup, up to tenfold, or lower n_components."
     elif posterior.attrs.get("likelihood_power", 1.0) < _SETTLES:
         advice = (
             f"Raise likelihood_power, at {_SETTLES:g} tokens settle far sooner than at 0.2, or "
