@@ -150,7 +150,8 @@ def fit(counts, given, seed, options, **parameters):
         model.fit(counts, times=times, genres=genres)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return model, {
-        "draws": model.draws, "warmup": model.warmup, "chains": model.chains, "thin": model.thin,
+        "draws": model.draws, "warmup": model.warmup, "chains": model.chains,
+        "thin": model.posterior_.attrs["thin"],
         "n_starts": sum(mode.n_starts for mode in model.modes_),
         "wall": wall, "cpu": cpu, "cpu_modes": clock.seconds,
         "warnings": sorted({str(w.message)[:200] for w in caught}),

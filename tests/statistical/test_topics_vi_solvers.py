@@ -137,7 +137,8 @@ def planted(seed=0, n=50, n_words=30, n_topics=3, apart=1.6):
 @pytest.mark.slow
 @pytest.mark.parametrize("power", [1.0, 0.5])
 def test_hmc_agrees_with_gibbs(power):
-    docs, topic = planted()
+    # where topics are nearer, chains of some seeds stay in one of several modes
+    docs, topic = planted(apart=3.0)
     prior = NIW.from_vectors(docs.vectors, docs.totals)
     settings, seeds = Settings(draws=1000, warmup=300), np.random.SeedSequence(5)
     model = MarginalTopics(docs, 3, prior, 0.4, power=power, start={"assignment": topic})
@@ -148,7 +149,9 @@ def test_hmc_agrees_with_gibbs(power):
     z = []
     for name in ("mean", "covariance", "counts"):
         a, b = (d[name].reshape(*d[name].shape[:2], -1) for d in (hmc, gibbs))
-        errors = [x.std(axis=(0, 1)) / np.sqrt(ess(x)) for x in (a, b)]
+        sizes = [ess(x) for x in (a, b)]
+        assert min(np.nanmin(size) for size in sizes) > 200
+        errors = [x.std(axis=(0, 1)) / np.sqrt(n) for x, n in zip((a, b), sizes, strict=True)]
         moving = errors[0] + errors[1] > 0  # words that do not occur have no counts
         difference = (a.mean(axis=(0, 1)) - b.mean(axis=(0, 1)))[moving]
         z.append(difference / np.hypot(*errors)[moving])
