@@ -351,9 +351,9 @@ def plan(estimator: Any, room: Room, training: Any) -> Settings:
     moments = size.moments if sparse else None
     needed = every // stride + size.trace * e.draws * chains
     needed += 0 if moments is None else moments * chains
-    if isinstance(e.thin, str) and stride == 1 and e.solver in CHAINS:
+    if isinstance(e.thin, str) and e.solver in CHAINS:
         # half of the draws again, where chains are made longer
-        needed += every // 2
+        needed += every // stride // 2
     check_memory(needed, "The draws", "Ask for fewer draws, or keep_draws='auto'.")
     return Settings(
         draws=int(e.draws),

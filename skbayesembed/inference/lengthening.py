@@ -55,7 +55,7 @@ def lengthened(
     Notes
     -----
     Chains go on from where they ended, so that the draws are those that a fit with the larger
-    distance makes from the start (of an even number). Those recorded in part are not made more.
+    distance makes from the start (if their number is even and all are recorded).
     """
     try:
         result = sample(settings, None)
@@ -65,7 +65,7 @@ def lengthened(
             trial.added += trial.parts[-1].seconds * (most / settings.thin - 1.0)
         raise
     thin, n = settings.thin, settings.draws
-    while settings.stride == 1 and 2 * thin <= most and not result.facts["interrupted"]:
+    while 2 * thin <= most and not result.facts["interrupted"]:
         if enough(result):
             break
         thin *= 2
@@ -85,31 +85,38 @@ def lengthened(
                 RuntimeWarning,
             )
             break
-        result = _joined(result, found, n // 2)
+        result = _joined(result, found)
     result.facts["thin"] = thin
     return result
 
 
-def _joined(result, later, half):
+def _joined(result, later):
     """Every second draw so far, and the later ones, in the arrays of the first."""
-    for name, values in result.draws.items():
-        _halve(values, half)
-        values[:, half:] = later.draws[name]
-    for name, values in result.stats.items():
-        if name in _TOGETHER:
-            pairs = values[:, : 2 * half].reshape(len(values), half, 2, *values.shape[2:])
-            values[:, :half] = _TOGETHER[name](pairs, axis=2)
-        else:
-            _halve(values, half)
-        values[:, half:] = later.stats[name]
+    draws = {name: _extended(values, later.draws[name]) for name, values in result.draws.items()}
+    stats = {
+        name: _extended(values, later.stats[name], _TOGETHER.get(name))
+        for name, values in result.stats.items()
+    }
+    for name, moments in result.moments.items():
+        moments.merge(later.moments[name])
     facts = dict(later.facts)
     if "divergences" in facts:
         facts["divergences"] += result.facts["divergences"]
         facts["saturated"] = 0.5 * (facts["saturated"] + result.facts["saturated"])
-    return replace(result, facts=facts, states=later.states)
+    return replace(result, draws=draws, stats=stats, facts=facts, states=later.states)
 
 
-def _halve(values, half):
-    # one after the other, so that no copy is made of many draws
-    for i in range(half):
-        values[:, i] = values[:, 2 * i + 1]
+def _extended(values, later, together=None):
+    """The second of each two draws, or what both are together, and the later ones behind."""
+    half = values.shape[1] // 2
+    if together is not None:
+        pairs = values[:, : 2 * half].reshape(len(values), half, 2, *values.shape[2:])
+        values[:, :half] = together(pairs, axis=2)
+    else:
+        # one after the other, so that no copy is made of many draws
+        for i in range(half):
+            values[:, i] = values[:, 2 * i + 1]
+    # of draws that are not recorded whole there may be one less
+    n = min(half + later.shape[1], values.shape[1])
+    values[:, half:n] = later[:, : n - half]
+    return values[:, :n]

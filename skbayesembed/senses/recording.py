@@ -121,16 +121,16 @@ def run(estimator, sample, settings):
     """Chains as ``thin`` has them: ``sample(settings, states)``, and longer where need be."""
     if estimator.thin != "auto":
         return sample(settings, None)
-    return lengthened(sample, settings, _tell_enough, _MOST_THIN)
+    n = settings.draws * estimator.chains
+    return lengthened(sample, settings, lambda result: _tell_enough(result, n), _MOST_THIN)
 
 
-def _tell_enough(result):
-    """Whether prevalences have effective draws enough, or need more than longer chains."""
+def _tell_enough(result, n):
+    """Whether prevalences have effective draws enough for ``n``, or longer chains are no help."""
     draws = result.draws["prevalence"]
     if draws.shape[-1] == 1:
         return True
     size, mixing = np.fmin.reduce(ess(draws), axis=None), np.fmax.reduce(rhat(draws), axis=None)
-    n = draws.shape[0] * draws.shape[1]
     return not size < _ENOUGH * n or mixing > _SLIGHT
 
 

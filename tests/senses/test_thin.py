@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -24,7 +26,7 @@ def fit(**options):
 @pytest.fixture
 def never(monkeypatch):
     """No draws are enough."""
-    monkeypatch.setattr(recording, "_tell_enough", lambda result: False)
+    monkeypatch.setattr(recording, "_tell_enough", lambda result, n: False)
 
 
 @pytest.mark.parametrize("solver", ["hmc", "gibbs"])
@@ -51,7 +53,7 @@ def test_chains_are_as_long_as_needed(monkeypatch):
         monkeypatch.setattr(recording, "ess", lambda draws: np.array([size, np.nan]))
         monkeypatch.setattr(recording, "rhat", lambda draws, n_runs=1: np.array(mixing))
         result = Result({"prevalence": np.zeros((2, 24, 1, 2, 2))})
-        return recording._tell_enough(result)
+        return recording._tell_enough(result, 48)
 
     for size, mixing in ((4.7, 1.02), (4.9, 1.02), (4.7, 1.2), (4.7, np.nan)):
         seen.append(told(size, mixing))
@@ -62,6 +64,23 @@ def test_an_odd_number_of_draws(never):
     model = fit(draws=25)
     assert model.posterior_["prevalence"].shape[:2] == (2, 25)
     assert np.isfinite(model.posterior_["prevalence"]).all()
+
+
+def test_draws_that_are_not_recorded_whole(never, monkeypatch):
+    """Moments are of all draws made, and as many are recorded as before, or one less."""
+    posterior = fit(thin=2, draws=25).posterior_
+    size = sum(posterior[name][0, 0].nbytes for name in posterior)
+    small = partial(recording.Footprint, budget=2 * 9 * size)
+    monkeypatch.setattr(recording, "Footprint", small)
+    longer, short = fit(draws=25), fit(draws=25, thin=2)
+    assert longer.posterior_.attrs["stride"] == short.posterior_.attrs["stride"] > 1
+    n = short.posterior_["prevalence"].shape[1]
+    assert longer.posterior_.attrs["thin"] == 8
+    assert n - 2 <= longer.posterior_["prevalence"].shape[1] <= n
+    moments = longer.posterior_.moments["prevalence"]
+    # 25 draws, and 13 more each time the chains are made longer, of each of two chains
+    assert moments.count == 2 * (25 + 13 + 13)
+    np.testing.assert_allclose(moments.mean.sum(axis=-1), 1.0)
 
 
 def test_interrupted_while_chains_are_made_longer(never, monkeypatch):
