@@ -61,7 +61,8 @@ def test_code_of_the_guide(page):
 def test_pages_and_docstrings_keep_their_backslashes():
     """A pattern as in a page or docstring shows in the built page as it stands in the source."""
     assert _loses(r"``\b`` and `(?u)\b`") == [r"`(?u)\b`"], "the check sees a lost backslash"
-    texts = {path: path.read_text(encoding="utf-8") for path in ROOT.glob("doc/**/*.rst")}
+    pages = set(ROOT.glob("doc/**/*.rst")) - set(ROOT.glob("doc/auto_examples/**/*.rst"))
+    texts = {path: path.read_text(encoding="utf-8") for path in pages}
     sources = [*ROOT.glob("skbayesembed/**/*.py"), *ROOT.glob("examples/*.py")]
     for path in sources:
         source = path.read_text(encoding="utf-8")
