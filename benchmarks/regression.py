@@ -8,7 +8,7 @@ mean features (berkson), or the mean features about the truth (classical). 400 d
 table of the guide's page on regressions, in half a minute.
 
 `time`: the outcome has nothing to do with the feature, and units that follow each other in time
-are alike, in both; 400 data sets each of 40 units with four documents, of 20 and of 12 units with
+are alike, in both; 300 data sets each of 40 units with four documents, of 20 and of 12 units with
 one, without and with `times=`, in some twenty minutes.
 
 `presidents`: the same with real features, how near addresses are to *economy* and *war*, of 42
@@ -27,7 +27,7 @@ from skbayesembed.datasets import fetch_state_of_the_union
 
 SLOPES = np.array([1.0, -0.5])
 N, PER, K, N_DRAWS, N_SETS = 160, 4, 16, 100, 400
-N_IN_TIME, N_OUTCOMES = 400, 200
+N_IN_TIME, N_OUTCOMES = 300, 200
 UNITS = np.repeat(np.arange(N // PER), PER)
 CASES = (("own", "berkson"), ("shared", "berkson"), ("shared", "classical"))
 
@@ -80,16 +80,21 @@ def in_time():
                 own = 0.5 * rng.normal(size=(2, units.size)) if per > 1 else np.zeros((2, 1))
                 x, y = (walk(rng, memory, n_units)[units] + error for error in own)
                 draws = x[:, None] + 0.2 * rng.normal(size=(20, units.size, 1))
-                plain = regress(draws, y, units, error="berkson")
-                table = regress(draws, y, units, times=units, error="berkson")
-                ends = np.array([plain.interval[0], table.interval[0]])
+                year = {"covariates": {"year": units}}
+                tables = [
+                    regress(draws, y, units, times=times, error="berkson", **options)
+                    for options in ({}, year) for times in (None, units)
+                ]  # fmt: skip
+                table = tables[1]
+                ends = np.array([one.interval[-1] for one in tables])
                 held.append((ends[:, 0] < 0) & (ends[:, 1] > 0))
                 length.append(np.ptp(ends, axis=1))
                 found.append([table.autocorrelation, table.trend])
             held, length = np.mean(held, axis=0), np.median(length, axis=0)
             print(f"{n_units} units, memory {memory!s:6} hold {held[0]:.3f}, with times "
                   f"{held[1]:.3f}; length {length[0]:.2f}, {length[1]:.2f}; autocorrelation "
-                  f"{np.mean(found, axis=0)[0]:.2f}, line {np.mean(found, axis=0)[1]:.2f}",
+                  f"{np.mean(found, axis=0)[0]:.2f}, line {np.mean(found, axis=0)[1]:.2f}; of the "
+                  f"year {held[2]:.3f}, {held[3]:.3f}; length {length[2]:.3f}, {length[3]:.3f}",
                   flush=True)  # fmt: skip
 
 

@@ -12,6 +12,10 @@ _SLOW, _UNIT = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98), (0.0, 0.1, 0.3, 0.5, 0.7)
 _MOST = 0.985
 # Correlation lengths: from half a step to a random walk.
 _N_LENGTHS, _SHORTEST, _LONGEST = 10, 0.5, 25.0
+# Prior probability of independent units, and the power of the length that the others' goes by. Long
+# memory that no data rule out adds much to the uncertainty of a trend, though little to others'
+# (`benchmarks/regression.py time`).
+_INDEPENDENT, _BY_LENGTH = 0.5, -0.5
 # Share of the probability below which correlations are left out.
 _LEAST = 0.01
 # Share of the length of the line that others must leave, for it to be one more column.
@@ -49,8 +53,9 @@ class Autocorrelation:
     The residual of a row is the sum of a stationary Gaussian process in time with covariance
     ``exp(-|t - s| / length)``, an effect of its unit and an error of its own. Lengths lie between
     half a median step and 25 times the span of the times (a random walk), shares of the variance
-    between 0 and .98; all of their combinations, with and without a straight line in time, have
-    the same prior probability. The coefficients and the scale are integrated out with flat priors
+    between 0 and .98. The prior probability that there is no such process is one half, that of a
+    length goes by its inverse square root; shares have the same probability, and so have a straight
+    line in time and none. The coefficients and the scale are integrated out with flat priors
     (the restricted likelihood, Harville 1974), that of the line with the weight of a unit
     information prior (Kass & Wasserman 1995). What has less than a hundredth of the probability of
     the most probable is left out.
@@ -74,6 +79,7 @@ class Autocorrelation:
         ]
         columns = np.column_stack([matrix, self.line, y])
         log_p = np.array([self._log_density(columns, *model) for model in models])
+        log_p += _log_prior(np.array([model[0] for model in models]))
         p = np.exp(log_p - log_p.max())
         kept = np.flatnonzero(p >= _LEAST)
         self._kept = [models[i] for i in kept]
@@ -150,6 +156,14 @@ class Autocorrelation:
             axis=1,
         )
         return np.sum(common) / np.sum(variance)
+
+
+def _log_prior(lengths):
+    """Log prior probabilities of correlations with these lengths, zero where there is none."""
+    weights = np.where(lengths > 0, np.where(lengths > 0, lengths, 1.0) ** _BY_LENGTH, 1.0)
+    share = np.where(lengths > 0, 1.0 - _INDEPENDENT, _INDEPENDENT)
+    total = np.where(lengths > 0, weights[lengths > 0].sum(), weights[lengths == 0].sum())
+    return np.log(share * weights / total)
 
 
 def in_time_order(index: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

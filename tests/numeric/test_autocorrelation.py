@@ -51,6 +51,10 @@ def test_against_whole_matrices(sizes):
             - 0.5 * np.linalg.slogdet(z.T @ inverse @ z)[1]
             - 0.5 * (len(y) - x.shape[1]) * np.log(left @ inverse @ left)
         )
+        # half of the prior is that of independent units, of lengths it goes by 1 / sqrt(length)
+        of_length = sum(other[0] ** -0.5 for other in models if other[0] > 0)
+        prior = 0.5 / len(alone) if model[0] == 0 else 0.5 * model[0] ** -0.5 / of_length
+        log_p[-1] += np.log(prior)
     p = np.exp(np.array(log_p) - max(log_p))
     p = np.where(p >= 0.01, p, 0.0)
     np.testing.assert_allclose(found.weights, p[p > 0] / p.sum(), rtol=1e-8)
