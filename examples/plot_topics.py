@@ -79,9 +79,10 @@ TopicWordsDisplay.from_estimator(model, 6, by="density")
 # Which topics came and went?
 # ---------------------------
 # The effect is the change per decade in the share of each topic. A paragraph is a document, but
-# addresses were sampled, so they are passed as ``units``.
+# addresses were sampled, so they are passed as ``units``. Addresses resemble those of the years
+# before, which ``times`` allows for.
 
 decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
-effects = model.effects(table["text"], decades, units=table["year"])
+effects = model.effects(table["text"], decades, units=table["year"], times=table["year"])
 print(effects)
 ForestDisplay.from_result(effects)

@@ -15,6 +15,7 @@ from .posterior.sentences import (
     p_value,
     side_of_zero,
     step_of,
+    sure_of,
     with_signs,
 )
 from .posterior.tables import Column, Table, p_values
@@ -63,12 +64,15 @@ class Regression(Table):
         The same given the other features, too: the reliability of what slopes rest on.
     explained : ndarray of shape (n_terms,)
         Share of the variation of a term (of a feature, its mean) that the other terms explain, a
-        column of data frames; ``1 / (1 - explained)`` is the variance inflation factor.
+        column of data frames; ``1 / (1 - explained)`` is the variance inflation factor. It is that
+        of the terms as they are, also with ``times``, while reliabilities are then of what is left
+        after autocorrelation.
     covariance : ndarray of shape (n_terms, n_terms)
     error : str
         Assumed error of the features, ``"classical"`` or ``"berkson"``.
     verdict : ndarray of str of shape (n_terms,)
         ``"positive"`` or ``"negative"`` if the interval excludes zero, else ``"not decided"``.
+        Printed tables and sentences say "probably" where a 95 % interval would contain zero.
     sentences : list of str
         Each term in words, to be copied.
     n_documents, n_units : int
@@ -185,6 +189,7 @@ class Regression(Table):
             held=self.terms.size > 1,
             figures=(mean, brackets),
             side=side if side in sides else None,
+            p=self.p_value[j],
             sides=sides,
         )
         return ended(text, None)
@@ -235,13 +240,18 @@ class Regression(Table):
             Column(interval, self.interval, ("low", "high"), ".4g", left=True),
             Column("df", self.freedom, ("df",), ".1f"),
             Column("p", self.p_value, ("p_value",), p_values),
-            Column("verdict", list(self.verdict), ("verdict",), left=True),
+            Column("verdict", self._surely(), (), left=True),
             Column("reliability", self.reliability, ("reliability",), ".2f"),
             Column("beside", self.partial_reliability, ("partial_reliability",), ".2f"),
         ]
 
+    def _surely(self):
+        """Verdicts in print."""
+        only = (self.verdict != "not decided") & ~sure_of(self.p_value)
+        return [f"{'probably ' if o else ''}{v}" for o, v in zip(only, self.verdict, strict=True)]
+
     def _series(self):
-        return super()._series() | {"explained": self.explained}
+        return super()._series() | {"verdict": self.verdict, "explained": self.explained}
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table as a pandas DataFrame.

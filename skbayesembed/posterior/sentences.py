@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .deciding import SURE
 from .sources import FEW_UNITS, INDEPENDENT, OTHERS
 from .tables import bounded, p_values
 
@@ -193,6 +194,7 @@ def effect(
     held: bool,
     figures: tuple[str, str],
     side: str | None,
+    p: float,
     sides: tuple[str, str] = ("larger", "smaller"),
 ) -> str:
     """What a slope is: a difference where its sign is decided, else that it is not.
@@ -209,13 +211,15 @@ def effect(
         The slope, with its sign, and what stands in brackets behind it.
     side : str or None
         Which of the ``sides`` the slope is on; None where that is not decided.
+    p : float
+        Two-sided p-value; a side is "probably" so unless a 95 % interval has it, too.
     sides : (str, str)
         Words for above and below.
 
     Examples
     --------
     >>> from skbayesembed.posterior.sentences import effect, step_of
-    >>> options = {"held": False, "figures": ("-2", "(-5 to +1)")}
+    >>> options = {"held": False, "figures": ("-2", "(-5 to +1)"), "p": 0.04}
     >>> effect("the mean year", step_of("'war'"), **options, side=None)
     "Whether the mean year is larger or smaller with more of 'war' is not decided: with one more \
 it differs by -2 (-5 to +1)"
@@ -225,12 +229,18 @@ it differs by -2 (-5 to +1)"
     beside = ", the other terms held" if held else ""
     slope, brackets = figures
     if side is not None:
+        side = f"{'' if sure_of(p) else 'probably '}{side}"
         return f"{step.lead}, {of} is {side} by {slope.lstrip('+-')}{beside} {brackets}"
     comma = "," if held else ""
     return (
         f"Whether {of} is {sides[0]} or {sides[1]} {step.where}{beside}{comma} is not decided: "
         f"{step.then}it differs by {slope} {brackets}"
     )
+
+
+def sure_of(p: Any) -> Any:
+    """Whether a side that an interval is on is told without a "probably", by two-sided p-values."""
+    return np.asarray(p) <= 2.0 * (1.0 - SURE) + 1e-12
 
 
 def side_of_zero(interval: Any, above: str, below: str) -> Any:

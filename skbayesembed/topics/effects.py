@@ -138,6 +138,7 @@ class TopicEffects(Table):
                     f"{self._in_time()})",
                 ),
                 side=None if side == "not decided" else side,
+                p=self.p_value[j, topic],
             ),
             "unmixed" if none else None,
         )

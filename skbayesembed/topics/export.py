@@ -24,7 +24,7 @@ def words_and_topics(estimator, names):
     """`WordVectors` of the vocabulary and, behind it, of the topics, called by ``names``."""
     means, numbers = vectors_of_topics(estimator)
     if names is None:
-        names = [f"topic {k}" for k in numbers]
+        names = [f"topic_{k}" for k in numbers]
     names = check_list("names", names, "str")
     n = len(means)
     if len(names) != n:

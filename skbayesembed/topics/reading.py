@@ -688,8 +688,8 @@ class TopicReadingMixin:
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the topics, none of them a word of the vocabulary; by default ``"topic 0"``,
-            ``"topic 1"``, ... A background topic has no vector and no name.
+            Names of the topics, none of them a word of the vocabulary; by default ``"topic_0"``,
+            ``"topic_1"``, ... A background topic has no vector and no name.
 
         Returns
         -------

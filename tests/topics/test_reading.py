@@ -62,7 +62,7 @@ def test_words_and_topics_have_vectors_in_one_space(data, normalize):
     words /= np.linalg.norm(words, axis=1, keepdims=True) if normalize == "unit" else 1.0
     np.testing.assert_allclose(found.vectors, np.vstack([words, model.topic_means_]))
     assert list(found)[:V] == model.words_.tolist() and list(found)[V:] == [
-        "topic 0", "topic 1", "topic 2"
+        "topic_0", "topic_1", "topic_2"
     ]  # fmt: skip
     assert list(model.to_word_vectors(["a", "b", "c"]))[V:] == ["a", "b", "c"]
     with pytest.raises(ValueError, match="one for each of the 3 topics with a vector, got 2"):
@@ -72,8 +72,8 @@ def test_words_and_topics_have_vectors_in_one_space(data, normalize):
     # a background has no vector
     model.set_params(word_model="dirichlet").fit(data.counts)
     found = model.to_word_vectors()
-    assert list(found)[V:] == ["topic 1", "topic 2"]
-    np.testing.assert_allclose(found["topic 2"], model.posterior_.mean("topic_vector")[2])
+    assert list(found)[V:] == ["topic_1", "topic_2"]
+    np.testing.assert_allclose(found["topic_2"], model.posterior_.mean("topic_vector")[2])
 
 
 def test_topics_come_largest_first(model):
