@@ -8,7 +8,7 @@ mean features (berkson), or the mean features about the truth (classical). 400 d
 table of the guide's page on regressions, in half a minute.
 
 `time`: the outcome has nothing to do with the feature, and units that follow each other in time
-are alike, in both; 300 data sets each of 40 units with four documents, of 20 and of 12 units with
+are alike, in both; 200 data sets each of 40 units with four documents, of 20 and of 12 units with
 one, without and with `times=`, in some twenty minutes.
 
 `presidents`: the same with real features, how near addresses are to *economy* and *war*, of 42
@@ -27,7 +27,7 @@ from skbayesembed.datasets import fetch_state_of_the_union
 
 SLOPES = np.array([1.0, -0.5])
 N, PER, K, N_DRAWS, N_SETS = 160, 4, 16, 100, 400
-N_IN_TIME, N_OUTCOMES = 300, 200
+N_IN_TIME, N_OUTCOMES = 200, 200
 UNITS = np.repeat(np.arange(N // PER), PER)
 CASES = (("own", "berkson"), ("shared", "berkson"), ("shared", "classical"))
 

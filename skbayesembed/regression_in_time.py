@@ -74,11 +74,13 @@ class SlopesInTime:
         known, y = known[order], y[order]
         self._found = found = Autocorrelation(self.plain.matrix[order], y, index, when)
         parts = []
+        columns = found.rotate(columns)
+        others = found.rotate(np.column_stack([known, found.line, y]))
         for i, line in enumerate(found.lines):
-            beside = np.column_stack([known, found.line]) if line else known
-            others = found.whiten(i, np.column_stack([beside, y]))
             white = found.whiten(i, columns).reshape(n, n_draws, k).transpose(1, 0, 2)
-            fit = NoisyLeastSquares(white, others[:, :-1], others[:, -1], index, classical)
+            beside = found.whiten(i, others)
+            terms = beside[:, : known.shape[1] + line]
+            fit = NoisyLeastSquares(white, terms, beside[:, -1], index, classical)
             parts.append(self._part(fit))
         return parts
 

@@ -7,9 +7,8 @@ import numpy as np
 from .filter_kernels import correlated, whiten
 from .regression import ClusteredLeastSquares
 
-# Shares of the variance of the slow part, and of units with several rows.
-_SLOW, _UNIT = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98), (0.0, 0.1, 0.3, 0.5, 0.7)
-_MOST = 0.985
+# Shares of the variance of the slow part.
+_SLOW = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 # Correlation lengths: from half a step to a random walk.
 _N_LENGTHS, _SHORTEST, _LONGEST = 10, 0.5, 25.0
 # Prior probability of independent units, and the power of the length that the others' goes by. Long
@@ -18,6 +17,8 @@ _N_LENGTHS, _SHORTEST, _LONGEST = 10, 0.5, 25.0
 _INDEPENDENT, _BY_LENGTH = 0.5, -0.5
 # Share of the probability below which correlations are left out.
 _LEAST = 0.01
+# Singular values of the means of columns below this share of the largest are those of rounding.
+_SAME = 1e-9
 # Share of the length of the line that others must leave, for it to be one more column.
 _OWN = 0.1
 
@@ -46,19 +47,28 @@ class Autocorrelation:
         The line, of mean zero and variance one.
     trend : float
         Posterior probability of the line; NaN where it is among the columns, all but a tenth of its
-        length, or there are no rows for it.
+        length, or there are no units for it.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two units more than columns that differ between units.
 
     Notes
     -----
-    The residual of a row is the sum of a stationary Gaussian process in time with covariance
-    ``exp(-|t - s| / length)``, an effect of its unit and an error of its own. Lengths lie between
-    half a median step and 25 times the span of the times (a random walk), shares of the variance
-    between 0 and .98. The prior probability that there is no such process is one half, that of a
-    length goes by its inverse square root; shares have the same probability, and so have a straight
-    line in time and none. The coefficients and the scale are integrated out with flat priors
-    (the restricted likelihood, Harville 1974), that of the line with the weight of a unit
-    information prior (Kass & Wasserman 1995). What has less than a hundredth of the probability of
-    the most probable is left out.
+    The mean residual of a unit is the sum of a stationary Gaussian process in time with covariance
+    ``exp(-|t - s| / length)`` and an error of its own, the smaller the more rows it has. Lengths
+    lie between half a median step and 25 times the span of the times (a random walk), shares of the
+    process between 0 and .98. The prior probability that there is no such process is one half, that
+    of a length goes by its inverse square root; shares have the same probability, and so have a
+    straight line in time and none. The coefficients and the scale are integrated out with flat
+    priors (the restricted likelihood of the mean residuals, Harville 1974), that of the line with
+    the weight of a unit information prior (Kass & Wasserman 1995). What has less than a hundredth
+    of the probability of the most probable is left out.
+
+    What rows of a unit have apart from their mean is left as it is, in the proportion to means that
+    it has in least squares: it may have a structure that no model here knows, and is not to decide
+    on its own.
 
     References
     ----------
@@ -69,15 +79,23 @@ class Autocorrelation:
     """
 
     def __init__(self, matrix, y, index, times):
-        self._opens = np.r_[True, index[1:] != index[:-1]]
-        self._gaps = np.diff(times, prepend=times[0])
-        self._sizes = np.diff(np.flatnonzero(np.r_[self._opens, True]))
-        self.line = (times - times.mean()) / times.std()
-        has_line = not _adds(matrix, self.line)
-        models = [
-            (*model, line) for model in self._models() for line in ((0,) if has_line else (0, 1))
-        ]
-        columns = np.column_stack([matrix, self.line, y])
+        self._starts = np.flatnonzero(np.r_[True, index[1:] != index[:-1]])
+        self._sizes = np.diff(np.r_[self._starts, len(y)])
+        when = times[self._starts]
+        self._gaps = np.diff(when, prepend=when[0])
+        # variances of means of independent rows, one on average
+        self._own = (1.0 / self._sizes) / np.mean(1.0 / self._sizes)
+        self.line = (times - when.mean()) / when.std()
+        basis, line = _basis(self._means(matrix)), self.line[self._starts]
+        if self._sizes.size < basis.shape[1] + 2:
+            raise ValueError(
+                f"times= needs two units more than there are terms and a constant, got "
+                f"{self._sizes.size} units for {basis.shape[1]}: leave times out."
+            )
+        has_line = not _adds(basis, line)
+        kinds = (0,) if has_line else (0, 1)
+        models = [(*model, kind) for model in self._models() for kind in kinds]
+        columns = np.column_stack([basis, line, self._means(y[:, None])])
         log_p = np.array([self._log_density(columns, *model) for model in models])
         log_p += _log_prior(np.array([model[0] for model in models]))
         p = np.exp(log_p - log_p.max())
@@ -87,21 +105,22 @@ class Autocorrelation:
         self.lines = np.array([bool(models[i][-1]) for i in kept])
         self.trend = np.nan if has_line else float(self.weights @ self.lines)
 
+    def _means(self, columns):
+        """Means of units."""
+        return np.add.reduceat(columns, self._starts) / self._sizes[:, None]
+
     def _models(self):
         """Lengths and shares, all combinations; length zero is that of independent units."""
-        several = self._sizes.max() > 1
-        units = _UNIT if several else (0.0,)
-        yield from ((0.0, 0.0, unit) for unit in ((*units, 0.9) if several else units))
+        yield 0.0, 0.0
         steps = self._gaps[self._gaps > 0]
         for length in np.geomspace(
             _SHORTEST * np.median(steps), _LONGEST * steps.sum(), _N_LENGTHS
         ):
-            for slow in _SLOW:
-                yield from ((length, slow, unit) for unit in units if slow + unit <= _MOST)
+            yield from ((length, slow) for slow in _SLOW)
 
-    def _log_density(self, columns, length, slow, unit, line):
+    def _log_density(self, columns, length, slow, line):
         """Log posterior density but for a constant, of columns with the line and the outcome."""
-        white, log_det = whiten(columns, self._opens, self._steps(length), slow, unit)
+        white, log_det = whiten(columns, self._steps(length), slow, (1.0 - slow) * self._own)
         x, y = white[:, : columns.shape[1] - 2 + line], white[:, -1]
         q, r = np.linalg.qr(x)
         left = y - q @ (q.T @ y)
@@ -110,15 +129,30 @@ class Autocorrelation:
         return -0.5 * (log_det + log_curvature + freedom * np.log(left @ left))
 
     def _steps(self, length):
-        """Correlations of the slow part with that of the row before."""
+        """Correlations of the slow part with that of the unit before."""
         return np.exp(-self._gaps / length) if length > 0 else np.zeros(self._gaps.size)
 
-    def whiten(self, i, columns):
-        """Columns (n, c) as rows that are independent by the ``i``-th of the correlations kept."""
-        length, slow, unit, _ = self._kept[i]
-        return whiten(np.ascontiguousarray(columns), self._opens, self._steps(length), slow, unit)[
-            0
-        ]
+    def rotate(self, columns):
+        """Columns (n, c) with the mean of a unit, times the root of its size, for its first row.
+
+        The others are contrasts: the map is orthogonal (a Householder reflection of each unit).
+        """
+        root = np.sqrt(self._sizes)[:, None]
+        first = np.add.reduceat(columns, self._starts) / root
+        shift = (columns[self._starts] - first) / np.where(root > 1.0, root - 1.0, 1.0)
+        out = columns + np.repeat(shift, self._sizes, axis=0)
+        out[self._starts] = first
+        return out
+
+    def whiten(self, i, rotated):
+        """Rotated columns, independent by the ``i``-th of the correlations kept."""
+        length, slow, _ = self._kept[i]
+        means = rotated[self._starts] / np.sqrt(self._sizes)[:, None]
+        white, _ = whiten(means, self._steps(length), slow, (1.0 - slow) * self._own)
+        out = rotated.copy()
+        # where units are independent, as it was
+        out[self._starts] = white / np.sqrt(np.mean(1.0 / self._sizes))
+        return out
 
     def neighbors(self, prob):
         """Correlation of mean residuals of units with those of the next, about their mean and line.
@@ -138,11 +172,9 @@ class Autocorrelation:
         ends = [np.searchsorted(at, q) for q in (0.5 - 0.5 * prob, 0.5 + 0.5 * prob)]
         return float(self.weights @ found), found[order][np.minimum(ends, found.size - 1)]
 
-    def _neighbor(self, length, slow, unit, line):
-        first = np.flatnonzero(self._opens)
-        steps = self._steps(length)[first]
-        own = unit + (1.0 - slow - unit) / self._sizes[np.cumsum(self._opens)[first] - 1]
-        away = np.column_stack([np.ones(first.size), self.line[first]][: 1 + line])
+    def _neighbor(self, length, slow, line):
+        steps, own = self._steps(length), (1.0 - slow) * self._own
+        away = np.column_stack([np.ones(own.size), self.line[self._starts]][: 1 + line])
         basis = np.linalg.qr(away)[0]
         # what is left of the covariance of the units' means beside the constant and the line
         beside = slow * correlated(basis, steps) + own[:, None] * basis
@@ -211,10 +243,11 @@ class LeastSquaresInTime:
         self._n_terms, index = matrix.shape[1], index[self._order]
         matrix = matrix[self._order]
         self.found = found = Autocorrelation(matrix, y[self._order], index, when)
+        columns = found.rotate(np.column_stack([matrix, found.line]))
         self._fits = []
         for i, line in enumerate(found.lines):
-            columns = np.column_stack([matrix, found.line]) if line else matrix
-            self._fits.append(ClusteredLeastSquares(found.whiten(i, columns), index))
+            white = found.whiten(i, columns)[:, : self._n_terms + line]
+            self._fits.append(ClusteredLeastSquares(white, index))
         here = slice(0, self._n_terms)
         self.freedom = found.weights @ [fit.freedom[here] for fit in self._fits]
 
@@ -231,7 +264,7 @@ class LeastSquaresInTime:
         influence : ndarray of shape (n_units, p, K)
             Averaged, and scaled so that its squares add up to the variances.
         """
-        weights, outcomes = self.found.weights, outcomes[self._order]
+        weights, outcomes = self.found.weights, self.found.rotate(outcomes[self._order])
         coefficients, influence, within = [], 0.0, 0.0
         for i, (fit, weight) in enumerate(zip(self._fits, weights, strict=True)):
             b, u = fit.fit(self.found.whiten(i, outcomes))
@@ -247,8 +280,14 @@ class LeastSquaresInTime:
         return mean, variance, influence * np.sqrt(scale)
 
 
-def _adds(matrix, column):
+def _basis(matrix):
+    """Orthonormal basis of columns."""
+    u, values, _ = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), full_matrices=False)
+    return u[:, values > _SAME * values[0]]
+
+
+def _adds(basis, column):
     """Whether a column is no linear combination of others, and rows are left for it."""
-    left = column - matrix @ np.linalg.lstsq(matrix, column)[0]
-    enough = len(column) > matrix.shape[1] + 1
+    left = column - basis @ (basis.T @ column)
+    enough = len(column) > basis.shape[1] + 2
     return enough and bool(np.linalg.norm(left) > _OWN * np.linalg.norm(column))
