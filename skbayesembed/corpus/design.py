@@ -63,6 +63,11 @@ def design_of(design: Any, n: int, what: str = "documents", name: str = "design"
         on each other and the constant.
     """
     names, design = _named_columns(design, n, what, name)
+    kinds = getattr(design, "dtypes", getattr(design, "dtype", None))
+    if any(getattr(kind, "kind", "") == "M" for kind in np.atleast_1d(np.asarray(kinds, object))):
+        raise ValueError(
+            f"{name} must hold numbers, got dates: give years, such as frame['date'].dt.year."
+        )
     try:
         # as truth values and numbers side by side would be objects
         given = design.to_numpy() if hasattr(design, "to_numpy") else design

@@ -23,7 +23,7 @@ _HEIGHT, _PANEL, _BELOW, _KEY = 2.0, 1.05, 0.55, 0.2
 _KEYS = 4
 # What is looked at unless it is named: the first of all chains, then the entries that mix worst of
 # what the models watch themselves.
-_WATCHED = ("logit", "prevalence", "diffusion")
+_WATCHED = ("logit", "prevalence", "diffusion", "share")
 # Dimensions that labels leave out where they have one entry.
 _PLACES = ("genre", "period")
 _BINS = 20
@@ -168,7 +168,8 @@ class ChainsDisplay(Display):
         estimator : fitted estimator
             With ``solver="gibbs"`` or ``"hmc"``.
         names : str or list of str, optional
-            Names in ``posterior_`` or ``posterior_.stats``. By default the log density ``lp``, if
+            Names in ``posterior_`` or ``posterior_.stats``, and ``"share"`` for shares of topics.
+            By default the log density ``lp``, if
             it was recorded, and the quantities that the model itself monitors.
         n : int, default=3
             Maximum number of entries; those with the largest R-hat are shown. Of two senses, only
@@ -314,6 +315,9 @@ def _answers(estimator, pairs):
 def _entries(posterior, names, n):
     """Draws (chain, draw) of the entries that mix worst, by their labels."""
     known = {**posterior, **posterior.stats}
+    if "counts" in known and "prevalence" not in known:
+        sizes = posterior["counts"].sum(axis=-1)
+        known["share"] = sizes / sizes.sum(axis=-1, keepdims=True)
     if names is None:
         names = [name for name in ("lp", *_WATCHED) if name in known] or list(known)[:1]
     names = [names] if isinstance(names, str) else check_list("names", names, "names of draws")
@@ -342,6 +346,8 @@ def _entries(posterior, names, n):
 
 def _labels_of(name, draws, posterior):
     """Labels of the entries of an array, without genres and periods of which there is one alone."""
+    if name == "share":
+        return [f"share of topic {k}" for k in range(draws.shape[-1])]
     dims, shape = posterior.dims[name], draws.shape[2:]
     kept = [i for i, dim in enumerate(dims) if dim not in _PLACES or shape[i] > 1]
     dims, shape = [dims[i] for i in kept], [shape[i] for i in kept]

@@ -29,7 +29,7 @@ class PrevalenceDisplay(Display):
 
     In periods with almost no data of the genre (``few`` of ``prevalence_info``), means are hollow,
     lines dotted and bands pale: they are what the prior infers from the neighboring
-    periods. If ``fit`` was given units, crosses are the means over the units seen (``seen`` of
+    periods. If ``fit`` was given units, crosses are the means over the units seen (``by unit`` of
     ``prevalence_info``); a line below the time axis says so if means over three units or more lie
     outside their bands.
 

@@ -147,7 +147,8 @@ def data_tree(
         from arviz_base import from_dict
     except ImportError as error:
         raise ImportError(
-            "to_datatree needs arviz-base: pip install skbayesembed[arviz]"
+            "to_datatree needs arviz-base: pip install 'skbayesembed[arviz]', or arviz-base and "
+            "arviz-stats[xarray]"
         ) from error
     groups: dict[str, Any] = {"posterior": {name: posterior[name] for name in posterior}}
     if posterior.stats:

@@ -64,3 +64,18 @@ def test_rows():
 def test_refused(design, message):
     with pytest.raises(ValueError, match=message):
         design_of(design, 4)
+
+
+@pytest.mark.parametrize("kind", ["array", "dict", "series", "frame"])
+def test_dates_are_no_covariates(kind):
+    """They are refused with what to give instead."""
+    dates = np.array(
+        ["2001-01-01", "2002-06-01", "2004-05-06", "2007-01-01"], dtype="datetime64[D]"
+    )
+    given = {"array": dates, "dict": {"when": dates}}.get(kind)
+    if given is None:
+        given = pd.Series(dates) if kind == "series" else pd.DataFrame({"when": dates, "x": 1.5})
+    with pytest.raises(
+        ValueError, match=r"must hold numbers, got dates: give years, such as frame"
+    ):
+        design_of(given, 4)

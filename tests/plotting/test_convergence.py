@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from skbayesembed import Posterior
+from skbayesembed import GaussianLDA, Posterior
+from skbayesembed.datasets import make_topics
 from skbayesembed.plotting import ELBODisplay, RankDisplay, TraceDisplay
 from skbayesembed.plotting.convergence import even_band, ranks
 
@@ -138,3 +139,17 @@ def test_answers_have_traces(sampled):
         np.testing.assert_array_equal(values, drawn[chain * n_draws : (chain + 1) * n_draws])
     with pytest.raises(ValueError, match="names and pairs must not both"):
         TraceDisplay.from_estimator(sampled, "rho", pairs=[("ant", "bee")])
+
+
+def test_chains_of_topics_show_their_shares():
+    """What `fit` warns of can be seen."""
+    data = make_topics(40, 30, 2, n_dims=2, separation=4.0, random_state=0)
+    model = GaussianLDA(2, embedding=data.vectors, draws=60, warmup=60, random_state=0)
+    model = model.fit(data.counts)
+    display = TraceDisplay.from_estimator(model, "share", n=1)
+    sizes = model.posterior_["counts"].sum(axis=-1)
+    label = display.axes_[0].get_title("left").split(",")[0]
+    assert label.startswith("share of topic ")
+    found = np.array([line.get_ydata() for line in display.lines_[0]])
+    shares = sizes / sizes.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(found, shares[..., int(label.split()[-1])])

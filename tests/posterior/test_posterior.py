@@ -773,7 +773,7 @@ def test_to_datatree():
 
 def test_to_datatree_without_arviz(monkeypatch):
     monkeypatch.setitem(sys.modules, "arviz_base", None)
-    with pytest.raises(ImportError, match=r"pip install skbayesembed\[arviz\]"):
+    with pytest.raises(ImportError, match=r"pip install 'skbayesembed\[arviz\]'"):
         make_posterior().to_datatree()
 
 
