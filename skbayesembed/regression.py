@@ -100,8 +100,9 @@ def regress(
     Raises
     ------
     ValueError
-        If shapes do not fit, there are fewer than 20 draws or four units, ``times`` are all the
-        same or the outcome itself, an entry is not a finite number, columns depend on each other,
+        If shapes do not fit, there are fewer than 20 draws or four units (with ``times``, fewer
+        than two more than slopes and the constant), ``times`` are all the same or the outcome
+        itself, an entry is not a finite number, columns depend on each other,
         the outcome is the same for all documents or a covariate (or a combination of these), or
         features to be corrected are mostly error.
 

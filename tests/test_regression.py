@@ -195,6 +195,10 @@ def test_features_that_are_nearly_alike():
         ({"covariates": {"by": ["a"] * N}}, "covariates must hold numbers"),
         ({"covariates": {"by": [1, 2]}}, "covariates must have a row for each of the 120"),
         ({"units": np.arange(N) % 3}, "four labels or more, got 3"),
+        (
+            {"units": UNITS % 4, "times": UNITS % 4},
+            "times= needs two units more than there are terms and a constant, got 4 units for 3",
+        ),
         ({"names": ["a"]}, "names must have 2 different names"),
         ({"standardize": 1}, "standardize must be True or False, got 1"),
         ({"error": "none"}, "error"),
