@@ -123,11 +123,12 @@ def _effects(table, names, quantity):
         table.interval[terms].reshape(-1, 2),
         quantity,
         str(table.terms[terms[0]]) if one else None,
-        [("p", p if unmixed is None else np.where(unmixed, "", p).tolist())],
+        [] if unmixed is not None and unmixed.all()
+        else [("p", p if unmixed is None else np.where(unmixed, "", p).tolist())],
         0.0,
         note,
         unmixed,
-    )
+    )  # fmt: skip
 
 
 def _unmixed(table, n):

@@ -159,21 +159,27 @@ class TopicEffects(Table):
     def _vectors(self):
         return "draws of vectors" if VECTORS in (self.source or "") else "vectors taken as known"
 
-    def _series(self):
+    def _mixed(self):
         n_terms, n_topics = self.mean.shape
-        return super()._series() | {"mixed": np.tile(mixed_of(self.unmixed, n_topics), n_terms)}
+        return np.tile(mixed_of(self.unmixed, n_topics), n_terms)
+
+    def _series(self):
+        low, high = self.interval.reshape(-1, 2).T
+        known = {"low": low, "high": high, "p_value": self.p_value.ravel()}
+        return super()._series() | known | {"mixed": self._mixed()}
 
     def _columns(self):
-        n_terms, n_topics = self.mean.shape
+        (n_terms, n_topics), mixed = self.mean.shape, self._mixed()
+        shown = np.where(mixed[:, None], self.interval.reshape(-1, 2), np.nan)
+        p = np.where(mixed, p_values(self.p_value.ravel()), "-")
+        topics = np.tile(np.arange(n_topics), n_terms)
         return [
-            Column(
-                "topic", np.tile(np.arange(n_topics), n_terms), ("topic",), marked(self.unmixed)
-            ),
+            Column("topic", topics, ("topic",), marked(self.unmixed)),
             Column("effect", self.mean.ravel(), ("mean",), "+.4f"),
             Column("se", self.sd.ravel(), ("sd",), ".4f"),
-            Column("interval", self.interval.reshape(-1, 2), ("low", "high"), "+.4f", left=True),
+            Column("interval", shown, (), "+.4f", left=True),
             Column("df", self.freedom.ravel(), ("df",), ".1f"),
-            Column("p", self.p_value.ravel(), ("p_value",), p_values),
+            Column("p", p.tolist(), ()),
             Column("relevant words", list(np.tile(self.words, n_terms)), (), left=True),
         ]
 
@@ -191,9 +197,9 @@ class TopicEffects(Table):
                 "are too narrow; times= allows for it)"
             )
         else:
-            low, high = self.autocorrelation.min(), self.autocorrelation.max()
+            ends = dict.fromkeys(f"{f(self.autocorrelation):.2f}" for f in (np.min, np.max))
             notes.append(
-                f"(residuals of neighboring units in time correlate at {low:.2f} to {high:.2f}, by "
+                f"(residuals of neighboring units in time correlate at {' to '.join(ends)}, by "
                 "topic: effects and intervals allow for it)"
             )
         return notes + notes_on_unmixed(self.unmixed)
