@@ -373,7 +373,7 @@ def _deaf(control):
         signal.signal(signal.SIGINT, before)
 
 
-def _return_as():
+def return_as() -> str:
     """``"generator"``, so that an interruption keeps chains that have ended, where joblib has it.
 
     Ray and multiprocessing return all chains together.
@@ -474,7 +474,7 @@ def run_chains(
             # no memory-mapping of arrays: it makes them read-only, and kernels would be compiled
             # once more for that
             parallel = Parallel(
-                n_jobs=outer, prefer="threads", max_nbytes=None, return_as=_return_as()
+                n_jobs=outer, prefer="threads", max_nbytes=None, return_as=return_as()
             )
             for i, record in enumerate(parallel(tasks)):
                 if record.shared is not store:
