@@ -25,7 +25,9 @@ model.fit(table["text"])
 
 print(model.topic_info(6))
 decades = ((table[["year"]] - 1980) / 10).rename(columns={"year": "decade"})
-effects = model.effects(table["text"], decades, units=table["year"], times=table["year"])
+effects = model.effects(
+    table["text"], decades, units=table["year"], times=table["year"]
+)
 ForestDisplay.from_result(effects)
 # %% words
 TopicWordsDisplay.from_estimator(model, 5, by="density")
