@@ -109,7 +109,7 @@ class Regression(Table):
         Its posterior quantiles, with probability ``prob`` between them.
     trend : float or None
         Posterior probability that residuals rise or fall along a straight line in time, which then
-        is one more covariate; NaN if a covariate is that line.
+        is one more covariate; NaN if a term is nearly that line, or units are too few for one.
 
     Notes
     -----
@@ -345,11 +345,11 @@ class Regression(Table):
             )
         if np.isnan(self.autocorrelation):
             return (
-                "(the terms explain the outcome exactly: there are no residuals that could be "
-                "autocorrelated)"
+                "(the terms explain the outcome exactly, or its means of units: there are no "
+                "residuals that could be autocorrelated)"
             )
         low, high = self.autocorrelation_interval
-        line = "the line in time is a covariate"
+        line = "no straight line apart from the terms"
         if not np.isnan(self.trend):
             line = f"{_probability(self.trend)} that they follow a straight line"
         return (

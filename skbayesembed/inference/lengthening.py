@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +16,8 @@ from . import checkpoint
 from .chains import Settings
 from .contracts import Result
 
+# Recorded draws of a chain below which it is not made longer.
+_FEWEST = 4
 # What statistics of the moves that lead to a draw are of two draws' moves together.
 _TOGETHER = {
     "acceptance": np.mean,
@@ -55,7 +59,8 @@ def lengthened(
     Notes
     -----
     Chains go on from where they ended, so that the draws are those that a fit with the larger
-    distance makes from the start (if their number is even and all are recorded).
+    distance makes from the start (if their number is even and all are recorded). Moments are of all
+    draws made: in them, early parts of the chains have more draws than late ones.
     """
     try:
         result = sample(settings, None)
@@ -65,13 +70,15 @@ def lengthened(
             trial.added += trial.parts[-1].seconds * (most / settings.thin - 1.0)
         raise
     thin, n = settings.thin, settings.draws
-    while 2 * thin <= most and not result.facts["interrupted"]:
+    while (
+        2 * thin <= most and settings.recorded >= _FEWEST and not result.facts["interrupted"]
+    ):  # fmt: skip
         if enough(result):
             break
         thin *= 2
         later = replace(settings, warmup=0, draws=n - n // 2, thin=thin)
         try:
-            with checkpoint.active(checkpoint.part(f"thin-{thin}-of-{n}")):
+            with checkpoint.active(checkpoint.part(f"thin-{thin}-of-{n}")), _own_words():
                 found = sample(later, result.states)
             interrupted = found.facts["interrupted"]
         except KeyboardInterrupt:
@@ -88,6 +95,14 @@ def lengthened(
         result = _joined(result, found)
     result.facts["thin"] = thin
     return result
+
+
+@contextlib.contextmanager
+def _own_words() -> Iterator[None]:
+    """Context in which an interruption is not told of as one of the whole fit."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Interrupted: the estimator is fitted with")
+        yield
 
 
 def _joined(result, later):

@@ -9,15 +9,15 @@ from .regression import ClusteredLeastSquares
 
 # Shares of the variance of the slow part.
 _SLOW = (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
-# Correlation lengths: from half a step to a random walk.
-_N_LENGTHS, _SHORTEST, _LONGEST = 10, 0.5, 25.0
+# Correlation lengths: from half a step to a random walk, and how far their logarithms are apart.
+_SHORTEST, _LONGEST, _APART = 0.5, 25.0, 0.85
 # Prior probability of independent units, and the power of the length that the others' goes by. Long
 # memory that no data rule out adds much to the uncertainty of a trend, though little to others'
 # (`benchmarks/regression.py time`).
 _INDEPENDENT, _BY_LENGTH = 0.5, -0.5
 # Share of the probability below which correlations are left out.
 _LEAST = 0.01
-# Singular values of the means of columns below this share of the largest are those of rounding.
+# What is below this share of something is rounding.
 _SAME = 1e-9
 # Share of the length of the line that others must leave, for it to be one more column.
 _OWN = 0.1
@@ -60,11 +60,12 @@ class Autocorrelation:
     ``exp(-|t - s| / length)`` and an error of its own, the smaller the more rows it has. Lengths
     lie between half a median step and 25 times the span of the times (a random walk), shares of the
     process between 0 and .98. The prior probability that there is no such process is one half, that
-    of a length goes by its inverse square root; shares have the same probability, and so have a
-    straight line in time and none. The coefficients and the scale are integrated out with flat
-    priors (the restricted likelihood of the mean residuals, Harville 1974), that of the line with
-    the weight of a unit information prior (Kass & Wasserman 1995). What has less than a hundredth
-    of the probability of the most probable is left out.
+    of a length, on a logarithmic grid, goes by its inverse square root; shares have the same
+    probability, and so have a straight line in time and none. Where sizes of units differ, those
+    without a process may have effects of units, in the same shares. The coefficients and the scale
+    are integrated out with flat priors (the restricted likelihood of the mean residuals, Harville
+    1974), that of the line with the weight of a unit information prior (Kass & Wasserman 1995).
+    What has less than a hundredth of the probability of the most probable is left out.
 
     What rows of a unit have apart from their mean is left as it is, in the proportion to means that
     it has in least squares: it may have a structure that no model here knows, and is not to decide
@@ -82,20 +83,31 @@ class Autocorrelation:
         self._starts = np.flatnonzero(np.r_[True, index[1:] != index[:-1]])
         self._sizes = np.diff(np.r_[self._starts, len(y)])
         when = times[self._starts]
+        if when[-1] == when[0]:
+            raise ValueError(
+                "times must differ between units, got the same mean time for all of them: leave "
+                "them out, and units are treated as independent."
+            )
         self._gaps = np.diff(when, prepend=when[0])
         # variances of means of independent rows, one on average
         self._own = (1.0 / self._sizes) / np.mean(1.0 / self._sizes)
         self.line = (times - when.mean()) / when.std()
-        basis, line = _basis(self._means(matrix)), self.line[self._starts]
+        basis, line = self._basis(matrix), self.line[self._starts]
         if self._sizes.size < basis.shape[1] + 2:
             raise ValueError(
                 f"times= needs two units more than there are terms and a constant, got "
                 f"{self._sizes.size} units for {basis.shape[1]}: leave times out."
             )
-        has_line = not _adds(basis, line)
+        means = self._means(y[:, None])
+        if np.linalg.norm(_beside(basis, means)) <= _SAME * np.linalg.norm(y):
+            # nothing is left that could be autocorrelated
+            self._kept, self.weights, self.lines = [(0.0, 0.0, 0)], np.ones(1), np.zeros(1, bool)
+            self.trend, self._rest = np.nan, False
+            return
+        self._rest, has_line = True, not _adds(basis, line)
         kinds = (0,) if has_line else (0, 1)
         models = [(*model, kind) for model in self._models() for kind in kinds]
-        columns = np.column_stack([basis, line, self._means(y[:, None])])
+        columns = np.column_stack([basis, line, means])
         log_p = np.array([self._log_density(columns, *model) for model in models])
         log_p += _log_prior(np.array([model[0] for model in models]))
         p = np.exp(log_p - log_p.max())
@@ -109,13 +121,24 @@ class Autocorrelation:
         """Means of units."""
         return np.add.reduceat(columns, self._starts) / self._sizes[:, None]
 
+    def _basis(self, matrix):
+        """Orthonormal basis of the means of columns; not of those that differ within units only."""
+        means, rows = self._means(matrix), np.sqrt(len(matrix))
+        length = np.linalg.norm(means, axis=0)
+        # against columns as they are: means of one that is centered by unit are rounding
+        kept = length / np.sqrt(len(means)) > _SAME * np.linalg.norm(matrix, axis=0) / rows
+        u, values, _ = np.linalg.svd(means[:, kept] / length[kept], full_matrices=False)
+        return u[:, values > _SAME * values[0]]
+
     def _models(self):
         """Lengths and shares, all combinations; length zero is that of independent units."""
         yield 0.0, 0.0
+        if np.ptp(self._sizes) > 0:
+            # documents of a unit that are alike: means of many are not so much better known
+            yield from ((0.0, slow) for slow in _SLOW)
         steps = self._gaps[self._gaps > 0]
-        for length in np.geomspace(
-            _SHORTEST * np.median(steps), _LONGEST * steps.sum(), _N_LENGTHS
-        ):
+        ends = _SHORTEST * np.median(steps), _LONGEST * steps.sum()
+        for length in np.geomspace(*ends, 1 + int(np.ceil(np.log(ends[1] / ends[0]) / _APART))):
             yield from ((length, slow) for slow in _SLOW)
 
     def _log_density(self, columns, length, slow, line):
@@ -164,8 +187,11 @@ class Autocorrelation:
         -------
         mean : float
         interval : ndarray of shape (2,)
-            Quantiles of the posterior with this probability between them.
+            Quantiles of the posterior with this probability between them. All are NaN where the
+            columns leave no residuals of units.
         """
+        if not self._rest:
+            return np.nan, np.full(2, np.nan)
         found = np.array([self._neighbor(*model) for model in self._kept])
         order = np.argsort(found)
         at = np.cumsum(self.weights[order])
@@ -211,11 +237,16 @@ def in_time_order(index: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.
     -------
     order : ndarray of int of shape (n,)
     of_units : ndarray of shape (n,)
-        Mean time of the unit of each row, in this order.
+        Mean time of the unit of each row, in this order, less that of the first. Those that differ
+        by rounding are the same.
     """
-    means = (np.bincount(index, times) / np.bincount(index))[index]
-    order = np.lexsort((index, means))
-    return order, means[order]
+    means = np.bincount(index, times - times.min()) / np.bincount(index)
+    by_time = np.argsort(means, kind="stable")
+    gaps = np.diff(means[by_time], prepend=means[by_time[0]])
+    gaps[gaps <= _SAME * np.ptp(means)] = 0.0
+    means[by_time] = np.cumsum(gaps)
+    order = np.lexsort((index, means[index]))
+    return order, means[index][order]
 
 
 class LeastSquaresInTime:
@@ -280,14 +311,13 @@ class LeastSquaresInTime:
         return mean, variance, influence * np.sqrt(scale)
 
 
-def _basis(matrix):
-    """Orthonormal basis of columns."""
-    u, values, _ = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=0), full_matrices=False)
-    return u[:, values > _SAME * values[0]]
+def _beside(basis, columns):
+    """What a basis leaves of columns."""
+    return columns - basis @ (basis.T @ columns)
 
 
 def _adds(basis, column):
     """Whether a column is no linear combination of others, and rows are left for it."""
-    left = column - basis @ (basis.T @ column)
+    left = _beside(basis, column)
     enough = len(column) > basis.shape[1] + 2
     return enough and bool(np.linalg.norm(left) > _OWN * np.linalg.norm(column))

@@ -43,9 +43,9 @@ _SEARCHED, _KEPT, _BATCH, _FRAMES = 38, 13, 180, 10
 _REMEMBERED = 40
 # R-hat of prevalences up to which chains that are longer often mix.
 _SLIGHT = 1.1
-# Draws that are worth this share of independent ones are enough; distances of draws up to which
-# chains are made longer otherwise.
-_ENOUGH, _MOST_THIN = 0.1, 8
+# Draws that are worth this share of independent ones are enough, or this share of those recorded;
+# distance of draws up to which chains are made longer otherwise.
+_ENOUGH, _OF_RECORDED, _MOST_THIN = 0.1, 0.2, 8
 # Draws of each chain by which chains are compared.
 _COMPARED = 20
 
@@ -121,17 +121,18 @@ def run(estimator, sample, settings):
     """Chains as ``thin`` has them: ``sample(settings, states)``, and longer where need be."""
     if estimator.thin != "auto":
         return sample(settings, None)
-    n = settings.draws * estimator.chains
+    # of draws that are not recorded whole fewer can be had
+    n = min(_ENOUGH * settings.draws, _OF_RECORDED * settings.recorded) * estimator.chains
     return lengthened(sample, settings, lambda result: _tell_enough(result, n), _MOST_THIN)
 
 
 def _tell_enough(result, n):
-    """Whether prevalences have effective draws enough for ``n``, or longer chains are no help."""
+    """Whether prevalences have ``n`` effective draws, or longer chains are no help."""
     draws = result.draws["prevalence"]
     if draws.shape[-1] == 1:
         return True
     size, mixing = np.fmin.reduce(ess(draws), axis=None), np.fmax.reduce(rhat(draws), axis=None)
-    return not size < _ENOUGH * n or mixing > _SLIGHT
+    return not size < n or mixing > _SLIGHT
 
 
 def drawn(model, flat, facts, settings, rng):

@@ -196,8 +196,8 @@ class TopicEffects(Table):
                 "(units are treated as independent: if they are autocorrelated in time, intervals "
                 "are too narrow; times= allows for it)"
             )
-        else:
-            ends = dict.fromkeys(f"{f(self.autocorrelation):.2f}" for f in (np.min, np.max))
+        elif np.isfinite(self.autocorrelation).any():
+            ends = dict.fromkeys(f"{f(self.autocorrelation):.2f}" for f in (np.nanmin, np.nanmax))
             notes.append(
                 f"(residuals of neighboring units in time correlate at {' to '.join(ends)}, by "
                 "topic: effects and intervals allow for it)"

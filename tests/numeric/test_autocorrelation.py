@@ -40,8 +40,10 @@ def test_against_whole_matrices(sizes):
     when = means @ times
     found = Autocorrelation(x, y, index, times)
     step = np.median(np.diff(np.unique(when)))
-    lengths = np.geomspace(0.5 * step, 25 * 12.0, 10)
-    models = [(0.0, 0.0), *itertools.product(lengths, (0.1, 0.3, 0.5, 0.7, 0.9, 0.98))]
+    ends, shares = (0.5 * step, 25 * 12.0), (0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
+    lengths = np.geomspace(*ends, 1 + int(np.ceil(np.log(ends[1] / ends[0]) / 0.85)))
+    alone = [(0.0, 0.0), *((0.0, slow) for slow in shares if np.ptp(sizes))]
+    models = [*alone, *itertools.product(lengths, shares)]
     line = (when - when.mean()) / when.std()
     log_p = []
     for model, with_line in itertools.product(models, (False, True)):
@@ -56,7 +58,8 @@ def test_against_whole_matrices(sizes):
         )
         # half of the prior is that of independent units, of lengths it goes by 1 / sqrt(length)
         of_length = sum(other[0] ** -0.5 for other in models if other[0] > 0)
-        log_p[-1] += np.log(0.5 if model[0] == 0 else 0.5 * model[0] ** -0.5 / of_length)
+        own = 0.5 / len(alone) if model[0] == 0 else 0.5 * model[0] ** -0.5 / of_length
+        log_p[-1] += np.log(own)
     p = np.exp(np.array(log_p) - max(log_p))
     p = np.where(p >= 0.01, p, 0.0)
     np.testing.assert_allclose(found.weights, p[p > 0] / p.sum(), rtol=1e-8)
@@ -101,6 +104,60 @@ def test_independent_units_are_as_without_times(monkeypatch):
     np.testing.assert_allclose(variance, np.sum(parts**2, axis=0))
     np.testing.assert_allclose(np.abs(influence), np.abs(parts))
     np.testing.assert_allclose(found.freedom, plain.freedom)
+
+
+def test_columns_that_differ_within_units_only():
+    """Centered by unit, whatever rounding leaves of their means; and exactly so."""
+    rng, units = np.random.default_rng(6), np.repeat(np.arange(20), 8)
+    given, y = rng.normal(size=(units.size, 3)), rng.normal(size=units.size)
+    times = units + 0.0
+
+    def found(shift):
+        x = given + shift
+        x = x - (np.add.reduceat(x, np.arange(0, units.size, 8)) / 8)[units]
+        fit = LeastSquaresInTime(np.column_stack([x, np.ones(len(x))]), y, units, times)
+        return *(of[:3, 0] for of in fit.fit(y[:, None])[:2]), fit.found.neighbors(0.9)[0]
+
+    expected = found(0.0)
+    for shift in (100.0, 1000.0):
+        for one, other in zip(found(shift), expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+    signs = np.tile([-1.0, 1.0], units.size // 2)
+    exact = LeastSquaresInTime(np.column_stack([signs, np.ones(units.size)]), y, units, times)
+    assert np.isfinite(exact.fit(y[:, None])[1]).all()
+    # an outcome that differs within units only has nothing to be autocorrelated
+    nothing = LeastSquaresInTime(np.ones((units.size, 1)), signs, units, times)
+    assert np.isnan(nothing.found.neighbors(0.9)[0]) and np.isnan(nothing.found.trend)
+
+
+def test_units_of_other_sizes_are_not_autocorrelated():
+    """Documents of a unit are alike: means of many are no better known, and no more alike."""
+    rng, excluded = np.random.default_rng(7), 0
+    sizes = np.minimum(1 + rng.pareto(1.0, 40), 150).astype(int)
+    units = np.repeat(np.arange(40), sizes)
+    for _ in range(30):
+        y = rng.normal(size=40)[units] + rng.normal(size=units.size)
+        x = np.column_stack([rng.normal(size=40)[units], np.ones(units.size)])
+        found = Autocorrelation(x, y, units, units + 0.0)
+        excluded += found.neighbors(0.9)[1][0] > 0
+    # at most 5 % of 30, and two standard errors
+    assert excluded <= 4
+
+
+def test_times_that_differ_by_rounding():
+    """Of units at one time with other numbers of documents; and of what the unit of time is."""
+    rng = np.random.default_rng(8)
+    units = np.repeat(np.arange(30), rng.integers(1, 6, 30))
+    x, y = np.column_stack([rng.normal(size=units.size), np.ones(units.size)]), units % 7 + 0.0
+    y += rng.normal(size=units.size)
+    results = [
+        LeastSquaresInTime(x, y, units, times).fit(y[:, None])[1]
+        for times in (units // 3 + 1900.0, units // 3 + 1900 + 1 / 3, 365.25 * (units // 3))
+    ]
+    for variance in results[1:]:
+        np.testing.assert_allclose(variance, results[0], rtol=1e-6)
+    with pytest.raises(ValueError, match="times must differ between units, got the same mean"):
+        LeastSquaresInTime(x[:20], y[:20], np.arange(20) // 2, np.tile([0.0, 1.0], 10))
 
 
 def test_what_is_within_units_does_not_decide():

@@ -53,7 +53,7 @@ def test_chains_are_as_long_as_needed(monkeypatch):
         monkeypatch.setattr(recording, "ess", lambda draws: np.array([size, np.nan]))
         monkeypatch.setattr(recording, "rhat", lambda draws, n_runs=1: np.array(mixing))
         result = Result({"prevalence": np.zeros((2, 24, 1, 2, 2))})
-        return recording._tell_enough(result, 48)
+        return recording._tell_enough(result, 4.8)
 
     for size, mixing in ((4.7, 1.02), (4.9, 1.02), (4.7, 1.2), (4.7, np.nan)):
         seen.append(told(size, mixing))
