@@ -283,7 +283,7 @@ class Neighbours(Table):
         # of the same widths whatever the numbers
         interval, top = f"{100 * self.prob:g} % interval", f"P(top {len(self.words)})"
         columns = [
-            Column("neighbour", self.words, ("word",), left=True),
+            Column("neighbor", self.words, ("word",), left=True),
             Column("cosine", self.mean, ("mean",), "6.3f"),
             Column(f"{interval:>16}", self.interval, ("low", "high"), "6.3f"),
             Column(f"{top:>9}", self.prob_top, ("prob_top",), self._chances),

@@ -548,7 +548,8 @@ class TopicReadingMixin:
         ValueError
             If the design has another number of rows, missing or infinite entries, text, or linearly
             dependent columns, if units are not one for each document, or fewer than two, or if
-            ``times`` cannot be read or are all the same.
+            ``times`` cannot be read, are the same for all units, or there are fewer units than two
+            more than terms.
 
         Notes
         -----
