@@ -27,7 +27,7 @@ FAST = bool(os.environ.get("SKBAYESEMBED_EXAMPLE_FAST"))
 try:
     import dask
 except ImportError:
-    dask = None
+    dask = None  # type: ignore[assignment]
 
 
 def mapped(function, parts):

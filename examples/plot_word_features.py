@@ -18,6 +18,7 @@ cosines between an address's vector and word vectors. Three things make the slop
 # ``units`` states what was sampled: presidents, for both the vectors and the regression.
 
 import os
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,8 +52,15 @@ print("features", features.mean.shape, "draws", features.draws.shape)
 # (:ref:`regressions-time`).
 
 length = np.log([len(text.split()) for text in addresses.data])
-settings = {"units": president, "names": words, "outcome_name": "log words", "standardize": True}
-table = regress(features, length, times=year, error=ERROR, **settings)
+slopes = partial(
+    regress,
+    outcome=length,
+    units=president,
+    names=words,
+    outcome_name="log words",
+    standardize=True,
+)
+table = slopes(features, times=year, error=ERROR)
 print(table)
 print(table.sentences[2])
 
@@ -62,8 +70,8 @@ print(table.sentences[2])
 # If presidents count as independent of their neighbors, slopes pick up what drifts. If features
 # are treated as known, too, which ``regress`` warns about, slopes are drawn towards zero as well.
 
-apart = regress(features, length, error=ERROR, **settings)
-naive = regress(np.repeat(features.mean[None], 20, axis=0), length, error="berkson", **settings)
+apart = slopes(features, error=ERROR)
+naive = slopes(np.repeat(features.mean[None], 20, axis=0), error="berkson")
 rows = np.arange(len(words))
 figure, axes = plt.subplots(figsize=(3.4, 2.2), layout="constrained")
 for shift, found, label in (
