@@ -10,6 +10,7 @@ import numpy as np
 from .common.warnings import warn_user
 from .posterior.sentences import (
     Step,
+    chance,
     effect,
     ended,
     p_value,
@@ -351,16 +352,12 @@ class Regression(Table):
         low, high = self.autocorrelation_interval
         line = "no straight line apart from the terms"
         if not np.isnan(self.trend):
-            line = f"{_probability(self.trend)} that they follow a straight line"
+            line = f"{chance(self.trend)} that they follow a straight line"
         return (
             f"(residuals of neighboring {self._sampled()} in time correlate at "
             f"{self.autocorrelation:.2f} [{low:.2f}, {high:.2f}], {line}: slopes and intervals "
             "allow for it)"
         )
-
-
-def _probability(p):
-    return "P < 0.01" if p < 0.01 else "P > 0.99" if p > 0.99 else f"P = {p:.2f}"
 
 
 def _digits_of(sd):

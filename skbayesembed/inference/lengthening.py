@@ -70,11 +70,8 @@ def lengthened(
             trial.added += trial.parts[-1].seconds * (most / settings.thin - 1.0)
         raise
     thin, n = settings.thin, settings.draws
-    while (
-        2 * thin <= most and settings.recorded >= _FEWEST and not result.facts["interrupted"]
-    ):  # fmt: skip
-        if enough(result):
-            break
+    longest = most if settings.recorded >= _FEWEST else thin
+    while 2 * thin <= longest and not result.facts["interrupted"] and not enough(result):
         thin *= 2
         later = replace(settings, warmup=0, draws=n - n // 2, thin=thin)
         try:

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..common.random import generators
-from ..common.trial import current, duration, say_line
+from ..common.trial import Steps, current, duration, say_line
 from ..common.warnings import note_user, warn_user
 from ..inference.chains import return_as
 from ..inference.checkpoint import remembered
@@ -54,8 +54,6 @@ WORTH_NAMING, _CLEAR, _PAIRS = 0.01, 4.0, (1, 2, 2)
 BATCH, _MOST, UNSEEN = 24, 96, 0.05
 # Seconds that a batch takes where those who asked for no lines are told of the next.
 _PATIENCE = 10.0
-# Seconds between two lines of it, with verbose=1.
-_BETWEEN = 5.0
 # Starts of a batch from which senses are exchanged, at most: the densest of each mode.
 _MOST_JOINTS = 6
 # Modes beside the heaviest are weighed where they are not less dense by more than this; they are
@@ -93,10 +91,10 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
 
     def side_by_side(function, tasks):
         tasks, found = list(tasks), []
-        steps = _Told(verbose, len(tasks))
+        steps = Steps("search for modes", len(tasks), exact=True, say=say_line if verbose else str)
         for one in parallel(delayed(_alone)(function, *task) for task in tasks):
             found.append(one)
-            steps.tell(len(found))
+            steps.enough()
         return found
 
     begun, told = time.monotonic(), bool(verbose)
@@ -141,22 +139,6 @@ def find_modes(data, n_senses, prior, seeds, *, n_starts, n_jobs=None, verbose=0
                 f"{len(starts)} starts, log likelihood {mode.log_likelihood:.1f}"
             )
     return modes
-
-
-class _Told:
-    """Lines on how many tasks of a phase of the search are done, some seconds apart."""
-
-    def __init__(self, verbose, n):
-        self._verbose, self._n, self._begun = verbose, n, time.monotonic()
-        self._last = self._begun
-
-    def tell(self, done):
-        """Print a line where the last one was some seconds ago."""
-        now = time.monotonic()
-        if self._verbose and done < self._n and now - self._last > _BETWEEN:
-            self._last = now
-            gone = duration(now - self._begun)
-            say_line(f"search for modes: {done} of {self._n} of this phase, {gone}")
 
 
 def _joined(starts, given, binding, seeds, side_by_side, n_before):
