@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..common.checks import check_list
+from ..posterior.naming import place_of
 from .labels import keep_inside
 
 # Of a figure made here: the width of a column in inches, sizes of text in points.
@@ -125,8 +126,13 @@ class Display:
         return {k: v for k, v in self.__dict__.items() if not k.endswith("_") and k != "_made"}
 
 
-def names_for(names: Any, n: int, what: str) -> list[str]:
-    """``n`` names of what there is to show, those given or its numbers; a ValueError for others."""
+def names_for(names: Any, n: int, what: str, known: Any = None) -> list[str]:
+    """``n`` names of what there is to show, those given or its numbers; a ValueError for others.
+
+    Where none are given they are those that are ``known``, an array of str or None.
+    """
+    if names is None and known is not None:
+        return [f"{what} {name}" if name.isdigit() else name for name in known.tolist()]
     if names is None:
         return [f"{what} {k}" for k in range(n)]
     found = check_list("names", names, f"{n} names")
@@ -135,15 +141,24 @@ def names_for(names: Any, n: int, what: str) -> list[str]:
     return [str(name) for name in found]
 
 
-def numbers_of(chosen: Any, n: int, what: str) -> list[int]:
-    """Which of ``n`` senses or topics are shown, all where None; a ValueError for others."""
+def numbers_of(chosen: Any, n: int, what: str, known: Any = None) -> list[int]:
+    """Which of ``n`` senses or topics are shown, all where None; a ValueError for others.
+
+    They are chosen by number, or by the names that are ``known``, an array of str or None.
+    """
     if chosen is None:
         return list(range(n))
-    chosen = list(np.ravel(chosen))
-    bad = [k for k in chosen if not isinstance(k, int | np.integer) or not 0 <= k < n]
-    if bad or not chosen:
-        raise ValueError(f"{what}s must be a list of numbers from 0 to {n - 1}, got {chosen!r}.")
-    return chosen
+    chosen = [chosen] if np.ndim(chosen) == 0 else list(chosen)
+    try:
+        found = [place_of(known, n, k, what) for k in chosen]
+    except ValueError:
+        found = []
+    if not found:
+        names = "" if known is None else f" or names of {known.tolist()}"
+        raise ValueError(
+            f"{what}s must be a list of numbers from 0 to {n - 1}{names}, got {chosen!r}."
+        )
+    return found
 
 
 def labelled(answers: Any) -> Mapping[str, Any]:

@@ -11,9 +11,10 @@ from scipy.stats import hypergeom, rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.checks import check_integer, check_list
+from ..posterior.naming import given_names
 from ..posterior.summary import rhat
 from ..posterior.tables import entry_labels
-from .canvas import COLORS, GREY, LIGHT, SMALL, Display, can, styles
+from .canvas import COLORS, GREY, LIGHT, SMALL, Display, can, names_for, styles
 from .labels import called
 from .marks import LINE
 from .similarity import checked_pairs
@@ -353,7 +354,9 @@ def _labels_of(name, draws, posterior):
     dims, shape = [dims[i] for i in kept], [shape[i] for i in kept]
     coords = posterior.coords
     if name == "prevalence" and "sense" in coords:
-        coords = {**coords, "sense": [f"sense {k}" for k in coords["sense"]]}
+        n = len(coords["sense"])
+        known = given_names(posterior, "sense")
+        coords = {**coords, "sense": names_for(None, n, "sense", known)}
     return entry_labels(name, dims, shape, coords)
 
 

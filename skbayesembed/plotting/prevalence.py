@@ -41,7 +41,7 @@ class PrevalenceDisplay(Display):
     result : Prevalences
         Returned by ``prevalence_info``.
     names : list of str of shape (n_senses,), optional
-        Names of the senses; their numbers by default.
+        Names of the senses; by default those from ``name_senses``, or their numbers.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class PrevalenceDisplay(Display):
         estimator: Any,
         *,
         genres: Sequence | None = None,
-        senses: Sequence[int] | None = None,
+        senses: Sequence[int | str] | None = None,
         names: Sequence[str] | None = None,
         prob: float = 0.9,
         units: str = "all",
@@ -93,10 +93,11 @@ class PrevalenceDisplay(Display):
             Fitted.
         genres : list of labels, optional
             Which to show; all by default.
-        senses : list of int, optional
-            Which to show; all by default. Each keeps its color.
+        senses : list of int or str, optional
+            Which to show, by number or name; all by default. Each keeps its color.
         names : list of str of shape (n_senses,), optional
-            Names of the senses; by default, words that distinguish them from each other.
+            Names of the senses; by default those from ``name_senses``, or words that distinguish
+            them from each other.
         prob : float, default=0.9
             Probability of the bands, in each period.
         units : {"all", "seen", "new"}, default="all"
@@ -128,7 +129,7 @@ class PrevalenceDisplay(Display):
         """
         can(estimator, "prevalence_info", cls.__name__)
         table = estimator.prevalence_info(prob=prob, units=units)
-        if names is None:
+        if names is None and table.names is None:
             words = estimator.sense_words(_WORDS, rank="relevant").words
             names = [f"{k}: {_called(row)}" for k, row in enumerate(words)]
         return cls(table, names=names).plot(ax, genres=genres, senses=senses)
@@ -139,7 +140,7 @@ class PrevalenceDisplay(Display):
         result: Any,
         *,
         names: Sequence[str] | None = None,
-        senses: Sequence[int] | None = None,
+        senses: Sequence[int | str] | None = None,
         ax: Any = None,
     ) -> Self:
         """Show the result of ``prevalence_info``.
@@ -148,8 +149,8 @@ class PrevalenceDisplay(Display):
         ----------
         result : Prevalences
         names : list of str of shape (n_senses,), optional
-        senses : list of int, optional
-            Which to show; all by default. Each keeps its color.
+        senses : list of int or str, optional
+            Which to show, by number or name; all by default. Each keeps its color.
         ax : matplotlib.axes.Axes or list of Axes, optional
             One for each genre; new axes by default.
 
@@ -177,7 +178,7 @@ class PrevalenceDisplay(Display):
         ax: Any = None,
         *,
         genres: Sequence | None = None,
-        senses: Sequence[int] | None = None,
+        senses: Sequence[int | str] | None = None,
     ) -> Self:
         """Draw the figure, on new axes or on those given.
 
@@ -187,8 +188,8 @@ class PrevalenceDisplay(Display):
             One for each genre.
         genres : list of labels, optional
             Which to show; all by default.
-        senses : list of int, optional
-            Which to show; all by default. Each keeps its color.
+        senses : list of int or str, optional
+            Which to show, by number or name; all by default. Each keeps its color.
 
         Returns
         -------
@@ -216,7 +217,7 @@ class PrevalenceDisplay(Display):
         if not isinstance(found, Prevalences):
             raise ValueError(f"result must be that of prevalence_info, got {found!r}.")
         chosen, names = self._chosen(genres), self._names()
-        shown = numbers_of(senses, len(found.mean), "sense")
+        shown = numbers_of(senses, len(found.mean), "sense", found.names)
         looks = list(zip(names, styles(), strict=False))
         outside = bool(np.any(found.seen_outside[np.ix_(shown, chosen)]))
         height = _PANEL * len(chosen) + _LINE * (len(shown) + 2 * outside) + _ABOVE
@@ -274,7 +275,7 @@ class PrevalenceDisplay(Display):
         return [known.index(str(genre)) for genre in genres]
 
     def _names(self):
-        return names_for(self.names, len(self.result.mean), "sense")
+        return names_for(self.names, len(self.result.mean), "sense", self.result.names)
 
 
 def _called(words):

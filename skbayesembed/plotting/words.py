@@ -86,7 +86,8 @@ class WordsDisplay(Display):
 
     def _draw(self, ax, chosen):
         found = self.result
-        chosen = numbers_of(chosen, len(found.words), self._what)
+        known = getattr(found, "names", None)
+        chosen = numbers_of(chosen, len(found.words), self._what, known)
         names = self._names()
         most = _SIDE_BY_SIDE if len(chosen) <= _MANY else _MORE_SIDE_BY_SIDE
         n_columns = min(len(chosen), most)
@@ -118,7 +119,8 @@ class WordsDisplay(Display):
         return self._close()
 
     def _names(self):
-        names = names_for(self.names, len(self.result.words), self._what)
+        known = getattr(self.result, "names", None)
+        names = names_for(self.names, len(self.result.words), self._what, known)
         background = getattr(self.result, "background", None)
         if self.names is None and background is not None:
             names[background] += ", the background"
@@ -133,7 +135,7 @@ class SenseWordsDisplay(WordsDisplay):
     result : SenseWords
         Returned by ``sense_words``.
     names : list of str of shape (n_senses,), optional
-        Names of the senses; their numbers by default.
+        Names of the senses; by default those from ``name_senses``, or their numbers.
 
     Attributes
     ----------
@@ -170,7 +172,7 @@ class SenseWordsDisplay(WordsDisplay):
         period: Any = None,
         rank: str = "probable",
         names: Sequence[str] | None = None,
-        senses: Sequence[int] | None = None,
+        senses: Sequence[int | str] | None = None,
         prob: float = 0.9,
         ax: Any = None,
     ) -> Self:
@@ -183,9 +185,9 @@ class SenseWordsDisplay(WordsDisplay):
         n, period, rank, prob
             As in ``sense_words``.
         names : list of str of shape (n_senses,), optional
-            Names of the senses.
-        senses : list of int, optional
-            Which to show; all by default.
+            Names of the senses; by default those from ``name_senses``, or their numbers.
+        senses : list of int or str, optional
+            Which to show, by number or name; all by default.
         ax : list of matplotlib.axes.Axes, optional
             One for each sense; new axes by default.
 
@@ -210,15 +212,15 @@ class SenseWordsDisplay(WordsDisplay):
         found = estimator.sense_words(n, period=period, rank=rank, prob=prob)
         return cls(found, names=names).plot(ax, senses=senses)
 
-    def plot(self, ax: Any = None, *, senses: Sequence[int] | None = None) -> Self:
+    def plot(self, ax: Any = None, *, senses: Sequence[int | str] | None = None) -> Self:
         """Draw the figure, on new axes or on those given.
 
         Parameters
         ----------
         ax : list of matplotlib.axes.Axes, optional
             One for each sense.
-        senses : list of int, optional
-            Which to show; all by default.
+        senses : list of int or str, optional
+            Which to show, by number or name; all by default.
 
         Returns
         -------

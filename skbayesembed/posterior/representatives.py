@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .naming import named
 from .sources import note_on_means
 from .tables import Column, Table
 
@@ -58,6 +59,8 @@ class Representatives(Table):
     per_period : dict of int to int or None
         For each sense, the maximum number of snippets per period while other periods have some;
         None if snippets are not spread over periods.
+    names : ndarray of str of shape (n_groups,) or None
+        Names of the senses or topics, if they were given.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Representatives(Table):
     periods: np.ndarray | None = None
     units: np.ndarray | None = None
     per_period: dict[int, int] | None = None
+    names: np.ndarray | None = None
 
     def _title(self):
         what = "most probable snippets" if self.of == "sense" else "documents with the most"
@@ -96,7 +100,7 @@ class Representatives(Table):
         return f"{what} of each {self.of}, {100 * self.prob:g} % intervals"
 
     def _groups(self):
-        return self.of, self.groups
+        return self.of, named(self.names, self.groups)
 
     def _columns(self):
         what, head = ("snippet", "P") if self.of == "sense" else ("document", "share")

@@ -15,6 +15,7 @@ from ..common.checks import (
 )
 from ..corpus.embedding import check_embedding_draws, source_of
 from ..corpus.text import why_unknown
+from ..posterior.naming import given_names, place_of
 from .priors import prior_of
 
 # What a solver may be asked to move by, its own choice first.
@@ -107,12 +108,9 @@ def kernel_of(estimator):
 
 
 def sense_index(estimator, sense):
-    """Check the number of a sense."""
-    n_senses = estimator.prevalence_.shape[0]
-    check_integer("sense", sense, 0)
-    if sense >= n_senses:
-        raise ValueError(f"sense must be from 0 to {n_senses - 1}, got {sense!r}.")
-    return int(sense)
+    """Number of a sense, which may be asked for by its name."""
+    names = given_names(estimator.posterior_, "sense")
+    return place_of(names, estimator.prevalence_.shape[0], sense, "sense")
 
 
 def word_index(estimator, word):

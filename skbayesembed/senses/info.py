@@ -8,6 +8,7 @@ import numpy as np
 
 from ..common.checks import check_integer, check_prob
 from ..numeric.relevance import first_words
+from ..posterior.naming import given_names, named
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, first_printed
@@ -48,6 +49,8 @@ class SenseTable(Table):
         Probability of the intervals.
     n_draws : int
         Number of draws behind the figures; 1 for a point estimate.
+    names : ndarray of str of shape (n_senses,) or None
+        Names of the senses, if they were given (`DiSCSenseModel.name_senses`).
 
     Examples
     --------
@@ -68,26 +71,36 @@ class SenseTable(Table):
     words: np.ndarray
     prob: float
     n_draws: int
+    names: np.ndarray | None = None
 
     def _columns(self):
         words = [" ".join(row) for row in self.words]
+        # of one sense there is none
+        nearest = self.nearest if len(words) == 1 else named(self.names, self.nearest)
         return [
-            Column("sense", np.arange(len(words)), (), "d"),
+            Column("sense", named(self.names, np.arange(len(words))), self._named(), "d"),
             Column("share", self.share, ("share",)),
             Column("interval", self.interval, ("low", "high"), left=True),
-            Column("nearest", self.nearest, ("nearest",), "d"),
+            Column("nearest", nearest, ("nearest",), "d"),
             Column("overlap", self.overlap, ("overlap",), ".2f"),
             Column("lasting", self.lasting, ("lasting",), ".2f"),
             Column("relevant words", words, ("words",), first_printed, left=True),
         ]
 
+    def _named(self):
+        return () if self.names is None else ("sense",)
+
     def _notes(self):
         # of one sense there is no overlap: comparisons with NaN are False
-        changed = np.flatnonzero(self.lasting < self.overlap)
+        changed = named(self.names, np.flatnonzero(self.lasting < self.overlap))
         return [
             f"({100 * self.prob:g} % intervals of the share; overlap: of its words with those of "
             "the nearest sense; lasting: overlap of its words in the first and last period)",
-            *([_CHANGED.format(", ".join(map(str, changed)))] if changed.size else []),
+            *(
+                [_CHANGED.format(", ".join(map(str, named(self.names, changed))))]
+                if changed.size
+                else []
+            ),
             *super()._notes(),
         ]
 
@@ -127,6 +140,7 @@ def sense_info(estimator, n, prob):
         estimator.words_[words],
         prob,
         len(shares),
+        given_names(estimator.posterior_, "sense"),
     )
     return table._resting_on(
         source_of(estimator, of_works=estimator.units_ is not None), asides_of(estimator.posterior_)

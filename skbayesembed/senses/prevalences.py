@@ -10,6 +10,7 @@ from scipy.special import softmax
 from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
 from ..posterior.deciding import MOST_ERRORS, errors_of
+from ..posterior.naming import given_names, named
 from ..posterior.sources import FEW_UNITS, note_on_periods, note_on_units, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
@@ -71,6 +72,8 @@ class Prevalences(Table):
         and this is not a point estimate; otherwise None. Data frames have them.
     seen_outside : ndarray of bool of shape (n_senses, n_genres, n_periods)
         Where ``seen_alike`` covers three units or more and is outside the interval.
+    names : ndarray of str of shape (n_senses,) or None
+        Names of the senses, if they were given (`DiSCSenseModel.name_senses`).
     few : ndarray of bool of shape (n_genres, n_periods)
         Where there are fewer than 10 snippets, or fewer than 3 units when the prevalence is about
         other units than these. Figures mark these cells as resting on the prior.
@@ -100,6 +103,7 @@ class Prevalences(Table):
     seen: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
     seen_alike: np.ndarray | None = None
+    names: np.ndarray | None = None
 
     _max_rows = 40
 
@@ -153,12 +157,12 @@ class Prevalences(Table):
 
     def _groups(self):
         n_senses, n_genres, n_periods = self.mean.shape
-        return "sense", np.repeat(np.arange(n_senses), n_genres * n_periods)
+        return "sense", named(self.names, np.repeat(np.arange(n_senses), n_genres * n_periods))
 
     def _series(self):
         sense, genre, period = (i.ravel() for i in np.indices(self.mean.shape))
         labels = {
-            "sense": sense,
+            "sense": named(self.names, sense),
             "genre": [self.genres[g] for g in genre],
             "period": [self.periods[t] for t in period],
             "time": self.times[period],
@@ -192,6 +196,7 @@ def prevalence_info(estimator, prob, units):
         seen,
         _errors_of(estimator, draws, prob),
         alike,
+        given_names(estimator.posterior_, "sense"),
     )
     of_works = None if units == "seen" else estimator.units_ is not None
     return table._resting_on(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_prob, check_real
 from ..corpus.periods import find_two
 from ..posterior.deciding import errors_of, note_on_draws
+from ..posterior.naming import called, check_names
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import About, Result
 from ..posterior.sources import note_on_units, source_of, units_called
@@ -63,6 +64,7 @@ class SenseReadingMixin:
     """Methods of estimators whose posterior has senses with prevalences and words."""
 
     posterior_: Any
+    prevalence_: Any
     periods_: Any
     units_: Any
     # in reports
@@ -382,7 +384,7 @@ class SenseReadingMixin:
         check_prob(prob)
         periods = list(self.periods_.labels)
         found = summarise(probability_draws(self, word), prob, periods=periods)
-        axes = {"sense": range(found.mean.shape[0]), "period": periods}
+        axes = {"sense": self._sense_labels(), "period": periods}
         return self._result(found, f"probability of {_name(self, word)!r}", axes, prob)
 
     def sense_given_word(self, word: str | int, *, prob: float = 0.9) -> Result:
@@ -424,7 +426,7 @@ class SenseReadingMixin:
         check_prob(prob)
         share = probability_draws(self, word).sum(axis=2)
         found = summarise(share / share.sum(axis=1, keepdims=True), prob)
-        title, axes = f"senses given {_name(self, word)!r}", {"sense": range(found.mean.size)}
+        title, axes = f"senses given {_name(self, word)!r}", {"sense": self._sense_labels()}
         return self._result(found, title, axes, prob)
 
     def prevalence_change(
@@ -441,7 +443,8 @@ class SenseReadingMixin:
 
         Parameters
         ----------
-        sense : int
+        sense : int or str
+            Number, or name from `name_senses`.
         start, end : number, date or str
             Times in the two periods, or their labels.
         genre : label, optional
@@ -504,7 +507,8 @@ class SenseReadingMixin:
             entries |= change_seen(self, seen, alike, at, place, prob)
         before, after = (self.periods_.labels[t] for t in at)
         of = of_units(self, units)
-        title = f"change of the prevalence of sense {sense}{of} from {before} to {after}"
+        name = called(self.posterior_, "sense", sense)
+        title = f"change of the prevalence of {name}{of} from {before} to {after}"
         found = self._result(summarise(change, prob, **entries), title, {}, prob, units)
         if found.source != "point":
             found.interval_mcse = errors_of(self.posterior_, change, prob)
@@ -512,7 +516,7 @@ class SenseReadingMixin:
             found._noting(*note_on_draws(found))
             if "seen_interval" in found:
                 found.seen_verdict = verdict_on_change(found, "seen", found.seen_interval)
-        about = f"sense {sense}{of}", genre, (before, after)
+        about = f"{name}{of}", genre, (before, after)
         found.sentence = sentence_on_change(found, *about, units_called(self))
         found.sentence += on_change_seen(found)
         return found._noting(*note_on_change_seen(self, found))
@@ -524,7 +528,8 @@ class SenseReadingMixin:
 
         Parameters
         ----------
-        sense : int
+        sense : int or str
+            Number, or name from `name_senses`.
         threshold : float
             At least 0, less than 1.
         genre : label, optional
@@ -566,10 +571,51 @@ class SenseReadingMixin:
         periods = list(self.periods_.labels)
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
         of = of_units(self, units)
-        title = f"first period in which the prevalence of sense {sense}{of} is above {threshold:g}"
+        name = called(self.posterior_, "sense", sense)
+        title = f"first period in which the prevalence of {name}{of} is above {threshold:g}"
         entries["draws"] = first
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
         return self._result(entries, title, {"period": periods}, None, units, early)
+
+    def name_senses(self, names: Sequence[str] | Mapping[int, str] | None) -> Self:
+        """Give the senses names, which tables, figures and sentences then use.
+
+        Senses are numbered by the fit, so names are given after it, when their words and snippets
+        have been read. They also serve wherever a ``sense`` is asked for, are the labels of the
+        dimension ``sense`` of ``posterior_``, and are saved with the estimator. A new fit
+        discards them.
+
+        Parameters
+        ----------
+        names : list of str of shape (n_senses,), dict of int to str, or None
+            Names of all senses, or of some; the others keep their numbers. With None all have
+            numbers again.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the names are not as many as the senses, or of senses that are not there; or if they
+            are empty, numbers, or not different from each other.
+
+        Examples
+        --------
+        >>> from skbayesembed import DiSCSenseModel
+        >>> snippets = ["river water flood", "money loan account"] * 20
+        >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+        >>> model.name_senses(["bank", "shore"]).sense_words(1)["sense"].tolist()
+        ['bank', 'shore']
+        """
+        check_is_fitted(self, "posterior_")
+        names = check_names(names, self.prevalence_.shape[0], "sense")
+        self.posterior_.coords["sense"] = names
+        return self
+
+    def _sense_labels(self):
+        return self.posterior_.coords["sense"].tolist()
 
     def _n_units(self):
         return None if self.units_ is None else len(self.units_)

@@ -10,6 +10,7 @@ from scipy.special import softmax
 from ..common.memory import check_memory
 from ..common.random import seed_sequence
 from ..corpus.units import check_units
+from ..posterior.naming import given_names, named
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
@@ -35,6 +36,8 @@ class SenseShares(Table):
         Probability of the intervals.
     n_draws : int
         Number of draws behind the figures.
+    names : ndarray of str of shape (n_senses,) or None
+        Names of the senses, if they were given (`DiSCSenseModel.name_senses`).
     """
 
     groups: np.ndarray
@@ -44,6 +47,7 @@ class SenseShares(Table):
     draws: np.ndarray
     prob: float
     n_draws: int
+    names: np.ndarray | None = None
 
     _max_rows = 40
 
@@ -52,7 +56,7 @@ class SenseShares(Table):
 
     def _columns(self):
         n_senses = self.mean.shape[1]
-        sense = np.tile(np.arange(n_senses), len(self.groups))
+        sense = named(self.names, np.tile(np.arange(n_senses), len(self.groups)))
         n_snippets = np.repeat(self.n_snippets, n_senses)
         return [
             Column("sense", sense, ("sense",), "d"),
@@ -84,7 +88,8 @@ def predict_shares(estimator, given, prob, random_state):
     n_snippets = np.bincount(group, minlength=len(groups))
     draws /= n_snippets[:, None]
     mean, interval = draws.mean(axis=0), hdi_interval(draws, prob=prob)
-    table = SenseShares(groups, mean, interval, n_snippets, draws, prob, len(draws))
+    names = given_names(estimator.posterior_, "sense")
+    table = SenseShares(groups, mean, interval, n_snippets, draws, prob, len(draws), names)
     return table._resting_on(
         source_of(estimator, of_works=estimator.units_ is not None), asides_of(estimator.posterior_)
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..common.checks import check_forms, check_integer, check_prob
 from ..corpus.text import input_kind, materialise
+from ..posterior.naming import given_names
 from ..posterior.representatives import Representatives, largest, texts_of
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
@@ -86,6 +87,7 @@ def representative_snippets(estimator, X, covariates, texts, choice):
         periods=_labels(estimator.periods_, there.periods[flat]) if timed else None,
         units=None if units is None else np.asarray(units)[flat],
         per_period=per_period,
+        names=given_names(estimator.posterior_, "sense"),
     )._resting_on(source_of(estimator), asides_of(estimator.posterior_))  # fmt: skip
 
 

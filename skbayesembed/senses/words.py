@@ -8,6 +8,7 @@ import numpy as np
 
 from ..common.checks import check_choice, check_integer, check_prob
 from ..numeric.relevance import RANKS, first_words
+from ..posterior.naming import given_names, named
 from ..posterior.sources import source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table
@@ -34,6 +35,8 @@ class SenseWords(Table):
     n_draws : int
         Number of draws behind the figures; 1 for a point estimate.
     rank : {"probable", "relevant"}
+    names : ndarray of str of shape (n_senses,) or None
+        Names of the senses, if they were given (`DiSCSenseModel.name_senses`).
 
     Examples
     --------
@@ -55,6 +58,7 @@ class SenseWords(Table):
         prob: float,
         n_draws: int,
         rank: str = "probable",
+        names: np.ndarray | None = None,
     ) -> None:
         self.words = words
         self.mean = mean
@@ -63,6 +67,7 @@ class SenseWords(Table):
         self.prob = prob
         self.n_draws = n_draws
         self.rank = rank
+        self.names = names
 
     def __len__(self) -> int:
         return len(self.words)
@@ -76,7 +81,7 @@ class SenseWords(Table):
 
     def _groups(self):
         n_senses, n = self.words.shape
-        return "sense", np.repeat(np.arange(n_senses), n)
+        return "sense", named(self.names, np.repeat(np.arange(n_senses), n))
 
     def _title(self):
         when = "all periods" if self.period is None else f"period {self.period}"
@@ -106,8 +111,9 @@ def sense_words(estimator, n, period, prob, rank="probable"):
     for k in range(n_senses):
         total = sum(draws.probabilities(k, t, order[k], log_sums) for t in chosen)
         interval[k] = hdi_interval(total / len(chosen), prob=prob, axis=0)
+    names = given_names(estimator.posterior_, "sense")
     words, mean = estimator.words_[order], np.take_along_axis(mean, order, axis=1)
-    found = SenseWords(words, mean, interval, label, prob, len(draws), rank)
+    found = SenseWords(words, mean, interval, label, prob, len(draws), rank, names)
     return found._resting_on(source_of(estimator), asides_of(estimator.posterior_))
 
 

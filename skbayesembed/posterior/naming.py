@@ -1,0 +1,106 @@
+"""Names that users give to senses or topics; they are the labels of their dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..common.checks import check_list, is_whole
+from .posterior import Posterior
+
+
+def check_names(names: Any, n: int, what: str) -> np.ndarray:
+    """Names of all ``n`` senses or topics, ndarray of str; its number for each without a name.
+
+    Parameters
+    ----------
+    names : list of str, dict of int to str, or None
+        One name each, or names of some. None for numbers alone.
+    n : int
+    what : {"sense", "topic"}
+
+    Raises
+    ------
+    ValueError
+        If names are not as many, not different, empty, or numbers.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.naming import check_names
+    >>> check_names({1: "shore"}, 2, "sense").tolist()
+    ['0', 'shore']
+    """
+    found = [str(k) for k in range(n)]
+    if names is None:
+        return np.arange(n)
+    if isinstance(names, Mapping):
+        bad = [k for k in names if not _is_number(k, n)]
+        if bad:
+            raise ValueError(f"names must be of {what}s from 0 to {n - 1}, got {bad[0]!r}.")
+        given = dict(names)
+    else:
+        listed = check_list("names", names, f"{n} names, or a dict of {what}s to names")
+        if len(listed) != n:
+            raise ValueError(f"names must name each of the {n} {what}s, got {len(listed)} names.")
+        given = dict(enumerate(listed))
+    for k, name in given.items():
+        if not isinstance(name, str) or not name.strip() or name.strip().isdigit():
+            raise ValueError(f"names must be words, as a str that is no number, got {name!r}.")
+        found[int(k)] = name.strip()
+    if len(set(found)) < n:
+        raise ValueError(f"names must be different from each other, got {found}.")
+    return np.array(found)
+
+
+def given_names(posterior: Posterior, what: str) -> np.ndarray | None:
+    """Names of the senses or topics, ndarray of str; None if there are only numbers."""
+    labels = np.asarray(posterior.coords[what])
+    return labels if labels.dtype.kind == "U" else None
+
+
+def named(names: np.ndarray | None, index: np.ndarray) -> np.ndarray:
+    """Names of some senses or topics; their numbers if there are no names."""
+    return index if names is None else np.asarray(names)[index]
+
+
+def called(posterior: Posterior, what: str, k: int) -> str:
+    """What one sense or topic is called within a sentence.
+
+    Examples
+    --------
+    >>> from skbayesembed import DiSCSenseModel
+    >>> from skbayesembed.posterior.naming import called
+    >>> snippets = ["river water flood", "money loan account"] * 20
+    >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
+    >>> called(model.posterior_, "sense", 0)
+    'sense 0'
+    >>> called(model.name_senses(["bank", "shore"]).posterior_, "sense", 0)
+    "sense 'bank'"
+    """
+    names = given_names(posterior, what)
+    if names is None or names[k] == str(k):
+        return f"{what} {k}"
+    return f"{what} {str(names[k])!r}"
+
+
+def place_of(names: np.ndarray | None, n: int, which: Any, what: str) -> int:
+    """Number of a sense or topic, which may be asked for by its name.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    if _is_number(which, n):
+        return int(which)
+    known = [] if names is None else names.tolist()
+    if isinstance(which, str) and which in known:
+        return known.index(which)
+    allowed = f"from 0 to {n - 1}" + (f", or one of {known}" if known else "")
+    raise ValueError(f"{what} must be {allowed}, got {which!r}.")
+
+
+def _is_number(k, n):
+    return is_whole(k) and 0 <= k < n
