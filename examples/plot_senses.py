@@ -70,6 +70,11 @@ print(
 )
 
 # %%
+# Words and snippets suggest names for the senses. Tables, figures and sentences use them from here.
+
+model.name_senses(["federal", "world", "energy"])
+
+# %%
 # How common were they, and when?
 # -------------------------------
 
@@ -79,8 +84,8 @@ PrevalenceDisplay.from_estimator(model)
 # How certain is it that the first sense became rarer? And in which period did the third sense first
 # make up three tenths of all uses?
 
-print(model.prevalence_change(0, 1800, 2000))
-print(model.emergence(2, 0.3))
+print(model.prevalence_change("federal", 1800, 2000).sentence)
+print(model.emergence("energy", 0.3))
 
 # %%
 # Have the chains mixed?

@@ -22,13 +22,14 @@ for sense, words in enumerate(model.sense_words(8).words):
     print(sense, *words)
 PrevalenceDisplay.from_estimator(model)
 # %% change
-print(model.prevalence_change(0, 1800, 2000))
+model.name_senses(["federal", "world", "energy"])
+print(model.prevalence_change("federal", 1800, 2000).sentence)
 print()
-print(model.emergence(2, 0.3))
+print(model.emergence("energy", 0.3))
 # %% read
 print(
     model.representative_snippets(
-        uses.counts, 2, n=4, times=uses.times, units=uses.units,
+        uses.counts, "energy", n=4, times=uses.times, units=uses.units,
         texts=uses.passages, target="power",
     )
 )

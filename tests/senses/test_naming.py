@@ -52,7 +52,9 @@ def test_figures_have_the_names(model):
     assert [line.get_label() for line in display.lines_[0]] == ["shore"]
     words = SenseWordsDisplay.from_result(model.sense_words(2))
     assert [axes.get_title("left") for axes in words.axes_] == ["bank", "shore"]
-    with pytest.raises(ValueError, match="senses must be a list of numbers from 0 to 1 or names of"):
+    with pytest.raises(
+        ValueError, match="senses must be a list of numbers from 0 to 1 or names of"
+    ):
         PrevalenceDisplay.from_estimator(model, senses=["river"])
 
 
