@@ -23,7 +23,9 @@ for sense, words in enumerate(model.sense_words(8).words):
 PrevalenceDisplay.from_estimator(model)
 # %% change
 model.name_senses(["federal", "world", "energy"])
-print(model.prevalence_change("federal", 1800, 2000).sentence)
+change = model.prevalence_change("federal", 1800, 2000)
+print(change)
+print(change.sentence)
 print()
 print(model.emergence("energy", 0.3))
 # %% read
