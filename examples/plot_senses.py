@@ -81,8 +81,8 @@ model.name_senses(["federal", "world", "energy"])
 PrevalenceDisplay.from_estimator(model)
 
 # %%
-# How certain is it that the federal sense became rarer? And in which period did that of energy first
-# make up three tenths of all uses?
+# How certain is it that the federal sense became rarer? And in which period did that of energy
+# first make up three tenths of all uses?
 
 print(model.prevalence_change("federal", 1800, 2000).sentence)
 print(model.emergence("energy", 0.3))
