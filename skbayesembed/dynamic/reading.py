@@ -409,8 +409,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``typical`` is a yardstick: the median, over words with enough text in both periods, of
             the distance of their mean vectors, which is smaller than a mean distance by what is not
             known of them. ``sentence`` states all this in words, to be copied, or that there is too
-            little text, without a number. If the verdict depends on the threshold, it names
-            `self_similarity` and `similarity_change`, which need none.
+            little text, without a number. If the verdict depends on the threshold, a line below the
+            table names `self_similarity` and `similarity_change`, which need none.
 
         Notes
         -----

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..posterior.deciding import said_of_draws, surely
-from ..posterior.sentences import chance, ended, estimate, rounded, side_of_zero
+from ..posterior.sentences import chance, ended, estimate, interval_in_words, rounded, side_of_zero
 from ..posterior.sources import FEW_UNITS
 from ..posterior.summary import hdi_interval
 
@@ -138,14 +138,14 @@ def on_change_seen(found):
     if interval is None or verdict in ("no data", found.get("verdict")):
         (shown,) = rounded([found.seen_alike], "+", 2, 4)
         return (
-            f" In the units seen, each counted once, the change is {shown}, outside this interval."
+            f" In the units seen, each counted once, the change is {shown}, outside the interval."
             if outside
             else ""
         )
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
-    shown = f"{shown} ({100 * found.prob:g} % interval {low} to {high})"
+    shown = f"{shown} ({interval_in_words(low, high, found.prob)})"
     if verdict == "not decided":
-        return f" In the snippets seen it is not decided: the change is {shown}."
+        return f" In the snippets seen the change is {shown}, and its sign is not decided."
     of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
     return f" In the snippets seen it {surely(of)}: the change is {shown}."
 
@@ -179,22 +179,22 @@ def sentence_on_change(found, sense, genre, periods, called=""):
     """
     start, end = periods
     what = f"the prevalence of {sense}" + ("" if genre is None else f" in {genre}")
-    change = estimate(found, found.source, found.prob, "+")
-    verdict = found.get("verdict")
+    change, verdict = estimate(found, found.source, found.prob, "+"), found.get("verdict")
+    proba = 1 - found.prob_increase if verdict == "fell" else found.prob_increase
+    proba = chance(proba, _CHANCES.get(verdict, ""))
     if verdict in ("rose", "fell"):
-        text = f"T{what[1:]} {surely(found)} from {start} to {end}: the change is {change}"
+        text = f"T{what[1:]} {surely(found)} from {start} to {end}: the change is {change}, with "
+        text += proba
     elif verdict == "not decided":
-        text = f"Whether {what} rose or fell from {start} to {end} is not decided: the change is "
-        text += change
+        text = f"T{what[1:]} changed by {change} from {start} to {end}; whether it rose or fell is "
+        text += f"not decided ({proba})"
     elif verdict == "no data":
         text = f"There are too few data to say whether {what} rose or fell from {start} to {end}: "
         text += f"the prior makes the change {change}"
     else:
         text = f"T{what[1:]} changed by {change} from {start} to {end}"
-    if verdict in _CHANCES:
-        rise = found.prob_increase
-        text += f", {chance(1 - rise if verdict == 'fell' else rise, _CHANCES[verdict])}"
-    return ended(f"{text} ({_seen(found, periods, called)}){said_of_draws(found)}", found.source)
+    text = f"{text}{said_of_draws(found)}. The data are {_seen(found, periods, called)}"
+    return ended(text, found.source)
 
 
 def _seen(found, periods, called):

@@ -10,7 +10,7 @@ import numpy as np
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
 from ..posterior.deciding import errors_of
-from ..posterior.sentences import chance, ended, estimate
+from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, dashed
@@ -189,7 +189,7 @@ class Neighbours(Table):
         units; None without periods.
     word_few : bool
         Whether this is so for the word.
-    sentence : str
+    sentence : str or None
         How many of these words can be expected among the ``n`` nearest (the sum of ``prob_top``) in
         another sample, or under the posterior, as `source` says; and the most certain of them.
 
@@ -245,28 +245,28 @@ class Neighbours(Table):
         return lines
 
     @property
-    def sentence(self) -> str:
-        """The table in one sentence, to be copied; empty if there are no words."""
+    def sentence(self) -> str | None:
+        """The table in one sentence, to be copied; None if there are no words."""
         n = len(self.words)
         if n == 0:
-            return ""
+            return None
         point = self.n_draws == 1
         source = "point" if point else self.source
         surest = 0 if point else int(np.argmax(np.nan_to_num(self.prob_top)))
         one = {"mean": self.mean[surest], "interval": self.interval[surest]}
-        cosine = f"cosine {estimate(one, source, self.prob)}"
+        called, cosine = repr(str(self.words[surest])), estimate(one, source, self.prob)
         of_word = f"{self.word!r}" + ("" if self.period is None else f" in {self.period}")
         if point or np.isnan(self.prob_top).any():
             by = "" if point else " by cosine"
-            text = f"The word nearest to {of_word}{by} is {str(self.words[0])!r}: {cosine}"
+            text = f"The word nearest to {of_word}{by} is {called}, with a cosine of {cosine}"
         else:
             # by units of a mode there is no posterior mean
-            by = "cosine" if (source or "").startswith("units") else "posterior means"
+            by = "cosine" if (source or "").startswith("units") else "posterior mean"
+            expected = capital(_expected(self))
             text = (
-                f"Of the {n} words that are nearest to {of_word} by {by}, "
-                f"{_expected(self)} of {n} can be expected among the {n} nearest {_where(self)}; "
-                f"the surest is {str(self.words[surest])!r}: "
-                f"{chance(self.prob_top[surest], f'top {n}')}, {cosine}"
+                f"{expected} of the {n} words nearest to {of_word} by {by} can be expected among "
+                f"the {n} nearest {_where(self)}. The surest is {called}, with "
+                f"{chance(self.prob_top[surest], f'top {n}')} and a cosine of {cosine}"
             )
         if self.few_pairs is not None and self.few_pairs[surest]:
             text += f". There are {TOO_LITTLE} of it in {self.period}"

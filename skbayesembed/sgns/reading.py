@@ -34,8 +34,8 @@ def similarity(estimator, a, b, prob):
     question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
     title = similarity_title(*phrases)
     found = ask(estimator, question, prob, (), title=title)
-    found.sentence = f"The {title} is {estimate(found, found.source, prob)}"
-    found.sentence = ended(found.sentence, found.source, found.get("n_units", np.inf))
+    text = f"The {title} is {estimate(found, found.source, prob)}"
+    found.sentence = ended(text, found.source, found.get("n_units", np.inf), found)
     return found
 
 
