@@ -163,6 +163,20 @@ def sentence_on_change(found, similarity, periods):
     return _ended([f"{text} from {start} to {end}{_told(found, _OF_CHANGE)}"], found, periods)
 
 
+def sentences_on_periods(found):
+    """An answer for each period in words, to be copied, a dict by the label of the period."""
+    return {label: _in_period(found, i, label) for i, label in enumerate(found.periods)}
+
+
+def _in_period(found, i, label):
+    if found.few_pairs[i]:
+        pairs = _counted(found.pairs[i], "pair")
+        return f"There are too few data on the {found.title} in {label}: {pairs}."
+    one = {"mean": found.mean[i], "interval": found.interval[i]}
+    text = f"The {found.title} is {estimate(one, found.source, found.prob)} in {label}"
+    return ended(text, found.source, found.n_units[i] if "n_units" in found else np.inf, found)
+
+
 def without_data(found, few):
     """Blank, in place, the units of an answer where the period has next to no data of its own.
 

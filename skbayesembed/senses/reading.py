@@ -36,6 +36,7 @@ from .verdicts import (
     on_change_seen,
     seen_in,
     sentence_on_change,
+    sentence_on_emergence,
     verdict_on_change,
 )
 from .words import SenseWords, probability_draws, sense_words
@@ -539,7 +540,8 @@ class SenseReadingMixin:
             ``never``: the probability that there is none; together they sum to one. ``periods``:
             the labels. ``draws`` (n_draws,): index of the first period, -1 if there is none. The
             probability of the first period of the data means "already then": the prevalence may
-            have been above the threshold long before.
+            have been above the threshold long before. ``sentence`` has the answer in words, to be
+            copied.
 
         Raises
         ------
@@ -569,7 +571,9 @@ class SenseReadingMixin:
         title = f"first period in which the prevalence of sense {sense}{of} is above {threshold:g}"
         entries["draws"] = first
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
-        return self._result(entries, title, {"period": periods}, None, units, early)
+        found = self._result(entries, title, {"period": periods}, None, units, early)
+        found.sentence = sentence_on_emergence(found)
+        return found
 
     def _n_units(self):
         return None if self.units_ is None else len(self.units_)

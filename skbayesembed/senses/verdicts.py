@@ -197,13 +197,44 @@ def sentence_on_change(found, sense, genre, periods, called=""):
     return ended(text, found.source)
 
 
+def sentence_on_emergence(found):
+    """What `emergence` found, to be copied."""
+    best, never = int(np.argmax(found.proba)), found.never
+    if found.source == "point":
+        where = f"is {found.periods[best]}" if never == 0 else "does not exist"
+        return ended(f"The {found.title} {where} (a point estimate)", found.source)
+    text = f"The {found.title} is most probably {found.periods[best]}"
+    if never > found.proba[best]:
+        title = found.title.removeprefix("first period in which ")
+        text = f"Most probably {title.replace(' is above', ' is never above')}"
+        text += f" ({chance(never)}); the likeliest first period is {found.periods[best]}"
+    text += f" ({chance(found.proba[best])})"
+    if never <= found.proba[best]:
+        text += f"; there is none with {chance(never)}"
+    if best == 0:
+        text += ". It is the first period of the data; since when is not known"
+    return ended(text, found.source)
+
+
 def _seen(found, periods, called):
     """Snippets, and units, of both periods."""
-    parts = [f"{n:,} snippet{'' if n == 1 else 's'}" for n in found.snippets]
+    units = found.get("units", (None, None))
+    parts = [snippets_in_words(*counts) for counts in zip(found.snippets, units, strict=True)]
     if "units" in found:
-        ns = found.units
-        parts = [
-            f"{p} of {n:,} unit{'' if n == 1 else 's'}" for p, n in zip(parts, ns, strict=True)
-        ]
         parts[0] += called
     return " and ".join(f"{part} in {t}" for part, t in zip(parts, periods, strict=True))
+
+
+def snippets_in_words(n_snippets, n_units):
+    """How many snippets there are, of so many units; None where none are known.
+
+    Examples
+    --------
+    >>> from skbayesembed.senses.verdicts import snippets_in_words
+    >>> snippets_in_words(1200, 1), snippets_in_words(1, None)
+    ('1,200 snippets of 1 unit', '1 snippet')
+    """
+    text = f"{n_snippets:,.0f} snippet{'' if n_snippets == 1 else 's'}"
+    if n_units is None:
+        return text
+    return f"{text} of {n_units:,} unit{'' if n_units == 1 else 's'}"

@@ -121,6 +121,18 @@ def few_notes(table):
     ]
 
 
+def in_words_of_period(table):
+    """What a sentence says of a table's period, nothing without one."""
+    return "" if table.period is None else f" in {table.period}"
+
+
+def few_in_words(table, i):
+    """What a sentence on a row says where a word behind it has next to no text in the period."""
+    if table.few is None or not table.few[i]:
+        return ""
+    return f". There are {TOO_LITTLE} of a word behind it{in_words_of_period(table)}"
+
+
 def in_period(table, label, asides=()):
     """A table of a period, without the units of other periods where it has next to no text."""
     n_units = table.n_units
@@ -255,7 +267,7 @@ class Neighbours(Table):
         surest = 0 if point else int(np.argmax(np.nan_to_num(self.prob_top)))
         one = {"mean": self.mean[surest], "interval": self.interval[surest]}
         called, cosine = repr(str(self.words[surest])), estimate(one, source, self.prob)
-        of_word = f"{self.word!r}" + ("" if self.period is None else f" in {self.period}")
+        of_word = f"{self.word!r}{in_words_of_period(self)}"
         if point or np.isnan(self.prob_top).any():
             by = "" if point else " by cosine"
             text = f"The word nearest to {of_word}{by} is {called}, with a cosine of {cosine}"
@@ -328,6 +340,8 @@ class Analogies(Table):
     few : ndarray of bool of shape (n,) or None
         Whether a word of the question, or the answer, has fewer than 10 uses in the period, or is
         in fewer than 3 of its units; None without periods.
+    sentence : str or None
+        The most probable answer in words, to be copied; None if there are no words.
 
     Examples
     --------
@@ -356,6 +370,23 @@ class Analogies(Table):
     def few_pairs(self) -> np.ndarray | None:
         """Where there is too little text in the period; figures show these as the prior's."""
         return self.few
+
+    @property
+    def sentence(self) -> str | None:
+        """The most probable answer in words, to be copied; None if there are no words."""
+        if len(self.words) == 0:
+            return None
+        unknown = self.source == "point" or np.isnan(self.prob_answer).any()
+        i = 0 if unknown else int(np.argmax(self.prob_answer))
+        found = {"mean": self.mean[i], "interval": self.interval[i]}
+        a, b, c = self.question
+        proba = "" if unknown else f"{chance(self.prob_answer[i], 'answer')} and "
+        text = (
+            f"The word that is to {c!r} as {b!r} is to {a!r}{in_words_of_period(self)} is "
+            f"{'' if unknown else 'most probably '}{str(self.words[i])!r}, with {proba}a cosine of "
+            f"{estimate(found, self.source, self.prob)}{few_in_words(self, i)}"
+        )
+        return ended(text, self.source, np.inf if self.n_units is None else self.n_units[i])
 
     def _title(self):
         a, b, c = self.question

@@ -470,7 +470,8 @@ class ReadingMixin(AskingMixin):
             of these lengths, the share with a difference at least as large by posterior mean
             associations. Up to 100,000 splits (``n_splits``), all are used; beyond, as many random
             ones, so that it is never below ``1 / n_splits``. Also ``words``, those of X before
-            those of Y; ``n_first``, how many are of X; and ``association``, the `Answer` of ``s``.
+            those of Y; ``n_first``, how many are of X; ``association``, the `Answer` of ``s``; and
+            ``sentence``, the answer in words, to be copied.
 
         Raises
         ------

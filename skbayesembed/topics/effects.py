@@ -117,7 +117,8 @@ class TopicEffects(Table):
     def _sentence(self, topic, j):
         mean, low, high = with_signs(self.mean[j, topic], self.interval[j, topic], 2)
         side, p = str(side_of_zero(self.interval[j, topic], *_SIDES)), self.p_value[j, topic]
-        interval = interval_in_words(low, high, self.prob, " of the difference")
+        of = " of the difference" if side in _SIDES else ""
+        interval = interval_in_words(low, high, self.prob, of)
         text = effect(
             f"the mean share of topic {topic} ({self.words[topic]})",
             step_of(repr(str(self.terms[j]))),
@@ -127,8 +128,8 @@ class TopicEffects(Table):
             p=p,
         )
         known = (
-            f"{another_sample()}; the regression has {self._about()}."
-            f" {capital('; '.join(self._assumed()))}"
+            f"{another_sample()}; the regression has {self._about()}. "
+            f"{capital('; '.join(self._assumed()))}"
         )
         none = self.unmixed is not None and topic in self.unmixed
         return ended(f"{text}. {known}", "unmixed" if none else None)

@@ -138,6 +138,8 @@ def sentence_on_nearer(table, verdict):
     if n == 2:
         asked = f"{word} is nearer to {first} or to {second}"
         difference = "difference of cosines"
+    in_period = "" if table.period is None else f" in {table.period}"
+    claim, asked = f"{claim}{in_period}", f"{asked}{in_period}"
     told = f"is {value}{nearest}"
     if verdict == "not decided":
         claim = f"It is not decided whether {asked}"
