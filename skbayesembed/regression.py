@@ -219,6 +219,8 @@ def regress(
         design = design_of(covariates, n, name="covariates")
         known, others = design.matrix, design.terms.tolist()
     names, others = _names_of(names, features, draws.shape[2], others)
+    if both := set(names) & set(others):
+        raise ValueError(f"features and covariates must have different names, got {both} in both.")
     clusters = units_of(np.arange(n) if labels is None else labels, None, n, "documents")
     if clusters.n_units < _FEWEST_UNITS:
         raise ValueError(f"units must have four labels or more, got {clusters.n_units}.")

@@ -9,10 +9,12 @@ import numpy as np
 
 from .common.warnings import warn_user
 from .posterior.sentences import (
-    Step,
+    another_sample,
+    capital,
     chance,
     effect,
     ended,
+    interval_in_words,
     p_value,
     side_of_zero,
     step_of,
@@ -74,8 +76,8 @@ class Regression(Table):
     verdict : ndarray of str of shape (n_terms,)
         ``"positive"`` or ``"negative"`` if the interval excludes zero, else ``"not decided"``.
         Printed tables and sentences say "probably" where a 95 % interval would contain zero.
-    sentences : list of str
-        Each term in words, to be copied.
+    sentences : dict of str to str
+        Each slope in words, to be copied, by its term.
     n_documents, n_units : int
     units_name : str or None
         Name of the column of units, as of ``df["president"]``.
@@ -161,39 +163,41 @@ class Regression(Table):
         return side_of_zero(self.interval, "positive", "negative")
 
     @property
-    def sentences(self) -> list[str]:
-        """Each slope in words, to be copied."""
-        return [self._sentence(j) for j in range(self.terms.size)]
+    def sentences(self) -> dict[str, str]:
+        """Each slope in words, to be copied, by its term."""
+        return {str(term): self._sentence(j) for j, term in enumerate(self.terms)}
 
     def _sentence(self, j):
         mean, low, high = with_signs(self.mean[j], self.interval[j], _digits_of(self.sd[j]))
-        another, rows = f"{self._sampled()} of the same kind", self._about()
-        if self.units_name is not None:
-            another = f"{self.n_units} units{self._called()}"
-            rows = f"{self.n_documents} documents"
         sides = ("higher", "lower") if self.truth_value else ("larger", "smaller")
         side = str(side_of_zero(self.interval[j], *sides))
-        about = "; ".join(filter(None, (
-            rows,
-            "slope corrected for error in the features" if self.error == "classical" else "",
-            "linear probability model" if self.truth_value else "",
-            self._on_independence(),
-        )))  # fmt: skip
-        of_difference = " of the difference" if side in sides else ""
-        brackets = (
-            f"({100 * self.prob:g} % interval{of_difference} {low} to {high}, for another sample "
-            f"of {another}, {p_value(self.p_value[j])}; {about})"
-        )
+        of = " of the difference" if side in sides else ""
+        interval = interval_in_words(low, high, self.prob, of)
         text = effect(
             self._of_what(),
             self._step(j),
             held=self.terms.size > 1,
-            figures=(mean, brackets),
+            figures=(mean, f"({interval}, {p_value(self.p_value[j])})"),
             side=side if side in sides else None,
             p=self.p_value[j],
             sides=sides,
         )
-        return ended(text, None)
+        return ended(f"{text}. {self._known()}", None)
+
+    def _known(self):
+        """What is to be known of slopes, sentences without the last full stop."""
+        rows = self._about() if self.units_name is None else f"{self.n_documents:,} documents"
+        sample = another_sample(self.n_units, self.units_name)
+        if self.units_name is None:
+            sample = sample.replace("units", self._sampled())
+        how = ["the slope is corrected for error in the features"] * (self.error == "classical")
+        how += ["the model is a linear probability model"] * self.truth_value
+        if self.autocorrelation is None:
+            how.append(f"{self._sampled()} are treated as independent")
+        elif not np.isnan(self.autocorrelation):
+            how.append("autocorrelation in time is allowed for")
+        told = f". {capital('; '.join(how))}" if how else ""
+        return f"{sample}; the regression has {rows}{told}"
 
     def _of_what(self):
         """What slopes are of, in a sentence."""
@@ -204,23 +208,15 @@ class Regression(Table):
     def _step(self, j):
         """What a slope is for, in a sentence; terms that have two values keep their unit."""
         name, sd = str(self.terms[j]), 1.0 if self.term_sd is None else self.term_sd[j]
-        more, aside = "one", "" if sd == 1.0 else f" (its standard deviation is {sd:.3g})"
-        if self.standardized and sd != 1.0:
-            more, aside = f"one standard deviation ({sd:.3g})", ""
         if self.zero_one is not None and self.zero_one[j]:
-            where = f"where {name!r} is 1 instead of 0"
-            return Step(f"W{where[1:]}", where, "")
-        return step_of(repr(name), more, aside)
-
-    def _on_independence(self):
-        """What brackets of a sentence end with."""
-        if self.autocorrelation is None:
-            return f"{self._sampled()} treated as independent"
-        return "" if np.isnan(self.autocorrelation) else "autocorrelation in time allowed for"
+            return f"where {name!r} is 1 rather than 0"
+        if sd == 1.0:
+            return step_of(repr(name))
+        return step_of(repr(name), sd, standardized=self.standardized)
 
     def _about(self):
         """What the rows are that were regressed."""
-        return f"{self.n_documents} documents of {self.n_units} units{self._called()}"
+        return f"{self.n_documents:,} documents of {self.n_units:,} units{self._called()}"
 
     def _called(self):
         return "" if self.units_name is None else f" ({self.units_name})"

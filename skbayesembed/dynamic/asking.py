@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,9 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        return nearer(self, word, others, prob, *self._at(period))._of_periods()
+        found = nearer(self, word, others, prob, *self._at(period))
+        found = replace(found, period=self._label(period))._resting_on(found.source)
+        return found._of_periods()
 
     def project(
         self, words: Sequence, axis: Axis, *, period: Any, prob: float = 0.9
@@ -163,7 +166,7 @@ class DynamicAskingMixin(AskingMixin):
         (2,)
         """
         check_is_fitted(self, "posterior_")
-        found = weat(self, X, Y, A, B, prob, *self._at(period))
+        found = weat(self, X, Y, A, B, prob, *self._at(period), self._label(period))
         return without_data(found, found.few_pairs)
 
     def weats(
@@ -195,7 +198,7 @@ class DynamicAskingMixin(AskingMixin):
         (1,)
         """
         check_is_fitted(self, "posterior_")
-        found = weats(self, tests, prob, *self._at(period))
+        found = weats(self, tests, prob, *self._at(period), self._label(period))
         return in_period(found, self._label(period))
 
     def document_similarity(

@@ -39,6 +39,7 @@ from .verdicts import (
     notes_on_verdict,
     sentence_on_change,
     sentence_on_drift,
+    sentences_on_periods,
     settings_of,
     verdict_on_change,
     verdict_on_drift,
@@ -191,7 +192,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             whether the period has too little text of one of them (as in `similarity_change`), so
             that the answer follows from the prior and other periods.
             With ``uncertainty="documents"``, also ``sd_sampling``, ``sd_prior`` and ``n_units``,
-            which is NaN if there is too little text.
+            which is NaN if there is too little text. ``sentences`` is a dict from the label of each
+            period to the answer in words, to be copied.
 
         Raises
         ------
@@ -218,6 +220,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
         where |= {"pairs": text.pairs, "few_pairs": text.few}
         title = similarity_title(a, b)
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
+        found.sentences = sentences_on_periods(found)
         return self._with_little(found, lacking(self, chosen, a, b))
 
     def self_similarity(
@@ -280,6 +283,7 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ended = f"in {where['reference']}, the reference)"
             lacks = [f"(too little text: of {phrase.label!r} {ended}"]
         found = ask(self, question, prob, title=title, axes=_over(where), **where)
+        found.sentences = sentences_on_periods(found)
         return self._with_little(found, lacks)
 
     def similarity_change(
@@ -409,8 +413,8 @@ class DynamicReadingMixin(DynamicAskingMixin):
             ``typical`` is a yardstick: the median, over words with enough text in both periods, of
             the distance of their mean vectors, which is smaller than a mean distance by what is not
             known of them. ``sentence`` states all this in words, to be copied, or that there is too
-            little text, without a number. If the verdict depends on the threshold, it names
-            `self_similarity` and `similarity_change`, which need none.
+            little text, without a number. If the verdict depends on the threshold, a line below the
+            table names `self_similarity` and `similarity_change`, which need none.
 
         Notes
         -----

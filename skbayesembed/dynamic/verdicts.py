@@ -11,26 +11,26 @@ from .predict import diffusion_draws
 # What is known of a move below this is next to nothing: it leaves 95 % of the prior's standard
 # deviation.
 LEAST_KNOWN = 0.1
-_TOO_FEW = "There are too few data"
+_NEED_NONE = (
+    "(the verdict depends on the threshold; self_similarity, and similarity_change with another "
+    "word, need none)"
+)
+_OF_THE_PRIOR = (
+    ", the distance that a word without data is expected to move (root mean square under the prior)"
+)
 # What verdicts of `drift` are in a sentence; where there are no data it is another one.
 _OF_DRIFT = {
-    "drifted": "It has {probably}drifted by more than the threshold ({proba}): the whole interval "
-    "is above it",
-    "no drift": "It has {probably}not drifted beyond the threshold ({proba}): the whole interval "
-    "is below it",
-    "not decided": "Whether it has drifted by more than the threshold is not decided",
-    "not known": f"{_TOO_FEW} in these periods to say whether the word has changed",
+    "drifted": "it has {probably}drifted by more than the threshold ({proba})",
+    "no drift": "it has {probably}not drifted beyond the threshold ({proba})",
+    "not decided": "whether it has drifted by more than the threshold is not decided ({proba})",
+    "not known": "there are too few data in these periods to say whether it has changed",
 }
 _BELOW = ("no drift", "apart")
-_NEED_NONE = (
-    "The verdict depends on the threshold; self_similarity, and similarity_change with another "
-    "word, need none."
-)
 # Those of `similarity_change`.
 _OF_CHANGE = {
-    "closer": "They {probably}drew closer ({proba}): the whole interval is above zero",
-    "apart": "They {probably}drew apart ({proba}): the whole interval is below zero",
-    "not decided": "Whether they drew closer or apart is not decided: the interval holds zero",
+    "closer": "they {probably}drew closer ({proba})",
+    "apart": "they {probably}drew apart ({proba})",
+    "not decided": "whether they drew closer or apart is not decided ({proba})",
 }
 
 
@@ -67,7 +67,7 @@ def _use(most):
 def _settings(settings):
     known = "learned" if settings["diffusion_learned"] else "given"
     return (
-        f"diffusion={settings['diffusion']:.3g}, {known}, and "
+        f"diffusion={settings['diffusion']:.3g} ({known}) and "
         f"n_components={settings['n_components']}"
     )
 
@@ -96,7 +96,7 @@ def verdict_on_change(found):
 def notes_on_verdict(found, proba, value):
     """Lines below a table whose one-sided probability would decide otherwise than its interval.
 
-    And of one whose verdict hangs on the draws.
+    And of one whose verdict hangs on the draws, or on a threshold.
 
     Intervals by units leave as much on either side, and agree with it up to Monte Carlo error;
     highest density intervals of a skewed posterior need not.
@@ -114,18 +114,22 @@ def notes_on_verdict(found, proba, value):
     -------
     list of str
     """
+    if found.verdict == "no data":
+        return []
+    need_none = [_NEED_NONE] if "threshold" in found else []
+    if found.source == "units":
+        return need_none
     low, high = found.interval
     tail = 0.5 * (1.0 - found.prob)
     decided = low > value, high < value
-    if found.source == "units" or found.verdict == "no data":
-        return []
     on_draws = note_on_draws(found, value, _held_against(found))
     if decided == (proba > 1.0 - tail, proba < tail):
-        return on_draws
+        return [*on_draws, *need_none]
     return [
         *on_draws,
         "(the verdict follows the interval, which is of highest density and need not leave the "
         "same probability on both sides)",
+        *need_none,
     ]
 
 
@@ -138,16 +142,16 @@ def sentence_on_drift(found, kind, word, periods, learned):
     if _has_no_data(found):
         return _without_data(f"{word!r} has drifted", found, periods)
     start, end = periods
-    text = f"The {kind} distance of {word!r} between {start} and {end} is "
+    kind = "Euclidean" if kind == "euclidean" else kind
+    text = f"Between {start} and {end}, {word!r} moved by a {kind} distance of "
     text += estimate(found, found.source, found.prob)
+    parts = [f"{text}{_told(found, _OF_DRIFT)}"]
+    if "threshold" in found:
+        threshold = f"The threshold is {found.threshold:.2f}"
+        parts.append(f"{threshold}{_OF_THE_PRIOR if learned else ''}")
     if np.isfinite(found.typical):
-        text += f"; the mean vector of the median word moved by {found.typical:.2f}"
-    if "threshold" in found and learned:
-        text += (
-            "; the threshold, how far a word without data is expected to move, is "
-            f"{found.threshold:.2f} (root mean square under the prior)"
-        )
-    return _ended(text, found, _OF_DRIFT, periods)
+        parts.append(f"The mean vector of the median word moved by {found.typical:.2f}")
+    return _ended(parts, found, periods)
 
 
 def sentence_on_change(found, similarity, periods):
@@ -156,8 +160,21 @@ def sentence_on_change(found, similarity, periods):
         return _without_data(f"the {similarity} has changed", found, periods)
     start, end = periods
     text = f"The {similarity} changed by {estimate(found, found.source, found.prob, '+')}"
-    text += f" from {start} to {end}"
-    return _ended(text, found, _OF_CHANGE, periods)
+    return _ended([f"{text} from {start} to {end}{_told(found, _OF_CHANGE)}"], found, periods)
+
+
+def sentences_on_periods(found):
+    """An answer for each period in words, to be copied, a dict by the label of the period."""
+    return {label: _in_period(found, i, label) for i, label in enumerate(found.periods)}
+
+
+def _in_period(found, i, label):
+    if found.few_pairs[i]:
+        pairs = _counted(found.pairs[i], "pair")
+        return f"There are too few data on the {found.title} in {label}: {pairs}."
+    one = {"mean": found.mean[i], "interval": found.interval[i]}
+    text = f"The {found.title} is {estimate(one, found.source, found.prob)} in {label}"
+    return ended(text, found.source, found.n_units[i] if "n_units" in found else np.inf, found)
 
 
 def without_data(found, few):
@@ -181,7 +198,7 @@ def _has_no_data(found):
 
 def _without_data(asked, found, periods):
     """The sentence where the prior alone would answer: no number, and why."""
-    return f"{_TOO_FEW} to say whether {asked}: {_pairs(found, periods)}."
+    return f"There are too few data to say whether {asked}: {_pairs(found, periods)}."
 
 
 def _pairs(found, periods):
@@ -207,31 +224,23 @@ def _counted(n, what):
 
 
 def _told(found, said):
-    """The verdict in words; empty where there is none."""
+    """The verdict in words, behind what it is of; empty where there is none."""
     verdict = found.get("verdict", "")
     if verdict not in said:
         return ""
+    value = found.get("threshold", 0.0)
     above = found.get("prob_exceeds", found.get("prob_increase", np.nan))
-    probably = "probably " if only_probable(found, found.get("threshold", 0.0)) else ""
-    proba = chance(1.0 - above if verdict in _BELOW else above)
-    return said[verdict].format(probably=probably, proba=proba)
+    probably = "probably " if only_probable(found, value) else ""
+    of = "closer" if verdict == "not decided" and "prob_increase" in found else ""
+    proba = chance(1.0 - above if verdict in _BELOW else above, of)
+    told = said[verdict].format(probably=probably, proba=proba)
+    return f"; {told}{said_of_draws(found, value, _held_against(found))}"
 
 
-def _ended(text, found, said, periods):
-    """A sentence and what its verdict says, with the pairs where they are few.
-
-    And what the answer rests on besides the text.
-    """
-    verdict = _told(found, said)
-    if verdict.startswith(_TOO_FEW):
-        verdict += f": {_pairs(found, periods)}"
-    else:
-        text += f"; of {'the word' if 'known' in found else 'the word with fewer'} there are "
-        text += _pairs(found, periods)
-    text = f"{text}{'. ' if verdict else ''}{verdict}"
-    if verdict:
-        text += said_of_draws(found, found.get("threshold", 0.0), _held_against(found))
-    text = ended(text, found.source, found.get("n_units", np.inf))
-    decided = ", and whether it is decided, depends" if verdict else " depends"
-    text += f" How large it is{decided} on {_settings(found.settings)}."
-    return f"{text} {_NEED_NONE}" if verdict and "threshold" in found else text
+def _ended(parts, found, periods):
+    """Sentences with those on how much text there is, and on what the answer rests on besides."""
+    of = "word" if "known" in found else "rarer word"
+    text = f"{'. '.join(parts)}. The {of} has {_pairs(found, periods)}"
+    text = ended(text, found.source, found.get("n_units", np.inf), found)
+    of_verdict = ", and whether it is decided, depends" if "verdict" in found else " depends"
+    return f"{text} How large the change is{of_verdict} on {_settings(found.settings)}."

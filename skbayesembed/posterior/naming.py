@@ -65,21 +65,17 @@ def named(names: np.ndarray | None, index: np.ndarray) -> np.ndarray:
     return index if names is None else np.asarray(names)[index]
 
 
-def called(posterior: Posterior, what: str, k: int) -> str:
+def called(names: np.ndarray | None, what: str, k: int) -> str:
     """What one sense or topic is called within a sentence.
 
     Examples
     --------
-    >>> from skbayesembed import DiSCSenseModel
-    >>> from skbayesembed.posterior.naming import called
-    >>> snippets = ["river water flood", "money loan account"] * 20
-    >>> model = DiSCSenseModel(2, solver="map", random_state=0).fit(snippets)
-    >>> called(model.posterior_, "sense", 0)
+    >>> from skbayesembed.posterior.naming import called, check_names
+    >>> called(None, "sense", 0)
     'sense 0'
-    >>> called(model.name_senses(["bank", "shore"]).posterior_, "sense", 0)
+    >>> called(check_names(["bank", "shore"], 2, "sense"), "sense", 0)
     "sense 'bank'"
     """
-    names = given_names(posterior, what)
     if names is None or names[k] == str(k):
         return f"{what} {k}"
     return f"{what} {str(names[k])!r}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,16 +14,15 @@ from .tables import bounded, p_values
 # Digits after the point of cosines, distances and shares, fewest and most; and those beyond which
 # other numbers have an exponent.
 _DIGITS, _MOST_DIGITS = (2, 4), 5
-# What intervals allow for, behind them.
+# What intervals allow for.
 _RESTS_ON = {
-    "units": ", for another sample of units of the same kind",
-    "model": ", for these texts alone",
-    OTHERS: ", for other units of the same kind",
-    INDEPENDENT: ", with snippets treated as independent",
+    "model": "The interval is for these texts alone",
+    OTHERS: "The interval allows for other units of the same kind",
+    INDEPENDENT: "The interval treats snippets as independent",
 }
 _CAVEATS = {
-    "vi": ". Intervals by variational inference may be too narrow",
-    "unmixed": ". The chains have not mixed, so this is not an interval of the posterior",
+    "vi": "Intervals by variational inference may be too narrow",
+    "unmixed": "The chains have not mixed, so this is not an interval of the posterior",
 }
 
 
@@ -82,12 +81,12 @@ def with_signs(mean: float, interval: Sequence[float], least: int = 0) -> list[s
 
 
 def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: str = "") -> str:
-    """A posterior mean with its interval in brackets, and what that rests on.
+    """A posterior mean with its interval in brackets.
 
     Parameters
     ----------
     found : mapping of str to object
-        ``mean``, a number, and ``interval`` (2,); of an `Answer` the units, too.
+        ``mean``, a number, and ``interval`` (2,).
     source : str or None
         As of `sources.source_of`; of a point estimate there is no interval.
     prob : float
@@ -97,9 +96,9 @@ def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: st
     --------
     >>> from skbayesembed.posterior.sentences import estimate
     >>> estimate({"mean": 0.125, "interval": (-0.25, 0.5)}, "model", 0.9, "+")
-    '+0.12 (90 % interval -0.25 to +0.50, for these texts alone)'
+    '+0.12 (90% interval -0.25 to +0.50)'
     >>> estimate({"mean": -0.25, "interval": (-0.5, -0.001)}, None, 0.9, "+")
-    '-0.250 (90 % interval -0.500 to -0.001)'
+    '-0.250 (90% interval -0.500 to -0.001)'
     """
     if source == "point":
         return f"{rounded([found['mean']], sign, *_DIGITS)[0]} (a point estimate)"
@@ -109,11 +108,47 @@ def estimate(found: Mapping[str, Any], source: str | None, prob: float, sign: st
         # the side of zero that an end is on is to be seen
         least = min(-int(np.floor(np.log10(end))), most)
     mean, low, high = rounded([found["mean"], *found["interval"]], sign, least, most)
-    rests = "".join(_RESTS_ON.get(part, "") for part in (source or "").split(", "))
-    name, n_units = getattr(found, "units_name", None), getattr(found, "of_units", None)
-    if source == "units" and name is not None and n_units is not None:
-        rests = f", for another sample of {n_units:,} units ({name})"
-    return f"{mean} ({100 * prob:g} % interval {low} to {high}{rests})"
+    return f"{mean} ({interval_in_words(low, high, prob)})"
+
+
+def interval_in_words(low: str, high: str, prob: float, of: str = "") -> str:
+    """An interval as texts have it, as ``"90% interval 0.1 to 0.5"``."""
+    return f"{100 * prob:g}% interval{of} {low} to {high}"
+
+
+def another_sample(n_units: int | None = None, name: str | None = None) -> str:
+    """What intervals by units are for, a clause.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import another_sample
+    >>> another_sample(42, "president")
+    'The interval is for another sample of 42 units (president)'
+    """
+    units = "units of the same kind"
+    if name is not None and n_units is not None:
+        units = f"{n_units:,} units ({name})"
+    return f"The interval is for another sample of {units}"
+
+
+def capital(text: str) -> str:
+    """A text with a capital letter at its head."""
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def joined(parts: Sequence[str], last: str = "and") -> str:
+    """Words of a list, with commas and an "and" or another word before the last.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import joined
+    >>> joined(["one"]), joined(["one", "two"], "or"), joined(["one", "two", "three"])
+    ('one', 'one or two', 'one, two, and three')
+    """
+    *most, end = parts
+    if not most:
+        return end
+    return f"{', '.join(most)}{',' if len(most) > 1 else ''} {last} {end}"
 
 
 def chance(proba: float, of: str = "") -> str:
@@ -143,8 +178,8 @@ def p_value(p: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def ended(text: str, source: str | None, n_units: float = np.inf) -> str:
-    """A sentence with its full stop, and before it what is to be known of its interval.
+def ended(text: str, source: str | None, n_units: float = np.inf, found: Any = None) -> str:
+    """A sentence with its full stop, and behind it what is to be known of its interval.
 
     Parameters
     ----------
@@ -153,43 +188,48 @@ def ended(text: str, source: str | None, n_units: float = np.inf) -> str:
         As of `sources.source_of`.
     n_units : float
         Effective units that the interval rests on.
+    found : Answer, optional
+        That knows of its units.
+
+    Examples
+    --------
+    >>> from skbayesembed.posterior.sentences import ended
+    >>> ended("The cosine is 0.1 (90% interval 0.0 to 0.2)", "units", 2.0)
+    'The cosine is 0.1 (90% interval 0.0 to 0.2). The interval is for another sample of units of \
+the same kind; it rests on fewer than 3 effective units, so it is rough.'
     """
-    few = f". It rests on fewer than {FEW_UNITS} effective units, so its interval is rough"
-    caveat = _CAVEATS.get((source or "").split(", ")[0], "")
-    return f"{text}{few if n_units < FEW_UNITS else ''}{caveat}."
+    kinds, parts = (source or "").split(", "), [text]
+    if "units" in kinds:
+        of = getattr(found, "of_units", None), getattr(found, "units_name", None)
+        parts.append(another_sample(*of))
+    parts += [_RESTS_ON[kind] for kind in kinds if kind in _RESTS_ON]
+    if n_units < FEW_UNITS:
+        it = "; it" if len(parts) > 1 else ". The interval"
+        parts[-1] += f"{it} rests on fewer than {FEW_UNITS} effective units, so it is rough"
+    parts += [_CAVEATS[kinds[0]]] if kinds[0] in _CAVEATS else []
+    return f"{'. '.join(parts)}."
 
 
-class Step(NamedTuple):
-    """What a slope is for, in words.
-
-    Attributes
-    ----------
-    lead, where, then : str
-        At the head of a sentence, behind "is larger or smaller", and before "it differs by".
-    """
-
-    lead: str
-    where: str
-    then: str
-
-
-def step_of(term: str, more: str = "one", aside: str = "") -> Step:
-    """The `Step` that is ``more`` of a term, with what is to be known of it in brackets.
+def step_of(term: str, sd: float | None = None, *, standardized: bool = False) -> str:
+    """What a slope is for, in words, by the term and its standard deviation if it is to be told.
 
     Examples
     --------
     >>> from skbayesembed.posterior.sentences import step_of
-    >>> step_of("'war'").lead, step_of("'war'", aside=" (its standard deviation is 0.3)").where
-    ("With one more of 'war'", "with more of 'war' (its standard deviation is 0.3)")
+    >>> step_of("'war'", 0.31)
+    "with a one-unit increase in 'war' (standard deviation 0.31)"
+    >>> step_of("'war'", 0.31, standardized=True)
+    "with an increase of one standard deviation (0.31) in 'war'"
     """
-    return Step(
-        f"With {more} more of {term}{aside}", f"with more of {term}{aside}", f"with {more} more "
-    )
+    if standardized:
+        return f"with an increase of one standard deviation ({sd:.3g}) in {term}"
+    aside = "" if sd is None else f" (standard deviation {sd:.3g})"
+    return f"with a one-unit increase in {term}{aside}"
 
 
 def effect(
     of: str,
-    step: Step,
+    step: str,
     *,
     held: bool,
     figures: tuple[str, str],
@@ -203,8 +243,8 @@ def effect(
     ----------
     of : str
         What the slope is of.
-    step : Step
-        What it is for.
+    step : str
+        What it is for, as of `step_of`.
     held : bool
         Whether there are other terms.
     figures : (str, str)
@@ -219,22 +259,22 @@ def effect(
     Examples
     --------
     >>> from skbayesembed.posterior.sentences import effect, step_of
-    >>> options = {"held": False, "figures": ("-2", "(-5 to +1)"), "p": 0.04}
+    >>> options = {"held": False, "figures": ("-2", "(-5 to +1)"), "p": 0.06}
     >>> effect("the mean year", step_of("'war'"), **options, side=None)
-    "Whether the mean year is larger or smaller with more of 'war' is not decided: with one more \
-it differs by -2 (-5 to +1)"
+    "The mean year differs by -2 (-5 to +1) with a one-unit increase in 'war'; whether it is \
+larger or smaller is not decided"
     >>> effect("the mean year", step_of("'war'"), **options, side="smaller")
-    "With one more of 'war', the mean year is smaller by 2 (-5 to +1)"
+    "The mean year is probably smaller by 2 (-5 to +1) with a one-unit increase in 'war'"
     """
-    beside = ", the other terms held" if held else ""
     slope, brackets = figures
+    beside = f"{step}, the other terms held constant" if held else step
+    of = capital(of)
     if side is not None:
         side = f"{'' if sure_of(p) else 'probably '}{side}"
-        return f"{step.lead}, {of} is {side} by {slope.lstrip('+-')}{beside} {brackets}"
-    comma = "," if held else ""
+        return f"{of} is {side} by {slope.lstrip('+-')} {brackets} {beside}"
     return (
-        f"Whether {of} is {sides[0]} or {sides[1]} {step.where}{beside}{comma} is not decided: "
-        f"{step.then}it differs by {slope} {brackets}"
+        f"{of} differs by {slope} {brackets} {beside}; whether it is {sides[0]} or {sides[1]} is "
+        "not decided"
     )
 
 

@@ -10,7 +10,8 @@ from scipy.special import softmax
 from ..common.checks import check_choice, check_prob
 from ..numeric.logistic_normal import level_points
 from ..posterior.deciding import MOST_ERRORS, errors_of
-from ..posterior.naming import given_names, named
+from ..posterior.naming import called, given_names, named
+from ..posterior.sentences import ended, estimate
 from ..posterior.sources import FEW_UNITS, note_on_periods, note_on_units, source_of
 from ..posterior.summary import hdi_interval
 from ..posterior.tables import Column, Table, dashed
@@ -19,6 +20,7 @@ from .verdicts import (
     FEWEST_SNIPPETS,
     advice_on_seen,
     few_data,
+    snippets_in_words,
     units_of_cells,
 )
 
@@ -70,6 +72,9 @@ class Prevalences(Table):
     interval_mcse : ndarray of shape (n_senses, n_genres, n_periods, 2) or None
         Monte Carlo standard errors of the ends of the intervals, if there are at most 200 intervals
         and this is not a point estimate; otherwise None. Data frames have them.
+    sentences : dict of tuple to str
+        Each prevalence in words, to be copied, by its sense and period, or by its sense, genre and
+        period if there are several genres.
     seen_outside : ndarray of bool of shape (n_senses, n_genres, n_periods)
         Where ``seen_alike`` covers three units or more and is outside the interval.
     names : ndarray of str of shape (n_senses,) or None
@@ -121,6 +126,33 @@ class Prevalences(Table):
     def few(self) -> np.ndarray:
         """Where there are almost no data."""
         return few_data(self.n_snippets, self.n_units, self.units)
+
+    @property
+    def sentences(self) -> dict[tuple, str]:
+        """Each prevalence in words, to be copied, by sense and period, or sense, genre and period.
+
+        The second where there are several genres.
+        """
+        places = np.ndindex(self.mean.shape)
+        return {self._key(*place): self._sentence(*place) for place in places}
+
+    def _key(self, k, g, t):
+        genre = () if len(self.genres) == 1 else (self.genres[g],)
+        sense = k if self.names is None else str(self.names[k])
+        return sense, *genre, self.periods[t]
+
+    def _sentence(self, k, g, t):
+        found = {"mean": self.mean[k, g, t], "interval": self.interval[k, g, t]}
+        genre = "" if len(self.genres) == 1 else f" in {self.genres[g]}"
+        of = "" if self.units is None else f" ({_OF_WORKS[self.units]})"
+        units = None if self.n_units is None else self.n_units[g, t]
+        prior = ", largely the prior's extrapolation from other periods" if self.few[g, t] else ""
+        text = (
+            f"The prevalence of {called(self.names, 'sense', k)}{genre} in {self.periods[t]}{of} is "
+            f"{estimate(found, self.source, self.prob)}{prior}. The data are "
+            f"{snippets_in_words(self.n_snippets[g, t], units)}"
+        )
+        return ended(text, self.source)
 
     def _title(self):
         of = "" if self.units is None else f", {_OF_WORKS[self.units]}"

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.checks import check_prob, check_real
 from ..corpus.periods import find_two
 from ..posterior.deciding import errors_of, note_on_draws
-from ..posterior.naming import called, check_names
+from ..posterior.naming import called, check_names, given_names
 from ..posterior.representatives import SNIPPET_WIDTH, Representatives
 from ..posterior.results import About, Result
 from ..posterior.sources import note_on_units, source_of, units_called
@@ -37,6 +37,7 @@ from .verdicts import (
     on_change_seen,
     seen_in,
     sentence_on_change,
+    sentence_on_emergence,
     verdict_on_change,
 )
 from .words import SenseWords, probability_draws, sense_words
@@ -507,7 +508,7 @@ class SenseReadingMixin:
             entries |= change_seen(self, seen, alike, at, place, prob)
         before, after = (self.periods_.labels[t] for t in at)
         of = of_units(self, units)
-        name = called(self.posterior_, "sense", sense)
+        name = called(given_names(self.posterior_, "sense"), "sense", sense)
         title = f"change of the prevalence of {name}{of} from {before} to {after}"
         found = self._result(summarise(change, prob, **entries), title, {}, prob, units)
         if found.source != "point":
@@ -544,7 +545,8 @@ class SenseReadingMixin:
             ``never``: the probability that there is none; together they sum to one. ``periods``:
             the labels. ``draws`` (n_draws,): index of the first period, -1 if there is none. The
             probability of the first period of the data means "already then": the prevalence may
-            have been above the threshold long before.
+            have been above the threshold long before. ``sentence`` has the answer in words, to be
+            copied.
 
         Raises
         ------
@@ -571,11 +573,13 @@ class SenseReadingMixin:
         periods = list(self.periods_.labels)
         entries = {"proba": proba[1:], "never": float(proba[0]), "periods": periods}
         of = of_units(self, units)
-        name = called(self.posterior_, "sense", sense)
+        name = called(given_names(self.posterior_, "sense"), "sense", sense)
         title = f"first period in which the prevalence of {name}{of} is above {threshold:g}"
         entries["draws"] = first
         early = [_ALREADY.format(periods[0])] if proba[1] >= _TELLING else []
-        return self._result(entries, title, {"period": periods}, None, units, early)
+        found = self._result(entries, title, {"period": periods}, None, units, early)
+        found.sentence = sentence_on_emergence(found)
+        return found
 
     def name_senses(self, names: Sequence[str] | Mapping[int, str] | None) -> Self:
         """Give the senses names, which tables, figures and sentences then use.

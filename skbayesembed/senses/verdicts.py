@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..posterior.deciding import said_of_draws, surely
-from ..posterior.sentences import chance, ended, estimate, rounded, side_of_zero
+from ..posterior.sentences import chance, ended, estimate, interval_in_words, rounded, side_of_zero
 from ..posterior.sources import FEW_UNITS
 from ..posterior.summary import hdi_interval
 
@@ -138,14 +138,14 @@ def on_change_seen(found):
     if interval is None or verdict in ("no data", found.get("verdict")):
         (shown,) = rounded([found.seen_alike], "+", 2, 4)
         return (
-            f" In the units seen, each counted once, the change is {shown}, outside this interval."
+            f" In the units seen, each counted once, the change is {shown}, outside the interval."
             if outside
             else ""
         )
     shown, low, high = rounded([seen, *interval], "+", 2, 4)
-    shown = f"{shown} ({100 * found.prob:g} % interval {low} to {high})"
+    shown = f"{shown} ({interval_in_words(low, high, found.prob)})"
     if verdict == "not decided":
-        return f" In the snippets seen it is not decided: the change is {shown}."
+        return f" In the snippets seen the change is {shown}, and its sign is not decided."
     of = {"interval": interval, "verdict": verdict, "prob_increase": found.seen_prob_increase}
     return f" In the snippets seen it {surely(of)}: the change is {shown}."
 
@@ -179,31 +179,62 @@ def sentence_on_change(found, sense, genre, periods, called=""):
     """
     start, end = periods
     what = f"the prevalence of {sense}" + ("" if genre is None else f" in {genre}")
-    change = estimate(found, found.source, found.prob, "+")
-    verdict = found.get("verdict")
+    change, verdict = estimate(found, found.source, found.prob, "+"), found.get("verdict")
+    proba = 1 - found.prob_increase if verdict == "fell" else found.prob_increase
+    proba = chance(proba, _CHANCES.get(verdict, ""))
     if verdict in ("rose", "fell"):
-        text = f"T{what[1:]} {surely(found)} from {start} to {end}: the change is {change}"
+        text = f"T{what[1:]} {surely(found)} from {start} to {end}: the change is {change}, with "
+        text += proba
     elif verdict == "not decided":
-        text = f"Whether {what} rose or fell from {start} to {end} is not decided: the change is "
-        text += change
+        text = f"T{what[1:]} changed by {change} from {start} to {end}; whether it rose or fell is "
+        text += f"not decided ({proba})"
     elif verdict == "no data":
         text = f"There are too few data to say whether {what} rose or fell from {start} to {end}: "
         text += f"the prior makes the change {change}"
     else:
         text = f"T{what[1:]} changed by {change} from {start} to {end}"
-    if verdict in _CHANCES:
-        rise = found.prob_increase
-        text += f", {chance(1 - rise if verdict == 'fell' else rise, _CHANCES[verdict])}"
-    return ended(f"{text} ({_seen(found, periods, called)}){said_of_draws(found)}", found.source)
+    text = f"{text}{said_of_draws(found)}. The data are {_seen(found, periods, called)}"
+    return ended(text, found.source)
+
+
+def sentence_on_emergence(found):
+    """What `emergence` found, to be copied."""
+    best, never = int(np.argmax(found.proba)), found.never
+    if found.source == "point":
+        where = f"is {found.periods[best]}" if never == 0 else "does not exist"
+        return ended(f"The {found.title} {where} (a point estimate)", found.source)
+    text = f"The {found.title} is most probably {found.periods[best]}"
+    if never > found.proba[best]:
+        title = found.title.removeprefix("first period in which ")
+        text = f"Most probably {title.replace(' is above', ' is never above')}"
+        text += f" ({chance(never)}); the likeliest first period is {found.periods[best]}"
+    text += f" ({chance(found.proba[best])})"
+    if never <= found.proba[best]:
+        text += f"; there is none with {chance(never)}"
+    if best == 0:
+        text += ". It is the first period of the data; since when is not known"
+    return ended(text, found.source)
 
 
 def _seen(found, periods, called):
     """Snippets, and units, of both periods."""
-    parts = [f"{n:,} snippet{'' if n == 1 else 's'}" for n in found.snippets]
+    units = found.get("units", (None, None))
+    parts = [snippets_in_words(*counts) for counts in zip(found.snippets, units, strict=True)]
     if "units" in found:
-        ns = found.units
-        parts = [
-            f"{p} of {n:,} unit{'' if n == 1 else 's'}" for p, n in zip(parts, ns, strict=True)
-        ]
         parts[0] += called
     return " and ".join(f"{part} in {t}" for part, t in zip(parts, periods, strict=True))
+
+
+def snippets_in_words(n_snippets, n_units):
+    """How many snippets there are, of so many units; None where none are known.
+
+    Examples
+    --------
+    >>> from skbayesembed.senses.verdicts import snippets_in_words
+    >>> snippets_in_words(1200, 1), snippets_in_words(1, None)
+    ('1,200 snippets of 1 unit', '1 snippet')
+    """
+    text = f"{n_snippets:,.0f} snippet{'' if n_snippets == 1 else 's'}"
+    if n_units is None:
+        return text
+    return f"{text} of {n_units:,} unit{'' if n_units == 1 else 's'}"

@@ -12,8 +12,17 @@ from ..common.checks import (
     check_prob,
 )
 from ..posterior.results import About
+from ..posterior.sentences import chance, ended, estimate
 from ..posterior.tables import Column, Table
-from .neighbours import few_notes, of_period, units_columns, units_notes, with_errors
+from .neighbours import (
+    few_in_words,
+    few_notes,
+    in_words_of_period,
+    of_period,
+    units_columns,
+    units_notes,
+    with_errors,
+)
 from .questions.asking import Answer, ask
 from .questions.kinds import Cosines, Differences
 from .questions.phrases import Axis, operands_of, phrase_of
@@ -50,6 +59,8 @@ class Nearer(Table):
     few : bool
         Whether one of the words has fewer than 10 uses in the period, or is in fewer than 3 of its
         units.
+    period : object
+        Label of the period, or None.
     answer : Answer
         All cosines in the order of the rows, as ``similarity`` returns them, for ``contrast``.
     verdict : str or None
@@ -84,6 +95,7 @@ class Nearer(Table):
     n_units: np.ndarray | None = None
     interval_mcse: np.ndarray | None = None
     few: bool = False
+    period: Any = None
 
     @property
     def verdict(self) -> str | None:
@@ -96,7 +108,7 @@ class Nearer(Table):
         return sentence_on_nearer(self, self.verdict)
 
     def _title(self):
-        return f"nearest to {self.word!r}, of these"
+        return f"nearest to {self.word!r}, of these{of_period(self)}"
 
     def _notes(self):
         probably = "probably " if only_probably_nearest(self, self.verdict) else ""
@@ -160,6 +172,8 @@ class Projections(Table):
         of its units; None without periods.
     answer : Answer
         All projections in the order of the rows, as ``similarity`` returns them, for ``contrast``.
+    sentences : dict of str to str
+        Each projection in words, to be copied, by its word.
 
     Examples
     --------
@@ -190,6 +204,23 @@ class Projections(Table):
     def few_pairs(self) -> np.ndarray | None:
         """Where there is too little text in the period; figures show these as the prior's."""
         return self.few
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """Each projection in words, to be copied, by its word."""
+        return {str(word): self._sentence(i) for i, word in enumerate(self.words)}
+
+    def _sentence(self, i):
+        found = {"mean": self.mean[i], "interval": self.interval[i]}
+        point = self.source == "point"
+        proba = "" if point else f", with {chance(self.prob_positive[i], 'positive')}"
+        axis = f"the axis from {' to '.join(self.axis.split(' -> '))}"
+        text = (
+            f"The projection of {str(self.words[i])!r} on {axis}{in_words_of_period(self)} is "
+            f"{estimate(found, self.source, self.prob, '+')}{proba}{few_in_words(self, i)}"
+        )
+        units = np.inf if self.n_units is None else self.n_units[i]
+        return ended(text, self.source, units, self.answer)
 
     def _title(self):
         return f"on the axis {self.axis}{of_period(self)}"
@@ -252,7 +283,8 @@ def _cosines_with(estimator, phrase, others, prob, shift):
         name: value[:, order] if name == "draws" else value[order] for name, value in found.items()
     }
     labels = np.array([others[i].label for i in order])
-    about = About("cosines", {"word": labels}, prob, found.source, lent=found._about.lent)
+    of = {name: getattr(found._about, name) for name in ("lent", "of_units", "units_name")}
+    about = About("cosines", {"word": labels}, prob, found.source, **of)
     found = Answer(entries, question(order), estimator.posterior_, about)
     return order, labels, found, lambda rows: question(order[rows])
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..common.checks import check_integer, check_prob
 from ..metrics.words import unit_vectors
 from ..posterior.deciding import errors_of
-from ..posterior.sentences import chance, ended, estimate
+from ..posterior.sentences import capital, chance, ended, estimate
 from ..posterior.sources import FEW_UNITS, NOTE_ON_UNITS, TOO_LITTLE, UNITS_OF_ALL, source_of
 from ..posterior.summary import summarise
 from ..posterior.tables import Column, Table, dashed
@@ -121,6 +121,18 @@ def few_notes(table):
     ]
 
 
+def in_words_of_period(table):
+    """What a sentence says of a table's period, nothing without one."""
+    return "" if table.period is None else f" in {table.period}"
+
+
+def few_in_words(table, i):
+    """What a sentence on a row says where a word behind it has next to no text in the period."""
+    if table.few is None or not table.few[i]:
+        return ""
+    return f". There are {TOO_LITTLE} of a word behind it{in_words_of_period(table)}"
+
+
 def in_period(table, label, asides=()):
     """A table of a period, without the units of other periods where it has next to no text."""
     n_units = table.n_units
@@ -189,7 +201,7 @@ class Neighbours(Table):
         units; None without periods.
     word_few : bool
         Whether this is so for the word.
-    sentence : str
+    sentence : str or None
         How many of these words can be expected among the ``n`` nearest (the sum of ``prob_top``) in
         another sample, or under the posterior, as `source` says; and the most certain of them.
 
@@ -245,28 +257,28 @@ class Neighbours(Table):
         return lines
 
     @property
-    def sentence(self) -> str:
-        """The table in one sentence, to be copied; empty if there are no words."""
+    def sentence(self) -> str | None:
+        """The table in one sentence, to be copied; None if there are no words."""
         n = len(self.words)
         if n == 0:
-            return ""
+            return None
         point = self.n_draws == 1
         source = "point" if point else self.source
         surest = 0 if point else int(np.argmax(np.nan_to_num(self.prob_top)))
         one = {"mean": self.mean[surest], "interval": self.interval[surest]}
-        cosine = f"cosine {estimate(one, source, self.prob)}"
-        of_word = f"{self.word!r}" + ("" if self.period is None else f" in {self.period}")
+        called, cosine = repr(str(self.words[surest])), estimate(one, source, self.prob)
+        of_word = f"{self.word!r}{in_words_of_period(self)}"
         if point or np.isnan(self.prob_top).any():
             by = "" if point else " by cosine"
-            text = f"The word nearest to {of_word}{by} is {str(self.words[0])!r}: {cosine}"
+            text = f"The word nearest to {of_word}{by} is {called}, with a cosine of {cosine}"
         else:
             # by units of a mode there is no posterior mean
-            by = "cosine" if (source or "").startswith("units") else "posterior means"
+            by = "cosine" if (source or "").startswith("units") else "posterior mean"
+            expected = capital(_expected(self))
             text = (
-                f"Of the {n} words that are nearest to {of_word} by {by}, "
-                f"{_expected(self)} of {n} can be expected among the {n} nearest {_where(self)}; "
-                f"the surest is {str(self.words[surest])!r}: "
-                f"{chance(self.prob_top[surest], f'top {n}')}, {cosine}"
+                f"{expected} of the {n} words nearest to {of_word} by {by} can be expected among "
+                f"the {n} nearest {_where(self)}. The surest is {called}, with "
+                f"{chance(self.prob_top[surest], f'top {n}')} and a cosine of {cosine}"
             )
         if self.few_pairs is not None and self.few_pairs[surest]:
             text += f". There are {TOO_LITTLE} of it in {self.period}"
@@ -328,6 +340,8 @@ class Analogies(Table):
     few : ndarray of bool of shape (n,) or None
         Whether a word of the question, or the answer, has fewer than 10 uses in the period, or is
         in fewer than 3 of its units; None without periods.
+    sentence : str or None
+        The most probable answer in words, to be copied; None if there are no words.
 
     Examples
     --------
@@ -356,6 +370,23 @@ class Analogies(Table):
     def few_pairs(self) -> np.ndarray | None:
         """Where there is too little text in the period; figures show these as the prior's."""
         return self.few
+
+    @property
+    def sentence(self) -> str | None:
+        """The most probable answer in words, to be copied; None if there are no words."""
+        if len(self.words) == 0:
+            return None
+        unknown = self.source == "point" or np.isnan(self.prob_answer).any()
+        i = 0 if unknown else int(np.argmax(self.prob_answer))
+        found = {"mean": self.mean[i], "interval": self.interval[i]}
+        a, b, c = self.question
+        proba = "" if unknown else f"{chance(self.prob_answer[i], 'answer')} and "
+        text = (
+            f"The word that is to {c!r} as {b!r} is to {a!r}{in_words_of_period(self)} is "
+            f"{'' if unknown else 'most probably '}{str(self.words[i])!r}, with {proba}a cosine of "
+            f"{estimate(found, self.source, self.prob)}{few_in_words(self, i)}"
+        )
+        return ended(text, self.source, np.inf if self.n_units is None else self.n_units[i])
 
     def _title(self):
         a, b, c = self.question

@@ -34,8 +34,8 @@ def similarity(estimator, a, b, prob):
     question = Cosines(operands_of(phrases, estimator._n_places), np.array([[0, 1]]))
     title = similarity_title(*phrases)
     found = ask(estimator, question, prob, (), title=title)
-    found.sentence = f"The {title} is {estimate(found, found.source, prob)}"
-    found.sentence = ended(found.sentence, found.source, found.get("n_units", np.inf))
+    text = f"The {title} is {estimate(found, found.source, prob)}"
+    found.sentence = ended(text, found.source, found.get("n_units", np.inf), found)
     return found
 
 
@@ -470,7 +470,8 @@ class ReadingMixin(AskingMixin):
             of these lengths, the share with a difference at least as large by posterior mean
             associations. Up to 100,000 splits (``n_splits``), all are used; beyond, as many random
             ones, so that it is never below ``1 / n_splits``. Also ``words``, those of X before
-            those of Y; ``n_first``, how many are of X; and ``association``, the `Answer` of ``s``.
+            those of Y; ``n_first``, how many are of X; ``association``, the `Answer` of ``s``; and
+            ``sentence``, the answer in words, to be copied.
 
         Raises
         ------

@@ -19,6 +19,8 @@ import numpy as np
 
 from ..common.checks import check_prob
 from ..posterior.results import TWO_QUESTIONS
+from ..posterior.sentences import chance, ended, estimate, joined, p_value
+from ..posterior.sources import TOO_LITTLE
 from ..posterior.tables import Column, Table, false_shares, p_values
 from .neighbours import few_notes, of_period, units_columns, units_notes, with_errors
 from .questions.asking import Answer, ask
@@ -29,6 +31,8 @@ from .questions.phrases import Phrase, is_list, list_index, operands_of, phrase_
 # Up to so many splits of the target words all are gone through; beyond, as many are drawn, and the
 # standard error of a p-value of .05 is .0007.
 _MOST_SPLITS = 100_000
+# Words of a list that a sentence names.
+_TOLD = 4
 # Splits that are worked on at a time.
 _TOGETHER = 10_000
 # Sums that differ by rounding alone count as equal, relative to the size of associations.
@@ -72,6 +76,8 @@ class AssociationTests(Table):
         is in 3 of its units; None without periods.
     answers : dict of str to Answer
         What `weat` returns for each test, by its name.
+    sentences : dict of str to str
+        Each test in words, to be copied, by its name.
 
     Examples
     --------
@@ -107,6 +113,11 @@ class AssociationTests(Table):
         return self.few
 
     @property
+    def sentences(self) -> dict[str, str]:
+        """Each test in words, to be copied, by its name."""
+        return {str(name): self.answers[name].sentence for name in self.names}
+
+    @property
     def words(self):
         """The names of the tests, as notes on units use them."""
         return self.names
@@ -135,8 +146,8 @@ class AssociationTests(Table):
         return with_errors(self, lead | series)
 
 
-def weats(estimator, tests, prob, shift=0, too_few=None):
-    """`AssociationTests` of several tests; ``too_few`` as of `nearer`.
+def weats(estimator, tests, prob, shift=0, too_few=None, period=None):
+    """`AssociationTests` of several tests; ``too_few`` as of `nearer`, which is about a ``period``.
 
     Raises
     ------
@@ -153,7 +164,7 @@ def weats(estimator, tests, prob, shift=0, too_few=None):
     found = {}
     for name, lists in tests.items():
         try:
-            found[name] = weat(estimator, *lists, prob, shift, too_few)
+            found[name] = weat(estimator, *lists, prob, shift, too_few, period)
         except (KeyError, ValueError) as error:
             raise type(error)(f"tests[{name!r}]: {error.args[0]}") from None
     positive = np.array([one.prob_positive for one in found.values()])
@@ -176,8 +187,10 @@ def weats(estimator, tests, prob, shift=0, too_few=None):
     )._resting_on(ordered[0].source)  # fmt: skip
 
 
-def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None):
-    """The `Answer` about the effect size, with the test over words; ``too_few`` as of `nearer`.
+def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None, period=None):
+    """The `Answer` about the effect size, with the test over words.
+
+    ``too_few`` as of `nearer`, which is about a ``period``.
 
     Raises
     ------
@@ -213,7 +226,31 @@ def weat(estimator, X, Y, A, B, prob, shift=0, too_few=None):
     question, title = Effects(operands, np.arange(n + 1)[None], x.size), "effect size (WEAT)"
     found = ask(estimator, question, prob, (), title=title, **more)
     found.prob_positive = float(np.mean(found.draws > 0))
+    words = estimator.words_[x], estimator.words_[y], A, B
+    found.sentence = _sentence(found, words, "" if period is None else f" in {period}")
     return found
+
+
+def _sentence(found, lists, in_period):
+    """The effect of four lists of words in words, to be copied."""
+    x, y, a, b = (joined(_some(words)) for words in lists)
+    point = found.source == "point"
+    proba = "" if point else f", with {chance(found.prob_positive, 'positive')}"
+    few = f". There are {TOO_LITTLE} of a list{in_period}" if found.get("few_pairs") else ""
+    text = (
+        f"The effect size (WEAT) of {x} against {y}, in their association with {a} rather than "
+        f"{b},{in_period} is {estimate(found, found.source, found.prob, '+')}{proba}. A "
+        f"permutation test over {found.n_splits:,} splits of the words has "
+        f"{p_value(found.p_value)}{few}"
+    )
+    return ended(text, found.source, found.get("n_units", np.inf), found)
+
+
+def _some(words):
+    """Names of the first words of a list, and how many others there are."""
+    shown = [repr(str(word)) for word in words]
+    others = len(shown) - _TOLD
+    return [*shown[:_TOLD], f"{others} others"] if others > 1 else shown
 
 
 def _check_targets(estimator, x, y):

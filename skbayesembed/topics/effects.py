@@ -15,7 +15,17 @@ from ..corpus.periods import check_order
 from ..corpus.units import check_units, units_of
 from ..numeric.autocorrelation import LeastSquaresInTime
 from ..numeric.regression import ClusteredLeastSquares
-from ..posterior.sentences import effect, ended, p_value, side_of_zero, step_of, with_signs
+from ..posterior.sentences import (
+    another_sample,
+    capital,
+    effect,
+    ended,
+    interval_in_words,
+    p_value,
+    side_of_zero,
+    step_of,
+    with_signs,
+)
 from ..posterior.sources import VECTORS
 from ..posterior.tables import Column, Table, p_values
 from .draws import draws_of
@@ -25,6 +35,7 @@ from .recording import unmixed_topics
 from .theta import theta_draws
 
 SHARES = ("unbiased", "posterior")
+_SIDES = ("larger", "smaller")
 # Joint draws of effects, at least.
 _DRAWS = 1000
 
@@ -93,71 +104,57 @@ class TopicEffects(Table):
     autocorrelation: np.ndarray | None = None
     trend: np.ndarray | None = None
 
-    def sentence(self, topic: int, term: str | None = None) -> str:
-        """Return a sentence about the effect on the share of a topic, to be copied.
+    @property
+    def sentences(self) -> dict[tuple[int, str], str]:
+        """Each effect in words, to be copied, by its topic and term; not the constant's."""
+        return {
+            (topic, str(term)): self._sentence(topic, j)
+            for j, term in enumerate(self.terms)
+            if term != INTERCEPT
+            for topic in range(self.mean.shape[1])
+        }
 
-        Parameters
-        ----------
-        topic : int
-        term : str, optional
-            One of ``terms``; can be omitted if there is only one beside the constant.
-
-        Raises
-        ------
-        ValueError
-            If there is no such topic or term, or no ``term`` is given and there are several.
-
-        Examples
-        --------
-        >>> from skbayesembed import GaussianLDA
-        >>> from skbayesembed.datasets import make_topics
-        >>> data = make_topics(n_documents=40, n_words=60, n_topics=2, n_dims=3, random_state=0)
-        >>> model = GaussianLDA(2, embedding=data.vectors, solver="vi", random_state=0)
-        >>> effects = model.fit(data.counts).effects(data.counts, {"year": list(range(40))})
-        >>> "the mean share of topic 0" in effects.sentence(0, "year")
-        True
-        """
-        n_topics = self.mean.shape[1]
-        check_integer("topic", topic, 0)
-        if topic >= n_topics:
-            raise ValueError(f"topic must be below the number of topics, {n_topics}, got {topic}.")
-        j = self._place(term)
+    def _sentence(self, topic, j):
         mean, low, high = with_signs(self.mean[j, topic], self.interval[j, topic], 2)
+        side, p = str(side_of_zero(self.interval[j, topic], *_SIDES)), self.p_value[j, topic]
+        of = " of the difference" if side in _SIDES else ""
+        interval = interval_in_words(low, high, self.prob, of)
+        text = effect(
+            f"the mean share of topic {topic} ({self.words[topic]})",
+            step_of(repr(str(self.terms[j]))),
+            held=self.terms.size > 2,
+            figures=(mean, f"({interval}, {p_value(p)})"),
+            side=side if side in _SIDES else None,
+            p=p,
+        )
+        known = (
+            f"{another_sample()}; the regression has {self._about()}. "
+            f"{capital('; '.join(self._assumed()))}"
+        )
         none = self.unmixed is not None and topic in self.unmixed
-        side = str(side_of_zero(self.interval[j, topic], "larger", "smaller"))
-        return ended(
-            effect(
-                f"the mean share of topic {topic} ({self.words[topic]})",
-                step_of(repr(str(self.terms[j]))),
-                held=self.terms.size > 2,
-                figures=(
-                    mean,
-                    f"({100 * self.prob:g} % interval of the difference {low} to {high}, for "
-                    f"another sample of units of the same kind, {p_value(self.p_value[j, topic])}; "
-                    f"{self.n_documents} documents of {self.n_units} units; {self._vectors()}"
-                    f"{self._in_time()})",
-                ),
-                side=None if side == "not decided" else side,
-                p=self.p_value[j, topic],
-            ),
-            "unmixed" if none else None,
+        return ended(f"{text}. {known}", "unmixed" if none else None)
+
+    def _about(self):
+        return f"{self.n_documents:,} documents of {self.n_units:,} units"
+
+    def _assumed(self):
+        """What effects rest on, clauses of a sentence."""
+        independent = self.autocorrelation is None
+        return (
+            "the uncertainty of the word vectors is included"
+            if self._has_draws()
+            else "word vectors are taken as known",
+            "units are treated as independent"
+            if independent
+            else "autocorrelation in time is allowed for",
         )
 
-    def _place(self, term):
-        """Row of a term; of none, of the only one beside the constant."""
-        terms = [str(t) for t in self.terms]
-        others = [t for t in terms if t != INTERCEPT]
-        if term is None and len(others) == 1:
-            term = others[0]
-        if term not in terms:
-            raise ValueError(f"term must be one of {', '.join(map(repr, terms))}, got {term!r}.")
-        return terms.index(term)
-
-    def _in_time(self):
-        return "; autocorrelation in time allowed for" if self.autocorrelation is not None else ""
+    def _has_draws(self):
+        """Whether word vectors were drawn."""
+        return VECTORS in (self.source or "")
 
     def _vectors(self):
-        return "draws of vectors" if VECTORS in (self.source or "") else "vectors taken as known"
+        return "draws of vectors" if self._has_draws() else "vectors taken as known"
 
     def _mixed(self):
         n_terms, n_topics = self.mean.shape
@@ -190,7 +187,7 @@ class TopicEffects(Table):
         return "term", np.repeat(self.terms, self.mean.shape[1])
 
     def _notes(self):
-        notes = [f"({self.n_documents} documents of {self.n_units} units; {self._vectors()})"]
+        notes = [f"({self._about()}; {self._vectors()})"]
         if self.autocorrelation is None:
             notes.append(
                 "(units are treated as independent: if they are autocorrelated in time, intervals "

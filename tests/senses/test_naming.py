@@ -32,6 +32,8 @@ def test_tables_and_frames_have_the_names(model):
     np.testing.assert_array_equal(tables[0].mean, before.mean)
     assert model.sense_given_word("river").axes["sense"] == ["bank", "shore"]
     assert "sense 'shore'" in model.prevalence_change(1, 1810, 1811).sentence
+    said = tables[0].sentences["shore", 1810]
+    assert "sense 'shore'" in said
     assert model.posterior_.coords["sense"].tolist() == ["bank", "shore"]
 
 

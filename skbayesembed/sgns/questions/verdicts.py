@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...posterior.deciding import SURE, note_on_draws, said_of_draws, surely
-from ...posterior.sentences import chance, ended, estimate, side_of_zero
+from ...posterior.sentences import capital, chance, ended, estimate, joined, side_of_zero
 from ...posterior.sources import FEW_UNITS, FEWEST_USES
 
 _OF_PRIOR = (
-    f"which the prior extrapolates from other periods where a word has fewer than "
-    f"{FEWEST_USES} uses, or {FEW_UNITS} units with it"
+    f"is the prior's extrapolation from other periods where a word has fewer than {FEWEST_USES} "
+    f"uses, or {FEW_UNITS} units with it"
 )
 
 
@@ -63,32 +63,39 @@ def sum_up(found, first, second, few=False, ends=None):
 
 
 def _sentence(found, first, second, ends):
-    verdict = found.get("verdict")
+    verdict, second = found.get("verdict"), _that_of(first, second)
     value = estimate(found, found.source, found.prob, "+")
-    larger = chance(found.prob_positive, "larger")
+    side = "smaller" if verdict == "smaller" else "larger"
+    larger = 1 - found.prob_positive if side == "smaller" else found.prob_positive
+    value_and_chance = f"{value}, with {chance(larger, side)}"
     if verdict is None:
-        text = f"The difference of {first} and {second} is {value}"
+        text = f"The difference between {first} and {second} is {value}"
     elif verdict == "no data":
         text = (
             f"There are too few data to say whether {first} is larger than {second}: the "
-            f"difference is {value}, {_OF_PRIOR}"
+            f"difference is {value}, which {_OF_PRIOR}"
         )
     elif verdict == "not decided":
         text = (
-            f"Whether {first} is larger or smaller than {second} is not decided: the difference is "
-            f"{value}, {larger}"
+            f"The difference between {first} and {second} is {value_and_chance}; which of the two "
+            "is larger is not decided"
         )
     else:
-        if verdict == "smaller":
-            larger = chance(1 - found.prob_positive, "smaller")
         text = (
-            f"{first[0].upper()}{first[1:]} is {surely(found)} than {second}: the "
-            f"difference is {value}, {larger}"
+            f"{capital(first)} is {surely(found)} than {second}: the difference is "
+            f"{value_and_chance}"
         )
     if ends is not None and verdict not in (None, "no data"):
         low, high = (f"{end:+g}" for end in ends)
-        text += f"; {chance(found.prob_inside, f'from {low} to {high}')}"
-    return ended(text + said_of_draws(found), found.source, found.get("n_units", np.inf))
+        text += f". It lies between {low} and {high} with {chance(found.prob_inside)}"
+    units = found.get("n_units", np.inf)
+    return ended(text + said_of_draws(found), found.source, units, found)
+
+
+def _that_of(first, second):
+    """The second of two names, short where it begins as the first does."""
+    head, of, _ = first.partition(" of ")
+    return f"that{second[len(head) :]}" if of and second.startswith(f"{head} of ") else second
 
 
 def verdict_on_nearer(table, few):
@@ -122,24 +129,22 @@ def sentence_on_nearer(table, verdict):
     apart = {"mean": table.difference[1], "interval": table.difference_interval[1]}
     value = estimate(apart, table.source, table.prob, "+")
     nearest = chance(table.prob_nearest[0], "" if n == 2 else f"{first} is the nearest")
-    nearest = "" if verdict in (None, "no data") else f", {nearest}"
-    named = [repr(str(w)) for w in table.words]
-    listed = f"{', '.join(named[:-1])} {'or' if n == 2 else 'and'} {named[-1]}"
+    nearest = "" if verdict is None else f", with {nearest}"
+    others = joined([repr(str(w)) for w in table.words[1:]], "or")
     probably = "probably " if only_probably_nearest(table, verdict) else ""
+    asked = f"{word} is nearer to {first} than to {others}"
+    claim = f"{word} is {probably}nearer to {first} than to {others}"
+    difference = f"difference of its cosines with {first} and with {second}, the next,"
     if n == 2:
         asked = f"{word} is nearer to {first} or to {second}"
-        claim = f"{word} is {probably}nearer to {first} than to {second}"
         difference = "difference of cosines"
-    else:
-        asked = f"{word} is nearer to {first} than to the others of {listed}"
-        claim = f"Of {listed}, {word} is {probably}nearest to {first}"
-        difference = f"difference of its cosine from that with {second}, the next,"
+    in_period = "" if table.period is None else f" in {table.period}"
+    claim, asked = f"{claim}{in_period}", f"{asked}{in_period}"
+    told = f"is {value}{nearest}"
     if verdict == "not decided":
-        text = f"Whether {asked} is not decided"
+        claim = f"It is not decided whether {asked}"
     elif verdict == "no data":
-        text = f"There are too few data to say whether {asked}"
-        nearest = f", {_OF_PRIOR}"
-    else:
-        text = claim
+        claim = f"There are too few data to say whether {asked}"
+        told = f"is {value}, which {_OF_PRIOR}"
     units = np.inf if table.n_units is None else np.min(table.n_units)
-    return ended(f"{text}: the {difference} is {value}{nearest}", table.source, units)
+    return ended(f"{claim}: the {difference} {told}", table.source, units, table.answer)
