@@ -147,8 +147,9 @@ class Prevalences(Table):
         of = "" if self.units is None else f" ({_OF_WORKS[self.units]})"
         units = None if self.n_units is None else self.n_units[g, t]
         prior = ", largely the prior's extrapolation from other periods" if self.few[g, t] else ""
+        name = called(self.names, "sense", k)
         text = (
-            f"The prevalence of {called(self.names, 'sense', k)}{genre} in {self.periods[t]}{of} is "
+            f"The prevalence of {name}{genre} in {self.periods[t]}{of} is "
             f"{estimate(found, self.source, self.prob)}{prior}. The data are "
             f"{snippets_in_words(self.n_snippets[g, t], units)}"
         )
